@@ -1,0 +1,43 @@
+package testenv
+
+import (
+	"crypto/rand"
+	"net"
+	"strings"
+	"testing"
+)
+
+const maxStem = 30
+
+// UniqueName returns a name that no other test or run uses: the test's name, readable and cut
+// short, and a random suffix. It is at most 64 characters of [a-z0-9_] and starts with a letter, so
+// that it suits DynamoDB tables, SQL databases and file names.
+func UniqueName(t testing.TB) string {
+	t.Helper()
+	stem := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		default:
+			return '_'
+		}
+	}, strings.TrimPrefix(t.Name(), "Test"))
+	if len(stem) > maxStem {
+		stem = stem[:maxStem]
+	}
+	return "t_" + stem + "_" + strings.ToLower(rand.Text()[:12])
+}
+
+// FreePort returns a TCP port of 127.0.0.1 that was free a moment ago, for a program that has to be
+// told its port. Code that can listen on port 0 should do that instead.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("find a free port: %v", err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().(*net.TCPAddr).Port
+}
