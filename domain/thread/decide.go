@@ -1,0 +1,48 @@
+package thread
+
+import "fmt"
+
+// Decide says what command makes of state: the events that follow, or the rejection ([Rejections]) that explains
+// why nothing does. A command that would change nothing is rejected, so that events are never empty.
+//
+// Decide is pure, and state is not changed: what the events add up to is for [Thread.Apply].
+func Decide(state Thread, command Command) ([]Event, error) {
+	event, err := decide(state, command)
+	if err != nil {
+		return nil, err
+	}
+	return []Event{event}, nil
+}
+
+func decide(t Thread, command Command) (Event, error) {
+	if c, isCreate := command.(Create); isCreate {
+		return t.create(c)
+	}
+	switch {
+	case t.version == 0:
+		return nil, ErrThreadNotFound
+	case t.deleted:
+		return nil, ErrThreadDeleted
+	}
+	switch c := command.(type) {
+	case Rename:
+		return t.rename(c)
+	case Delete:
+		return t.delete(c)
+	case AddMember:
+		return t.addMember(c)
+	case RemoveMember:
+		return t.removeMember(c)
+	case ChangeMemberRole:
+		return t.changeMemberRole(c)
+	case PostMessage:
+		return t.postMessage(c)
+	case EditMessage:
+		return t.editMessage(c)
+	case DeleteMessage:
+		return t.deleteMessage(c)
+	default:
+		// The set of commands is closed, so only a new command without a case can come here.
+		panic(fmt.Sprintf("thread: no decision for command %T", command))
+	}
+}

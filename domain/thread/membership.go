@@ -1,0 +1,110 @@
+package thread
+
+// Member is a user account's place in a thread.
+type Member struct {
+	ID   MemberID
+	User UserID
+	Role Role
+}
+
+// Role is what a member may do. The zero value is no role.
+type Role struct{ name string }
+
+// The roles.
+var (
+	RoleAdmin  = Role{"Admin"}
+	RoleMember = Role{"Member"}
+)
+
+// ParseRole reads "Admin" or "Member"; anything else is an [InvalidError].
+func ParseRole(text string) (Role, error) {
+	switch role := (Role{text}); role {
+	case RoleAdmin, RoleMember:
+		return role, nil
+	}
+	return Role{}, &InvalidError{Field: "role", Reason: "must be Admin or Member"}
+}
+
+func (r Role) String() string { return r.name }
+
+func (t Thread) addMember(c AddMember) (Event, error) {
+	if err := t.mustBeAdmin(c.Executor); err != nil {
+		return nil, err
+	}
+	if _, isMember := t.members.get(c.User.value); isMember {
+		return nil, ErrAlreadyMember
+	}
+	return MemberAdded{Member: Member{ID: c.Member, User: c.User, Role: c.Role}}, nil
+}
+
+func (t Thread) removeMember(c RemoveMember) (Event, error) {
+	leaving := c.Executor == c.User
+	if err := t.mustBeMember(c.Executor); err != nil {
+		return nil, err
+	}
+	if err := t.mustBeAdmin(c.Executor); err != nil && !leaving {
+		return nil, err
+	}
+	member, isMember := t.members.get(c.User.value)
+	switch {
+	case !isMember:
+		return nil, ErrMemberNotFound
+	case t.isLastAdmin(member) && t.members.size > 1:
+		return nil, ErrLastAdmin
+	}
+	return MemberRemoved{Member: member.ID, User: member.User}, nil
+}
+
+func (t Thread) changeMemberRole(c ChangeMemberRole) (Event, error) {
+	if err := t.mustBeAdmin(c.Executor); err != nil {
+		return nil, err
+	}
+	member, isMember := t.members.get(c.User.value)
+	switch {
+	case !isMember:
+		return nil, ErrMemberNotFound
+	case member.Role == c.Role:
+		return nil, ErrRoleUnchanged
+	case t.isLastAdmin(member):
+		// A demoted member stays, so this holds for a member who is alone, too: members without an Admin could do nothing.
+		return nil, ErrLastAdmin
+	}
+	return MemberRoleChanged{Member: member.ID, User: member.User, Role: c.Role}, nil
+}
+
+func (t Thread) mustBeMember(user UserID) error {
+	if _, isMember := t.members.get(user.value); !isMember {
+		return ErrNotMember
+	}
+	return nil
+}
+
+func (t Thread) mustBeAdmin(user UserID) error {
+	member, isMember := t.members.get(user.value)
+	switch {
+	case !isMember:
+		return ErrNotMember
+	case member.Role != RoleAdmin:
+		return ErrNotAdmin
+	}
+	return nil
+}
+
+func (t Thread) isLastAdmin(member Member) bool { return member.Role == RoleAdmin && t.admins == 1 }
+
+func (t Thread) withMember(member Member) Thread {
+	t = t.withoutMember(member.User)
+	t.members = t.members.with(member.User.value, member)
+	if member.Role == RoleAdmin {
+		t.admins++
+	}
+	return t
+}
+
+func (t Thread) withoutMember(user UserID) Thread {
+	if member, isMember := t.members.get(user.value); isMember && member.Role == RoleAdmin {
+		t.admins--
+	}
+	t.members = t.members.without(user.value)
+	return t
+}

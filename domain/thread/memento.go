@@ -1,0 +1,50 @@
+package thread
+
+import (
+	"slices"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Memento is a state laid open, for those who store it as a snapshot. [Thread.Memento] and [Memento.Thread] are
+// inverse: what decisions need survives the way there and back.
+type Memento struct {
+	Version  uint64
+	Deleted  bool
+	Name     Name
+	Members  []Member        // by user account
+	Messages []MessageDigest // by id, which is by time of posting
+}
+
+// MessageDigest is what the state keeps of a message.
+type MessageDigest struct {
+	ID     MessageID
+	Sender UserID
+	Text   TextDigest
+}
+
+// Memento lays the state open. Its cost grows with the thread: it is not for the path of a command.
+func (t Thread) Memento() Memento {
+	m := Memento{Version: t.version, Deleted: t.deleted, Name: t.name}
+	t.members.all(func(_ ulid.ULID, member Member) {
+		m.Members = append(m.Members, member)
+	})
+	t.messages.all(func(id ulid.ULID, p posting) {
+		m.Messages = append(m.Messages, MessageDigest{ID: MessageID{id}, Sender: p.sender, Text: p.text})
+	})
+	slices.SortFunc(m.Members, func(a, b Member) int { return a.User.Compare(b.User) })
+	slices.SortFunc(m.Messages, func(a, b MessageDigest) int { return a.ID.Compare(b.ID) })
+	return m
+}
+
+// Thread is the state that m was taken from.
+func (m Memento) Thread() Thread {
+	t := Thread{version: m.Version, deleted: m.Deleted, name: m.Name}
+	for _, member := range m.Members {
+		t = t.withMember(member)
+	}
+	for _, message := range m.Messages {
+		t.messages = t.messages.with(message.ID.value, posting{sender: message.Sender, text: message.Text})
+	}
+	return t
+}

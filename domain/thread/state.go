@@ -1,0 +1,70 @@
+package thread
+
+import "fmt"
+
+// Thread is what the events of one thread add up to, as far as decisions need it: a message is its sender and a
+// digest of its text, so that a thread of 100,000 messages is an ordinary one. The zero value is a thread that does
+// not exist. A Thread is an immutable value: copy it, keep it, share it between goroutines.
+type Thread struct {
+	version  uint64
+	deleted  bool
+	name     Name
+	admins   int
+	members  trie[Member]  // by user account
+	messages trie[posting] // by message
+}
+
+// Version is the number of events so far, which is the sequence number of the last one. 0: the thread does not
+// exist.
+func (t Thread) Version() uint64 { return t.version }
+
+// Deleted tells that the thread has ended.
+func (t Thread) Deleted() bool { return t.deleted }
+
+// Name is the thread's name.
+func (t Thread) Name() Name { return t.name }
+
+// Size is the number of members and messages: what a copy of the state in memory or on disk grows with.
+func (t Thread) Size() int { return t.members.size + t.messages.size }
+
+// Apply returns the state after event; t stays as it is. Apply never fails and judges nothing: what has happened
+// has happened. Its cost does not grow with the thread.
+func (t Thread) Apply(event Event) Thread {
+	t.version++
+	switch e := event.(type) {
+	case Created:
+		t.name = e.Name
+		for _, member := range e.Members {
+			t = t.withMember(member)
+		}
+	case Renamed:
+		t.name = e.Name
+	case Deleted:
+		// Nothing is decided about a deleted thread any more, so nothing else of it is kept.
+		t = Thread{version: t.version, deleted: true, name: t.name}
+	case MemberAdded:
+		t = t.withMember(e.Member)
+	case MemberRemoved:
+		t = t.withoutMember(e.User)
+	case MemberRoleChanged:
+		t = t.withMember(Member{ID: e.Member, User: e.User, Role: e.Role})
+	case MessagePosted:
+		t.messages = t.messages.with(e.Message.ID.value, postingOf(e.Message))
+	case MessageEdited:
+		t.messages = t.messages.with(e.Message.ID.value, postingOf(e.Message))
+	case MessageDeleted:
+		t.messages = t.messages.without(e.Message.value)
+	default:
+		// The set of events is closed, so only a new event without a case can come here.
+		panic(fmt.Sprintf("thread: no state after event %T", event))
+	}
+	return t
+}
+
+// Replay returns the state after all events, in order.
+func (t Thread) Replay(events ...Event) Thread {
+	for _, event := range events {
+		t = t.Apply(event)
+	}
+	return t
+}

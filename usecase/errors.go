@@ -1,0 +1,86 @@
+package usecase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/threads/domain/thread"
+)
+
+// Kind is the class of an error: what the one who asked can do about it. Adapters answer by kind.
+type Kind int
+
+// The kinds. An error that nothing else is known about is [Internal].
+const (
+	Internal        Kind = iota // a fault of ours: log it, tell nothing
+	Invalid                     // the request can't be understood: correct it
+	NotFound                    // it does not exist, or not for this caller
+	Forbidden                   // the caller may not do this
+	Conflict                    // it contradicts the state as it is
+	VersionMismatch             // the state has moved on from the version that the caller named
+	KeyReused                   // the idempotency key belongs to another request
+	Unavailable                 // a store did not answer in time: the outcome is unknown, repeat with the same key
+	Behind                      // the read model has not reached the version that the caller named: ask again
+	Canceled                    // the caller has gone
+)
+
+// The errors that use cases add to those of the domain. Compare with [errors.Is].
+var (
+	// ErrConcurrentUpdate says that others kept changing the thread until the retries were used up.
+	ErrConcurrentUpdate = errors.New("the thread kept changing while the command was decided; send it again")
+	// ErrKeyReused says that an idempotency key came with another request than the first time.
+	ErrKeyReused = errors.New("the idempotency key was used for another request; take a new key for a new request")
+	// ErrUnavailable says that a store did not answer in time, so that the outcome is unknown.
+	ErrUnavailable = errors.New("the store did not answer in time; the outcome is unknown, repeat with the same idempotency key")
+	// ErrBehind says that the read model has not reached a version in time.
+	ErrBehind = errors.New("the read model has not reached the version of the consistency token yet; ask again")
+)
+
+// VersionMismatchError says that a caller decided on a version that is not the thread's any more.
+type VersionMismatchError struct{ Expected, Current uint64 }
+
+func (e *VersionMismatchError) Error() string {
+	return fmt.Sprintf("the thread is at version %d, not %d; read it again and decide anew", e.Current, e.Expected)
+}
+
+// kinds is where each error that can be compared has its kind.
+var kinds = map[error]Kind{
+	thread.ErrThreadNotFound:  NotFound,
+	thread.ErrMemberNotFound:  NotFound,
+	thread.ErrMessageNotFound: NotFound,
+	thread.ErrNotMember:       Forbidden,
+	thread.ErrNotAdmin:        Forbidden,
+	thread.ErrNotSender:       Forbidden,
+	thread.ErrThreadExists:    Conflict,
+	thread.ErrThreadDeleted:   Conflict,
+	thread.ErrAlreadyMember:   Conflict,
+	thread.ErrNameUnchanged:   Conflict,
+	thread.ErrRoleUnchanged:   Conflict,
+	thread.ErrTextUnchanged:   Conflict,
+	thread.ErrLastAdmin:       Conflict,
+	ErrConcurrentUpdate:       Conflict,
+	ErrKeyReused:              KeyReused,
+	ErrUnavailable:            Unavailable,
+	ErrBehind:                 Behind,
+	context.DeadlineExceeded:  Unavailable,
+	context.Canceled:          Canceled,
+}
+
+// KindOf is the kind of err, however deep it is wrapped.
+func KindOf(err error) Kind {
+	var invalid *thread.InvalidError
+	var mismatch *VersionMismatchError
+	switch {
+	case errors.As(err, &invalid):
+		return Invalid
+	case errors.As(err, &mismatch):
+		return VersionMismatch
+	}
+	for known, kind := range kinds {
+		if errors.Is(err, known) {
+			return kind
+		}
+	}
+	return Internal
+}
