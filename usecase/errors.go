@@ -44,27 +44,31 @@ func (e *VersionMismatchError) Error() string {
 	return fmt.Sprintf("the thread is at version %d, not %d; read it again and decide anew", e.Current, e.Expected)
 }
 
-// kinds is where each error that can be compared has its kind.
-var kinds = map[error]Kind{
-	thread.ErrThreadNotFound:  NotFound,
-	thread.ErrMemberNotFound:  NotFound,
-	thread.ErrMessageNotFound: NotFound,
-	thread.ErrNotMember:       Forbidden,
-	thread.ErrNotAdmin:        Forbidden,
-	thread.ErrNotSender:       Forbidden,
-	thread.ErrThreadExists:    Conflict,
-	thread.ErrThreadDeleted:   Conflict,
-	thread.ErrAlreadyMember:   Conflict,
-	thread.ErrNameUnchanged:   Conflict,
-	thread.ErrRoleUnchanged:   Conflict,
-	thread.ErrTextUnchanged:   Conflict,
-	thread.ErrLastAdmin:       Conflict,
-	ErrConcurrentUpdate:       Conflict,
-	ErrKeyReused:              KeyReused,
-	ErrUnavailable:            Unavailable,
-	ErrBehind:                 Behind,
-	context.DeadlineExceeded:  Unavailable,
-	context.Canceled:          Canceled,
+// kinds is where each error that can be compared has its kind. What this system found out comes before why a call
+// ended: a store that gave up because its time was over is unavailable, whatever it wraps.
+var kinds = []struct {
+	err  error
+	kind Kind
+}{
+	{thread.ErrThreadNotFound, NotFound},
+	{thread.ErrMemberNotFound, NotFound},
+	{thread.ErrMessageNotFound, NotFound},
+	{thread.ErrNotMember, Forbidden},
+	{thread.ErrNotAdmin, Forbidden},
+	{thread.ErrNotSender, Forbidden},
+	{thread.ErrThreadExists, Conflict},
+	{thread.ErrThreadDeleted, Conflict},
+	{thread.ErrAlreadyMember, Conflict},
+	{thread.ErrNameUnchanged, Conflict},
+	{thread.ErrRoleUnchanged, Conflict},
+	{thread.ErrTextUnchanged, Conflict},
+	{thread.ErrLastAdmin, Conflict},
+	{ErrConcurrentUpdate, Conflict},
+	{ErrKeyReused, KeyReused},
+	{ErrUnavailable, Unavailable},
+	{ErrBehind, Behind},
+	{context.Canceled, Canceled},
+	{context.DeadlineExceeded, Unavailable},
 }
 
 // KindOf is the kind of err, however deep it is wrapped.
@@ -77,9 +81,9 @@ func KindOf(err error) Kind {
 	case errors.As(err, &mismatch):
 		return VersionMismatch
 	}
-	for known, kind := range kinds {
-		if errors.Is(err, known) {
-			return kind
+	for _, known := range kinds {
+		if errors.Is(err, known.err) {
+			return known.kind
 		}
 	}
 	return Internal
