@@ -1,0 +1,48 @@
+package httpserver
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Check is something that a program needs before it can answer.
+type Check struct {
+	Name string // what is checked, such as "database"
+	Run  func(ctx context.Context) error
+}
+
+const checkTimeout = 2 * time.Second
+
+// Alive answers /health/alive: 200 as long as the program can answer at all.
+func Alive() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeHealth(w, http.StatusOK, map[string]any{"status": "alive"})
+	})
+}
+
+// Ready answers /health/ready: 200 when every check passes, 503 otherwise, with a word for each. Causes are logged, never sent.
+func Ready(log *slog.Logger, checks ...Check) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
+		defer cancel()
+		status, verdict, results := http.StatusOK, "ready", map[string]string{}
+		for _, check := range checks {
+			results[check.Name] = "ok"
+			if err := check.Run(ctx); err != nil {
+				log.WarnContext(r.Context(), "not ready", "check", check.Name, "error", err)
+				status, verdict, results[check.Name] = http.StatusServiceUnavailable, "not ready", "failed"
+			}
+		}
+		writeHealth(w, status, map[string]any{"status": verdict, "checks": results})
+	})
+}
+
+func writeHealth(w http.ResponseWriter, status int, body map[string]any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}

@@ -1,0 +1,97 @@
+package httpserver
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"example.com/threads/infrastructure/logging"
+)
+
+const (
+	requestIDHeader = "X-Request-Id"
+	tenantHeader    = "X-Tenant-Code"
+
+	maxRequestID = 128
+	maxLogged    = 256 // bytes of what a client sent that go into a log line
+)
+
+// Wrap gives every request an id, a log line and protection from panics.
+//
+// The id is the client's X-Request-Id where that is 1 to 128 visible ASCII characters, and a new one otherwise. The
+// handler finds it in the request's header, the client in the response's. Lines that are logged with the request's
+// context carry it as request_id, and the trace of a traceparent header as trace_id.
+func Wrap(log *slog.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		started := time.Now()
+		id := requestID(r)
+		r.Header.Set(requestIDHeader, id)
+		w.Header().Set(requestIDHeader, id)
+
+		attrs := []slog.Attr{slog.String("request_id", id)}
+		if trace := traceID(r.Header.Get("traceparent")); trace != "" {
+			attrs = append(attrs, slog.String("trace_id", trace))
+		}
+		r = r.WithContext(logging.With(r.Context(), attrs...))
+		response := Record(w)
+		defer func() {
+			log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+				slog.String("method", cut(r.Method)),
+				slog.String("path", cut(r.URL.Path)),
+				slog.Int("status", response.Status()),
+				slog.Float64("duration_ms", float64(time.Since(started).Microseconds())/1000),
+				slog.String("tenant", cut(r.Header.Get(tenantHeader))))
+		}()
+		defer recoverPanic(log, response, r)
+		next.ServeHTTP(response, r)
+	})
+}
+
+// recoverPanic turns a panic into a log line and, while nothing has been sent, a problem document. It lets
+// [http.ErrAbortHandler] through, which is how a handler asks for the connection to be dropped.
+func recoverPanic(log *slog.Logger, response *Response, r *http.Request) {
+	reason := recover()
+	if reason == nil {
+		return
+	}
+	if reason == http.ErrAbortHandler { //nolint:errorlint // it is compared as net/http compares it
+		panic(reason)
+	}
+	log.ErrorContext(r.Context(), "panic while answering a request", "panic", reason, "stack", string(debug.Stack()))
+	if response.Written() {
+		panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one
+	}
+	header := response.Header()
+	header.Del("Content-Length")
+	header.Set("Content-Type", "application/problem+json")
+	response.WriteHeader(http.StatusInternalServerError)
+	_, _ = response.Write([]byte(`{"status":500,"title":"Internal Server Error","detail":"something went wrong; it has been logged with the X-Request-Id of this answer","code":"internal"}` + "\n"))
+}
+
+func requestID(r *http.Request) string {
+	id := r.Header.Get(requestIDHeader)
+	unusable := func(c rune) bool { return c <= ' ' || c > '~' }
+	if id == "" || len(id) > maxRequestID || strings.ContainsFunc(id, unusable) {
+		return rand.Text()
+	}
+	return id
+}
+
+// traceID is the trace of a W3C traceparent, and empty for anything else.
+func traceID(traceparent string) string {
+	const version, trace, parent, flags = 2, 32, 16, 2
+	parts := strings.Split(traceparent, "-")
+	if len(parts) < 4 || len(parts[0]) != version || len(parts[1]) != trace || len(parts[2]) != parent || len(parts[3]) != flags {
+		return ""
+	}
+	notHex := func(c rune) bool { return !strings.ContainsRune("0123456789abcdef", c) }
+	if strings.ContainsFunc(parts[1], notHex) || strings.Trim(parts[1], "0") == "" {
+		return ""
+	}
+	return parts[1]
+}
+
+func cut(text string) string { return text[:min(len(text), maxLogged)] }

@@ -1,0 +1,170 @@
+package httpserver_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/infrastructure/logging"
+	"example.com/threads/tests/testenv"
+)
+
+// lines is a log that tests read while the server writes it.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+type running struct {
+	url  string
+	log  *lines
+	stop context.CancelFunc
+	done chan error
+}
+
+func serve(t *testing.T, handler http.Handler) running {
+	t.Helper()
+	out := &lines{}
+	log := logging.New(out, slog.LevelInfo, logging.JSON)
+	server, err := httpserver.Listen(t.Context(), log, "TEST_ADDR", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	r := running{url: server.URL(), log: out, stop: stop, done: make(chan error, 1)}
+	go func() { r.done <- server.Serve(ctx, handler) }()
+	t.Cleanup(stop)
+	return r
+}
+
+func (r running) wait(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-r.done:
+		return err
+	case <-time.After(20 * time.Second):
+		t.Fatal("the server does not stop")
+		return nil
+	}
+}
+
+func TestAStopFinishesWhatWasAccepted(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-leave
+		if r.Context().Err() != nil {
+			http.Error(w, "the request's context ended with the stop", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, "finished")
+	}))
+	answer := make(chan string, 1)
+	go func() {
+		response, err := http.Get(server.url)
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer response.Body.Close()
+		body, _ := io.ReadAll(response.Body)
+		answer <- string(body)
+	}()
+	<-entered
+	server.stop()
+	testenv.Eventually(t, 5*time.Second, func() error { // the stop has begun once nothing new is accepted
+		if conn, err := net.Dial("tcp", strings.TrimPrefix(server.url, "http://")); err == nil {
+			_ = conn.Close()
+			return errors.New("the server still accepts connections")
+		}
+		return nil
+	})
+	select {
+	case err := <-server.done:
+		t.Fatalf("stopped while a request was running: %v", err)
+	default:
+	}
+	close(leave)
+	if got := <-answer; got != "finished" {
+		t.Errorf("answer %q", got)
+	}
+	if err := server.wait(t); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStopWaitsForHijackedConnections(t *testing.T) {
+	entered, leave, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		close(entered)
+		<-leave
+		close(left)
+	}))
+	go func() {
+		if response, err := http.Get(server.url); err == nil {
+			response.Body.Close()
+		}
+	}()
+	<-entered
+	server.stop()
+	close(leave)
+	if err := server.wait(t); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-left:
+	default:
+		t.Error("the server stopped before the hijacked connection's handler")
+	}
+	if !strings.Contains(server.log.String(), `"status":101`) {
+		t.Errorf("no log line for the hijacked connection: %s", server.log)
+	}
+}
+
+func TestAnAddressInUseSaysWhatToDo(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	first, err := httpserver.Listen(t.Context(), log, "READ_API_ADDR", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	if first.Addr().Port == 0 {
+		t.Error("the real port is not told")
+	}
+	_, err = httpserver.Listen(t.Context(), log, "READ_API_ADDR", first.Addr().String())
+	if err == nil || !strings.Contains(err.Error(), "is in use: stop the program that listens there, or set READ_API_ADDR") {
+		t.Errorf("got %v", err)
+	}
+	_, err = httpserver.Listen(t.Context(), log, "READ_API_ADDR", "nonsense")
+	if err == nil || !strings.Contains(err.Error(), "set READ_API_ADDR to host:port") {
+		t.Errorf("got %v", err)
+	}
+}

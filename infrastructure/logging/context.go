@@ -1,0 +1,34 @@
+package logging
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+)
+
+type attrsKey struct{}
+
+// With returns a context whose log lines carry attrs, beside those that it carries already.
+func With(ctx context.Context, attrs ...slog.Attr) context.Context {
+	carried, _ := ctx.Value(attrsKey{}).([]slog.Attr)
+	return context.WithValue(ctx, attrsKey{}, append(slices.Clip(carried), attrs...))
+}
+
+// contextHandler adds what the context carries to each record.
+type contextHandler struct{ slog.Handler }
+
+func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {
+	if carried, ok := ctx.Value(attrsKey{}).([]slog.Attr); ok {
+		record = record.Clone()
+		record.AddAttrs(carried...)
+	}
+	return h.Handler.Handle(ctx, record)
+}
+
+func (h contextHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return contextHandler{h.Handler.WithAttrs(attrs)}
+}
+
+func (h contextHandler) WithGroup(name string) slog.Handler {
+	return contextHandler{h.Handler.WithGroup(name)}
+}
