@@ -2,7 +2,6 @@ package thread
 
 import (
 	"encoding/hex"
-	"io"
 	"strings"
 	"time"
 
@@ -39,10 +38,13 @@ func ParseID[T any](text string) (IDOf[T], error) {
 	return IDOf[T]{value}, nil
 }
 
-// NewID makes an identifier from a time and a source of randomness. It fails only when entropy does.
-func NewID[T any](at time.Time, entropy io.Reader) (IDOf[T], error) {
-	value, err := ulid.New(ulid.Timestamp(at), entropy)
-	return IDOf[T]{value}, err
+// NewID makes an identifier from a time, to the millisecond, and 80 random bits.
+func NewID[T any](at time.Time, entropy [10]byte) IDOf[T] {
+	var id IDOf[T]
+	// Neither fails: the time is far from the year 10889, and the entropy is as long as it must be.
+	_ = id.value.SetTime(ulid.Timestamp(at))
+	_ = id.value.SetEntropy(entropy[:])
+	return id
 }
 
 // String is the ULID text, and empty for the zero value.
