@@ -23,6 +23,9 @@ func ParseName(text string) (Name, error) {
 	return Name{value}, err
 }
 
+// RecordedName takes a name as it stands in the journal: the limits may have been others when it was given.
+func RecordedName(text string) Name { return Name{text} }
+
 func (n Name) String() string { return n.value }
 
 // Text is what a message says: 1 to [MaxTextLength] code points, newlines and tabs among them. The zero value is no
@@ -35,6 +38,10 @@ func ParseText(text string) (Text, error) {
 	value, err := parseWriting("text", text, MaxTextLength, "\n\t")
 	return Text{value}, err
 }
+
+// RecordedText takes a message's text as it stands in the journal: the limits may have been others when it was
+// written.
+func RecordedText(text string) Text { return Text{text} }
 
 func (t Text) String() string { return t.value }
 

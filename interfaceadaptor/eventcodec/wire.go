@@ -1,0 +1,120 @@
+package eventcodec
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"example.com/threads/domain/thread"
+)
+
+// wireID is an identifier as {"value":"<ulid>"}; the plain string and the UUID form are read, too.
+type wireID[T any] struct{ id thread.IDOf[T] }
+
+func (w wireID[T]) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Value string `json:"value"`
+	}{w.id.String()})
+}
+
+func (w *wireID[T]) UnmarshalJSON(data []byte) error {
+	var object struct {
+		Value string `json:"value"`
+	}
+	if err := json.Unmarshal(data, &object.Value); err != nil {
+		if err := json.Unmarshal(data, &object); err != nil {
+			return errors.New(`an id must be a string or {"value": string}`)
+		}
+	}
+	var err error
+	w.id, err = thread.ParseID[T](object.Value)
+	return err
+}
+
+// plainID is an identifier as a plain string; {"value":"<ulid>"} and the UUID form are read, too.
+type plainID[T any] struct{ wireID[T] }
+
+func (p plainID[T]) MarshalJSON() ([]byte, error) { return json.Marshal(p.id.String()) }
+
+// wireMember is a member with its role.
+type wireMember struct {
+	ID   plainID[thread.Member]     `json:"id"`
+	User wireID[thread.UserAccount] `json:"user_account_id"`
+	Role wireRole                   `json:"role"`
+}
+
+func memberOf(m thread.Member) wireMember {
+	return wireMember{
+		ID:   plainID[thread.Member]{wireID[thread.Member]{m.ID}},
+		User: wireID[thread.UserAccount]{m.User},
+		Role: wireRole{m.Role},
+	}
+}
+
+func (w wireMember) member() (thread.Member, error) {
+	if w.ID.id.IsZero() || w.User.id.IsZero() || w.Role.role == (thread.Role{}) {
+		return thread.Member{}, errors.New("a member must have id, user_account_id and role")
+	}
+	return thread.Member{ID: w.ID.id, User: w.User.id, Role: w.Role.role}, nil
+}
+
+type wireRole struct{ role thread.Role }
+
+func (w wireRole) MarshalJSON() ([]byte, error) { return json.Marshal(w.role.String()) }
+
+func (w *wireRole) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	var err error
+	w.role, err = thread.ParseRole(text)
+	return err
+}
+
+// wireMembers is a set of members. The index by user account is for readers other than this one, which makes its own.
+type wireMembers struct {
+	Index   map[string]string     `json:"members_ids_by_user_account_id"`
+	Members map[string]wireMember `json:"members"`
+}
+
+func membersOf(members []thread.Member) *wireMembers {
+	w := &wireMembers{Index: map[string]string{}, Members: map[string]wireMember{}}
+	for _, m := range members {
+		w.Index[m.User.String()] = m.ID.String()
+		w.Members[m.ID.String()] = memberOf(m)
+	}
+	return w
+}
+
+// members are in the order of their ids, which is the order of joining.
+func (w *wireMembers) members() ([]thread.Member, error) {
+	members := make([]thread.Member, 0, len(w.Members))
+	for _, id := range slices.Sorted(maps.Keys(w.Members)) {
+		m, err := w.Members[id].member()
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, m)
+	}
+	return members, nil
+}
+
+// wireMessage is a message with its text.
+type wireMessage struct {
+	ID     wireID[thread.Message]     `json:"id"`
+	Text   string                     `json:"text"`
+	Sender wireID[thread.UserAccount] `json:"sender_id"`
+}
+
+func messageOf(m thread.Message) *wireMessage {
+	return &wireMessage{ID: wireID[thread.Message]{m.ID}, Text: m.Text.String(), Sender: wireID[thread.UserAccount]{m.Sender}}
+}
+
+func (w *wireMessage) message() (thread.Message, error) {
+	if w.ID.id.IsZero() || w.Sender.id.IsZero() || w.Text == "" {
+		return thread.Message{}, errors.New("a message must have id, sender_id and text")
+	}
+	return thread.Message{ID: w.ID.id, Sender: w.Sender.id, Text: thread.RecordedText(w.Text)}, nil
+}
