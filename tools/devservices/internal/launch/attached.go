@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
@@ -16,6 +17,7 @@ import (
 type Attached struct {
 	lifeline io.Closer
 	ended    chan struct{}
+	code     int // once ended is closed
 }
 
 // StartAttached starts the program through guard (the command line of a process that calls Guard
@@ -32,10 +34,23 @@ func StartAttached(ctx context.Context, guard []string, p Program, folder string
 	}
 	defer func() { _ = log.Close() }()
 
-	p.Argv = append(append([]string{}, guard...), p.Argv...)
-	cmd := p.command()
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in the terminal is not for it
+	running, err := attach(guard, p, log, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.awaitReady(ctx, running.ended, logFile); err != nil {
+		running.Stop()
+		return nil, err
+	}
+	return running, nil
+}
+
+func attach(guard []string, p Program, stdout, stderr *os.File) (*Attached, error) {
+	argv := slices.Concat(guard, p.Argv)
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // Stop ends it
+	cmd.Env = p.Env
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in the terminal is for us to handle
 	lifeline, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.Name, err)
@@ -43,23 +58,18 @@ func StartAttached(ctx context.Context, guard []string, p Program, folder string
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.Name, err)
 	}
-	a := &Attached{lifeline: lifeline, ended: make(chan struct{})}
-	go a.wait(cmd)
-
-	if err := p.awaitReady(ctx, a.ended, logFile); err != nil {
-		a.Stop()
-		return nil, err
-	}
-	return a, nil
+	running := &Attached{lifeline: lifeline, ended: make(chan struct{})}
+	go running.wait(cmd)
+	return running, nil
 }
 
 // wait ends when the guard does, which Stop brings about.
 func (a *Attached) wait(cmd *exec.Cmd) {
 	defer close(a.ended)
-	_ = cmd.Wait() // how it ended is in its log
+	a.code = ExitCode(cmd.Wait())
 }
 
-// Stop ends the program and returns when it is gone.
+// Stop ends the program, if it has not ended, and returns when it is gone.
 func (a *Attached) Stop() {
 	_ = a.lifeline.Close()
 	<-a.ended

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 )
@@ -57,13 +56,6 @@ func (p Program) awaitReady(ctx context.Context, ended <-chan struct{}, logFile 
 		case <-ticker.C:
 		}
 	}
-}
-
-func (p Program) command() *exec.Cmd {
-	// Not CommandContext: how these programs end is this package's business.
-	cmd := exec.Command(p.Argv[0], p.Argv[1:]...) //nolint:noctx // ended by Stop, not by a context
-	cmd.Env = p.Env
-	return cmd
 }
 
 const tailBytes = 4096

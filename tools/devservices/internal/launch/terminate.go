@@ -10,19 +10,21 @@ import (
 // Grace is how long a program may take to end when asked to, before it is killed.
 const Grace = 15 * time.Second
 
-// terminate asks a process (or a process group, by its negative id) to end, kills it when it does
-// not, and returns what arrives on ended.
-func terminate(pid int, ended <-chan error) error {
-	_ = syscall.Kill(pid, syscall.SIGTERM)
+// terminateGroup asks a process group to end, kills what has not after the grace period, and returns
+// what arrives on ended, the end of the group's leader.
+func terminateGroup(leader int, ended <-chan error) error {
+	_ = syscall.Kill(-leader, syscall.SIGTERM)
 	timer := time.NewTimer(Grace)
 	defer timer.Stop()
+	var err error
 	select {
-	case err := <-ended:
-		return err
+	case err = <-ended:
 	case <-timer.C:
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-		return <-ended
+		_ = syscall.Kill(-leader, syscall.SIGKILL)
+		err = <-ended
 	}
+	_ = syscall.Kill(-leader, syscall.SIGKILL) // whoever outlived the leader
+	return err
 }
 
 // ExitCode is the code that a shell would show for the error of exec.Cmd.Wait.

@@ -3,7 +3,6 @@ package testservices
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"golang.org/x/sync/errgroup"
@@ -30,14 +29,11 @@ type Runner struct {
 // Exec starts the services, runs argv with their addresses in its environment, stops them however
 // argv ends, and returns its exit code. When ctx ends, argv is ended first.
 func (r Runner) Exec(ctx context.Context, argv []string) (code int, err error) {
-	folder, err := os.MkdirTemp("", "threads-test-")
+	folder, remove, err := newFolder()
 	if err != nil {
-		return 0, fmt.Errorf("folder for the services: %w", err)
+		return 0, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if err := os.Chmod(folder, 0o755); err != nil { // the database's account must get in
-		return 0, fmt.Errorf("folder for the services: %w", err)
-	}
+	defer func() { err = errors.Join(err, remove()) }()
 
 	wanted := []service{
 		{variable: DynamoDBVar, start: r.startDynamoDB},
@@ -66,7 +62,7 @@ func (r Runner) Exec(ctx context.Context, argv []string) (code int, err error) {
 			r.Progress("%s=%s", service.variable, service.address)
 		}
 	}
-	return launch.Foreground(ctx, argv, env)
+	return launch.Foreground(ctx, r.Guard, argv, env)
 }
 
 func (r Runner) startDynamoDB(ctx context.Context, folder string) (*launch.Attached, string, error) {

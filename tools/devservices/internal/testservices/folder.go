@@ -1,0 +1,67 @@
+package testservices
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"example.com/threads/tools/devservices/internal/install"
+)
+
+const (
+	folderPattern = "threads-test-*"
+	lockFile      = "run.lock"
+	// A younger folder may belong to a run that has not locked it yet.
+	leftoverAge = time.Minute
+)
+
+// newFolder creates the folder of one run, and removes those of runs that were killed: a run holds
+// the lock in its folder as long as it lives.
+func newFolder() (folder string, remove func() error, err error) {
+	if err := removeLeftovers(os.TempDir()); err != nil {
+		return "", nil, err
+	}
+	folder, err = os.MkdirTemp("", folderPattern)
+	if err != nil {
+		return "", nil, fmt.Errorf("folder for the services: %w", err)
+	}
+	if err := os.Chmod(folder, 0o755); err != nil { // the database's account must get in
+		return "", nil, fmt.Errorf("folder for the services: %w", err)
+	}
+	unlock, err := install.TryLock(filepath.Join(folder, lockFile))
+	if err != nil {
+		return "", nil, err
+	}
+	return folder, func() error {
+		defer unlock()
+		return os.RemoveAll(folder)
+	}, nil
+}
+
+func removeLeftovers(parent string) error {
+	folders, err := filepath.Glob(filepath.Join(parent, folderPattern))
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		info, err := os.Lstat(folder)
+		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < leftoverAge {
+			continue
+		}
+		unlock, err := install.TryLock(filepath.Join(folder, lockFile))
+		if errors.Is(err, install.ErrLocked) || errors.Is(err, os.ErrPermission) {
+			continue // a run that lives, or somebody else's
+		}
+		if err != nil {
+			return err
+		}
+		err = os.RemoveAll(folder)
+		unlock()
+		if err != nil {
+			return fmt.Errorf("remove what a killed run left: %w", err)
+		}
+	}
+	return nil
+}
