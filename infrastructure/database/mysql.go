@@ -1,0 +1,93 @@
+package database
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+)
+
+const mysqlExample = "user:password@tcp(127.0.0.1:3306)/threads"
+
+const (
+	mysqlDialTimeout = 5 * time.Second
+	mysqlIOTimeout   = 60 * time.Second // a network that swallows packets; statements are ended by their context
+
+	mysqlAccessDenied    = 1045
+	mysqlDBAccessDenied  = 1044
+	mysqlUnknownDatabase = 1049
+)
+
+// mysqlSession is what every connection starts with. What the DSN says goes before it.
+var mysqlSession = map[string]string{
+	"sql_mode":                 "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'", // data that does not fit is an error, not cut
+	"time_zone":                "'+00:00'",
+	"innodb_lock_wait_timeout": "10", // seconds; the server's 50 outlast every caller
+}
+
+func openMySQL(dsn string, settings Settings) (*pool, error) {
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil || config.DBName == "" {
+		return nil, fmt.Errorf("this is no DSN of a database: expected %s, or %s", mysqlExample, sqliteExample)
+	}
+	if err := config.Apply(mysql.Charset("utf8mb4", "utf8mb4_bin")); err != nil {
+		return nil, fmt.Errorf("set the character set: %w", err)
+	}
+	config.InterpolateParams = true // one round trip for a statement instead of three
+	config.ClientFoundRows = true   // an update counts the rows that it matched, as on SQLite
+	config.RejectReadOnly = true    // after a failover, leave the server that has become a replica
+	config.ParseTime = true
+	config.Loc = time.UTC
+	config.MaxAllowedPacket = 0 // the server's own
+	config.Timeout = orElse(config.Timeout, mysqlDialTimeout)
+	config.ReadTimeout = orElse(config.ReadTimeout, mysqlIOTimeout)
+	config.WriteTimeout = orElse(config.WriteTimeout, mysqlIOTimeout)
+	config.Logger = driverLog{settings.Logger}
+	session := maps.Clone(mysqlSession)
+	maps.Copy(session, config.Params)
+	config.Params = session
+
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("the DSN of the database can't be used: %w", err)
+	}
+	explain := func(err error) error { return explainMySQL(config, err) }
+	return &pool{db: sqlx.NewDb(sql.OpenDB(connector), MySQL), explain: explain}, nil
+}
+
+func explainMySQL(config *mysql.Config, err error) error {
+	at := fmt.Sprintf("%s(%s)", config.Net, config.Addr)
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) {
+		switch refused.Number {
+		case mysqlAccessDenied, mysqlDBAccessDenied:
+			return fmt.Errorf("the database server at %s does not let the user %q into %q: correct user and password of the DSN, or grant the rights: %w",
+				at, config.User, config.DBName, err)
+		case mysqlUnknownDatabase:
+			return fmt.Errorf("there is no database %q at %s: create it (CREATE DATABASE %s CHARACTER SET utf8mb4), or correct the DSN: %w",
+				config.DBName, at, config.DBName, err)
+		}
+	}
+	return fmt.Errorf("no answer from the database server at %s: start it, or correct the address in the DSN: %w", at, err)
+}
+
+func orElse(value, otherwise time.Duration) time.Duration {
+	if value == 0 {
+		return otherwise
+	}
+	return value
+}
+
+// driverLog hands the driver's words to the program's logger.
+type driverLog struct{ logger *slog.Logger }
+
+func (l driverLog) Print(words ...any) {
+	if l.logger != nil {
+		l.logger.Warn("mysql driver", "message", fmt.Sprint(words...))
+	}
+}

@@ -1,0 +1,85 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// The drivers, as [sqlx.DB.DriverName] tells them. MySQL is MariaDB's, too.
+const (
+	MySQL  = "mysql"
+	SQLite = "sqlite"
+)
+
+const (
+	defaultConns = 16
+	pingTimeout  = 10 * time.Second
+	idleTime     = 5 * time.Minute
+	lifetime     = 30 * time.Minute // lets a pool move to another server behind the same name
+)
+
+// Settings are what programs decide about a pool. The zero value is good.
+type Settings struct {
+	// MaxConns is how many connections there are at most; 0 is 16.
+	MaxConns int
+	// Rebuildable says that what is in the database can be made again from elsewhere, position included. A SQLite file
+	// is then written without waiting for the disk at every commit: a power cut may take the last transactions, whole, and
+	// the death of the process none.
+	Rebuildable bool
+	// Logger takes what the driver has to say about connections; nil is nobody.
+	Logger *slog.Logger
+}
+
+// Open makes a pool for url and sees that the database answers. url is either
+//
+//   - the driver's DSN of a MySQL or MariaDB database, such as user:password@tcp(127.0.0.1:3306)/threads, or
+//   - a SQLite file: sqlite:data/readmodel.db, or the file: form with parameters of the driver. The file is made where
+//     there is none; its folder must be there.
+//
+// Errors say what to correct and never hold the password.
+func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) {
+	var (
+		opened *pool
+		err    error
+	)
+	switch {
+	case url == "":
+		return nil, fmt.Errorf("no database is named: expected a DSN such as %s, or %s", mysqlExample, sqliteExample)
+	case strings.HasPrefix(url, "sqlite:"), strings.HasPrefix(url, "file:"):
+		opened, err = openSQLite(url, settings)
+	default:
+		opened, err = openMySQL(url, settings)
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	db := opened.db
+	conns := settings.MaxConns
+	if conns <= 0 {
+		conns = defaultConns
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	db.SetConnMaxIdleTime(idleTime)
+	db.SetConnMaxLifetime(lifetime)
+
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close()
+		return nil, opened.explain(err)
+	}
+	return db, nil
+}
+
+// pool is a pool that nobody has talked to yet, and what its driver's errors mean.
+type pool struct {
+	db      *sqlx.DB
+	explain func(error) error
+}

@@ -1,0 +1,121 @@
+package database_test
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/tests/testenv"
+)
+
+func TestSettingsOfSQLite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "with space.db")
+	for _, c := range []struct {
+		settings    database.Settings
+		synchronous int
+	}{{database.Settings{}, 2}, {database.Settings{Rebuildable: true}, 1}} {
+		db, err := database.Open(t.Context(), "sqlite:"+path, c.settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		var journal string
+		var synchronous, timeout int
+		if err := db.GetContext(t.Context(), &journal, "PRAGMA journal_mode"); err != nil || journal != "wal" {
+			t.Errorf("journal_mode %q, %v", journal, err)
+		}
+		if err := db.GetContext(t.Context(), &synchronous, "PRAGMA synchronous"); err != nil || synchronous != c.synchronous {
+			t.Errorf("synchronous %d, %v; want %d", synchronous, err, c.synchronous)
+		}
+		if err := db.GetContext(t.Context(), &timeout, "PRAGMA busy_timeout"); err != nil || timeout != 10000 {
+			t.Errorf("busy_timeout %d, %v", timeout, err)
+		}
+		if db.DriverName() != database.SQLite {
+			t.Errorf("driver %q", db.DriverName())
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the file is elsewhere: %v", err)
+	}
+}
+
+func TestParametersOfTheURIGoFirst(t *testing.T) {
+	db, err := database.Open(t.Context(), "file:"+filepath.Join(t.TempDir(), "a.db")+"?_pragma=busy_timeout(77)", database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var timeout int
+	if err := db.GetContext(t.Context(), &timeout, "PRAGMA busy_timeout"); err != nil || timeout != 77 {
+		t.Errorf("busy_timeout %d, %v", timeout, err)
+	}
+}
+
+func TestSettingsOfMySQL(t *testing.T) {
+	db, err := database.Open(t.Context(), testenv.MySQL(t), database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	for variable, want := range map[string]string{
+		"sql_mode": "STRICT_ALL_TABLES", "time_zone": "+00:00", "collation_connection": "utf8mb4_bin", "innodb_lock_wait_timeout": "10",
+	} {
+		var got string
+		if err := db.GetContext(t.Context(), &got, "SELECT @@SESSION."+variable); err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s is %q, %v; want %q", variable, got, err, want)
+		}
+	}
+}
+
+func TestErrorsSayWhatToDo(t *testing.T) {
+	folder := t.TempDir()
+	text := filepath.Join(folder, "letter.txt")
+	if err := os.WriteFile(text, bytes.Repeat([]byte("no database "), 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]string{
+		"":                           "no database is named",
+		"nonsense":                   "expected user:password@tcp",
+		"root:s3cret@tcp(127.0.0.1)": "expected user:password@tcp",
+		"root:s3cret@tcp(127.0.0.1:1)/threads?timeout=1s": "no answer from the database server at tcp(127.0.0.1:1)",
+		"sqlite:":                         "names no file",
+		"file::memory:":                   "names no file",
+		"sqlite:" + folder + "/none/a.db": "make its folder",
+		"sqlite:" + text:                  "is no SQLite database",
+	} {
+		expectError(t, url, want)
+	}
+}
+
+func TestErrorsOfAMySQLServerSayWhatToDo(t *testing.T) {
+	config, err := mysql.ParseDSN(testenv.MySQL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := config.Clone()
+	nobody.User, nobody.Passwd = "nobody_known", "s3cret"
+	expectError(t, nobody.FormatDSN(), `does not let the user "nobody_known"`)
+	nowhere := config.Clone()
+	nowhere.DBName = "no_such_database"
+	expectError(t, nowhere.FormatDSN(), "CREATE DATABASE no_such_database")
+}
+
+func expectError(t *testing.T, url, want string) {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, database.Settings{Logger: slog.New(slog.DiscardHandler)})
+	switch {
+	case err == nil:
+		_ = db.Close()
+		t.Errorf("%s opened", url)
+	case !strings.Contains(err.Error(), want):
+		t.Errorf("%s: %v; want %q", url, err, want)
+	case strings.Contains(err.Error(), "s3cret"):
+		t.Errorf("the password is in %v", err)
+	}
+}

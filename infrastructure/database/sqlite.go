@@ -1,0 +1,82 @@
+package database
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+	_ "modernc.org/sqlite" // registers the driver
+)
+
+const sqliteExample = "sqlite:data/readmodel.db"
+
+// openSQLite knows a file by its path (sqlite:path) or its URI (file:path?parameters).
+func openSQLite(name string, settings Settings) (*pool, error) {
+	path, parameters, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(name, "sqlite:"), "file:"), "?")
+	if path == "" || strings.Contains(name, ":memory:") || strings.Contains(parameters, "mode=memory") {
+		return nil, fmt.Errorf("%q names no file: expected %s; a database in memory alone would be another one on every connection", name, sqliteExample)
+	}
+
+	asked, err := url.ParseQuery(parameters)
+	if err != nil {
+		return nil, fmt.Errorf("the parameters of the database file %q can't be read: %w", path, err)
+	}
+	dsn := "file:" + path + "?" + sqliteParameters(asked, settings).Encode()
+	db, err := sql.Open(SQLite, dsn)
+	if err != nil {
+		return nil, fmt.Errorf("the database file %q can't be used: %w", path, err)
+	}
+	return &pool{db: sqlx.NewDb(db, SQLite), explain: func(err error) error { return explainSQLite(path, err) }}, nil
+}
+
+// sqliteParameters are the driver's parameters for every connection. What the URI asks for goes before ours.
+func sqliteParameters(asked url.Values, settings Settings) url.Values {
+	synchronous := "FULL"
+	if settings.Rebuildable {
+		synchronous = "NORMAL"
+	}
+	pragmas := []string{
+		"busy_timeout(10000)", // first, so that the others wait, too
+		"journal_mode(WAL)",   // readers and the writer do not wait for each other
+		"synchronous(" + synchronous + ")",
+		"foreign_keys(1)",
+		"cache_size(-16384)", // KiB a connection
+	}
+	for _, pragma := range asked["_pragma"] {
+		name, _, _ := strings.Cut(pragma, "(")
+		pragmas = slices.DeleteFunc(pragmas, func(ours string) bool { return strings.HasPrefix(ours, name+"(") })
+	}
+	parameters := maps.Clone(asked)
+	parameters["_pragma"] = append(pragmas, asked["_pragma"]...)
+	if !asked.Has("_txlock") {
+		parameters.Set("_txlock", "immediate") // a transaction that writes takes the lock at once; one that only reads takes none
+	}
+	return parameters
+}
+
+const (
+	sqliteReadOnly  = 8
+	sqliteCantOpen  = 14
+	sqliteNotADB    = 26
+	sqliteClassMask = 0xff
+)
+
+func explainSQLite(path string, err error) error {
+	var failed interface{ Code() int }
+	if !errors.As(err, &failed) {
+		return fmt.Errorf("the database file %q does not open: %w", path, err)
+	}
+	switch failed.Code() & sqliteClassMask {
+	case sqliteCantOpen, sqliteReadOnly:
+		return fmt.Errorf("the database file %q can't be written: make its folder, or give this user the right to write there: %w", path, err)
+	case sqliteNotADB:
+		return fmt.Errorf("the file %q is no SQLite database: name another one, or move it away: %w", path, err)
+	default:
+		return fmt.Errorf("the database file %q does not open: %w", path, err)
+	}
+}

@@ -1,0 +1,109 @@
+package rdbmigration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
+)
+
+// VersionError says that a database and this program do not fit together.
+type VersionError struct {
+	Set     string
+	Found   int64 // the version of the database
+	Program int64 // the version that this program is made for
+}
+
+func (e *VersionError) Error() string {
+	if e.Found > e.Program {
+		return fmt.Sprintf("the %s in this database is at version %d, which a newer version of the program has made; this one knows versions up to %d: run the newer program",
+			e.Set, e.Found, e.Program)
+	}
+	return fmt.Sprintf("the %s in this database is at version %d, and this program needs version %d: run `make migrate`", e.Set, e.Found, e.Program)
+}
+
+// Up brings the set's schema in db to the version of this program, and tells the migrations that it took. Where there
+// is nothing to do it does nothing. A schema of a newer program is left alone, with a [*VersionError].
+func Up(ctx context.Context, db *sqlx.DB, set Set) ([]string, error) {
+	provider, err := set.open(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	results, err := provider.Up(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("migrate the %s: %w", set, err)
+	}
+	taken := make([]string, len(results))
+	for i, result := range results {
+		taken[i] = result.Source.Path
+	}
+	return taken, nil
+}
+
+// Down takes the set's latest migration back, with what is in its tables, and tells which one that was: "" where there
+// was none.
+func Down(ctx context.Context, db *sqlx.DB, set Set) (string, error) {
+	provider, err := set.open(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	result, err := provider.Down(ctx)
+	if errors.Is(err, goose.ErrNoNextVersion) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("take the latest migration of the %s back: %w", set, err)
+	}
+	return result.Source.Path, nil
+}
+
+// Migration is one step of a set and whether db has taken it.
+type Migration struct {
+	File    string
+	Applied bool
+}
+
+// Status lists the set's migrations in order.
+func Status(ctx context.Context, db *sqlx.DB, set Set) ([]Migration, error) {
+	provider, err := set.open(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	states, err := provider.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the state of the %s: %w", set, err)
+	}
+	migrations := make([]Migration, len(states))
+	for i, state := range states {
+		migrations[i] = Migration{File: state.Source.Path, Applied: state.State == goose.StateApplied}
+	}
+	return migrations, nil
+}
+
+// Check makes sure that the set's schema in db is the one of this program: a [*VersionError] tells that it is not, and
+// what to do.
+func Check(ctx context.Context, db *sqlx.DB, set Set) error {
+	provider, err := set.provider(db)
+	if err != nil {
+		return err
+	}
+	found, program, err := provider.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("read the version of the %s: %w", set, err)
+	}
+	if found != program {
+		return &VersionError{Set: set.name, Found: found, Program: program}
+	}
+	return nil
+}
+
+// open is the provider of a database that is not newer than this program.
+func (s Set) open(ctx context.Context, db *sqlx.DB) (*goose.Provider, error) {
+	var mismatch *VersionError
+	if err := Check(ctx, db, s); err != nil && (!errors.As(err, &mismatch) || mismatch.Found > mismatch.Program) {
+		return nil, err
+	}
+	return s.provider(db)
+}

@@ -1,0 +1,106 @@
+package rdbmigration_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/infrastructure/database"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/testenv"
+)
+
+// onEach runs test on an empty database of every kind.
+func onEach(t *testing.T, test func(t *testing.T, db *sqlx.DB)) {
+	t.Run("mysql", func(t *testing.T) { test(t, open(t, testenv.MySQL(t))) })
+	t.Run("sqlite", func(t *testing.T) { test(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "rows.db"))) })
+}
+
+func open(t *testing.T, url string) *sqlx.DB {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func TestUpAndDown(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		set := rdbmigration.ReadModel()
+		var behind *rdbmigration.VersionError
+		if err := rdbmigration.Check(t.Context(), db, set); !errors.As(err, &behind) || !strings.Contains(err.Error(), "make migrate") {
+			t.Errorf("an empty database passes: %v", err)
+		}
+		for round := range 2 {
+			taken, err := rdbmigration.Up(t.Context(), db, set)
+			if err != nil || len(taken) == 0 {
+				t.Fatalf("round %d: up took %v, %v", round, taken, err)
+			}
+			if again, err := rdbmigration.Up(t.Context(), db, set); err != nil || len(again) != 0 {
+				t.Errorf("up again took %v, %v", again, err)
+			}
+			if err := rdbmigration.Check(t.Context(), db, set); err != nil {
+				t.Error(err)
+			}
+			for _, table := range []string{"threads", "members", "messages", "checkpoints", "dead_letters"} {
+				var rows int
+				if err := db.GetContext(t.Context(), &rows, "SELECT COUNT(*) FROM "+table); err != nil || rows != 0 {
+					t.Errorf("%d rows in %s, %v", rows, table, err)
+				}
+			}
+			for range taken {
+				if file, err := rdbmigration.Down(t.Context(), db, set); err != nil || file == "" {
+					t.Fatalf("down: %q, %v", file, err)
+				}
+			}
+			if file, err := rdbmigration.Down(t.Context(), db, set); err != nil || file != "" {
+				t.Errorf("down with nothing left: %q, %v", file, err)
+			}
+			if _, err := db.ExecContext(t.Context(), "SELECT 1 FROM threads"); err == nil {
+				t.Error("the table of threads is still there")
+			}
+		}
+	})
+}
+
+func TestSchemaOfANewerProgramIsLeftAlone(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		set := rdbmigration.ReadModel()
+		if _, err := rdbmigration.Up(t.Context(), db, set); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO readmodel_migrations (version_id, is_applied) VALUES (9999, 1)"); err != nil {
+			t.Fatal(err)
+		}
+		_, upErr := rdbmigration.Up(t.Context(), db, set)
+		_, downErr := rdbmigration.Down(t.Context(), db, set)
+		for _, err := range []error{upErr, downErr, rdbmigration.Check(t.Context(), db, set)} {
+			var newer *rdbmigration.VersionError
+			if !errors.As(err, &newer) || newer.Found != 9999 || !strings.Contains(err.Error(), "run the newer program") {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
+
+func TestMigrationsAtOnce(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.ReadModel()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if err := rdbmigration.Check(t.Context(), db, rdbmigration.ReadModel()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,54 @@
+package rdbmigration
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
+)
+
+// all has a folder for every set, and in it one for every driver.
+//
+//go:embed readmodel/*/*.sql
+var all embed.FS
+
+// Set is one schema: its migrations for every driver, and the table that remembers which of them have run.
+type Set struct {
+	name   string
+	folder string
+	table  string
+}
+
+// ReadModel is what read-model-updater writes and read-api reads.
+func ReadModel() Set {
+	return Set{name: "read model", folder: "readmodel", table: "readmodel_migrations"}
+}
+
+// String is the set's name, for people.
+func (s Set) String() string { return s.name }
+
+// provider is goose for this set on db, whose driver is "mysql" (MariaDB, too) or "sqlite".
+func (s Set) provider(db *sqlx.DB) (*goose.Provider, error) {
+	options := []goose.ProviderOption{goose.WithTableName(s.table)}
+	var dialect goose.Dialect
+	switch driver := db.DriverName(); driver {
+	case "mysql":
+		dialect = goose.DialectMySQL
+		options = append(options, goose.WithSessionLocker(mysqlLock{}))
+	case "sqlite":
+		dialect = goose.DialectSQLite3
+	default:
+		return nil, fmt.Errorf("the %s has no migrations for the driver %q", s.name, driver)
+	}
+	files, err := fs.Sub(all, s.folder+"/"+db.DriverName())
+	if err != nil {
+		return nil, fmt.Errorf("the migrations of the %s: %w", s.name, err)
+	}
+	provider, err := goose.NewProvider(dialect, db.DB, files, options...)
+	if err != nil {
+		return nil, fmt.Errorf("the migrations of the %s: %w", s.name, err)
+	}
+	return provider, nil
+}
