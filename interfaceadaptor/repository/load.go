@@ -1,0 +1,82 @@
+package repository
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/usecase"
+)
+
+// Load returns the state that is remembered, or else the latest.
+func (r *ThreadRepository) Load(ctx context.Context, key usecase.ThreadKey) (thread.Thread, error) {
+	if remembered, found := r.states.get(key); found {
+		return remembered.state, nil
+	}
+	return r.Reload(ctx, key)
+}
+
+// IsLatest compares the state with the head.
+func (r *ThreadRepository) IsLatest(ctx context.Context, key usecase.ThreadKey, state thread.Thread) (bool, error) {
+	head, err := r.gateway.Head(ctx, aggregateOf(key))
+	return head.Version == state.Version(), err
+}
+
+// Reload returns the latest state: what is remembered, or the latest snapshot that can be read, and the events after
+// it.
+func (r *ThreadRepository) Reload(ctx context.Context, key usecase.ThreadKey) (thread.Thread, error) {
+	id := aggregateOf(key)
+	head, err := r.gateway.Head(ctx, id)
+	if err != nil || head.Version == 0 {
+		return thread.Thread{}, err
+	}
+	state, err := r.base(ctx, key, head)
+	if err != nil {
+		return thread.Thread{}, err
+	}
+	for entry, err := range r.gateway.Entries(ctx, id, state.Version(), head.Version) {
+		if err != nil {
+			return thread.Thread{}, err
+		}
+		recorded, err := eventcodec.Decode(entry.Payload)
+		if err != nil {
+			return thread.Thread{}, err
+		}
+		state = state.Apply(recorded.Event)
+		if state.Version() != entry.SeqNr {
+			return thread.Thread{}, fmt.Errorf("the journal of %s has event %d where %d belongs", id, entry.SeqNr, state.Version())
+		}
+	}
+	if state.Version() != head.Version {
+		return thread.Thread{}, fmt.Errorf("the journal of %s ends at event %d, its head is at %d", id, state.Version(), head.Version)
+	}
+	return r.states.remember(key, state, head.SnapshotVersion).state, nil
+}
+
+// base is the state to replay from: as late as can be had, and the state before the first event at worst.
+func (r *ThreadRepository) base(ctx context.Context, key usecase.ThreadKey, head Head) (thread.Thread, error) {
+	if remembered, found := r.states.get(key); found {
+		if remembered.state.Version() <= head.Version {
+			return remembered.state, nil
+		}
+		// The store is behind what it once acknowledged: somebody put an older one in its place.
+		r.states.forget(key)
+	}
+	for snapshot, err := range r.gateway.Snapshots(ctx, aggregateOf(key), head) {
+		if err != nil {
+			return thread.Thread{}, err
+		}
+		id, state, err := eventcodec.DecodeSnapshot(snapshot.Payload)
+		switch {
+		case err != nil:
+		case id != key.Thread || state.Version() != snapshot.Version:
+			err = fmt.Errorf("it is of thread %s at version %d", id, state.Version())
+		default:
+			return state, nil
+		}
+		r.snapshotter.logger.WarnContext(ctx, "a snapshot is passed over; an earlier one or the first event will do",
+			"thread", key.Thread, "version", snapshot.Version, "error", err)
+	}
+	return thread.Thread{}, nil
+}
