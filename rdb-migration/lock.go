@@ -5,18 +5,27 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-)
 
-// mysqlLock lets one migration of a database run at a time. The server frees it with the connection, so a migration
-// that dies leaves nothing behind. SQLite needs none: its migrations are transactions.
-type mysqlLock struct{}
+	"github.com/jmoiron/sqlx"
+)
 
 const (
 	mysqlLockName = "CONCAT('migrate.', MD5(DATABASE()))"
 	mysqlLockWait = 50 // seconds
 )
 
-func (mysqlLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
+// alone runs change while no other migration of the database runs. On MySQL the server frees the lock with its
+// connection, so a migration that dies leaves nothing behind. SQLite needs none: its migrations are transactions.
+func alone(ctx context.Context, db *sqlx.DB, change func() error) (err error) {
+	if db.DriverName() != "mysql" {
+		return change()
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connect to lock the schema: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+
 	var got sql.NullInt64
 	if err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT GET_LOCK(%s, %d)", mysqlLockName, mysqlLockWait)).Scan(&got); err != nil {
 		return fmt.Errorf("lock the schema: %w", err)
@@ -24,12 +33,10 @@ func (mysqlLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	if got.Int64 != 1 {
 		return errors.New("another migration of this database is running; try again when it is done")
 	}
-	return nil
-}
-
-func (mysqlLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
-	if _, err := conn.ExecContext(ctx, fmt.Sprintf("DO RELEASE_LOCK(%s)", mysqlLockName)); err != nil {
-		return fmt.Errorf("unlock the schema: %w", err)
-	}
-	return nil
+	defer func() {
+		// Also when ctx has ended: the connection goes back to the pool and must not take the lock with it.
+		_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf("DO RELEASE_LOCK(%s)", mysqlLockName))
+		err = errors.Join(err, unlockErr)
+	}()
+	return change()
 }

@@ -25,38 +25,45 @@ func (e *VersionError) Error() string {
 }
 
 // Up brings the set's schema in db to the version of this program, and tells the migrations that it took. Where there
-// is nothing to do it does nothing. A schema of a newer program is left alone, with a [*VersionError].
-func Up(ctx context.Context, db *sqlx.DB, set Set) ([]string, error) {
-	provider, err := set.open(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	results, err := provider.Up(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("migrate the %s: %w", set, err)
-	}
-	taken := make([]string, len(results))
-	for i, result := range results {
-		taken[i] = result.Source.Path
-	}
-	return taken, nil
+// is nothing to do it does nothing. A schema of a newer program is left alone, with a [*VersionError]. It needs two
+// connections of the pool.
+func Up(ctx context.Context, db *sqlx.DB, set Set) (taken []string, err error) {
+	err = alone(ctx, db, func() error {
+		provider, err := set.open(ctx, db)
+		if err != nil {
+			return err
+		}
+		results, err := provider.Up(ctx)
+		if err != nil {
+			return fmt.Errorf("migrate the %s: %w", set, err)
+		}
+		for _, result := range results {
+			taken = append(taken, result.Source.Path)
+		}
+		return nil
+	})
+	return taken, err
 }
 
 // Down takes the set's latest migration back, with what is in its tables, and tells which one that was: "" where there
-// was none.
-func Down(ctx context.Context, db *sqlx.DB, set Set) (string, error) {
-	provider, err := set.open(ctx, db)
-	if err != nil {
-		return "", err
-	}
-	result, err := provider.Down(ctx)
-	if errors.Is(err, goose.ErrNoNextVersion) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("take the latest migration of the %s back: %w", set, err)
-	}
-	return result.Source.Path, nil
+// was none. It needs two connections of the pool.
+func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
+	err = alone(ctx, db, func() error {
+		provider, err := set.open(ctx, db)
+		if err != nil {
+			return err
+		}
+		result, err := provider.Down(ctx)
+		if errors.Is(err, goose.ErrNoNextVersion) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("take the latest migration of the %s back: %w", set, err)
+		}
+		taken = result.Source.Path
+		return nil
+	})
+	return taken, err
 }
 
 // Migration is one step of a set and whether db has taken it.

@@ -31,12 +31,10 @@ func (s Set) String() string { return s.name }
 
 // provider is goose for this set on db, whose driver is "mysql" (MariaDB, too) or "sqlite".
 func (s Set) provider(db *sqlx.DB) (*goose.Provider, error) {
-	options := []goose.ProviderOption{goose.WithTableName(s.table)}
 	var dialect goose.Dialect
 	switch driver := db.DriverName(); driver {
 	case "mysql":
 		dialect = goose.DialectMySQL
-		options = append(options, goose.WithSessionLocker(mysqlLock{}))
 	case "sqlite":
 		dialect = goose.DialectSQLite3
 	default:
@@ -46,7 +44,7 @@ func (s Set) provider(db *sqlx.DB) (*goose.Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the migrations of the %s: %w", s.name, err)
 	}
-	provider, err := goose.NewProvider(dialect, db.DB, files, options...)
+	provider, err := goose.NewProvider(dialect, db.DB, files, goose.WithTableName(s.table))
 	if err != nil {
 		return nil, fmt.Errorf("the migrations of the %s: %w", s.name, err)
 	}
