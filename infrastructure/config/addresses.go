@@ -15,7 +15,7 @@ func (r *Reader) Address(name, fallback string) string {
 		return fallback
 	}
 	_, port, err := net.SplitHostPort(value)
-	if number, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || number > 65535 {
+	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
 		r.wrong(name, value, "host:port or :port, such as :28080")
 		return fallback
 	}

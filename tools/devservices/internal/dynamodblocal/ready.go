@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ready asks for the list of tables, unsigned: DynamoDB Local wants to see a signature's form only.
-func ready(port int) func(ctx context.Context) error {
+// Ready asks for the list of tables, unsigned: DynamoDB Local wants to see a signature's form only.
+func Ready(port int) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()

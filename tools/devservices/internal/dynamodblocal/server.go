@@ -59,7 +59,7 @@ func Endpoint(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port)
 // Program is the server on a port. Durable, it keeps its tables in folder; otherwise in memory.
 // folder is an absolute path, and no two servers share one.
 func (s *Server) Program(port int, folder string, durable bool) launch.Program {
-	program := launch.Program{Name: Name, Mark: folder, Ready: ready(port)}
+	program := launch.Program{Name: Name, Mark: folder, Ready: Ready(port)}
 	if s.docker == "" {
 		program.Argv = append(s.jvm(folder), "-port", strconv.Itoa(port))
 		program.Argv = append(program.Argv, storage(folder, durable)...)

@@ -22,7 +22,7 @@ func (s *Server) container(port int, folder string, durable bool) launch.Program
 		"--volume", initFile+":/docker-entrypoint-initdb.d/threads.sql:ro",
 		image)
 	return launch.Program{
-		Name: Name, Mark: folder, Ready: ready(port),
+		Name: Name, Mark: folder, Ready: Ready(port),
 		Argv: append(argv, settings(durable)...),
 		Before: func(ctx context.Context) error {
 			if err := container.Clear(ctx); err != nil {

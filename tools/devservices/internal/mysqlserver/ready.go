@@ -8,8 +8,8 @@ import (
 	_ "github.com/go-sql-driver/mysql" // registers the driver "mysql"
 )
 
-// ready logs in and selects the database: the server can be up before its first statements ran.
-func ready(port int) func(ctx context.Context) error {
+// Ready logs in and selects the database: the server can be up before its first statements ran.
+func Ready(port int) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()

@@ -91,7 +91,7 @@ func (s *Server) Program(port int, folder string, durable bool) launch.Program {
 		"--bind-address=127.0.0.1", "--port=" + strconv.Itoa(port), "--loose-mysqlx=OFF",
 	}, asUser(folder)...)
 	return launch.Program{
-		Name: Name, Mark: folder, Ready: ready(port),
+		Name: Name, Mark: folder, Ready: Ready(port),
 		Argv:   append(argv, settings(durable)...),
 		Before: func(ctx context.Context) error { return s.prepare(ctx, layout) },
 	}

@@ -1,0 +1,48 @@
+package dev
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"example.com/threads/tools/devservices/internal/mysqlserver"
+)
+
+var hints = template.Must(template.New("hints").Parse(`
+The system is up.
+
+  commands (REST)     {{.Write}}          documentation {{.Write}}/docs
+  queries (GraphQL)   {{.Read}}/graphql  GraphiQL      {{.Read}}
+  updater             {{.Updater}}          health        {{.Updater}}/health/ready
+  DynamoDB Local      {{.DynamoDB}}
+  MySQL or MariaDB    {{.User}}:{{.Password}}@127.0.0.1:{{.MySQLPort}}/{{.Database}}
+  logs, process ids   {{.Folder}}
+
+Try it: create a thread, post a message, read it back.
+
+  THREAD=$(curl -s {{.Write}}/threads/create -H 'Content-Type: application/json' \
+    -d '{"executor_id":"{{.UserAccount}}","name":"hello"}' | sed 's/.*"thread_id":"\([0-9A-Z]*\)".*/\1/')
+  curl -s {{.Write}}/threads/post_message -H 'Content-Type: application/json' \
+    -d '{"executor_id":"{{.UserAccount}}","thread_id":"'$THREAD'","text":"first message"}'
+  curl -s {{.Read}}/graphql -H 'Content-Type: application/json' -H "Consistency-Token: $THREAD:2" \
+    -d '{"query":"{ getMessages(threadId: \"'$THREAD'\", userAccountId: \"{{.UserAccount}}\") { id text createdAt } }"}'
+
+make dev-down stops it and keeps the data; make dev-up starts what is not running.
+`))
+
+// Hints writes the addresses of the running system and commands to try, ready to paste.
+func (s Settings) Hints(out io.Writer) error {
+	return hints.Execute(out, map[string]string{
+		"Write":       localURL(s.WriteAPI),
+		"Read":        localURL(s.ReadAPI),
+		"Updater":     localURL(s.Updater),
+		"DynamoDB":    "http://127.0.0.1:" + strconv.Itoa(s.DynamoDBPort),
+		"MySQLPort":   strconv.Itoa(s.MySQLPort),
+		"User":        mysqlserver.User,
+		"Password":    mysqlserver.Password,
+		"Database":    mysqlserver.Database,
+		"Folder":      strings.TrimPrefix(s.Folder(), s.Root+"/"),
+		"UserAccount": "01H42K4ABWQ5V2XQEP3A48VE0Z",
+	})
+}

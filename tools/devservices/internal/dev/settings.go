@@ -1,0 +1,65 @@
+package dev
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/tools/devservices/internal/dynamodblocal"
+	"example.com/threads/tools/devservices/internal/mysqlserver"
+)
+
+// Settings say where the development system is.
+type Settings struct {
+	Root         string // of the clone; absolute
+	DynamoDBPort int
+	MySQLPort    int
+	WriteAPI     string // addresses to listen on
+	Updater      string
+	ReadAPI      string
+}
+
+// ReadSettings reads the ports and addresses from the environment. root is the clone's folder.
+func ReadSettings(root string, getenv func(string) string) (Settings, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return Settings{}, err
+	}
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		return Settings{}, fmt.Errorf("run this in the folder of go.mod: %w", err)
+	}
+	env := config.NewReader(getenv)
+	settings := Settings{
+		Root:         root,
+		DynamoDBPort: env.Int("DEV_DYNAMODB_PORT", 28000, 1, 65535),
+		MySQLPort:    env.Int("DEV_MYSQL_PORT", 23306, 1, 65535),
+		WriteAPI:     env.Address("WRITE_API_ADDR", ":28080"),
+		Updater:      env.Address("UPDATER_ADDR", ":28081"),
+		ReadAPI:      env.Address("READ_API_ADDR", ":28082"),
+	}
+	return settings, env.Err()
+}
+
+// Folder is where logs, pid files and data are.
+func (s Settings) Folder() string { return filepath.Join(s.Root, "data", "dev") }
+
+func (s Settings) dataFolder(service string) string { return filepath.Join(s.Folder(), service) }
+
+// environment is what the programs and the migrations get to see: this process's own, and over it
+// the addresses of the development services with credentials that are good for nothing else.
+func (s Settings) environment() []string {
+	endpoint := dynamodblocal.Endpoint(s.DynamoDBPort)
+	return append(os.Environ(),
+		"AWS_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=local",
+		"AWS_SECRET_ACCESS_KEY=local",
+		"AWS_SESSION_TOKEN=",
+		"AWS_ENDPOINT_URL_DYNAMODB="+endpoint,
+		"AWS_ENDPOINT_URL_DYNAMODB_STREAMS="+endpoint,
+		"DATABASE_URL="+mysqlserver.DSN(s.MySQLPort, mysqlserver.Database),
+		"WRITE_API_ADDR="+s.WriteAPI,
+		"UPDATER_ADDR="+s.Updater,
+		"READ_API_ADDR="+s.ReadAPI,
+	)
+}
