@@ -1,0 +1,101 @@
+// Command dynamodb-setup creates the DynamoDB tables of the event store where they are missing, waits until they can be
+// used, and reports what differs from the definition in package schema. It changes nothing that is there, so it may run
+// before every start: `make migrate`, `make dev-up` and the compose file do.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/tools/dynamodb-setup/schema"
+)
+
+const usage = `Usage: dynamodb-setup
+
+Creates the DynamoDB tables of the event store where they are missing, waits until they are active, and reports what
+differs from the definition. Changes nothing that is there.
+
+Environment:
+  JOURNAL_TABLE              name of the journal table (journal)
+  SNAPSHOT_TABLE             name of the snapshot table (snapshot)
+  AWS_REGION                 region of the tables
+  AWS_ENDPOINT_URL_DYNAMODB  where DynamoDB is, when not on AWS, such as http://127.0.0.1:8000
+  and the AWS SDK's variables for credentials
+
+Exit code: 0 when the tables are as defined, 1 when something failed, 2 when the usage was wrong, 3 when something differs.
+`
+
+var (
+	errUsage     = errors.New("dynamodb-setup takes no arguments; see dynamodb-setup --help")
+	errDifferent = errors.New("the tables are not as defined, and nothing about that was changed: " +
+		"update them by hand, or set JOURNAL_TABLE and SNAPSHOT_TABLE to others")
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	if err == nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "dynamodb-setup:", err)
+	stop()
+	switch {
+	case errors.Is(err, errUsage):
+		os.Exit(2)
+	case errors.Is(err, errDifferent):
+		os.Exit(3)
+	default:
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("dynamodb-setup", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		_, err := io.WriteString(stdout, usage)
+		return err
+	case err != nil || flags.NArg() > 0:
+		return errUsage
+	}
+
+	journal, snapshot := orDefault(getenv("JOURNAL_TABLE"), "journal"), orDefault(getenv("SNAPSHOT_TABLE"), "snapshot")
+	if journal == snapshot {
+		return fmt.Errorf("JOURNAL_TABLE and SNAPSHOT_TABLE are both %q; they must be two tables", journal)
+	}
+	cfg, err := awsclient.Load(ctx)
+	if err != nil {
+		return err
+	}
+	report, err := schema.Setup(ctx, awsclient.DynamoDB(cfg), schema.Tables(journal, snapshot))
+	for _, created := range report.Created {
+		fmt.Fprintln(stdout, "created", created)
+	}
+	for _, difference := range report.Differences {
+		fmt.Fprintln(stdout, difference)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(report.Differences) > 0:
+		return errDifferent
+	}
+	fmt.Fprintf(stdout, "tables %s and %s are ready\n", journal, snapshot)
+	return nil
+}
+
+func orDefault(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}

@@ -1,0 +1,53 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// setUpTTL turns expiry on where it is off. CreateTable can't do that, so a table without it is an unfinished one, not
+// a different one. Expiry by another attribute is a difference.
+func setUpTTL(ctx context.Context, client *dynamodb.Client, table Table, report *Report) error {
+	output, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table.Name)})
+	if err != nil {
+		return fmt.Errorf("read its time to live: %w", err)
+	}
+	got := ""
+	if ttl := output.TimeToLiveDescription; ttl != nil {
+		switch ttl.TimeToLiveStatus {
+		case types.TimeToLiveStatusEnabled, types.TimeToLiveStatusEnabling:
+			got = aws.ToString(ttl.AttributeName)
+		case types.TimeToLiveStatusDisabling: // it can't be turned on again for up to an hour
+			report.Differences = append(report.Differences, Difference{table.Name, "time to live", orNone(table.TTL), "being turned off"})
+			return nil
+		case types.TimeToLiveStatusDisabled:
+		}
+	}
+	switch {
+	case got == table.TTL:
+		return nil
+	case got != "":
+		report.Differences = append(report.Differences, Difference{table.Name, "time to live", orNone(table.TTL), got})
+		return nil
+	}
+	_, err = client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+		TableName:               aws.String(table.Name),
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(table.TTL), Enabled: aws.Bool(true)},
+	})
+	if err != nil {
+		return fmt.Errorf("turn on its time to live: %w", err)
+	}
+	report.Created = append(report.Created, fmt.Sprintf("time to live on %s of table %s", table.TTL, table.Name))
+	return nil
+}
+
+func orNone(value string) string {
+	if value == "" {
+		return "none"
+	}
+	return value
+}
