@@ -1,0 +1,51 @@
+package thread
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/oklog/ulid/v2"
+	"pgregory.net/rapid"
+)
+
+// The trie is held against Go's map. Keys are drawn from few bytes, so that many share their digits to the last.
+func TestTrieIsAMap(t *testing.T) {
+	key := rapid.Custom(func(t *rapid.T) ulid.ULID {
+		var key ulid.ULID
+		for _, i := range []int{0, 7, 15} {
+			key[i] = rapid.SampledFrom([]byte{0x00, 0x01, 0x10, 0x11}).Draw(t, "byte")
+		}
+		return key
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var got trie[int]
+		want := map[ulid.ULID]int{}
+		for i := range rapid.IntRange(0, 100).Draw(t, "changes") {
+			k := key.Draw(t, "key")
+			if rapid.Bool().Draw(t, "delete") {
+				got = got.without(k)
+				delete(want, k)
+			} else {
+				got = got.with(k, i)
+				want[k] = i
+			}
+		}
+		contents := map[ulid.ULID]int{}
+		got.all(func(k ulid.ULID, v int) { contents[k] = v })
+		if diff := cmp.Diff(want, contents); diff != "" {
+			t.Fatal("contents (-want +got):\n" + diff)
+		}
+		if got.size != len(want) {
+			t.Fatalf("size %d, want %d", got.size, len(want))
+		}
+		for k := range maps.Keys(want) {
+			if v, found := got.get(k); !found || v != want[k] {
+				t.Fatalf("%s: got %d, %v", k, v, found)
+			}
+		}
+		if _, found := got.get(ulid.ULID{3: 0xff}); found {
+			t.Fatal("found what was never put there")
+		}
+	})
+}
