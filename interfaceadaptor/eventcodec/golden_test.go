@@ -1,0 +1,200 @@
+package eventcodec_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/usecase"
+)
+
+// Every event in every version of its JSON that was ever written. A golden file is only ever added: run with
+// UPDATE_GOLDEN=1 to write those that are missing, never to change one.
+var (
+	aThread = parsed[thread.Thread]("01H42K4ABWQ5V2XQEP3A48VE0Z")
+	ada     = parsed[thread.UserAccount]("01H42KBHCWA0000000000000AD")
+	bob     = parsed[thread.UserAccount]("01H42KBHCWB0000000000000B0")
+	adaIn   = parsed[thread.Member]("01H42KBHCWA000000000000ADM")
+	bobIn   = parsed[thread.Member]("01H42KBHCWB000000000000B0M")
+	hello   = parsed[thread.Message]("01H42KBHCWC000000000000HE1")
+	tricky  = thread.RecordedText("<b>\"茶\" & 🍵</b>\n\t\u2028end")
+
+	today = map[string]thread.Event{
+		"ThreadCreated":           thread.Created{Name: thread.RecordedName("tea"), Members: []thread.Member{{ID: adaIn, User: ada, Role: thread.RoleAdmin}}},
+		"ThreadRenamed":           thread.Renamed{Name: thread.RecordedName("coffee & cake")},
+		"ThreadDeleted":           thread.Deleted{},
+		"ThreadMemberAdded":       thread.MemberAdded{Member: thread.Member{ID: bobIn, User: bob, Role: thread.RoleMember}},
+		"ThreadMemberRemoved":     thread.MemberRemoved{Member: bobIn, User: bob},
+		"ThreadMemberRoleChanged": thread.MemberRoleChanged{Member: bobIn, User: bob, Role: thread.RoleAdmin},
+		"ThreadMessagePosted":     thread.MessagePosted{Message: thread.Message{ID: hello, Sender: bob, Text: tricky}},
+		"ThreadMessageEdited":     thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: thread.RecordedText("hello!")}},
+		"ThreadMessageDeleted":    thread.MessageDeleted{Message: hello},
+	}
+)
+
+func parsed[T any](text string) thread.IDOf[T] {
+	id, err := thread.ParseID[T](text)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+func recorded(t *testing.T, event thread.Event) usecase.Recorded {
+	tenant, err := usecase.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return usecase.Recorded{
+		Envelope: usecase.Envelope{
+			EventID:    parsed[thread.Event]("01H42KBHCW1BZG504J4ZXKA2F2"),
+			Thread:     aThread,
+			SeqNr:      7,
+			OccurredAt: time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
+			CommandID:  "01H42KBHCWC0MMAND000000000",
+			Caller: usecase.Caller{
+				Tenant: tenant, Executor: ada, RequestID: "request-1", CorrelationID: "correlation-1", CausationID: "causation-1",
+				Source: "write-api /threads/post_message", ClientIP: "192.0.2.7",
+			},
+		},
+		Event: event,
+	}
+}
+
+func TestEventsOfToday(t *testing.T) {
+	for name, event := range today {
+		t.Run(name, func(t *testing.T) {
+			want := recorded(t, event)
+			encoded, err := eventcodec.Encode(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkGolden(t, name+".json", encoded)
+			got, err := eventcodec.Decode(golden(t, name+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, byValue()); diff != "" {
+				t.Error("decoded (-want +got):\n" + diff)
+			}
+		})
+	}
+}
+
+func TestTheFirstVersionOfThreadCreated(t *testing.T) {
+	got, err := eventcodec.Decode(golden(t, "Created.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := parsed[thread.UserAccount]("01890535-c59c-5b75-ff5c-f63a3485eb9d")
+	want := usecase.Recorded{
+		Envelope: usecase.Envelope{
+			EventID:    parsed[thread.Event]("01H42KBHCW1BZG504J4ZXKA2F2"),
+			Thread:     parsed[thread.Thread]("01890535-c59c-72d5-08a8-dcea316374c8"),
+			SeqNr:      1,
+			OccurredAt: time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
+			Caller:     usecase.Caller{Executor: user},
+		},
+		Event: thread.Created{
+			Name:    thread.RecordedName("test"),
+			Members: []thread.Member{{ID: parsed[thread.Member]("01H42KBHCWA8NE32M49YH544H1"), User: user, Role: thread.RoleAdmin}},
+		},
+	}
+	if diff := cmp.Diff(want, got, byValue()); diff != "" {
+		t.Error("decoded (-want +got):\n" + diff)
+	}
+}
+
+func TestSnapshotOfToday(t *testing.T) {
+	posted := thread.MessagePosted{Message: thread.Message{ID: hello, Sender: bob, Text: tricky}}
+	state := thread.Thread{}.Replay(today["ThreadCreated"], today["ThreadMemberAdded"], posted)
+	encoded, err := eventcodec.EncodeSnapshot(aThread, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, "snapshot-2.json", encoded)
+	id, got, err := eventcodec.DecodeSnapshot(golden(t, "snapshot-2.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(state.Memento(), got.Memento(), byValue()); diff != "" || id != aThread {
+		t.Errorf("decoded state of %s (-want +got):\n%s", id, diff)
+	}
+}
+
+func TestTheFirstVersionOfSnapshots(t *testing.T) {
+	id, got, err := eventcodec.DecodeSnapshot(golden(t, "snapshot-1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := thread.Memento{
+		Version: 1,
+		Name:    thread.RecordedName("test"),
+		Members: []thread.Member{{
+			ID: parsed[thread.Member]("01H42KNM5M2QEW700VCW4J2KYE"), User: parsed[thread.UserAccount]("0189053a-d0b4-5ef0-bfe9-4d57d2ed66df"), Role: thread.RoleAdmin,
+		}},
+	}
+	if diff := cmp.Diff(want, got.Memento(), byValue()); diff != "" || id != parsed[thread.Thread]("0189053a-d0b4-8f9b-4fb6-db91f72ccf16") {
+		t.Errorf("decoded state of %s (-want +got):\n%s", id, diff)
+	}
+}
+
+// Every golden file belongs to a test: one that no test reads would be a promise that nobody keeps.
+func TestEveryGoldenFileIsRead(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		_, isToday := today[name]
+		if !isToday && name != "Created" && name != "snapshot-1" && name != "snapshot-2" {
+			t.Errorf("%s is read by no test", file)
+		}
+	}
+}
+
+func golden(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func checkGolden(t *testing.T, name string, encoded []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if _, err := os.Stat(path); os.IsNotExist(err) && os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(path, append(encoded, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want bytes.Buffer
+	if err := json.Compact(&want, golden(t, name)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.String(), string(encoded)); diff != "" {
+		t.Error("JSON (-golden +encoded):\n" + diff)
+	}
+}
+
+func byValue() cmp.Option {
+	return cmp.Options{
+		cmp.Comparer(func(a, b thread.Name) bool { return a == b }),
+		cmp.Comparer(func(a, b thread.Text) bool { return a == b }),
+		cmp.Comparer(func(a, b thread.Role) bool { return a == b }),
+		cmp.Comparer(func(a, b usecase.Tenant) bool { return a == b }),
+		cmpopts.EquateComparable(thread.ID{}, thread.EventID{}, thread.MemberID{}, thread.MessageID{}, thread.UserID{}),
+	}
+}
