@@ -2,6 +2,8 @@ package thread
 
 // Command is what somebody wants to happen to a thread. The set is closed: the types of this file are all there
 // are. Identifiers of what a command brings into being come in with it, so that deciding stays pure.
+//
+//sumtype:decl
 type Command interface{ isCommand() }
 
 // Create wants a new thread with its executor as first Admin.

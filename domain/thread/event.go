@@ -2,6 +2,8 @@ package thread
 
 // Event is something that has happened to a thread. The set is closed: the types of this file are all there are.
 // When, by whom and in which order it happened is told by the envelope around it, not by the event.
+//
+//sumtype:decl
 type Event interface{ isEvent() }
 
 // Created begins a thread.

@@ -28,7 +28,7 @@ func execCommand(progress install.Progress) *cli.Command {
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			argv := cmd.Args().Slice()
 			if len(argv) == 0 {
-				return errors.New("exec needs a command, as in: devservices exec -- go test ./...")
+				return errors.New("exec needs a command; devservices exec --help tells more")
 			}
 			self, err := os.Executable()
 			if err != nil {

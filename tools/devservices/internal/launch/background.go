@@ -32,10 +32,10 @@ func (b Background) Running(p Program) (int, error) {
 		return 0, fmt.Errorf("pid of %s: %w", p.Name, err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
-	if err != nil || pid <= 0 || !strings.Contains(commandLine(pid), p.Mark) {
-		return 0, nil
+	if err == nil && pid > 0 && strings.Contains(commandLine(pid), p.Mark) {
+		return pid, nil
 	}
-	return pid, nil
+	return 0, nil
 }
 
 // Start starts the program and returns when it is ready. A program that was started and did not

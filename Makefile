@@ -1,0 +1,83 @@
+# Everything a developer does here. `make help` prints this file's own targets.
+
+DEVSERVICES   := ./bin/devservices
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# For a part of the tests: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide -v'
+PACKAGES   ?= ./...
+TEST_FLAGS ?= -race -count=1 -timeout=15m
+
+.DEFAULT_GOAL := help
+
+run: ## builds and runs everything in one process on SQLite under ./data; needs Go alone
+	@echo "make run arrives with the relational store. Until then, make dev-up runs the system on this machine." >&2; exit 1
+
+test: $(DEVSERVICES) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
+	@$(DEVSERVICES) exec -- go test $(TEST_FLAGS) $(PACKAGES)
+
+dev-up: $(DEVSERVICES) ## starts those services and the three programs that are not running, in the background; logs in ./data/dev
+	@$(DEVSERVICES) up
+
+dev-down: $(DEVSERVICES) ## stops what dev-up started, and keeps the data
+	@$(DEVSERVICES) down
+
+up: ## the services and the programs by Docker Compose
+	docker compose up --build --detach --wait
+
+down: ## stops what up started, and keeps the data
+	docker compose down
+
+compose-check: ## runs the compose file for real and the end-to-end tests on it, with stand-ins for images it cannot pull
+	@./tools/compose-check/run.sh
+
+migrate: $(DEVSERVICES) ## DynamoDB tables and SQL schema, where the environment says, or else for dev-up
+	@$(DEVSERVICES) migrate
+
+generate: ## writes generated code anew
+	go generate ./...
+
+check: check-format check-lint check-modules check-generated check-layers ## formatting, vet, lint, generated code up to date, layer rules
+
+GO_FILES := git ls-files --cached --others --exclude-standard '*.go'
+
+check-format:
+	@echo "check: formatting"
+	@unformatted="$$($(GO_FILES) | xargs gofmt -l)"; \
+	if [ -n "$$unformatted" ]; then echo "gofmt -w is needed on:" $$unformatted >&2; exit 1; fi
+
+check-lint:
+	@echo "check: vet and lint (the linter is built first, which takes a minute or two once)"
+	@go vet ./...
+	@go run $(GOLANGCI_LINT) run ./...
+
+check-modules:
+	@echo "check: go.mod and go.sum"
+	@go mod tidy -diff
+	@go mod verify
+
+# Compares every Go file before and after, so that it works with changes that are not committed too.
+check-generated:
+	@echo "check: generated code"
+	@before="$$($(GO_FILES) | git hash-object --stdin-paths)" && go generate ./... && \
+	after="$$($(GO_FILES) | git hash-object --stdin-paths)" && \
+	if [ "$$before" != "$$after" ]; then \
+	  echo "generated code was out of date and is written anew: look at git diff, and commit it" >&2; exit 1; fi
+
+check-layers:
+	@echo "check: layer rules"
+	@go test -count=1 ./tests/architecture
+
+bench: ## the benchmark: prints a table of figures and ratios, writes it as JSON too
+	go run ./tools/bench
+
+help: ## this table
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Always through go build, which knows what has changed.
+$(DEVSERVICES): FORCE
+	@go build -o $@ ./tools/devservices
+
+FORCE:
+
+.PHONY: FORCE run test dev-up dev-down up down compose-check migrate generate bench help \
+	check check-format check-lint check-modules check-generated check-layers

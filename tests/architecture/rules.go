@@ -1,0 +1,109 @@
+package architecture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Module is the path of this module.
+const Module = "example.com/threads"
+
+// layers says which parts of the module a part may import beside itself, and, where limited is set,
+// which modules of others. Paths are below the module; the longest that fits a package counts.
+var layers = map[string]struct {
+	imports []string
+	limited bool
+	modules []string
+}{
+	"domain":  {limited: true, modules: []string{"github.com/oklog/ulid/v2"}},
+	"usecase": {imports: []string{"domain"}, limited: true, modules: smallLibraries},
+
+	"interfaceadaptor/rest":                {imports: inner},
+	"interfaceadaptor/graphql":             {imports: inner},
+	"interfaceadaptor/eventcodec":          {imports: inner},
+	"interfaceadaptor/repository":          {imports: with(inner, "interfaceadaptor/eventcodec")},
+	"interfaceadaptor/readmodel":           {imports: inner},
+	"interfaceadaptor/stream":              {imports: with(inner, "interfaceadaptor/eventcodec")},
+	"interfaceadaptor/gateway/dynamodb":    {imports: with(inner, "interfaceadaptor/repository")},
+	"interfaceadaptor/gateway/sqlstore":    {imports: with(inner, "interfaceadaptor/repository")},
+	"interfaceadaptor/gateway/gatewaytest": {imports: with(inner, "interfaceadaptor/repository")},
+
+	"infrastructure":    {},
+	"rdb-migration":     {},
+	"rdb-migration/cmd": {imports: everything},
+	"cmd":               {imports: everything},
+	"tools":             {imports: everything},
+	"tests":             {imports: everything},
+	"tests/testenv":     {},
+}
+
+var (
+	inner = []string{"domain", "usecase"}
+	// smallLibraries help to write a use case and bring no technology with them.
+	smallLibraries = []string{
+		"github.com/oklog/ulid/v2", "github.com/maypok86/otter/v2", "github.com/sethvargo/go-retry", "golang.org/x/sync",
+	}
+	everything = []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
+)
+
+func with(parts []string, more ...string) []string { return slices.Concat(parts, more) }
+
+// Graph maps the path of each package of the module to the paths that its files import, test files
+// apart.
+type Graph map[string][]string
+
+// Violations returns one line for every import that breaks the rules, and for every package that the
+// rules have no place for, sorted.
+func Violations(graph Graph) []string {
+	var found []string
+	for pkg, imports := range graph {
+		path := strings.TrimPrefix(strings.TrimPrefix(pkg, Module), "/")
+		layer, known := layerOf(path)
+		if !known {
+			found = append(found, pkg+" belongs to no layer: give it a place in tests/architecture/rules.go")
+			continue
+		}
+		for _, imported := range imports {
+			if !allowed(layer, imported) {
+				found = append(found, fmt.Sprintf("%s must not import %s: %s may import %s", pkg, imported, layer, describe(layer)))
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func layerOf(path string) (layer string, known bool) {
+	for name := range layers {
+		if within(path, name) && len(name) > len(layer) {
+			layer, known = name, true
+		}
+	}
+	return layer, known
+}
+
+func allowed(layer, imported string) bool {
+	rule := layers[layer]
+	if path, own := strings.CutPrefix(imported, Module+"/"); own {
+		target, _ := layerOf(path)
+		return target == layer || slices.ContainsFunc(rule.imports, func(part string) bool { return within(path, part) })
+	}
+	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+		return true // the standard library
+	}
+	return !rule.limited || slices.ContainsFunc(rule.modules, func(module string) bool { return within(imported, module) })
+}
+
+func describe(layer string) string {
+	rule := layers[layer]
+	may := append([]string{"itself"}, rule.imports...)
+	if rule.limited {
+		may = append(append(may, "the standard library"), rule.modules...)
+	}
+	return strings.Join(may, ", ")
+}
+
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}
