@@ -1,0 +1,174 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// httpClient keeps as many connections as the tests have clients.
+var httpClient = &http.Client{
+	Timeout:   30 * time.Second,
+	Transport: &http.Transport{MaxIdleConnsPerHost: 256, MaxIdleConns: 256},
+}
+
+// answer is what a program said.
+type answer struct {
+	status int
+	header http.Header
+	raw    []byte
+	body   map[string]any
+}
+
+func (a answer) text(field string) string {
+	text, _ := a.body[field].(string)
+	return text
+}
+
+func (a answer) version() int {
+	number, _ := a.body["version"].(float64)
+	return int(number)
+}
+
+type headers map[string]string
+
+type fields map[string]any
+
+// send posts a body as it is; err is one of the connection, never of the program.
+func send(ctx context.Context, url string, body []byte, header headers) (answer, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	for key, value := range header {
+		request.Header.Set(key, value)
+	}
+	response, err := httpClient.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{status: response.StatusCode, header: response.Header, raw: raw, body: map[string]any{}}
+	if strings.Contains(response.Header.Get("Content-Type"), "json") {
+		err = json.Unmarshal(raw, &a.body)
+	}
+	return a, err
+}
+
+// person is somebody at the keyboard: a user account of a tenant.
+type person struct {
+	system *system
+	id     string
+	header headers
+}
+
+func (s *system) person(tenant string) person {
+	header := headers{}
+	if tenant != "" {
+		header["X-Tenant-Code"] = tenant
+	}
+	return person{system: s, id: ulid.Make().String(), header: header}
+}
+
+// try sends a command and returns the answer, whatever it is.
+func (p person) try(ctx context.Context, path string, body fields, extra headers) (answer, error) {
+	all := fields{"executor_id": p.id}
+	maps.Copy(all, body)
+	encoded, err := json.Marshal(all)
+	if err != nil {
+		return answer{}, err
+	}
+	header := maps.Clone(p.header)
+	maps.Copy(header, extra)
+	return send(ctx, p.system.writeURL+path, encoded, header)
+}
+
+// command sends a command that must be accepted.
+func (p person) command(t *testing.T, path string, body fields) answer {
+	t.Helper()
+	a := p.attempt(t, path, body, nil)
+	if a.status/100 != 2 {
+		t.Fatalf("%s: %d %s", path, a.status, a.raw)
+	}
+	return a
+}
+
+// attempt sends a command that may be rejected.
+func (p person) attempt(t *testing.T, path string, body fields, extra headers) answer {
+	t.Helper()
+	a, err := p.try(t.Context(), path, body, extra)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return a
+}
+
+// queryError is an error of a GraphQL answer.
+type queryError struct {
+	Message    string
+	Path       []any
+	Extensions struct{ Code string }
+}
+
+// query asks the read-api, which waits for the tokens first, and decodes the data into result.
+func (p person) query(ctx context.Context, result any, query string, variables fields, tokens ...string) ([]queryError, error) {
+	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return nil, err
+	}
+	header := maps.Clone(p.header)
+	if len(tokens) > 0 {
+		header["Consistency-Token"] = strings.Join(tokens, ",")
+	}
+	a, err := send(ctx, p.system.readURL+"/graphql", body, header)
+	if err != nil {
+		return nil, err
+	}
+	var decoded struct {
+		Data   json.RawMessage
+		Errors []queryError
+	}
+	if err := json.Unmarshal(a.raw, &decoded); err != nil {
+		return nil, fmt.Errorf("%d %s: %w", a.status, a.raw, err)
+	}
+	if len(decoded.Errors) == 0 {
+		err = json.Unmarshal(decoded.Data, result)
+	}
+	return decoded.Errors, err
+}
+
+// ask sends a query that must be answered.
+func (p person) ask(t *testing.T, result any, query string, variables fields, tokens ...string) {
+	t.Helper()
+	errs, err := p.query(t.Context(), result, query, variables, tokens...)
+	if err != nil || len(errs) > 0 {
+		t.Fatalf("%s: %v %+v", query, err, errs)
+	}
+}
+
+// refused sends a query that must not be answered, and returns the error's code.
+func (p person) refused(t *testing.T, query string, variables fields, tokens ...string) string {
+	t.Helper()
+	var data any
+	errs, err := p.query(t.Context(), &data, query, variables, tokens...)
+	if err != nil || len(errs) == 0 {
+		t.Fatalf("%s: answered %v, %v", query, data, err)
+	}
+	return errs[0].Extensions.Code
+}
+
+func token(a answer) string { return a.header.Get("Consistency-Token") }

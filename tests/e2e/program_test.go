@@ -1,0 +1,120 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.com/threads/tests/testenv"
+)
+
+// program is one of the real programs, which a test may start, stop and kill as often as it likes.
+type program struct {
+	name string
+	env  []string
+	url  string
+	log  string // its output, of all its lives
+
+	mutex sync.Mutex
+	life  *exec.Cmd
+}
+
+func newProgram(t *testing.T, name, addressVar string, env []string) *program {
+	address := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
+	p := &program{
+		name: name,
+		env:  append(env, addressVar+"="+address),
+		url:  "http://" + address,
+		log:  filepath.Join(t.TempDir(), name+".log"),
+	}
+	t.Cleanup(func() {
+		p.kill(t)
+		if t.Failed() {
+			p.showLog(t)
+		}
+	})
+	return p
+}
+
+// start returns when the program is ready.
+func (p *program) start(t *testing.T) {
+	t.Helper()
+	output, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = output.Close() }()
+	life := exec.Command(filepath.Join(binaries, p.name))
+	life.Env = append(os.Environ(), p.env...)
+	life.Stdout, life.Stderr = output, output
+	life.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := life.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.mutex.Lock()
+	p.life = life
+	p.mutex.Unlock()
+	testenv.Eventually(t, 60*time.Second, func() error { return ready(t, p.url) })
+}
+
+func ready(t *testing.T, url string) error {
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/health/ready", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s/health/ready answers %s", url, response.Status)
+	}
+	return nil
+}
+
+// kill ends the program as a power cut would.
+func (p *program) kill(t *testing.T) { p.end(t, syscall.SIGKILL) }
+
+// stop ends the program as an operator would, and checks that it ended in order.
+func (p *program) stop(t *testing.T) {
+	t.Helper()
+	if err := p.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("%s did not stop in order: %v", p.name, err)
+	}
+}
+
+func (p *program) end(t *testing.T, signal syscall.Signal) error {
+	t.Helper()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.life == nil {
+		return nil
+	}
+	if err := p.life.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("end %s: %v", p.name, err)
+	}
+	err := p.life.Wait()
+	p.life = nil
+	return err
+}
+
+func (p *program) showLog(t *testing.T) {
+	content, err := os.ReadFile(p.log)
+	if err != nil {
+		t.Logf("%s: %v", p.name, err)
+		return
+	}
+	const most = 8000
+	if len(content) > most {
+		content = content[len(content)-most:]
+	}
+	t.Logf("the end of what %s said:\n%s", p.name, content)
+}
