@@ -2,49 +2,11 @@ package projection
 
 import (
 	"context"
-	"fmt"
 	"iter"
+	"time"
 
 	"example.com/threads/usecase"
 )
-
-// Record is one journal record as a source saw it.
-type Record struct {
-	Key   usecase.ThreadKey
-	SeqNr uint64
-	Event usecase.Recorded // where Err is nil
-	Err   *UnreadableError // why the record can't be read as an event; nil for one that can
-}
-
-// UnreadableError says that a journal record is there but is no event that this program knows.
-type UnreadableError struct {
-	Key     usecase.ThreadKey
-	SeqNr   uint64
-	EventID string // as far as it could be read
-	Payload []byte // as it stands in the journal
-	Cause   error
-}
-
-func (e *UnreadableError) Error() string {
-	return fmt.Sprintf("event %d (id %q) of thread %s can't be read: %v", e.SeqNr, e.EventID, e.Key.Thread, e.Cause)
-}
-
-func (e *UnreadableError) Unwrap() error { return e.Cause }
-
-// Checkpoint is how far a shard of a source has been projected. Position is the source's own notation; the source
-// reads it back, nobody else does.
-type Checkpoint struct {
-	Source   string // such as the stream's ARN, or the queue's name
-	Shard    string
-	Position string
-}
-
-// Batch is what a source hands over at once: records in the source's order, and the checkpoint to remember with the
-// rows that they change. Both may be empty.
-type Batch struct {
-	Records    []Record
-	Checkpoint Checkpoint
-}
 
 // Journal is where every event is. It reads consistently: what was acknowledged before the call is seen by it.
 type Journal interface {
@@ -57,8 +19,43 @@ type Journal interface {
 	Heads(ctx context.Context) iter.Seq2[Head, error]
 }
 
-// Head is a thread and its version in the journal.
+// Head is a thread and its version.
 type Head struct {
 	Key     usecase.ThreadKey
 	Version uint64
+}
+
+// ReadModel is where the rows are. All methods may be called concurrently, from any number of processes.
+//
+// Errors: [ErrTransient], wrapped, when the same call may succeed a moment later; [ErrRefused], wrapped, when the
+// database does not take the data, so that the same call would fail again; anything else is a fault of the database as a
+// whole, such as a missing table.
+type ReadModel interface {
+	// Change runs change in one transaction and commits it when change returns nil; otherwise nothing has happened. When
+	// the commit fails with ErrTransient the outcome is unknown.
+	Change(ctx context.Context, change func(ctx context.Context, tx Tx) error) error
+	// Versions tells the versions of those of the threads that have a row, without waiting for anybody.
+	Versions(ctx context.Context, keys []usecase.ThreadKey) (map[usecase.ThreadKey]uint64, error)
+	// Parked lists the threads that are parked and whose RetryAt has come, those that wait longest first.
+	Parked(ctx context.Context, now time.Time, limit int) ([]DeadLetter, error)
+	// RetryNow makes every parked thread due.
+	RetryNow(ctx context.Context, now time.Time) error
+}
+
+// Tx is a transaction of the [ReadModel].
+type Tx interface {
+	// Load reads rows, as far as they are there. The threads' rows and dead letters are locked until the transaction
+	// ends: another one that loads them waits. A row that is not there can't be locked: when another transaction makes it
+	// first, Save fails with ErrTransient.
+	Load(ctx context.Context, wanted Wanted) (Rows, error)
+	// Save writes changes to threads that were loaded. It is called once.
+	Save(ctx context.Context, changes Changes) error
+}
+
+// Checkpoints are how far sources have been projected. Sources read them; the [Projector] writes them.
+type Checkpoints interface {
+	// Checkpoints lists the checkpoints of a source, in no order.
+	Checkpoints(ctx context.Context, source string) ([]Checkpoint, error)
+	// Forget takes the checkpoints of shards away that the source has no more. One that is not there is no error.
+	Forget(ctx context.Context, source string, shards ...string) error
 }
