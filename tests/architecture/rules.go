@@ -24,7 +24,7 @@ var layers = map[string]struct {
 	"interfaceadaptor/eventcodec":          {imports: inner},
 	"interfaceadaptor/repository":          {imports: with(inner, "interfaceadaptor/eventcodec")},
 	"interfaceadaptor/readmodel":           {imports: inner},
-	"interfaceadaptor/stream":              {imports: with(inner, "interfaceadaptor/eventcodec")},
+	"interfaceadaptor/stream":              {imports: with(inner, "interfaceadaptor/eventcodec", "interfaceadaptor/repository")},
 	"interfaceadaptor/gateway/dynamodb":    {imports: with(inner, "interfaceadaptor/repository")},
 	"interfaceadaptor/gateway/sqlstore":    {imports: with(inner, "interfaceadaptor/repository")},
 	"interfaceadaptor/gateway/gatewaytest": {imports: with(inner, "interfaceadaptor/repository")},

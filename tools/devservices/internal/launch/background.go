@@ -32,7 +32,7 @@ func (b Background) Running(p Program) (int, error) {
 		return 0, fmt.Errorf("pid of %s: %w", p.Name, err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
-	if err == nil && pid > 0 && strings.Contains(commandLine(pid), p.Mark) {
+	if err == nil && pid > 0 && strings.Contains(CommandLine(pid), p.Mark) {
 		return pid, nil
 	}
 	return 0, nil
@@ -91,7 +91,7 @@ func (b Background) Stop(p Program) (wasRunning bool, err error) {
 		_ = syscall.Kill(pid, syscall.SIGTERM)
 		ticker := time.NewTicker(stopInterval)
 		defer ticker.Stop()
-		for strings.Contains(commandLine(pid), p.Mark) {
+		for strings.Contains(CommandLine(pid), p.Mark) {
 			if time.Now().After(deadline) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}

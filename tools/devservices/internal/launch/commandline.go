@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// commandLine is the command line of a living process, "" when there is none. A process that ended
+// CommandLine is the command line of a living process, "" when there is none. A process that ended
 // and is not reaped yet has none.
-func commandLine(pid int) string {
+func CommandLine(pid int) string {
 	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {
 		return strings.ReplaceAll(string(line), "\x00", " ")
 	}
