@@ -1,0 +1,103 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+)
+
+// Settings are the times that queries keep. A zero value is the default.
+type Settings struct {
+	WaitTimeout time.Duration // how long a query waits for the versions of its tokens: 2 s
+	ReadTimeout time.Duration // how long one reading for a subscription may take: 5 s
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.WaitTimeout <= 0 {
+		s.WaitTimeout = 2 * time.Second
+	}
+	if s.ReadTimeout <= 0 {
+		s.ReadTimeout = 5 * time.Second
+	}
+	return s
+}
+
+// MaxTokens is how many consistency tokens a query may carry.
+const MaxTokens = 20
+
+// Token is a consistency token: the version of a thread that the answer has to reflect.
+type Token struct {
+	Thread  thread.ID
+	Version uint64
+}
+
+// ParseTokens reads the Consistency-Token header: 1 to [MaxTokens] times <thread id>:<version>, separated by commas.
+// Anything else is a [thread.InvalidError].
+func ParseTokens(header string) ([]Token, error) {
+	invalid := &thread.InvalidError{
+		Field:  "Consistency-Token",
+		Reason: fmt.Sprintf("must be 1 to %d tokens of the form <thread id>:<version>, separated by commas", MaxTokens),
+	}
+	if strings.Count(header, ",") >= MaxTokens {
+		return nil, invalid
+	}
+	var tokens []Token
+	for text := range strings.SplitSeq(header, ",") {
+		idText, versionText, _ := strings.Cut(strings.TrimSpace(text), ":")
+		id, idErr := thread.ParseID[thread.Thread](idText)
+		version, versionErr := strconv.ParseUint(versionText, 10, 63)
+		if idErr != nil || versionErr != nil || version == 0 {
+			return nil, invalid
+		}
+		tokens = append(tokens, Token{Thread: id, Version: version})
+	}
+	return tokens, nil
+}
+
+// Await returns when the read model has what the tokens name, or with [usecase.ErrBehind] after the wait timeout. A
+// thread that the tenant does not have never arrives.
+func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Token) error {
+	least := make(map[usecase.ThreadKey]uint64, len(tokens))
+	for _, token := range tokens {
+		key := usecase.ThreadKey{Tenant: tenant, Thread: token.Thread}
+		least[key] = max(least[key], token.Version)
+	}
+	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, usecase.ErrBehind)
+	defer cancel()
+	err := q.watcher.Await(waiting, least)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), usecase.ErrBehind) {
+		return usecase.ErrBehind
+	}
+	return err
+}
+
+// ThreadChanges yields the thread as the viewer sees it: first as it is, then whenever it has changed. Changes that come
+// faster than they are taken are joined: a state may be left out, the latest never is. The sequence ends with the first
+// error - [thread.ErrThreadNotFound] when the thread is deleted or the viewer is no member any more - and without one
+// when ctx does.
+func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
+	return func(yield func(Thread, error) bool) {
+		for {
+			seen, err := q.threadWithin(ctx, viewer, id)
+			if ctx.Err() != nil || !yield(seen, err) || err != nil {
+				return
+			}
+			if q.watcher.AwaitChange(ctx, viewer.key(id), seen.Version) != nil {
+				return
+			}
+		}
+	}
+}
+
+func (q *Queries) threadWithin(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error) {
+	ctx, cancel := context.WithTimeout(ctx, q.settings.ReadTimeout)
+	defer cancel()
+	return q.threads.Thread(ctx, viewer, id)
+}

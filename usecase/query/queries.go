@@ -1,0 +1,114 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+)
+
+// Queries answers what can be asked. It is safe for concurrent use.
+type Queries struct {
+	threads  ThreadReader
+	members  MemberReader
+	messages MessageReader
+	watcher  *Watcher
+	settings Settings
+}
+
+// New returns queries that read by the given ports. watcher has to run for [Queries.Await] and [Queries.ThreadChanges].
+func New(threads ThreadReader, members MemberReader, messages MessageReader, watcher *Watcher, settings Settings) *Queries {
+	return &Queries{threads: threads, members: members, messages: messages, watcher: watcher, settings: settings.withDefaults()}
+}
+
+// Thread is the thread, or [thread.ErrThreadNotFound].
+func (q *Queries) Thread(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error) {
+	return q.threads.Thread(ctx, viewer, id)
+}
+
+// Threads is a page of the viewer's threads, the last changed first.
+func (q *Queries) Threads(ctx context.Context, viewer Viewer, page Range) (Page[Thread], error) {
+	return q.threads.Threads(ctx, viewer, page)
+}
+
+// ThreadsAfter is at most limit of the viewer's threads, behind the thread after, which may be zero. Since every event
+// moves its thread to the front, after stands for its place of now; a reader who needs the place of then uses
+// [Queries.Threads].
+func (q *Queries) ThreadsAfter(ctx context.Context, viewer Viewer, limit int, after thread.ID) ([]Thread, error) {
+	page := Range{Limit: limit}
+	if !after.IsZero() {
+		position, err := q.threads.ThreadPosition(ctx, viewer, after)
+		if err != nil {
+			return nil, unknownAfter(err)
+		}
+		page.After = position
+	}
+	threads, err := q.threads.Threads(ctx, viewer, page)
+	return threads.Items, err
+}
+
+// Member is the member that a user account is in a thread, or [thread.ErrMemberNotFound].
+func (q *Queries) Member(ctx context.Context, key usecase.ThreadKey, user thread.UserID) (Member, error) {
+	return q.members.Member(ctx, key, user)
+}
+
+// MembersOf is the same page of the members of each of the threads, which the caller has got from these queries.
+func (q *Queries) MembersOf(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Member], error) {
+	return q.members.Members(ctx, tenant, threads, page)
+}
+
+// MembersAfter is at most limit members of a thread that the viewer sees, behind the member after, which may be zero.
+func (q *Queries) MembersAfter(ctx context.Context, viewer Viewer, id thread.ID, limit int, after thread.MemberID) ([]Member, error) {
+	if _, err := q.threads.Thread(ctx, viewer, id); err != nil {
+		return nil, err
+	}
+	page := Range{Limit: limit}
+	if !after.IsZero() {
+		position, err := q.members.MemberPosition(ctx, viewer.key(id), after)
+		if err != nil {
+			return nil, unknownAfter(err)
+		}
+		page.After = position
+	}
+	pages, err := q.members.Members(ctx, viewer.Tenant, []thread.ID{id}, page)
+	return pages[id].Items, err
+}
+
+// Message is the message, or [thread.ErrMessageNotFound].
+func (q *Queries) Message(ctx context.Context, viewer Viewer, id thread.MessageID) (Message, error) {
+	return q.messages.Message(ctx, viewer, id)
+}
+
+// MessagesOf is the same page of the messages of each of the threads, which the caller has got from these queries.
+func (q *Queries) MessagesOf(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Message], error) {
+	return q.messages.Messages(ctx, tenant, threads, page)
+}
+
+// MessagesAfter is at most limit messages of a thread that the viewer sees, behind the message after, which may be zero.
+func (q *Queries) MessagesAfter(ctx context.Context, viewer Viewer, id thread.ID, limit int, after thread.MessageID) ([]Message, error) {
+	if _, err := q.threads.Thread(ctx, viewer, id); err != nil {
+		return nil, err
+	}
+	page := Range{Limit: limit}
+	if !after.IsZero() {
+		position, err := q.messages.MessagePosition(ctx, viewer.key(id), after)
+		if err != nil {
+			return nil, unknownAfter(err)
+		}
+		page.After = position
+	}
+	pages, err := q.messages.Messages(ctx, viewer.Tenant, []thread.ID{id}, page)
+	return pages[id].Items, err
+}
+
+// unknownAfter is the error for a list that is to begin behind a row that was never in it.
+func unknownAfter(err error) error {
+	for _, missing := range []error{thread.ErrThreadNotFound, thread.ErrMemberNotFound, thread.ErrMessageNotFound} {
+		if errors.Is(err, missing) {
+			return &thread.InvalidError{Field: "after", Reason: "must be the id of a row of this list"}
+		}
+	}
+	return fmt.Errorf("find where the page begins: %w", err)
+}
