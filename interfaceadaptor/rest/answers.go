@@ -1,0 +1,45 @@
+package rest
+
+import (
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase/command"
+)
+
+// The bodies of answers.
+
+// ThreadAnswer is the answer to a command on a thread.
+type ThreadAnswer struct {
+	ThreadID string `json:"thread_id" doc:"The thread." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
+	Version  uint64 `json:"version" doc:"The thread's version after the command: 1, 2, 3 and so on." minimum:"1" example:"7"`
+}
+
+func threadAnswerOf(r command.Result) ThreadAnswer {
+	return ThreadAnswer{ThreadID: r.Thread.String(), Version: r.Version}
+}
+
+type memberAnswer struct {
+	ThreadAnswer
+	MemberID string `json:"member_id" doc:"The member that the command was about." example:"01H42KBHCWA8NE32M49YH544H1"`
+}
+
+func memberAnswerOf(r command.Result) memberAnswer {
+	return memberAnswer{threadAnswerOf(r), r.Member.String()}
+}
+
+type messageAnswer struct {
+	ThreadAnswer
+	MessageID string `json:"message_id" doc:"The message that the command was about." example:"01H42KBHCWBDTZYQ7P78T8BTWX"`
+}
+
+func messageAnswerOf(r command.Result) messageAnswer {
+	return messageAnswer{threadAnswerOf(r), r.Message.String()}
+}
+
+type snapshotAnswer struct {
+	ThreadID        string `json:"thread_id" doc:"The thread." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
+	SnapshotVersion uint64 `json:"snapshot_version" doc:"The version of the state that was stored." minimum:"1" example:"7"`
+}
+
+func snapshotAnswerOf(id thread.ID, version uint64) snapshotAnswer {
+	return snapshotAnswer{ThreadID: id.String(), SnapshotVersion: version}
+}

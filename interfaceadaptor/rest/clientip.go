@@ -1,0 +1,54 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Proxies are networks whose members are believed about whom they speak for. The zero value believes nobody.
+type Proxies struct{ networks []netip.Prefix }
+
+// ParseProxies reads a comma-separated list of networks such as "10.0.0.0/8, fd00::/8". It may be empty.
+func ParseProxies(list string) (Proxies, error) {
+	var proxies Proxies
+	for entry := range strings.SplitSeq(list, ",") {
+		if entry = strings.TrimSpace(entry); entry == "" {
+			continue
+		}
+		network, err := netip.ParsePrefix(entry)
+		if err != nil {
+			return Proxies{}, fmt.Errorf("%q is not a network, expected a list such as 10.0.0.0/8, fd00::/8", entry)
+		}
+		proxies.networks = append(proxies.networks, network.Masked())
+	}
+	return proxies, nil
+}
+
+// clientIP is the address that the request comes from: that of the connection, or, where a trusted proxy holds it, the
+// last address in X-Forwarded-For that is not a trusted proxy's. What a client wrote there itself stands further left.
+func (p Proxies) clientIP(r *http.Request) string {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	address := plain(peer.Addr())
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(hops) {
+		before, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if !p.contain(address) || err != nil {
+			break
+		}
+		address = plain(before)
+	}
+	return address.String()
+}
+
+func (p Proxies) contain(address netip.Addr) bool {
+	return slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(address) })
+}
+
+// plain is the address without zone, and as IPv4 where it is one.
+func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }

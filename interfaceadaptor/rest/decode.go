@@ -1,0 +1,166 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// FieldError is what is wrong with one field of a request.
+type FieldError struct {
+	Location string `json:"location" doc:"Where: the path of the field." example:"body.name"`
+	Message  string `json:"message" doc:"What is expected, to be read after the field's name." example:"must not be empty"`
+}
+
+// shape is how a type of request bodies is read: its fields by name, embedded ones included.
+type shape struct {
+	body   reflect.Type
+	fields []reflect.StructField // each of a type whose pointer is a json.Unmarshaler
+}
+
+func shapeOf(body any) shape {
+	s := shape{body: reflect.TypeOf(body)}
+	for _, field := range reflect.VisibleFields(s.body) {
+		if !field.Anonymous {
+			s.fields = append(s.fields, field)
+		}
+	}
+	return s
+}
+
+// isJSON tells whether raw is one JSON value, in UTF-8, and nothing else.
+func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
+
+// decode reads a body of the shape's type from raw, which [isJSON]. It finds everything that is wrong: first in the
+// fields, in their order, then the members that are no fields.
+func (s shape) decode(raw []byte) (any, []FieldError) {
+	members, ok := membersOf(raw)
+	if !ok {
+		return nil, []FieldError{{"body", "must be a JSON object"}}
+	}
+	var invalid []FieldError
+	body := reflect.New(s.body).Elem()
+	for _, field := range s.fields {
+		name := field.Tag.Get("json")
+		if err := readField(body.FieldByIndex(field.Index), members.take(name)); err != nil {
+			invalid = append(invalid, FieldError{"body." + name, err.Error()})
+		}
+	}
+	for _, unknown := range members {
+		invalid = append(invalid, FieldError{"body." + unknown.name, "is not a field of this request"})
+	}
+	return body.Interface(), invalid
+}
+
+func readField(field reflect.Value, values []json.RawMessage) error {
+	switch len(values) {
+	case 0:
+		return errors.New("is required")
+	case 1:
+		return field.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(values[0])
+	default:
+		return errors.New("must be given once")
+	}
+}
+
+// members are the members of a JSON object as they were written: in their order, repetitions included.
+type members []member
+
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// membersOf takes a JSON object apart; false if raw is JSON of another kind.
+func membersOf(raw []byte) (members, bool) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if first, err := decoder.Token(); err != nil || first != json.Delim('{') {
+		return nil, false
+	}
+	var all members
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return nil, false
+		}
+		next := member{name: name.(string)}
+		if err := decoder.Decode(&next.value); err != nil {
+			return nil, false
+		}
+		all = append(all, next)
+	}
+	return all, true
+}
+
+// take removes the members with the name and returns their values.
+func (m *members) take(name string) []json.RawMessage {
+	var taken []json.RawMessage
+	var rest members
+	for _, member := range *m {
+		if member.name == name {
+			taken = append(taken, member.value)
+		} else {
+			rest = append(rest, member)
+		}
+	}
+	*m = rest
+	return taken
+}
+
+// onlyMember returns the value of the one member that the object raw may have.
+func onlyMember(raw []byte, name string) (json.RawMessage, bool) {
+	all, ok := membersOf(raw)
+	if !ok || len(all) != 1 || all[0].name != name {
+		return nil, false
+	}
+	return all[0].value, true
+}
+
+// textOf reads a JSON string. encoding/json would put U+FFFD for an escaped half of a surrogate pair and so change what
+// the client wrote; here it is an error.
+func textOf(raw json.RawMessage) (string, error) {
+	if raw[0] != '"' {
+		return "", errors.New("must be a string")
+	}
+	if hasHalfSurrogatePair(string(raw)) {
+		return "", errors.New("must not contain half of a surrogate pair")
+	}
+	var value string
+	err := json.Unmarshal(raw, &value)
+	return value, err
+}
+
+func hasHalfSurrogatePair(raw string) bool {
+	for {
+		start := strings.IndexByte(raw, '\\')
+		if start < 0 {
+			return false
+		}
+		raw = raw[start:]
+		switch unit, isUnit := codeUnit(raw); {
+		case !isUnit:
+			raw = raw[len(`\n`):]
+		case unit < 0xD800 || unit > 0xDFFF:
+			raw = raw[len(`\u0000`):]
+		default:
+			low, isUnit := codeUnit(raw[len(`\u0000`):])
+			if unit > 0xDBFF || !isUnit || low < 0xDC00 || low > 0xDFFF {
+				return true
+			}
+			raw = raw[len(`\uD83D\uDE00`):]
+		}
+	}
+}
+
+// codeUnit reads the UTF-16 code unit of an escape such as \u00e9 at the start of raw.
+func codeUnit(raw string) (uint64, bool) {
+	if len(raw) < len(`\u0000`) || raw[0] != '\\' || raw[1] != 'u' {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(raw[2:6], 16, 16)
+	return unit, err == nil
+}

@@ -1,0 +1,61 @@
+package rest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/swaggest/swgui/v5/static"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+// docsPolicy lets the docs page load what this program serves, and nothing from elsewhere. Inline styles and images are
+// what Swagger UI sets itself.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// routeDocs serves the page that shows /openapi.json, and what it loads: our own script and Swagger UI.
+func routeDocs(router chi.Router) {
+	router.Get("/docs", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", docsPolicy)
+		http.ServeFileFS(w, r, pageFiles, "page/docs.html")
+	})
+	router.Get("/docs/docs.js", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, pageFiles, "page/docs.js")
+	})
+	router.Get("/docs/favicon-32x32.png", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, static.FS, "favicon-32x32.png")
+	})
+	for _, name := range []string{"swagger-ui.css", "swagger-ui-bundle.js"} {
+		router.Get("/docs/"+name, servePacked(name))
+	}
+}
+
+// servePacked answers with a file of Swagger UI. They are embedded compressed, and most clients take them so.
+func servePacked(name string) http.HandlerFunc {
+	packed, err := static.FS.ReadFile(name + ".gz")
+	if err != nil {
+		panic("rest: Swagger UI comes without " + name) // it is embedded, so this is the same in every run
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+		w.Header().Set("Cache-Control", "max-age=3600")
+		w.Header().Set("Vary", "Accept-Encoding")
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(packed)
+			return
+		}
+		if unpacked, err := gzip.NewReader(bytes.NewReader(packed)); err == nil {
+			_, _ = io.Copy(w, unpacked)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package rest
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+)
+
+// Settings are what the handler is told by the program that it runs in.
+type Settings struct {
+	// Source is the program's name, on events as where they came in and on pages.
+	Source string
+	// Log gets the causes of errors that clients are not told.
+	Log *slog.Logger
+	// Timeout is how long a request may take before it is answered with 503.
+	Timeout time.Duration
+	// TrustedProxies are believed about the client's address.
+	TrustedProxies Proxies
+	// Alive, Ready and Metrics answer /health/alive, /health/ready and /metrics.
+	Alive, Ready, Metrics http.Handler
+	// Around goes around every route; it can ask [Route] afterwards.
+	Around func(http.Handler) http.Handler
+}
+
+type api struct {
+	service  Service
+	settings Settings
+	headers  []requestHeader
+}
+
+// NewHandler returns the HTTP API. Every request must come with a usable X-Request-Id, which infrastructure/httpserver
+// sees to.
+func NewHandler(service Service, settings Settings) http.Handler {
+	a := &api{service: service, settings: settings, headers: requestHeaders()}
+	router := chi.NewRouter()
+	router.Use(settings.Around, secure, middleware.GetHead)
+	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		newProblem(http.StatusNotFound, pathNotFound, "there is nothing at this path; /docs tells what there is").write(w)
+	})
+	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", allowed(router, r.URL.Path))
+		newProblem(http.StatusMethodNotAllowed, methodNotAllowed, "this path takes "+w.Header().Get("Allow")).write(w)
+	})
+
+	table := operations()
+	for _, op := range table {
+		router.Post(op.path, a.serve(op))
+	}
+	router.Method(http.MethodGet, "/health/alive", settings.Alive)
+	router.Method(http.MethodGet, "/health/ready", settings.Ready)
+	router.Method(http.MethodGet, "/metrics", settings.Metrics)
+	router.Get("/", home(settings.Source))
+	router.Get("/openapi.json", serveJSON(document(settings.Source, table, a.headers)))
+	routeDocs(router)
+	return router
+}
+
+// Route is the pattern of the route that a request took, and empty where it took none.
+func Route(r *http.Request) string {
+	if route := chi.RouteContext(r.Context()); route != nil {
+		return route.RoutePattern()
+	}
+	return ""
+}
+
+// secure sets headers that keep browsers from guessing, caching and embedding.
+func secure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Cache-Control", "no-store")
+		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		next.ServeHTTP(w, r)
+	})
+}
+
+func allowed(router chi.Router, path string) string {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if router.Match(chi.NewRouteContext(), method, path) {
+			methods = append(methods, method)
+			if method == http.MethodGet {
+				methods = append(methods, http.MethodHead)
+			}
+		}
+	}
+	return strings.Join(methods, ", ")
+}

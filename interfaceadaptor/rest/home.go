@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+)
+
+// home answers / with what the service is: a page for browsers, JSON for everybody else.
+func home(service string) http.HandlerFunc {
+	page := template.Must(template.ParseFS(pageFiles, "page/home.html"))
+	asJSON := serveJSON(map[string]string{
+		"service": service, "docs": "/docs", "openapi": "/openapi.json", "health": "/health/ready", "metrics": "/metrics",
+	})
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+			asJSON(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = page.Execute(w, service) // fails only when the client has gone
+	}
+}
+
+// serveJSON answers with a document that never changes.
+func serveJSON(document any) http.HandlerFunc {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(document); err != nil {
+		panic(fmt.Sprintf("rest: a document of ours can't be written: %v", err)) // it is the same in every run
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", mediaJSON)
+		_, _ = w.Write(body.Bytes())
+	}
+}

@@ -1,0 +1,147 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"example.com/threads/usecase"
+)
+
+const (
+	mediaJSON    = "application/json"
+	mediaProblem = "application/problem+json"
+	schemaPrefix = "#/components/schemas/"
+)
+
+// document describes the API in OpenAPI 3.1, from what serves it: the operations' table, the types of their bodies and
+// answers, the headers' table and the errors' table.
+func document(service string, table []operation, headers []requestHeader) *huma.OpenAPI {
+	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
+	doc := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Threads: " + service, Version: "1",
+			Description: "The write side of a chat: commands go in here, and what they led to is read from the read API. " +
+				"Identifiers are ULIDs; on input they may also come as `{\"value\": \"<ulid>\"}` or in the UUID form of the same bytes. " +
+				"An error is a problem document whose `code` is for programs and whose `detail` is for people.",
+		},
+		Components: &huma.Components{Schemas: schemas},
+		Tags: []*huma.Tag{
+			{Name: "threads", Description: "Commands on threads, their members and their messages."},
+			{Name: "operation", Description: "For those who run the service."},
+		},
+	}
+	for _, op := range table {
+		doc.AddOperation(describe(schemas, op, headers))
+	}
+	for _, page := range pages() {
+		doc.AddOperation(page)
+	}
+	return doc
+}
+
+func describe(schemas huma.Registry, op operation, headers []requestHeader) *huma.Operation {
+	described := &huma.Operation{
+		Method:      http.MethodPost,
+		Path:        op.path,
+		OperationID: strings.TrimPrefix(op.path, "/threads/"),
+		Tags:        []string{"threads"},
+		Summary:     op.summary,
+		Description: op.description,
+		RequestBody: &huma.RequestBody{
+			Required: true,
+			Content:  map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(reflect.TypeOf(op.body), true, "")}},
+		},
+		Responses: describeProblems(schemas, op),
+	}
+	for _, header := range headers {
+		if !slices.Contains(op.without, header.name) {
+			described.Parameters = append(described.Parameters, header.describe())
+		}
+	}
+	described.Responses[strconv.Itoa(op.successStatus())] = &huma.Response{
+		Description: "It is done.",
+		Headers:     describeAnswerHeaders(op),
+		Content:     map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(op.perform.answer, true, "")}},
+	}
+	return described
+}
+
+// describe puts the example into the schema: one beside it would be filled into the forms of the docs page, and sent.
+func (h requestHeader) describe() *huma.Param {
+	schema := &huma.Schema{Type: huma.TypeString, Examples: []any{h.example}}
+	if h.pattern != nil {
+		schema.Pattern = h.pattern.String()
+	}
+	return &huma.Param{Name: h.name, In: "header", Description: h.description, Schema: schema}
+}
+
+// describeProblems describes the problems of an operation: by status, with an example for each code.
+func describeProblems(schemas huma.Registry, op operation) map[string]*huma.Response {
+	problems := []*Problem{
+		malformed("the header %s must be sent once", tenantCode),
+		newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes"),
+		newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as application/json in UTF-8, not encoded otherwise"),
+		invalidFields([]FieldError{{"body.executor_id", "is required"}}),
+		problemOf(usecase.ErrUnavailable),
+		problemOf(fmt.Errorf("anything else")),
+	}
+	for _, rejection := range op.rejections {
+		problems = append(problems, problemOf(rejection))
+	}
+	if op.perform.versioned {
+		problems = append(problems, problemOf(usecase.ErrConcurrentUpdate), problemOf(usecase.ErrKeyReused))
+	}
+	if op.perform.versioned && !slices.Contains(op.without, ifMatch) {
+		problems = append(problems, problemOf(&usecase.VersionMismatchError{Expected: 7, Current: 9}))
+	}
+	schema := schemas.Schema(reflect.TypeFor[Problem](), true, "")
+	responses := map[string]*huma.Response{}
+	for _, problem := range problems {
+		status := strconv.Itoa(problem.Status)
+		response, begun := responses[status]
+		if !begun {
+			response = &huma.Response{
+				Headers: describeHeaders(requestID),
+				Content: map[string]*huma.MediaType{mediaProblem: {Schema: schema, Examples: map[string]*huma.Example{}}},
+			}
+			if problem.Status == http.StatusServiceUnavailable {
+				response.Headers = describeHeaders(requestID, retryAfter)
+			}
+			responses[status] = response
+		}
+		response.Description = strings.TrimPrefix(response.Description+", `"+problem.Code+"`", ", ")
+		response.Content[mediaProblem].Examples[problem.Code] = &huma.Example{Summary: problem.Detail, Value: problem}
+	}
+	return responses
+}
+
+func describeAnswerHeaders(op operation) map[string]*huma.Param {
+	if op.perform.versioned {
+		return describeHeaders(requestID, etag, consistencyToken, idempotentReplayed)
+	}
+	return describeHeaders(requestID)
+}
+
+func describeHeaders(names ...string) map[string]*huma.Param {
+	all := map[string]*huma.Param{
+		requestID:          {Description: "The request's id: the client's, or one that the server made.", Example: "b7f2c0de"},
+		etag:               {Description: "The thread's version, for If-Match.", Example: `"7"`},
+		consistencyToken:   {Description: "Names the version to the read API: an answer that was asked for with it shows the command's effect.", Example: exampleID + ":7"},
+		idempotentReplayed: {Description: "The first answer again: the command was applied before, with the same Idempotency-Key.", Example: "true"},
+		retryAfter:         {Description: "Seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},
+	}
+	described := map[string]*huma.Param{}
+	for _, name := range names {
+		header := all[name]
+		header.Schema = &huma.Schema{Type: huma.TypeString}
+		described[name] = header
+	}
+	return described
+}

@@ -1,0 +1,118 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+)
+
+// Problem is the body of every answer that is not a success (RFC 9457).
+type Problem struct {
+	Status         int          `json:"status" doc:"The HTTP status." example:"409"`
+	Title          string       `json:"title" doc:"The status in words." example:"Conflict"`
+	Detail         string       `json:"detail" doc:"What went wrong, for people." example:"the thread has this name already"`
+	Code           string       `json:"code" doc:"What went wrong, for programs." example:"name_unchanged"`
+	Errors         []FieldError `json:"errors,omitempty" doc:"With invalid_request: every invalid field."`
+	CurrentVersion uint64       `json:"current_version,omitempty" doc:"With version_mismatch: the thread's version." minimum:"1"`
+}
+
+// The codes of problems that HTTP finds. Those of commands are in [codes].
+const (
+	malformedRequest     = "malformed_request"
+	pathNotFound         = "path_not_found"
+	methodNotAllowed     = "method_not_allowed"
+	bodyTooLarge         = "body_too_large"
+	unsupportedMediaType = "unsupported_media_type"
+	invalidRequest       = "invalid_request"
+	versionMismatch      = "version_mismatch"
+	storeUnavailable     = "store_unavailable"
+	internal             = "internal"
+)
+
+// statuses answer errors by kind. A kind that is not here is a fault of ours.
+var statuses = map[usecase.Kind]int{
+	usecase.Invalid:         http.StatusUnprocessableEntity,
+	usecase.NotFound:        http.StatusNotFound,
+	usecase.Forbidden:       http.StatusForbidden,
+	usecase.Conflict:        http.StatusConflict,
+	usecase.VersionMismatch: http.StatusPreconditionFailed,
+	usecase.KeyReused:       http.StatusUnprocessableEntity,
+	usecase.Unavailable:     http.StatusServiceUnavailable,
+	usecase.Behind:          http.StatusServiceUnavailable,
+	usecase.Canceled:        http.StatusServiceUnavailable, // by us: when it is the client, nobody is left to read the answer
+}
+
+// codes name the errors that can be compared.
+var codes = []struct {
+	err  error
+	code string
+}{
+	{thread.ErrThreadNotFound, "thread_not_found"},
+	{thread.ErrMessageNotFound, "message_not_found"},
+	{thread.ErrMemberNotFound, "member_not_found"},
+	{thread.ErrNotMember, "not_a_member"},
+	{thread.ErrNotAdmin, "not_an_admin"},
+	{thread.ErrNotSender, "not_the_sender"},
+	{thread.ErrThreadDeleted, "thread_deleted"},
+	{thread.ErrAlreadyMember, "already_a_member"},
+	{thread.ErrNameUnchanged, "name_unchanged"},
+	{thread.ErrRoleUnchanged, "role_unchanged"},
+	{thread.ErrTextUnchanged, "text_unchanged"},
+	{thread.ErrLastAdmin, "last_admin"},
+	{usecase.ErrConcurrentUpdate, "concurrent_update"},
+	{usecase.ErrKeyReused, "idempotency_key_reused"},
+	{thread.ErrThreadExists, "concurrent_update"}, // an id was drawn twice: as with any race, send it again
+}
+
+// problemOf tells a client about an error of a use case: what its table says, and never what it wraps.
+func problemOf(err error) *Problem {
+	status, known := statuses[usecase.KindOf(err)]
+	var mismatch *usecase.VersionMismatchError
+	var invalid *thread.InvalidError
+	switch {
+	case !known:
+		return newProblem(http.StatusInternalServerError, internal, "something went wrong; it has been logged with the X-Request-Id of this answer")
+	case status == http.StatusServiceUnavailable:
+		return newProblem(status, storeUnavailable, usecase.ErrUnavailable.Error())
+	case errors.As(err, &mismatch):
+		problem := newProblem(status, versionMismatch, mismatch.Error())
+		problem.CurrentVersion = mismatch.Current
+		return problem
+	case errors.As(err, &invalid):
+		return invalidFields([]FieldError{{"body." + invalid.Field, invalid.Reason}})
+	}
+	for _, known := range codes {
+		if errors.Is(err, known.err) {
+			return newProblem(status, known.code, known.err.Error())
+		}
+	}
+	panic(fmt.Sprintf("rest: no code for %v", err))
+}
+
+func invalidFields(fields []FieldError) *Problem {
+	problem := newProblem(http.StatusUnprocessableEntity, invalidRequest, "the request has invalid fields; errors tells which")
+	problem.Errors = fields
+	return problem
+}
+
+func malformed(format string, args ...any) *Problem {
+	return newProblem(http.StatusBadRequest, malformedRequest, fmt.Sprintf(format, args...))
+}
+
+func newProblem(status int, code, detail string) *Problem {
+	return &Problem{Status: status, Title: http.StatusText(status), Detail: detail, Code: code}
+}
+
+// write answers with the problem.
+func (p *Problem) write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", mediaProblem)
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set(retryAfter, "1")
+	}
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // fails only when the client has gone
+}

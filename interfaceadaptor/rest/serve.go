@@ -1,0 +1,109 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"example.com/threads/usecase"
+)
+
+// MaxBody is the size of the largest request body that is read, in bytes.
+const MaxBody = 64 << 10
+
+// statusClientGone is what the log and the metrics see of a request whose client did not wait for the answer. It is
+// the status that nginx made known for this.
+const statusClientGone = 499
+
+// serve answers requests for an operation.
+func (a *api) serve(op operation) http.HandlerFunc {
+	shape := shapeOf(op.body)
+	return func(w http.ResponseWriter, r *http.Request) {
+		conditions, problem := readHeaders(a.headers, r.Header, op.without)
+		if problem != nil {
+			problem.write(w)
+			return
+		}
+		raw, problem := readBody(w, r)
+		if problem != nil {
+			problem.write(w)
+			return
+		}
+		body, invalid := shape.decode(raw)
+		if len(invalid) > 0 {
+			invalidFields(invalid).write(w)
+			return
+		}
+		caller := &conditions.caller
+		caller.Executor = body.(request).executor()
+		caller.Source = a.settings.Source + " " + op.path
+		caller.ClientIP = a.settings.TrustedProxies.clientIP(r)
+
+		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
+		defer cancel()
+		reply, err := op.perform.run(ctx, a.service, conditions, body)
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		reply.write(w, op.successStatus())
+	}
+}
+
+// readBody reads the JSON of a request.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
+	if !saysJSON(r.Header) {
+		return nil, newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as application/json in UTF-8, not encoded otherwise")
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes")
+	case err != nil:
+		return nil, malformed("the body did not arrive whole")
+	case !isJSON(raw):
+		return nil, malformed("the body must be one JSON object in UTF-8 and nothing else")
+	}
+	return raw, nil
+}
+
+func saysJSON(header http.Header) bool {
+	types, encoding := header.Values("Content-Type"), header.Get("Content-Encoding")
+	if len(types) != 1 || (encoding != "" && !strings.EqualFold(encoding, "identity")) {
+		return false
+	}
+	mediaType, params, err := mime.ParseMediaType(types[0])
+	charset, has := params["charset"]
+	return err == nil && mediaType == mediaJSON && (!has || strings.EqualFold(charset, "utf-8"))
+}
+
+// fail answers with an error of the use case. Causes that the client is not told are logged.
+func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(r.Context().Err(), context.Canceled) {
+		w.WriteHeader(statusClientGone)
+		return
+	}
+	problem := problemOf(err)
+	switch kind := usecase.KindOf(err); {
+	case kind == usecase.Internal:
+		a.settings.Log.ErrorContext(r.Context(), "a command failed", "path", r.URL.Path, "error", err)
+	case problem.Code == storeUnavailable:
+		a.settings.Log.WarnContext(r.Context(), "the store is unavailable", "path", r.URL.Path, "error", err)
+	}
+	problem.write(w)
+}
+
+// write answers with the reply.
+func (r reply) write(w http.ResponseWriter, status int) {
+	for name, value := range r.headers {
+		w.Header().Set(name, value)
+	}
+	w.Header().Set("Content-Type", mediaJSON)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(r.body) // fails only when the client has gone
+}
