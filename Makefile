@@ -1,9 +1,10 @@
 # Everything a developer does here. `make help` prints this file's own targets.
 
 DEVSERVICES   := ./bin/devservices
+TESTREPORT    := ./bin/testreport
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# For a part of the tests: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide -v'
+# For a part of the tests: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'
 PACKAGES   ?= ./...
 TEST_FLAGS ?= -race -count=1 -timeout=15m
 
@@ -12,8 +13,8 @@ TEST_FLAGS ?= -race -count=1 -timeout=15m
 run: ## builds and runs everything in one process on SQLite under ./data; needs Go alone
 	@echo "make run arrives with the relational store. Until then, make dev-up runs the system on this machine." >&2; exit 1
 
-test: $(DEVSERVICES) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
-	@$(DEVSERVICES) exec -- go test $(TEST_FLAGS) $(PACKAGES)
+test: $(DEVSERVICES) $(TESTREPORT) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
+	@$(DEVSERVICES) exec -- $(TESTREPORT) $(TEST_FLAGS) $(PACKAGES)
 
 dev-up: $(DEVSERVICES) ## starts those services and the three programs that are not running, in the background; logs in ./data/dev
 	@$(DEVSERVICES) up
@@ -74,8 +75,8 @@ help: ## this table
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Always through go build, which knows what has changed.
-$(DEVSERVICES): FORCE
-	@go build -o $@ ./tools/devservices
+./bin/%: FORCE
+	@go build -o $@ ./tools/$*
 
 FORCE:
 
