@@ -90,12 +90,13 @@ func (r *report) endPackage(n name, e event) {
 // showOutput prints everything that the package's failed and unfinished tests said, and what the
 // package said outside of its tests: a panic, a timeout, a data race.
 func (r *report) showOutput(pkg string) {
-	names := slices.SortedFunc(maps.Keys(r.output), func(a, b name) int { return strings.Compare(a.String(), b.String()) })
+	names := slices.SortedFunc(maps.Keys(r.output), func(a, b name) int { return strings.Compare(a.test, b.test) })
 	for _, n := range names {
-		if n.pkg == pkg {
+		if n.pkg == pkg && n.test != "" {
 			fmt.Fprint(r.out, strings.Join(r.output[n], ""))
 		}
 	}
+	fmt.Fprint(r.out, strings.Join(r.output[name{pkg, ""}], ""))
 }
 
 func (r *report) showSlow() {
