@@ -1,0 +1,66 @@
+package dynamodb
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+const (
+	scanLimit = 500                   // items looked at per page; a page also ends at 1 MB
+	scanPause = 10 * time.Millisecond // between pages, for the commands that share the table's capacity
+)
+
+// Heads scans the snapshot table. It reads the table and not the small index, because an index may never show a head
+// that it has not got yet, and repairs are for what else went missing.
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[repository.AggregateHead, error] {
+	return func(yield func(repository.AggregateHead, error) bool) {
+		pages := dynamodb.NewScanPaginator(g.client, &dynamodb.ScanInput{
+			TableName:            aws.String(g.settings.SnapshotTable),
+			FilterExpression:     aws.String("#seq_nr = :head AND begins_with(#aid, :type)"),
+			ProjectionExpression: aws.String("#pkey, #skey, #aid, #version, #snapshot_version"),
+			ExpressionAttributeNames: map[string]string{
+				"#pkey": "pkey", "#skey": "skey", "#aid": "aid", "#seq_nr": "seq_nr",
+				"#version": "version", "#snapshot_version": "snapshot_version",
+			},
+			ExpressionAttributeValues: item{":head": number(headSeqNr), ":type": text(aggregateType + "-")},
+			ConsistentRead:            aws.Bool(true),
+			Limit:                     aws.Int32(scanLimit),
+		})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				yield(repository.AggregateHead{}, explainf(ctx, err, "scan the heads of type %s", aggregateType))
+				return
+			}
+			for _, found := range page.Items {
+				head, err := aggregateHeadOf(aggregateType, found)
+				if !yield(head, err) || err != nil {
+					return
+				}
+			}
+			if pages.HasMorePages() && !wait(ctx, scanPause) {
+				yield(repository.AggregateHead{}, explainf(ctx, ctx.Err(), "scan the heads of type %s", aggregateType))
+				return
+			}
+		}
+	}
+}
+
+func aggregateHeadOf(aggregateType string, found item) (repository.AggregateHead, error) {
+	head, err := headOf(found)
+	return repository.AggregateHead{
+		ID: repository.AggregateID{
+			Tenant: tenantOf(found.text("pkey")),
+			Type:   aggregateType,
+			ULID:   strings.TrimPrefix(found.text("aid"), aggregateType+"-"),
+		},
+		Head: head,
+	}, err
+}

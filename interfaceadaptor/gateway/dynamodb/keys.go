@@ -1,0 +1,77 @@
+package dynamodb
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+const (
+	journalIndex  = "journal-aid-index"
+	snapshotIndex = "snapshot-aid-index"
+
+	tenantSeparator = "#"
+	receiptType     = "command"
+)
+
+// partition is the pkey of everything that belongs to name: an aggregate's ULID, or a command's id.
+func (g *Gateway) partition(tenant, kind, name string) string {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(name)) // a hash's Write never fails
+	shard := fmt.Sprintf("%s-%d", kind, hash.Sum64()%g.shards)
+	if tenant == "" {
+		return shard
+	}
+	return tenant + tenantSeparator + shard
+}
+
+// tenantOf reads the tenant back from a pkey.
+func tenantOf(partition string) string {
+	tenant, _, separated := strings.Cut(partition, tenantSeparator)
+	if !separated {
+		return ""
+	}
+	return tenant
+}
+
+func sortKey(id repository.AggregateID, seqNr uint64) string {
+	return id.String() + "-" + strconv.FormatUint(seqNr, 10)
+}
+
+// key is the primary key of an aggregate's item: of an event in the journal, of the head (0) or a snapshot beside it.
+func (g *Gateway) key(id repository.AggregateID, seqNr uint64) item {
+	return item{"pkey": text(g.partition(id.Tenant, id.Type, id.ULID)), "skey": text(sortKey(id, seqNr))}
+}
+
+func (g *Gateway) receiptKey(tenant, commandID string) item {
+	return item{"pkey": text(g.partition(tenant, receiptType, commandID)), "skey": text(receiptType + "-" + commandID)}
+}
+
+// partKey is the key of a further part of a snapshot. The checksum in it keeps the parts of two processes apart that
+// store the same version in different bytes.
+func partKey(main item, checksum string, number int) item {
+	return item{"pkey": main["pkey"], "skey": text(fmt.Sprintf("%s-%.16s-%d", main.text("skey"), checksum, number))}
+}
+
+// indexKey is the condition that finds an aggregate's items from one seq_nr to another in an index, and the filter that
+// leaves out the tenants that use the same ULID.
+const (
+	indexKey    = "#aid = :aid AND #seq_nr BETWEEN :from AND :to"
+	indexFilter = "#pkey = :pkey"
+)
+
+func indexNames() map[string]string {
+	return map[string]string{"#aid": "aid", "#seq_nr": "seq_nr", "#pkey": "pkey"}
+}
+
+func (g *Gateway) indexValues(id repository.AggregateID, from, to uint64) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{
+		":aid": text(id.String()), ":from": number(from), ":to": number(to),
+		":pkey": text(g.partition(id.Tenant, id.Type, id.ULID)),
+	}
+}

@@ -1,0 +1,105 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+// letGo deletes the snapshots before the latest, beyond the number to keep, or has them expire. The index tells which
+// there are; one that it does not show yet goes the next time.
+func (g *Gateway) letGo(ctx context.Context, id repository.AggregateID, latest uint64) error {
+	if latest == 0 {
+		return nil // the head has gone
+	}
+	kept := 0
+	for main, err := range g.snapshotIndex(ctx, id, latest-1) {
+		switch {
+		case err != nil:
+			return err
+		case kept < g.settings.SnapshotKeep:
+			kept++
+		case g.settings.SnapshotTTL == 0:
+			if err := g.deleteSnapshot(ctx, main); err != nil {
+				return err
+			}
+		case main["ttl"] == nil:
+			if err := g.expireSnapshot(ctx, main); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deleteSnapshot deletes the parts first: as long as the main item is there, a deletion that was interrupted is found
+// and finished.
+func (g *Gateway) deleteSnapshot(ctx context.Context, main item) error {
+	if err := g.deleteParts(ctx, main); err != nil {
+		return err
+	}
+	return g.deleteItem(ctx, keyOf(main))
+}
+
+func (g *Gateway) deleteParts(ctx context.Context, main item) error {
+	parts, err := partKeys(main)
+	for _, part := range parts {
+		if err := g.deleteItem(ctx, part); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (g *Gateway) deleteItem(ctx context.Context, key item) error {
+	_, err := g.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(g.settings.SnapshotTable), Key: key})
+	return err
+}
+
+// expireSnapshot gives the parts and then the main item their time to live, for the same reason in the same order.
+func (g *Gateway) expireSnapshot(ctx context.Context, main item) error {
+	keys, err := partKeys(main)
+	if err != nil {
+		return err
+	}
+	ttl := number(ceilSeconds(g.settings.Clock().Add(g.settings.SnapshotTTL)))
+	for _, key := range append(keys, keyOf(main)) {
+		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName:                 aws.String(g.settings.SnapshotTable),
+			Key:                       key,
+			UpdateExpression:          aws.String("SET #ttl = :ttl"),
+			ConditionExpression:       aws.String("attribute_exists(pkey)"), // an update would bring back what is gone
+			ExpressionAttributeNames:  map[string]string{"#ttl": "ttl"},
+			ExpressionAttributeValues: item{":ttl": ttl},
+		})
+		var gone *types.ConditionalCheckFailedException
+		if err != nil && !errors.As(err, &gone) {
+			return err
+		}
+	}
+	return nil
+}
+
+func keyOf(main item) item { return item{"pkey": main["pkey"], "skey": main["skey"]} }
+
+// partKeys lists the items that the rest of a snapshot is in.
+func partKeys(main item) ([]item, error) {
+	parts, err := main.number("parts")
+	if err != nil {
+		return nil, err
+	}
+	if parts > maxState/partBytes {
+		return nil, fmt.Errorf("%d parts are more than any snapshot has", parts)
+	}
+	keys := make([]item, parts)
+	for i := range keys {
+		keys[i] = partKey(main, main.text("checksum"), i+1)
+	}
+	return keys, nil
+}

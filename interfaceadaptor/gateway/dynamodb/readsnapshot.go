@@ -1,0 +1,59 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+// errBroken says that a snapshot is missing, wholly or in part, or not what was written.
+var errBroken = errors.New("the snapshot is not whole")
+
+// readSnapshot reads the item at seqNr, and its parts, consistently: a snapshot, or at headSeqNr the state after event
+// 1. It fails with errBroken when they do not make up a snapshot.
+func (g *Gateway) readSnapshot(ctx context.Context, id repository.AggregateID, seqNr uint64) (repository.Snapshot, error) {
+	main, err := g.getItem(ctx, g.key(id, seqNr))
+	if err != nil {
+		return repository.Snapshot{}, err
+	}
+	stored := main.bytes("payload")
+	if stored == nil {
+		return repository.Snapshot{}, fmt.Errorf("%w: it is not there", errBroken)
+	}
+	parts, err := partKeys(main)
+	if err != nil {
+		return repository.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	for i, key := range parts {
+		part, err := g.getItem(ctx, key)
+		if err != nil {
+			return repository.Snapshot{}, err
+		}
+		if len(part) == 0 {
+			return repository.Snapshot{}, fmt.Errorf("%w: part %d of %d is not there", errBroken, i+1, len(parts))
+		}
+		stored = append(stored, part.bytes("payload")...)
+	}
+	payload, err := g.unpack(main, stored)
+	if err != nil {
+		return repository.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return repository.Snapshot{Version: max(seqNr, 1), Payload: payload}, nil
+}
+
+func (g *Gateway) getItem(ctx context.Context, key item) (item, error) {
+	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      aws.String(g.settings.SnapshotTable),
+		Key:            key,
+		ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return output.Item, nil
+}

@@ -1,0 +1,102 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+// partBytes is how much of a snapshot one item holds: an item takes 400 KB.
+const partBytes = 300_000
+
+// SaveSnapshot writes the parts, then the main item, which makes the snapshot complete, then the head's pointer, which
+// makes it the latest. A process that dies in between leaves parts that nothing refers to: they cost their storage and
+// nothing else.
+func (g *Gateway) SaveSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
+	head, err := g.Head(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case snapshot.Version == 0 || snapshot.Version > head.Version:
+		return fmt.Errorf("save a snapshot of %s: its version is %d, that of the journal is %d", id, snapshot.Version, head.Version)
+	case snapshot.Version <= head.SnapshotVersion:
+		return nil
+	}
+	if err := g.writeSnapshot(ctx, id, snapshot); err != nil {
+		return explain(ctx, err, "save a snapshot of", id)
+	}
+	latest, err := g.pointTo(ctx, id, snapshot.Version)
+	if err == nil {
+		err = g.letGo(ctx, id, latest)
+	}
+	return explain(ctx, err, "save a snapshot of", id)
+}
+
+// writeSnapshot stores a snapshot. One of the same version that is complete already stays, so that what a reader puts
+// together never changes under its hands.
+func (g *Gateway) writeSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
+	stored := g.encoder.EncodeAll(snapshot.Payload, nil)
+	pieces := slices.Collect(slices.Chunk(stored, partBytes))
+	main := g.key(id, snapshot.Version)
+	main["aid"] = text(id.String())
+	main["seq_nr"] = number(snapshot.Version)
+	main["payload"] = binary(pieces[0])
+	main["encoding"] = text(encodingZstd)
+	main["checksum"] = text(checksumOf(stored))
+	if len(pieces) > 1 {
+		main["parts"] = number(len(pieces) - 1)
+	}
+	for i, piece := range pieces[1:] {
+		part := partKey(main, main.text("checksum"), i+1)
+		part["payload"] = binary(piece)
+		_, err := g.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(g.settings.SnapshotTable), Item: part})
+		if err != nil {
+			return err
+		}
+	}
+	_, err := g.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                           aws.String(g.settings.SnapshotTable),
+		Item:                                main,
+		ConditionExpression:                 aws.String("attribute_not_exists(pkey)"),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	var exists *types.ConditionalCheckFailedException
+	if !errors.As(err, &exists) {
+		return err
+	}
+	if item(exists.Item).text("checksum") != main.text("checksum") {
+		return g.deleteParts(ctx, main)
+	}
+	return nil
+}
+
+// pointTo moves the head's pointer forward, never back, and leaves the version alone. It returns what the head points
+// to afterwards.
+func (g *Gateway) pointTo(ctx context.Context, id repository.AggregateID, version uint64) (uint64, error) {
+	err := retryContended(ctx, func() error { // a command that is writing the head is in the way for a moment
+		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName:           aws.String(g.settings.SnapshotTable),
+			Key:                 g.key(id, headSeqNr),
+			UpdateExpression:    aws.String("SET #snapshot_version = :version"),
+			ConditionExpression: aws.String("#version >= :version AND (attribute_not_exists(#snapshot_version) OR #snapshot_version < :version)"),
+			ExpressionAttributeNames: map[string]string{
+				"#version": "version", "#snapshot_version": "snapshot_version",
+			},
+			ExpressionAttributeValues:           item{":version": number(version)},
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+		return err
+	})
+	var newer *types.ConditionalCheckFailedException
+	if errors.As(err, &newer) {
+		return item(newer.Item).number("snapshot_version")
+	}
+	return version, err
+}

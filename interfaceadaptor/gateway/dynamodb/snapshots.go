@@ -1,0 +1,55 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+// Snapshots yields the one that the head points to, then older ones as the index shows them, then the state after event
+// 1 out of the head item. Each is read when it is asked for: who is content with the first pays for no other.
+func (g *Gateway) Snapshots(ctx context.Context, id repository.AggregateID, head repository.Head) iter.Seq2[repository.Snapshot, error] {
+	return func(yield func(repository.Snapshot, error) bool) {
+		for version, err := range g.candidates(ctx, id, head) {
+			if err != nil {
+				yield(repository.Snapshot{}, explain(ctx, err, "find the snapshots of", id))
+				return
+			}
+			snapshot, err := g.readSnapshot(ctx, id, version)
+			if errors.Is(err, errBroken) {
+				g.logger.WarnContext(ctx, "a snapshot is passed over; an earlier one, or the events, will do",
+					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", version, "error", err)
+				continue
+			}
+			if !yield(snapshot, explain(ctx, err, "read a snapshot of", id)) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. A head that was read a while ago
+// may point to one that others have let go of, for a later one: so the index is asked for those up to the head's version.
+func (g *Gateway) candidates(ctx context.Context, id repository.AggregateID, head repository.Head) iter.Seq2[uint64, error] {
+	return func(yield func(uint64, error) bool) {
+		if head.SnapshotVersion > 0 {
+			if !yield(head.SnapshotVersion, nil) {
+				return
+			}
+			for main, err := range g.snapshotIndex(ctx, id, head.Version) {
+				var version uint64
+				if err == nil {
+					version, err = main.number("seq_nr")
+				}
+				if version != head.SnapshotVersion && !yield(version, err) {
+					return
+				}
+			}
+		}
+		if head.Version > 0 {
+			yield(headSeqNr, nil)
+		}
+	}
+}

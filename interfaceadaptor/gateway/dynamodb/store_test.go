@@ -1,0 +1,161 @@
+package dynamodb_test
+
+import (
+	"log/slog"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/interfaceadaptor/gateway/dynamodb"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/internal/faults"
+	"example.com/threads/interfaceadaptor/gateway/gatewaytest"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/tools/dynamodb-setup/schema"
+)
+
+// store is DynamoDB Local with tables of its own, and a client whose network fails on demand beside one whose does not.
+type store struct {
+	journal, snapshot string
+	client            *sdk.Client
+	faulty            *sdk.Client
+	transport         *faults.Transport
+}
+
+func newStore(t *testing.T) *store {
+	t.Helper()
+	cfg := testenv.DynamoDBConfig(t)
+	s := &store{journal: testenv.UniqueName(t), snapshot: testenv.UniqueName(t), client: sdk.NewFromConfig(cfg)}
+	s.transport = faults.New(cfg.HTTPClient)
+	cfg.HTTPClient = s.transport
+	s.faulty = sdk.NewFromConfig(cfg)
+	report, err := schema.Setup(t.Context(), s.client, schema.Tables(s.journal, s.snapshot))
+	if err != nil || len(report.Differences) > 0 {
+		t.Fatalf("set up the tables: %v, %v", report.Differences, err)
+	}
+	return s
+}
+
+func (s *store) settings() dynamodb.Settings {
+	return dynamodb.Settings{JournalTable: s.journal, SnapshotTable: s.snapshot, Clock: time.Now}
+}
+
+func (s *store) open(t *testing.T, settings dynamodb.Settings) *dynamodb.Gateway {
+	t.Helper()
+	gateway, err := dynamodb.New(s.faulty, settings, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gateway
+}
+
+func TestContract(t *testing.T) {
+	s := newStore(t)
+	gatewaytest.Run(t, func(t *testing.T, settings gatewaytest.Settings) gatewaytest.Harness {
+		s.transport.Clear()
+		own := s.settings()
+		own.SnapshotKeep = settings.KeepSnapshots
+		return gatewaytest.Harness{
+			Gateway:        s.open(t, own),
+			LoseNextAnswer: func(meanwhile func()) { s.transport.On("TransactWriteItems", 1, faults.LoseAnswer(meanwhile)) },
+			HideEntries:    s.hideEntries,
+			DamageSnapshot: s.damageSnapshot,
+			RemoveSnapshot: s.removeSnapshot,
+		}
+	})
+}
+
+// hideEntries lets the journal's index lag.
+func (s *store) hideEntries(hidden func(seqNr uint64) bool) {
+	s.transport.Clear()
+	s.transport.On("Query", faults.Forever, faults.Edit(func(_ faults.Call, answer map[string]any) {
+		shown := []any{}
+		for _, found := range answer["Items"].([]any) {
+			seqNr, err := strconv.ParseUint(found.(map[string]any)["seq_nr"].(map[string]any)["N"].(string), 10, 64)
+			if err == nil && !hidden(seqNr) {
+				shown = append(shown, found)
+			}
+		}
+		answer["Items"], answer["Count"] = shown, len(shown)
+	}))
+}
+
+// items reads all items of an aggregate in a table, as they are.
+func (s *store) items(t *testing.T, table string, id repository.AggregateID) []map[string]types.AttributeValue {
+	t.Helper()
+	var found []map[string]types.AttributeValue
+	pages := sdk.NewScanPaginator(s.client, &sdk.ScanInput{
+		TableName:                 aws.String(table),
+		FilterExpression:          aws.String("begins_with(skey, :skey)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":skey": &types.AttributeValueMemberS{Value: id.String() + "-"}},
+		ConsistentRead:            aws.Bool(true),
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, page.Items...)
+	}
+	return found
+}
+
+// lastOf is the last item of a snapshot: its last part, or the main item when it has none.
+func (s *store) lastOf(t *testing.T, id repository.AggregateID, version uint64) map[string]types.AttributeValue {
+	t.Helper()
+	skey := id.String() + "-" + strconv.FormatUint(version, 10)
+	var last map[string]types.AttributeValue
+	for _, found := range s.items(t, s.snapshot, id) {
+		if name := str(found, "skey"); name >= skey && name < skey+"." && (last == nil || name > str(last, "skey")) {
+			last = found
+		}
+	}
+	if last == nil {
+		t.Fatalf("there is no snapshot of %s at %d", id, version)
+	}
+	return last
+}
+
+func (s *store) damageSnapshot(t *testing.T, id repository.AggregateID, version uint64) {
+	t.Helper()
+	last := s.lastOf(t, id, version)
+	payload := last["payload"].(*types.AttributeValueMemberB)
+	payload.Value[len(payload.Value)/2] ^= 1
+	if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(s.snapshot), Item: last}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *store) removeSnapshot(t *testing.T, id repository.AggregateID, version uint64) {
+	t.Helper()
+	last := s.lastOf(t, id, version)
+	key := map[string]types.AttributeValue{"pkey": last["pkey"], "skey": last["skey"]}
+	if _, err := s.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{TableName: aws.String(s.snapshot), Key: key}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func str(found map[string]types.AttributeValue, attribute string) string {
+	value, _ := found[attribute].(*types.AttributeValueMemberS)
+	if value == nil {
+		return ""
+	}
+	return value.Value
+}
+
+func num(found map[string]types.AttributeValue, attribute string) string {
+	value, _ := found[attribute].(*types.AttributeValueMemberN)
+	if value == nil {
+		return ""
+	}
+	return value.Value
+}
+
+func newID() repository.AggregateID {
+	return repository.AggregateID{Type: "thread", ULID: ulid.Make().String()}
+}

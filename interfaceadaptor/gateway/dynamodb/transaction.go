@@ -1,0 +1,94 @@
+package dynamodb
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+// maxTransaction is how many bytes one transaction takes at most: 4 MB, less what the estimate may miss.
+const maxTransaction = 4_000_000
+
+// transaction is the write as DynamoDB takes it: the head, then the entries, then the receipts. It is built once and
+// repeated as it is, because the token stands for exactly these bytes.
+func (g *Gateway) transaction(write repository.Append) (*dynamodb.TransactWriteItemsInput, error) {
+	if err := check(write); err != nil {
+		return nil, err
+	}
+	items := []types.TransactWriteItem{g.lock(write)}
+	size := len(write.FirstSnapshot)
+	for _, entry := range write.Entries {
+		event := g.eventItem(write.ID, entry)
+		size += event.size()
+		items = append(items, types.TransactWriteItem{Put: &types.Put{
+			TableName:                           aws.String(g.settings.JournalTable),
+			Item:                                event,
+			ConditionExpression:                 aws.String("attribute_not_exists(pkey)"),
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}})
+	}
+	for _, receipt := range write.Receipts {
+		put := g.receiptPut(write.ID.Tenant, receipt)
+		size += item(put.Item).size()
+		items = append(items, types.TransactWriteItem{Put: put})
+	}
+	if size > maxTransaction {
+		return nil, fmt.Errorf("%d bytes do not fit in one transaction of %d; append fewer entries at once", size, maxTransaction)
+	}
+	return &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: aws.String(rand.Text())}, nil
+}
+
+func check(write repository.Append) error {
+	switch {
+	case len(write.Entries) == 0:
+		return errors.New("there are no entries")
+	case len(write.Entries)+len(write.Receipts) > repository.MaxAppend:
+		return fmt.Errorf("%d entries and %d receipts are more than %d", len(write.Entries), len(write.Receipts), repository.MaxAppend)
+	case write.ExpectedVersion > 0 && write.FirstSnapshot != nil:
+		return errors.New("the first snapshot comes with the first entry only")
+	}
+	for i, entry := range write.Entries {
+		if want := write.ExpectedVersion + uint64(i) + 1; entry.SeqNr != want {
+			return fmt.Errorf("entry %d of the write has number %d, not %d", i+1, entry.SeqNr, want)
+		}
+		if entry.EventID == "" {
+			return fmt.Errorf("entry %d has no event id", entry.SeqNr)
+		}
+	}
+	return nil
+}
+
+// lock moves the head from the expected version, or makes it.
+func (g *Gateway) lock(write repository.Append) types.TransactWriteItem {
+	next := write.ExpectedVersion + uint64(len(write.Entries))
+	if write.ExpectedVersion > 0 {
+		return types.TransactWriteItem{Update: &types.Update{
+			TableName:                           aws.String(g.settings.SnapshotTable),
+			Key:                                 g.key(write.ID, headSeqNr),
+			UpdateExpression:                    aws.String("SET #version = :next"),
+			ConditionExpression:                 aws.String("#version = :expected"),
+			ExpressionAttributeNames:            map[string]string{"#version": "version"},
+			ExpressionAttributeValues:           item{":next": number(next), ":expected": number(write.ExpectedVersion)},
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}}
+	}
+	head := g.key(write.ID, headSeqNr)
+	head["aid"] = text(write.ID.String())
+	head["seq_nr"] = number(uint64(headSeqNr))
+	head["version"] = number(next)
+	if write.FirstSnapshot != nil {
+		head["payload"] = text(string(write.FirstSnapshot))
+	}
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName:                           aws.String(g.settings.SnapshotTable),
+		Item:                                head,
+		ConditionExpression:                 aws.String("attribute_not_exists(pkey)"),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
+}

@@ -1,0 +1,88 @@
+package gatewaytest
+
+import (
+	"testing"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+var appendContracts = []contract{
+	{"what was written is read", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		wantVersion(t, h, id, 0)
+		first := grow(t, h, id, 0, 1, 0)
+		wantVersion(t, h, id, 1)
+		more := grow(t, h, id, 1, 3, 0)
+		wantVersion(t, h, id, 4)
+		wantEntries(t, h, id, 0, append(first, more...))
+	}},
+	{"a version that has passed is a conflict", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		written := grow(t, h, id, 0, 3, 0)
+		for _, expected := range []uint64{0, 1, 2} {
+			wantConflict(t, h.Gateway.Append(t.Context(), repository.Append{
+				ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0),
+			}))
+		}
+		wantVersion(t, h, id, 3)
+		wantEntries(t, h, id, 0, written)
+	}},
+	{"a version that has not come is a conflict", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		wantConflict(t, h.Gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0)}))
+		wantVersion(t, h, id, 0)
+		written := grow(t, h, id, 0, 2, 0)
+		wantConflict(t, h.Gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0)}))
+		wantVersion(t, h, id, 2)
+		wantEntries(t, h, id, 0, written)
+	}},
+	{"a conflict leaves nothing behind", Settings{}, func(t *testing.T, h Harness) {
+		id, command := newID(), ulid.Make().String()
+		written := grow(t, h, id, 0, 2, 0)
+		wantConflict(t, h.Gateway.Append(t.Context(), repository.Append{
+			ID: id, ExpectedVersion: 1, Entries: entries(1, 5, 0), Receipts: []repository.Receipt{receipt(command)},
+		}))
+		wantNoReceipt(t, h, "", command)
+		wantVersion(t, h, id, 2)
+		wantEntries(t, h, id, 0, written)
+		if _, err := read(t, h, id, 2, 3); err == nil {
+			t.Error("an entry of the write that failed is there")
+		}
+	}},
+	{"as many as fit, and no more", Settings{}, func(t *testing.T, h Harness) {
+		id, command := newID(), ulid.Make().String()
+		full := repository.Append{ID: id, Entries: entries(0, repository.MaxAppend-1, 1000), Receipts: []repository.Receipt{receipt(command)}}
+		mustAppend(t, h, full)
+		wantEntries(t, h, id, 0, full.Entries)
+		wantReceipt(t, h, "", full.Receipts[0])
+
+		version := uint64(len(full.Entries))
+		over := repository.Append{
+			ID: id, ExpectedVersion: version, Entries: entries(version, repository.MaxAppend, 0),
+			Receipts: []repository.Receipt{receipt(ulid.Make().String())},
+		}
+		if err := h.Gateway.Append(t.Context(), over); err == nil {
+			t.Errorf("%d entries and a receipt were taken", repository.MaxAppend)
+		}
+		wantVersion(t, h, id, version)
+	}},
+	{"what does not follow is refused", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		written := grow(t, h, id, 0, 2, 0)
+		gap := append(entries(2, 1, 0), entries(4, 1, 0)...)
+		for name, write := range map[string]repository.Append{
+			"nothing":                   {ID: id, ExpectedVersion: 2},
+			"a gap":                     {ID: id, ExpectedVersion: 2, Entries: gap},
+			"a wrong start":             {ID: id, ExpectedVersion: 2, Entries: entries(1, 1, 0)},
+			"a first snapshot too late": {ID: id, ExpectedVersion: 2, Entries: entries(2, 1, 0), FirstSnapshot: state(1)},
+		} {
+			if err := h.Gateway.Append(t.Context(), write); err == nil {
+				t.Errorf("%s was taken", name)
+			}
+		}
+		wantVersion(t, h, id, 2)
+		wantEntries(t, h, id, 0, written)
+	}},
+}

@@ -1,0 +1,73 @@
+package gatewaytest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+// Whatever is wrong with snapshots, the ones before them or the events do.
+var brokenSnapshotContracts = []contract{
+	{"a damaged one is left out", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+		id := withSnapshots(t, h)
+		h.DamageSnapshot(t, id, 30)
+		wantSnapshots(t, h, id, 20, 10)
+		h.DamageSnapshot(t, id, 20)
+		wantSnapshots(t, h, id, 10)
+		h.DamageSnapshot(t, id, 10)
+		wantSnapshots(t, h, id)
+	}},
+	{"a missing one is left out", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+		id := withSnapshots(t, h)
+		h.RemoveSnapshot(t, id, 30)
+		wantSnapshots(t, h, id, 20, 10)
+		h.RemoveSnapshot(t, id, 10)
+		wantSnapshots(t, h, id, 20)
+	}},
+	{"a large one that is damaged is left out", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+		id := withSnapshots(t, h)
+		grow(t, h, id, 30, 1, 0)
+		saveLarge(t, h, id, 31)
+		h.DamageSnapshot(t, id, 31)
+		wantSnapshots(t, h, id, 30, 20, 10)
+	}},
+	{"a later one takes its place", Settings{KeepSnapshots: 1}, func(t *testing.T, h Harness) {
+		id := withSnapshots(t, h)
+		h.DamageSnapshot(t, id, 30)
+		h.RemoveSnapshot(t, id, 20)
+		grow(t, h, id, 30, 1, 0)
+		save(t, h, id, 31)
+		wantSnapshots(t, h, id, 31)
+	}},
+	{"without any, the events are all there", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		written := grow(t, h, id, 0, 30, 0)
+		save(t, h, id, 30)
+		h.RemoveSnapshot(t, id, 30)
+		wantSnapshots(t, h, id)
+		wantEntries(t, h, id, 0, written)
+	}},
+}
+
+// withSnapshots makes an aggregate at version 30 that has snapshots at 10, 20 and 30.
+func withSnapshots(t *testing.T, h Harness) repository.AggregateID {
+	t.Helper()
+	id := newID()
+	grow(t, h, id, 0, 30, 0)
+	save(t, h, id, 10, 20, 30)
+	return id
+}
+
+func saveLarge(t *testing.T, h Harness, id repository.AggregateID, version uint64) {
+	t.Helper()
+	var large strings.Builder
+	for range 40_000 {
+		large.WriteString(newID().ULID)
+	}
+	payload := fmt.Appendf(nil, `{"ids":%q}`, large.String())
+	if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: version, Payload: payload}); err != nil {
+		t.Fatal(err)
+	}
+}

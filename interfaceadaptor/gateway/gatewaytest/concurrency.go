@@ -1,0 +1,110 @@
+package gatewaytest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+const writers = 32
+
+var concurrencyContracts = []contract{
+	{"one of 32 writers wins each version", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		for version := range uint64(6) { // the first one is for the creation
+			won := race(t, func(int) (repository.Entry, error) {
+				made := entries(version, 1, 0)
+				return made[0], h.Gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: version, Entries: made})
+			})
+			if len(won) != 1 {
+				t.Fatalf("%d writers won version %d", len(won), version+1)
+			}
+			wantVersion(t, h, id, version+1)
+			wantEntries(t, h, id, version, won)
+		}
+	}},
+	{"32 writers who try again all get through", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 1, 0)
+		won := race(t, func(int) (repository.Entry, error) {
+			for {
+				head, err := h.Gateway.Head(t.Context(), id)
+				if err != nil {
+					return repository.Entry{}, err
+				}
+				made := entries(head.Version, 1, 0)
+				err = h.Gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: head.Version, Entries: made})
+				if !errors.Is(err, repository.ErrConflict) {
+					return made[0], err
+				}
+			}
+		})
+		wantVersion(t, h, id, writers+1)
+		journal, err := read(t, h, id, 1, writers+1)
+		if err != nil || len(won) != writers {
+			t.Fatalf("%d writers got through, then: %v", len(won), err)
+		}
+		for _, entry := range won {
+			wantEntry(t, journal[entry.SeqNr-2], entry)
+		}
+	}},
+	{"one of 32 handles a command", Settings{}, func(t *testing.T, h Harness) {
+		shared := receipt(newID().ULID)
+		ids := make([]repository.AggregateID, writers)
+		won := race(t, func(writer int) (repository.Entry, error) {
+			ids[writer] = newID()
+			made := entries(0, 1, 0)
+			err := h.Gateway.Append(t.Context(), repository.Append{ID: ids[writer], Entries: made, Receipts: []repository.Receipt{shared}})
+			var handled *repository.HandledError
+			if errors.As(err, &handled) {
+				err = repository.ErrConflict // the one way to lose that race knows
+			}
+			return made[0], err
+		})
+		created := 0
+		for _, id := range ids {
+			head, err := h.Gateway.Head(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			created += int(head.Version)
+		}
+		if len(won) != 1 || created != 1 {
+			t.Fatalf("%d won and %d aggregates were created", len(won), created)
+		}
+		wantReceipt(t, h, "", shared)
+	}},
+}
+
+// race lets all writers write at once and returns what the winners wrote. To lose is to meet ErrConflict.
+func race(t *testing.T, write func(writer int) (repository.Entry, error)) []repository.Entry {
+	t.Helper()
+	var mutex sync.Mutex
+	var won []repository.Entry
+	var failed []error
+	var done sync.WaitGroup
+	ready := make(chan struct{})
+	for writer := range writers {
+		done.Go(func() {
+			<-ready
+			entry, err := write(writer)
+			mutex.Lock()
+			defer mutex.Unlock()
+			switch {
+			case err == nil:
+				won = append(won, entry)
+			case !errors.Is(err, repository.ErrConflict):
+				failed = append(failed, fmt.Errorf("writer %d: %w", writer, err))
+			}
+		})
+	}
+	close(ready)
+	done.Wait()
+	if err := errors.Join(failed...); err != nil {
+		t.Fatal(err)
+	}
+	return won
+}

@@ -1,0 +1,50 @@
+package gatewaytest
+
+import (
+	"testing"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+var lostAnswerContracts = []contract{
+	{"a creation that succeeded is a success", Settings{}, func(t *testing.T, h Harness) {
+		id, kept := newID(), receipt(ulid.Make().String())
+		made := entries(0, 2, 0)
+		h.LoseNextAnswer(func() {})
+		mustAppend(t, h, repository.Append{ID: id, Entries: made, FirstSnapshot: state(1), Receipts: []repository.Receipt{kept}})
+		wantVersion(t, h, id, 2)
+		wantEntries(t, h, id, 0, made)
+		wantReceipt(t, h, "", kept)
+	}},
+	{"a write that succeeded is a success, once", Settings{}, func(t *testing.T, h Harness) {
+		id, kept := newID(), receipt(ulid.Make().String())
+		grow(t, h, id, 0, 3, 0)
+		made := entries(3, 2, 0)
+		h.LoseNextAnswer(func() {})
+		mustAppend(t, h, repository.Append{ID: id, ExpectedVersion: 3, Entries: made, Receipts: []repository.Receipt{kept}})
+		wantVersion(t, h, id, 5)
+		wantEntries(t, h, id, 3, made)
+		wantReceipt(t, h, "", kept)
+	}},
+	{"even if others have written since", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 1, 0)
+		made := entries(1, 1, 0)
+		var since []repository.Entry
+		h.LoseNextAnswer(func() { since = grow(t, h, id, 2, 3, 0) })
+		mustAppend(t, h, repository.Append{ID: id, ExpectedVersion: 1, Entries: made})
+		wantVersion(t, h, id, 5)
+		wantEntries(t, h, id, 1, append(made, since...))
+	}},
+	{"the same write sent again is the same write", Settings{}, func(t *testing.T, h Harness) {
+		write := repository.Append{
+			ID: newID(), Entries: entries(0, 2, 0), Receipts: []repository.Receipt{receipt(ulid.Make().String())},
+		}
+		mustAppend(t, h, write)
+		mustAppend(t, h, write)
+		wantVersion(t, h, write.ID, 2)
+		wantEntries(t, h, write.ID, 0, write.Entries)
+	}},
+}

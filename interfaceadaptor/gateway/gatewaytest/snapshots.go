@@ -1,0 +1,172 @@
+package gatewaytest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+var snapshotContracts = []contract{
+	{"the first state is one", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 5, 0)
+		wantSnapshots(t, h, id, 1)
+	}},
+	{"an aggregate that does not exist has none", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		wantSnapshots(t, h, id)
+		if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: 1, Payload: state(1)}); err == nil {
+			t.Error("a snapshot of an aggregate that does not exist was taken")
+		}
+		wantVersion(t, h, id, 0)
+	}},
+	{"the latest comes first", Settings{KeepSnapshots: 9}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 30, 0)
+		save(t, h, id, 10, 20, 30)
+		if head := wantVersion(t, h, id, 30); head.SnapshotVersion != 30 {
+			t.Errorf("the head's snapshot is %d", head.SnapshotVersion)
+		}
+		wantSnapshots(t, h, id, 30, 20, 10, 1)
+		written := grow(t, h, id, 30, 1, 0)
+		wantEntries(t, h, id, 30, written)
+	}},
+	{"an older one changes nothing", Settings{KeepSnapshots: 9}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 30, 0)
+		save(t, h, id, 20)
+		for _, version := range []uint64{10, 20} {
+			late := repository.Snapshot{Version: version, Payload: []byte(`{"late":true}`)}
+			if err := h.Gateway.SaveSnapshot(t.Context(), id, late); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantSnapshots(t, h, id, 20, 1)
+	}},
+	{"one of events that were not written is refused", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 2, 0)
+		if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: 3, Payload: state(3)}); err == nil {
+			t.Error("a snapshot of version 3 was taken at version 2")
+		}
+		wantSnapshots(t, h, id, 1)
+	}},
+	{"as many as are kept", Settings{KeepSnapshots: 2}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 60, 0)
+		early := wantVersion(t, h, id, 60)
+		save(t, h, id, 10)
+		beforeOthers := wantVersion(t, h, id, 60)
+		save(t, h, id, 20, 30, 40, 50, 60)
+		wantSnapshots(t, h, id, 60, 50, 40)
+		for _, head := range []repository.Head{early, beforeOthers} { // read before others moved on
+			if got := snapshots(t, h, id, head); len(got) == 0 {
+				t.Errorf("a reader with an early head %+v found nothing", head)
+			}
+		}
+	}},
+	{"none but the latest", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 30, 0)
+		save(t, h, id, 10, 20, 30)
+		wantSnapshots(t, h, id, 30)
+	}},
+	{"a large one", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 2, 0)
+		for _, size := range []int{2_000_000, 400_000} {
+			noise := make([]byte, size*3/4)
+			for i := range noise {
+				noise[i] = byte(rand.Uint32())
+			}
+			large := repository.Snapshot{Version: 2, Payload: fmt.Appendf(nil, `{"noise":%q}`, base64.StdEncoding.EncodeToString(noise))}
+			if size < 1_000_000 { // a second one, which the first has to make way for
+				grow(t, h, id, 2, 1, 0)
+				large.Version = 3
+			}
+			if err := h.Gateway.SaveSnapshot(t.Context(), id, large); err != nil {
+				t.Fatal(err)
+			}
+			head, err := h.Gateway.Head(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := snapshots(t, h, id, head)
+			if len(got) == 0 || got[0].Version != large.Version || !bytes.Equal(got[0].Payload, large.Payload) {
+				t.Fatalf("the snapshot of %d bytes did not come back", size)
+			}
+		}
+	}},
+	{"saved by many at once", Settings{KeepSnapshots: 1}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 80, 0)
+		var done sync.WaitGroup
+		for saver := range 16 {
+			done.Go(func() {
+				version := uint64(saver/2+1) * 10
+				if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: version, Payload: state(version)}); err != nil {
+					t.Errorf("version %d: %v", version, err)
+				}
+			})
+		}
+		done.Wait()
+		head := wantVersion(t, h, id, 80)
+		got := snapshots(t, h, id, head)
+		if head.SnapshotVersion != 80 || len(got) == 0 || got[0].Version != 80 {
+			t.Errorf("the head's snapshot is %d, and the latest of %d is not 80", head.SnapshotVersion, len(got))
+		}
+	}},
+}
+
+func save(t *testing.T, h Harness, id repository.AggregateID, versions ...uint64) {
+	t.Helper()
+	for _, version := range versions {
+		if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: version, Payload: state(version)}); err != nil {
+			t.Fatalf("save the snapshot at %d: %v", version, err)
+		}
+	}
+}
+
+func snapshots(t *testing.T, h Harness, id repository.AggregateID, head repository.Head) []repository.Snapshot {
+	t.Helper()
+	var got []repository.Snapshot
+	for snapshot, err := range h.Gateway.Snapshots(t.Context(), id, head) {
+		if err != nil {
+			t.Fatalf("snapshots of %s: %v", id, err)
+		}
+		if snapshot.Version > head.Version {
+			t.Fatalf("a snapshot at %d for a head at %d", snapshot.Version, head.Version)
+		}
+		got = append(got, snapshot)
+	}
+	return got
+}
+
+// wantSnapshots compares versions and states. The first state may stay for ever, or count among those to keep: where it
+// is not asked for it may be there or not.
+func wantSnapshots(t *testing.T, h Harness, id repository.AggregateID, want ...uint64) {
+	t.Helper()
+	head, err := h.Gateway.Head(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []uint64
+	for _, snapshot := range snapshots(t, h, id, head) {
+		if !bytes.Equal(snapshot.Payload, state(snapshot.Version)) {
+			t.Errorf("the snapshot at %d is %.80s", snapshot.Version, snapshot.Payload)
+		}
+		got = append(got, snapshot.Version)
+	}
+	if last := len(got) - 1; last >= 0 && got[last] == 1 && !slices.Contains(want, 1) {
+		got = got[:last]
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the snapshots are at %v, want %v", got, want)
+	}
+}
