@@ -1,0 +1,111 @@
+package graphql
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"example.com/threads/usecase"
+)
+
+// The codes that errors carry as extensions.code.
+const (
+	codeNotFound    = "NOT_FOUND"
+	codeBadInput    = "BAD_USER_INPUT"
+	codeBehind      = "READ_MODEL_BEHIND"
+	codeTooComplex  = "TOO_COMPLEX"
+	codeUnavailable = "UNAVAILABLE"
+	codeInternal    = "INTERNAL"
+)
+
+const internalMessage = "something went wrong; it has been logged with the X-Request-Id of this answer"
+
+// answers is how each kind of error is told. Without a message of its own here, the error's is.
+var answers = map[usecase.Kind]struct{ code, message string }{
+	usecase.Invalid:         {code: codeBadInput},
+	usecase.NotFound:        {code: codeNotFound},
+	usecase.Forbidden:       {codeNotFound, "it does not exist, or not for this viewer"},
+	usecase.Behind:          {code: codeBehind},
+	usecase.Unavailable:     {codeUnavailable, "the read model did not answer in time; ask again"},
+	usecase.Canceled:        {codeUnavailable, "the request ended before it was answered"},
+	usecase.Conflict:        {codeInternal, internalMessage}, // this and the following are of commands: no query has them
+	usecase.VersionMismatch: {codeInternal, internalMessage},
+	usecase.KeyReused:       {codeInternal, internalMessage},
+	usecase.Internal:        {codeInternal, internalMessage},
+}
+
+// resolverError marks an error as one of ours, not of the GraphQL engine.
+type resolverError struct{ error }
+
+func (e resolverError) Unwrap() error { return e.error }
+
+// markResolverErrors is the field middleware that tells a resolver's errors from those that the engine finds in the
+// request, such as an argument out of bounds.
+func markResolverErrors(ctx context.Context, next graphql.Resolver) (any, error) {
+	result, err := next(ctx)
+	if err != nil {
+		return result, resolverError{err}
+	}
+	return result, nil
+}
+
+// presenter turns errors into what clients see of them, and logs what they don't.
+type presenter struct{ log *slog.Logger }
+
+// present implements [graphql.ErrorPresenterFunc].
+func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
+	shown := &gqlerror.Error{Message: err.Error(), Path: graphql.GetPath(ctx)}
+	var engine *gqlerror.Error
+	if errors.As(err, &engine) {
+		shown.Message, shown.Locations = engine.Message, engine.Locations
+		if engine.Path != nil {
+			shown.Path = engine.Path
+		}
+	}
+	code := codeBadInput // what the engine does not like is in the request
+	var ours resolverError
+	var complex *tooComplexError
+	switch {
+	case errors.As(err, &complex):
+		code, shown.Message = codeTooComplex, complex.Error()
+	case errors.As(err, &ours):
+		kind := usecase.KindOf(ours.error)
+		answer := answers[kind]
+		code, shown.Message = answer.code, ours.Error()
+		if answer.message != "" {
+			shown.Message = answer.message
+		}
+		p.logCause(ctx, kind, shown.Path.String(), ours.error)
+	}
+	shown.Extensions = map[string]any{"code": code}
+	return shown
+}
+
+func (p presenter) logCause(ctx context.Context, kind usecase.Kind, path string, err error) {
+	switch answers[kind].code {
+	case codeInternal:
+		p.log.ErrorContext(ctx, "a query failed", "path", path, "error", err)
+	case codeUnavailable:
+		if kind != usecase.Canceled {
+			p.log.WarnContext(ctx, "the read model did not answer", "path", path, "error", err)
+		}
+	}
+}
+
+// errPanic stands for a panic, which has been logged. Its text can reach clients.
+var errPanic = errors.New(internalMessage)
+
+// recovered implements [graphql.RecoverFunc].
+func (p presenter) recovered(ctx context.Context, reason any) error {
+	p.log.ErrorContext(ctx, "panic in a query", "panic", reason, "stack", string(debug.Stack()))
+	return resolverError{errPanic}
+}
+
+// response is an answer that is nothing but an error.
+func (p presenter) response(ctx context.Context, err error) *graphql.Response {
+	return &graphql.Response{Errors: gqlerror.List{p.present(ctx, resolverError{err})}}
+}

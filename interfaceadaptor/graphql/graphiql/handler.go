@@ -1,0 +1,115 @@
+package graphiql
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed assets/*.gz page/*
+var files embed.FS
+
+// contentSecurityPolicy lets the page load what this server serves. Beyond that the published build has its fonts and
+// cursors in its style sheet as data, and sets styles on elements.
+const contentSecurityPolicy = "default-src 'self'; font-src 'self' data:; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+}
+
+// file is what is served under one path.
+type file struct {
+	contentType  string
+	tag          string
+	plain, small []byte // as it is, and by gzip
+}
+
+// NewHandler returns the page, to be mounted at /, with its files under /graphiql/. It fails only when what is embedded
+// is broken.
+func NewHandler() (http.Handler, error) {
+	served := map[string]file{}
+	for _, folder := range []string{"assets", "page"} {
+		entries, err := files.ReadDir(folder)
+		if err != nil {
+			return nil, fmt.Errorf("read GraphiQL's files: %w", err)
+		}
+		for _, entry := range entries {
+			f, err := load(path.Join(folder, entry.Name()))
+			if err != nil {
+				return nil, fmt.Errorf("read GraphiQL's %s: %w", entry.Name(), err)
+			}
+			served["/graphiql/"+strings.TrimSuffix(entry.Name(), ".gz")] = f
+		}
+	}
+	served["/"] = served["/graphiql/index.html"]
+	delete(served, "/graphiql/index.html")
+
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f, found := served[r.URL.Path]
+		switch {
+		case !found:
+			http.NotFound(w, r)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "this is a page: GET it; GraphQL is at /graphql", http.StatusMethodNotAllowed)
+		default:
+			f.serve(w, r)
+		}
+	}), nil
+}
+
+func load(name string) (file, error) {
+	content, err := files.ReadFile(name)
+	if err != nil {
+		return file{}, err
+	}
+	f := file{plain: content, contentType: contentTypes[path.Ext(strings.TrimSuffix(name, ".gz"))]}
+	if strings.HasSuffix(name, ".gz") {
+		reader, err := gzip.NewReader(bytes.NewReader(content))
+		if err != nil {
+			return file{}, err
+		}
+		f.small = content
+		if f.plain, err = io.ReadAll(reader); err != nil {
+			return file{}, err
+		}
+	}
+	sum := sha256.Sum256(f.plain)
+	f.tag = hex.EncodeToString(sum[:8])
+	return f, nil
+}
+
+func (f file) serve(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Type", f.contentType)
+	header.Set("Content-Security-Policy", contentSecurityPolicy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cache-Control", "no-cache") // ask, and take 304 for an answer
+	header.Set("Vary", "Accept-Encoding")
+
+	content, tag := f.plain, f.tag
+	if f.small != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		header.Set("Content-Encoding", "gzip")
+		content, tag = f.small, f.tag+"-gzip"
+	}
+	header.Set("ETag", `"`+tag+`"`)
+	if r.Header.Get("If-None-Match") == `"`+tag+`"` {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	header.Set("Content-Length", fmt.Sprint(len(content)))
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(content)
+	}
+}

@@ -1,0 +1,68 @@
+'use strict';
+
+// Queries go to /graphql by POST, subscriptions by a WebSocket to the same place. What is in the Headers pane goes along with
+// both: a browser can't set headers on a WebSocket, so there it travels in connection_init, where the server looks for
+// X-Tenant-Code.
+const endpoint = new URL('/graphql', window.location.href);
+const socket = new URL(endpoint);
+socket.protocol = endpoint.protocol === 'https:' ? 'wss:' : 'ws:';
+
+const introduction = `# Threads, their members and their messages, as one user account sees them.
+#
+# Put ids into the Variables pane below. The Headers pane takes
+#   {"X-Tenant-Code": "acme"}                      whose threads; without it those of the tenant with the empty code
+#   {"Consistency-Token": "<thread id>:<version>"} wait for what a command has answered
+#
+# The book on the left describes every field.
+
+query MyThreads($user: ID!) {
+  threads(userAccountId: $user, first: 20) {
+    edges {
+      node {
+        id
+        name
+        version
+        updatedAt
+        messages(last: 5) {
+          edges {
+            node {
+              userAccountId
+              text
+              createdAt
+            }
+          }
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+
+subscription Follow($user: ID!, $thread: ID!) {
+  threadChanged(threadId: $thread, userAccountId: $user) {
+    version
+    name
+    messages(last: 1) {
+      edges {
+        node {
+          text
+        }
+      }
+    }
+  }
+}
+`;
+
+ReactDOM.createRoot(document.getElementById('graphiql')).render(
+  React.createElement(GraphiQL, {
+    fetcher: GraphiQL.createFetcher({ url: endpoint.href, subscriptionUrl: socket.href }),
+    defaultQuery: introduction,
+    variables: '{\n  "user": "",\n  "thread": ""\n}\n',
+    defaultEditorToolsVisibility: 'variables',
+    isHeadersEditorEnabled: true,
+    shouldPersistHeaders: true,
+  }),
+);

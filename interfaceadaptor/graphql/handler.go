@@ -1,0 +1,166 @@
+package graphql
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	gqlgen "github.com/99designs/gqlgen/graphql/handler"
+	"github.com/99designs/gqlgen/graphql/handler/extension"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/graphql/generated"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/query"
+)
+
+const (
+	tenantHeader      = "X-Tenant-Code"
+	consistencyHeader = "Consistency-Token"
+
+	maxBody       = 64 << 10 // of a request, and of a message on a WebSocket
+	queryTimeout  = 10 * time.Second
+	cachedQueries = 500
+)
+
+// Settings are what operators decide. A zero value is the default.
+type Settings struct {
+	ComplexityLimit int           // the most complex operation: 20,000
+	KeepAlive       time.Duration // between signs of life on a stream: 15 s
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.ComplexityLimit <= 0 {
+		s.ComplexityLimit = 20_000
+	}
+	if s.KeepAlive <= 0 {
+		s.KeepAlive = 15 * time.Second
+	}
+	return s
+}
+
+// handler is the GraphQL endpoint: it lets in what can be an operation, and finds out who asks.
+type handler struct {
+	streams   context.Context // the life of the streams, which outlast any single call
+	engine    *gqlgen.Server
+	queries   *query.Queries
+	presenter presenter
+}
+
+// NewHandler returns the GraphQL endpoint. Subscriptions end when streams does, such that their clients connect again;
+// queries are not touched by it.
+func NewHandler(streams context.Context, queries *query.Queries, log *slog.Logger, settings Settings) http.Handler {
+	settings = settings.withDefaults()
+	p := presenter{log}
+	h := &handler{streams: streams, queries: queries, presenter: p}
+
+	h.engine = gqlgen.New(generated.NewExecutableSchema(generated.Config{Resolvers: resolver{queries, p}}))
+	h.engine.AddTransport(newWebsocket(streams, log, settings.KeepAlive))
+	h.engine.AddTransport(eventStream{presenter: p, keepAlive: settings.KeepAlive})
+	h.engine.AddTransport(transport.POST{})
+	h.engine.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
+	h.engine.SetParserTokenLimit(maxTokens)
+	h.engine.SetErrorPresenter(p.present)
+	h.engine.SetRecoverFunc(p.recovered)
+	h.engine.Use(extension.Introspection{})
+	h.engine.Use(limits{settings.ComplexityLimit})
+	h.engine.AroundOperations(h.aroundOperation)
+	h.engine.AroundFields(markResolverErrors)
+	return h
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a, err := askerFrom(r)
+	if err != nil {
+		h.refuse(w, r, http.StatusBadRequest, err)
+		return
+	}
+	r = r.WithContext(withAsker(r.Context(), a))
+	if r.Header.Get("Upgrade") != "" {
+		h.serveWebsocket(w, r)
+		return
+	}
+	if status, err := checkPost(r); err != nil {
+		w.Header().Set("Allow", http.MethodPost)
+		h.refuse(w, r, status, err)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		status := http.StatusBadRequest
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		h.refuse(w, r, status, &thread.InvalidError{Field: "body", Reason: "must arrive whole and be 64 KiB at most"})
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+
+	ctx, cancel := h.lifetime(r)
+	defer cancel()
+	h.engine.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// lifetime is how long an operation over POST may take: a stream as long as streams may, anything else a while.
+func (h *handler) lifetime(r *http.Request) (context.Context, context.CancelFunc) {
+	if acceptsEvents(r) {
+		return h.untilStreamsEnd(r.Context())
+	}
+	return context.WithTimeout(r.Context(), queryTimeout)
+}
+
+func (h *handler) untilStreamsEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(h.streams, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// askerFrom reads the headers that every operation of the request is under.
+func askerFrom(r *http.Request) (asker, error) {
+	tenant, err := parseTenant(r.Header.Get(tenantHeader))
+	if err != nil {
+		return asker{}, err
+	}
+	a := asker{tenant: tenant}
+	if tokens, named := r.Header[consistencyHeader]; named {
+		a.tokens, err = query.ParseTokens(strings.Join(tokens, ","))
+	}
+	return a, err
+}
+
+func parseTenant(code string) (usecase.Tenant, error) {
+	tenant, err := usecase.ParseTenant(code)
+	if err != nil {
+		return tenant, &thread.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
+	}
+	return tenant, nil
+}
+
+func checkPost(r *http.Request) (status int, err error) {
+	if r.Method != http.MethodPost {
+		return http.StatusMethodNotAllowed, &thread.InvalidError{Field: "method", Reason: "must be POST; GET / is GraphiQL"}
+	}
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return http.StatusUnsupportedMediaType, &thread.InvalidError{Field: "Content-Type", Reason: "must be application/json"}
+	}
+	return 0, nil
+}
+
+// refuse answers a request that is no operation, in the form of a GraphQL answer.
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(h.presenter.response(r.Context(), err))
+}

@@ -1,0 +1,40 @@
+package model
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase/query"
+)
+
+// ListKind is which list a cursor belongs to: one of another list is refused.
+type ListKind string
+
+// The kinds of lists.
+const (
+	ThreadList  ListKind = "threads"
+	MemberList  ListKind = "members"
+	MessageList ListKind = "messages"
+)
+
+// EncodeCursor writes a position as a cursor, opaque to clients.
+func EncodeCursor(kind ListKind, position query.Position) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(string(kind) + " " + strconv.FormatInt(position.At, 10) + " " + position.ID))
+}
+
+// DecodeCursor reads a cursor that was given as the argument of the given name. What is no cursor of the list is a
+// [thread.InvalidError].
+func DecodeCursor(kind ListKind, argument, cursor string) (query.Position, error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	parts := strings.Split(string(text), " ")
+	if err == nil && len(parts) == 3 && parts[0] == string(kind) {
+		at, atErr := strconv.ParseInt(parts[1], 10, 64)
+		id, idErr := thread.ParseID[struct{}](parts[2])
+		if atErr == nil && idErr == nil {
+			return query.Position{At: at, ID: id.String()}, nil
+		}
+	}
+	return query.Position{}, &thread.InvalidError{Field: argument, Reason: "must be a cursor of this list, as an earlier answer held it"}
+}

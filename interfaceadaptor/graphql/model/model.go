@@ -1,0 +1,65 @@
+package model
+
+import (
+	"time"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase/query"
+)
+
+// Thread is the schema's Thread.
+type Thread struct {
+	ID        string
+	Name      string
+	OwnerID   string
+	Version   int
+	CreatedAt time.Time
+	UpdatedAt time.Time
+
+	Key      thread.ID // ID, parsed
+	Siblings *Siblings // reads the members and messages of all threads of the same list together
+}
+
+// Member is the schema's Member.
+type Member struct {
+	ID            string
+	ThreadID      string
+	UserAccountID string
+	Role          Role
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+// Message is the schema's Message.
+type Message struct {
+	ID            string
+	ThreadID      string
+	UserAccountID string
+	Text          string
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+// NewThread is a thread of the list that siblings reads for.
+func NewThread(t query.Thread, siblings *Siblings) Thread {
+	return Thread{
+		ID: t.ID.String(), Name: t.Name, OwnerID: t.Owner.String(), Version: int(t.Version),
+		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Key: t.ID, Siblings: siblings,
+	}
+}
+
+// NewMember is the schema's form of a member.
+func NewMember(m query.Member) Member {
+	return Member{
+		ID: m.ID.String(), ThreadID: m.Thread.String(), UserAccountID: m.User.String(), Role: Role(m.Role),
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+	}
+}
+
+// NewMessage is the schema's form of a message.
+func NewMessage(m query.Message) Message {
+	return Message{
+		ID: m.ID.String(), ThreadID: m.Thread.String(), UserAccountID: m.Sender.String(), Text: m.Text,
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+	}
+}

@@ -1,0 +1,141 @@
+package graphql
+
+import (
+	"context"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/graphql/model"
+	"example.com/threads/usecase/query"
+)
+
+// defaultMessages is how many messages getMessages returns when it is not told.
+const defaultMessages = 100
+
+type queryResolver struct{ resolver }
+
+// GetThread resolves Query.getThread.
+func (r queryResolver) GetThread(ctx context.Context, threadID, userAccountID string) (model.Thread, error) {
+	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
+		return model.Thread{}, err
+	}
+	found, err := r.queries.Thread(ctx, viewer, key.Thread)
+	if err != nil {
+		return model.Thread{}, err
+	}
+	return model.NewThread(found, model.NewSiblings(r.queries, viewer.Tenant, found)), nil
+}
+
+// GetThreads resolves Query.getThreads.
+func (r queryResolver) GetThreads(ctx context.Context, userAccountID string, first *int, after *string) ([]model.Thread, error) {
+	viewer, err := viewerOf(ctx, userAccountID)
+	if err != nil {
+		return nil, err
+	}
+	n, err := limit("first", first, defaultPage)
+	if err != nil {
+		return nil, err
+	}
+	last, err := parseAfter[thread.Thread](after)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.queries.ThreadsAfter(ctx, viewer, n, last)
+	if err != nil {
+		return nil, err
+	}
+	siblings := model.NewSiblings(r.queries, viewer.Tenant, found...)
+	return each(found, func(t query.Thread) model.Thread { return model.NewThread(t, siblings) }), nil
+}
+
+// GetMember resolves Query.getMember.
+func (r queryResolver) GetMember(ctx context.Context, threadID, userAccountID string) (model.Member, error) {
+	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
+		return model.Member{}, err
+	}
+	found, err := r.queries.Member(ctx, key, viewer.User)
+	if err != nil {
+		return model.Member{}, err
+	}
+	return model.NewMember(found), nil
+}
+
+// GetMembers resolves Query.getMembers.
+func (r queryResolver) GetMembers(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]model.Member, error) {
+	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
+		return nil, err
+	}
+	n, err := limit("first", first, defaultPage)
+	if err != nil {
+		return nil, err
+	}
+	last, err := parseAfter[thread.Member](after)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.queries.MembersAfter(ctx, viewer, key.Thread, n, last)
+	return each(found, model.NewMember), err
+}
+
+// GetMessage resolves Query.getMessage.
+func (r queryResolver) GetMessage(ctx context.Context, messageID, userAccountID string) (model.Message, error) {
+	viewer, err := viewerOf(ctx, userAccountID)
+	if err != nil {
+		return model.Message{}, err
+	}
+	id, err := parseID[thread.Message]("messageId", messageID)
+	if err != nil {
+		return model.Message{}, err
+	}
+	found, err := r.queries.Message(ctx, viewer, id)
+	if err != nil {
+		return model.Message{}, err
+	}
+	return model.NewMessage(found), nil
+}
+
+// GetMessages resolves Query.getMessages.
+func (r queryResolver) GetMessages(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]model.Message, error) {
+	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
+		return nil, err
+	}
+	n, err := limit("first", first, defaultMessages)
+	if err != nil {
+		return nil, err
+	}
+	last, err := parseAfter[thread.Message](after)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.queries.MessagesAfter(ctx, viewer, key.Thread, n, last)
+	return each(found, model.NewMessage), err
+}
+
+// Threads resolves Query.threads.
+func (r queryResolver) Threads(ctx context.Context, userAccountID string, first *int, after *string) (model.ThreadConnection, error) {
+	viewer, err := viewerOf(ctx, userAccountID)
+	if err != nil {
+		return model.ThreadConnection{}, err
+	}
+	asked, err := forward(model.ThreadList, first, after)
+	if err != nil {
+		return model.ThreadConnection{}, err
+	}
+	page, err := r.queries.Threads(ctx, viewer, asked)
+	if err != nil {
+		return model.ThreadConnection{}, err
+	}
+	siblings := model.NewSiblings(r.queries, viewer.Tenant, page.Items...)
+	return model.NewConnection(model.ThreadList, page, func(t query.Thread) model.Thread { return model.NewThread(t, siblings) }), nil
+}
+
+func each[S, T any](items []S, convert func(S) T) []T {
+	converted := make([]T, len(items))
+	for i, item := range items {
+		converted[i] = convert(item)
+	}
+	return converted
+}

@@ -1,0 +1,35 @@
+package graphql
+
+import (
+	"context"
+
+	"example.com/threads/interfaceadaptor/graphql/model"
+)
+
+type subscriptionResolver struct{ resolver }
+
+// ThreadChanged resolves Subscription.threadChanged. The goroutine ends with ctx, which is the subscription's.
+func (r subscriptionResolver) ThreadChanged(ctx context.Context, threadID, userAccountID string) (<-chan model.Thread, error) {
+	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
+		return nil, err
+	}
+	changes := make(chan model.Thread)
+	go func() {
+		defer close(changes)
+		for changed, err := range r.queries.ThreadChanges(ctx, viewer, key.Thread) {
+			if err != nil {
+				if end, ok := ctx.Value(endingKey{}).(*ending); ok {
+					end.err = r.presenter.present(ctx, resolverError{err})
+				}
+				return
+			}
+			select {
+			case changes <- model.NewThread(changed, model.NewSiblings(r.queries, viewer.Tenant, changed)):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return changes, nil
+}

@@ -1,0 +1,57 @@
+package graphql
+
+import (
+	"context"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/graphql/model"
+	"example.com/threads/usecase/query"
+)
+
+// threadResolver resolves the lists inside a thread, together with those of the thread's siblings.
+type threadResolver struct{}
+
+// Members resolves Thread.members.
+func (threadResolver) Members(ctx context.Context, t *model.Thread, first *int, after *string) (model.MemberConnection, error) {
+	asked, err := forward(model.MemberList, first, after)
+	if err != nil {
+		return model.MemberConnection{}, err
+	}
+	page, err := t.Siblings.Members(ctx, t.Key, asked)
+	if err != nil {
+		return model.MemberConnection{}, err
+	}
+	return model.NewConnection(model.MemberList, page, model.NewMember), nil
+}
+
+// Messages resolves Thread.messages.
+func (threadResolver) Messages(ctx context.Context, t *model.Thread, first *int, after *string, last *int, before *string) (model.MessageConnection, error) {
+	asked, err := eitherWay(model.MessageList, first, after, last, before)
+	if err != nil {
+		return model.MessageConnection{}, err
+	}
+	page, err := t.Siblings.Messages(ctx, t.Key, asked)
+	if err != nil {
+		return model.MessageConnection{}, err
+	}
+	return model.NewConnection(model.MessageList, page, model.NewMessage), nil
+}
+
+// eitherWay is the page at one of the ends of a range between two cursors.
+func eitherWay(kind model.ListKind, first *int, after *string, last *int, before *string) (query.Range, error) {
+	if first != nil && last != nil {
+		return query.Range{}, &thread.InvalidError{Field: "first and last", Reason: "exclude each other: give one of them"}
+	}
+	asked, err := forward(kind, first, after)
+	if err != nil {
+		return query.Range{}, err
+	}
+	if last != nil {
+		asked.Backward = true
+		if asked.Limit, err = limit("last", last, defaultPage); err != nil {
+			return query.Range{}, err
+		}
+	}
+	asked.Before, err = cursor(kind, "before", before)
+	return asked, err
+}
