@@ -15,16 +15,17 @@ func Decide(state Thread, command Command) ([]Event, error) {
 }
 
 func decide(t Thread, command Command) (Event, error) {
-	if c, isCreate := command.(Create); isCreate {
-		return t.create(c)
-	}
-	switch {
-	case t.version == 0:
-		return nil, ErrThreadNotFound
-	case t.deleted:
-		return nil, ErrThreadDeleted
+	if _, begins := command.(Create); !begins {
+		switch {
+		case t.version == 0:
+			return nil, ErrThreadNotFound
+		case t.deleted:
+			return nil, ErrThreadDeleted
+		}
 	}
 	switch c := command.(type) {
+	case Create:
+		return t.create(c)
 	case Rename:
 		return t.rename(c)
 	case Delete:

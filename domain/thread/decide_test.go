@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -107,7 +108,7 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			events, err := Decide(Thread{}.Replay(c.given...), c.when)
-			if err != c.fails {
+			if !errors.Is(err, c.fails) {
 				t.Fatalf("got error %v, want %v", err, c.fails)
 			}
 			var want []Event
@@ -128,11 +129,11 @@ func TestNothingHappensToAThreadThatIsNotThere(t *testing.T) {
 		PostMessage{ada, unknown, text("hi")}, EditMessage{ada, other, text("ho")}, DeleteMessage{ada, other},
 	} {
 		t.Run(fmt.Sprintf("%T", command), func(t *testing.T) {
-			if _, err := Decide(Thread{}, command); err != ErrThreadNotFound {
+			if _, err := Decide(Thread{}, command); !errors.Is(err, ErrThreadNotFound) {
 				t.Errorf("never created: got %v", err)
 			}
 			deleted := Thread{}.Replay(created, bobJoins, adaSays, Deleted{})
-			if _, err := Decide(deleted, command); err != ErrThreadDeleted {
+			if _, err := Decide(deleted, command); !errors.Is(err, ErrThreadDeleted) {
 				t.Errorf("deleted: got %v", err)
 			}
 		})

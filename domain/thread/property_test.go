@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -96,7 +97,7 @@ func TestAStateSurvivesBeingStored(t *testing.T) {
 		for _, user := range []UserID{ada, bob, eve} {
 			_, want := Decide(whole, RemoveMember{Executor: user, User: user})
 			_, got := Decide(restored, RemoveMember{Executor: user, User: user})
-			if want != got {
+			if !errors.Is(got, want) {
 				t.Fatalf("leaving: %v in memory, %v when restored", want, got)
 			}
 		}

@@ -75,10 +75,10 @@ func (r *report) endTest(n name, action string) {
 }
 
 func (r *report) endPackage(n name, e event) {
-	switch {
-	case e.Action == "skip": // no test files
+	switch e.Action {
+	case "skip": // no test files
 		return
-	case e.Action == "fail":
+	case "fail":
 		r.broken++
 		r.showOutput(n.pkg)
 	}

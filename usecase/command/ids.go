@@ -25,6 +25,7 @@ func (s *Service) complete(command thread.Command) thread.Command {
 	case thread.PostMessage:
 		c.Message = newID[thread.Message](s)
 		return c
+	case thread.Rename, thread.Delete, thread.RemoveMember, thread.ChangeMemberRole, thread.EditMessage, thread.DeleteMessage:
 	}
 	return command
 }

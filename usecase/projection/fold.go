@@ -20,12 +20,11 @@ type change struct {
 func changeBy(rows Rows, recorded usecase.Recorded) (change, error) {
 	before, exists := rows.Threads[recorded.Key()]
 	at := place{rows: rows, envelope: recorded.Envelope}
-	created, isCreated := recorded.Event.(thread.Created)
+	_, begins := recorded.Event.(thread.Created)
 	switch {
-	case isCreated && exists:
+	case begins && exists:
 		return change{}, errors.New("the thread exists already")
-	case isCreated:
-		return at.created(created)
+	case begins:
 	case !exists:
 		return change{}, errors.New("the thread does not exist")
 	case before.Deleted:
@@ -44,9 +43,11 @@ type place struct {
 	envelope usecase.Envelope
 }
 
-// changed is what happens to a thread that is there and alive.
+// changed is what happens to a thread that is there and alive, or that begins.
 func (p place) changed(before Thread, event thread.Event) (change, error) {
 	switch e := event.(type) {
+	case thread.Created:
+		return p.created(e)
 	case thread.Renamed:
 		before.Name = e.Name.String()
 		return change{thread: before}, nil

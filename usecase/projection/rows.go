@@ -114,6 +114,7 @@ func wantedBy(runs []run) Wanted {
 				wanted.Messages = append(wanted.Messages, MessageKey{recorded.Tenant, event.Message.ID})
 			case thread.MessageDeleted:
 				wanted.Messages = append(wanted.Messages, MessageKey{recorded.Tenant, event.Message})
+			case thread.Created, thread.Renamed, thread.Deleted, thread.MemberAdded, thread.MessagePosted:
 			}
 		}
 	}
