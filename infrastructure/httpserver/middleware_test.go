@@ -101,7 +101,7 @@ func TestAPanicInTheMiddleOfAnAnswerDropsTheConnection(t *testing.T) {
 		_, _ = w.Write([]byte("half an"))
 		panic("broken")
 	}))
-	response, err := http.Get(server.url)
+	response, err := server.get(t.Context())
 	if err == nil {
 		defer response.Body.Close()
 		_, err = response.Body.Read(make([]byte, 200))

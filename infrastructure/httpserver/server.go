@@ -90,7 +90,7 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
 	defer cancel()
 	err := server.Shutdown(grace)
-	<-failed
+	<-failed //nolint:errcheck // after Shutdown it is http.ErrServerClosed
 	if err == nil {
 		err = running.wait(grace) // connections that were hijacked, such as WebSockets, which Shutdown does not know
 	}

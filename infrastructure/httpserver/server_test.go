@@ -59,6 +59,14 @@ func serve(t *testing.T, handler http.Handler) running {
 	return r
 }
 
+func (r running) get(ctx context.Context) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(request)
+}
+
 func (r running) wait(t *testing.T) error {
 	t.Helper()
 	select {
@@ -83,7 +91,7 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	}))
 	answer := make(chan string, 1)
 	go func() {
-		response, err := http.Get(server.url)
+		response, err := server.get(t.Context())
 		if err != nil {
 			answer <- err.Error()
 			return
@@ -95,7 +103,7 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	<-entered
 	server.stop()
 	testenv.Eventually(t, 5*time.Second, func() error { // the stop has begun once nothing new is accepted
-		if conn, err := net.Dial("tcp", strings.TrimPrefix(server.url, "http://")); err == nil {
+		if conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.url, "http://")); err == nil {
 			_ = conn.Close()
 			return errors.New("the server still accepts connections")
 		}
@@ -129,7 +137,7 @@ func TestAStopWaitsForHijackedConnections(t *testing.T) {
 		close(left)
 	}))
 	go func() {
-		if response, err := http.Get(server.url); err == nil {
+		if response, err := server.get(t.Context()); err == nil {
 			response.Body.Close()
 		}
 	}()
@@ -155,7 +163,7 @@ func TestAnAddressInUseSaysWhatToDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer first.Close()
+	defer func() { _ = first.Close() }()
 	if first.Addr().Port == 0 {
 		t.Error("the real port is not told")
 	}
