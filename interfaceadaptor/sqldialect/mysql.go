@@ -1,0 +1,69 @@
+package sqldialect
+
+import (
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+type mysqlRules struct{}
+
+func (mysqlRules) forUpdate() string { return " FOR UPDATE" }
+
+// onConflict uses VALUES(column), which MySQL 8.4 and MariaDB 10.11 both know.
+func (mysqlRules) onConflict(_, others []string) string {
+	assignments := make([]string, len(others))
+	for i, column := range others {
+		assignments[i] = column + " = VALUES(" + column + ")"
+	}
+	return "ON DUPLICATE KEY UPDATE " + strings.Join(assignments, ", ")
+}
+
+// writing is READ COMMITTED: the default, REPEATABLE READ, locks the gaps where rows are not, so that two transactions
+// that make different rows end in a deadlock, and shows what was there before a lock was waited for.
+func (mysqlRules) writing() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelReadCommitted} }
+
+// mysqlClasses are the errors that their SQL state does not tell enough about.
+var mysqlClasses = map[uint16]Class{
+	1020: Transient, // record has changed since last read (MariaDB)
+	1040: Transient, // too many connections
+	1053: Transient, // server shutdown in progress
+	1205: Transient, // lock wait timeout
+	1213: Transient, // deadlock
+	1290: Transient, // read only: a failover is under way
+	1317: Transient, // query interrupted by the server
+	1836: Transient, // read only mode
+	1927: Transient, // connection was killed (MariaDB)
+	1062: Duplicate,
+	1586: Duplicate, // the same, with the key's name
+	1153: Refused,   // packet too large
+	1366: Refused,   // incorrect string value
+	1644: Refused,   // a trigger's SIGNAL
+	3819: Refused,   // check constraint
+	4025: Refused,   // check constraint (MariaDB)
+}
+
+func (mysqlRules) classify(err error) Class {
+	switch {
+	case errors.Is(err, mysql.ErrInvalidConn):
+		return Transient
+	case errors.Is(err, mysql.ErrPktTooLarge):
+		return Refused
+	}
+	var failed *mysql.MySQLError
+	if !errors.As(err, &failed) {
+		return Fault
+	}
+	if class, known := mysqlClasses[failed.Number]; known {
+		return class
+	}
+	switch string(failed.SQLState[:2]) {
+	case "22", "23": // data exception, integrity constraint
+		return Refused
+	case "08": // connection exception
+		return Transient
+	}
+	return Fault
+}

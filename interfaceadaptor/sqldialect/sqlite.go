@@ -1,0 +1,45 @@
+package sqldialect
+
+import (
+	"database/sql"
+	"errors"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlitecode "modernc.org/sqlite/lib"
+)
+
+type sqliteRules struct{}
+
+// forUpdate is nothing: a transaction that writes begins with the lock on the whole file (_txlock=immediate).
+func (sqliteRules) forUpdate() string { return "" }
+
+func (sqliteRules) onConflict(key, others []string) string {
+	assignments := make([]string, len(others))
+	for i, column := range others {
+		assignments[i] = column + " = excluded." + column
+	}
+	return "ON CONFLICT (" + strings.Join(key, ", ") + ") DO UPDATE SET " + strings.Join(assignments, ", ")
+}
+
+func (sqliteRules) writing() *sql.TxOptions { return nil }
+
+func (sqliteRules) classify(err error) Class {
+	var failed *sqlite.Error
+	if !errors.As(err, &failed) {
+		return Fault
+	}
+	switch failed.Code() {
+	case sqlitecode.SQLITE_CONSTRAINT_PRIMARYKEY, sqlitecode.SQLITE_CONSTRAINT_UNIQUE, sqlitecode.SQLITE_CONSTRAINT_ROWID:
+		return Duplicate
+	}
+	switch failed.Code() & 0xff { // the primary code of an extended one
+	case sqlitecode.SQLITE_BUSY, sqlitecode.SQLITE_LOCKED:
+		return Transient
+	case sqlitecode.SQLITE_CONSTRAINT, sqlitecode.SQLITE_TOOBIG, sqlitecode.SQLITE_MISMATCH:
+		return Refused
+	case sqlitecode.SQLITE_INTERRUPT:
+		return Ended
+	}
+	return Fault
+}

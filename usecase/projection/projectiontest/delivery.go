@@ -1,0 +1,156 @@
+package projectiontest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+func inOrder(t *testing.T, db Database) {
+	journal := NewJournal()
+	random := mathrand.New(mathrand.NewPCG(1, 2))
+	s := begin(t, journal, "acme")
+	for range 200 {
+		s.anything(random)
+	}
+	projector := newProjector(db, journal, newClock())
+	records := s.all()
+	expectOutcome(t, project(t, projector, records...), projection.Outcome{Applied: len(records)})
+	expectRows(t, db, journal)
+	expectOutcome(t, project(t, projector, records...), projection.Outcome{Duplicates: len(records)})
+	expectRows(t, db, journal)
+}
+
+// anyDelivery: whatever a source makes of valid events, and wherever the projector dies, the rows end up as the journal
+// says.
+func anyDelivery(t *testing.T, db Database) {
+	rapid.Check(t, func(rt *rapid.T) {
+		seed := rapid.Uint64().Draw(rt, "seed")
+		threads := rapid.IntRange(1, 4).Draw(rt, "threads")
+		steps := rapid.IntRange(0, 60).Draw(rt, "steps")
+		loss := rapid.IntRange(0, 60).Draw(rt, "percent lost")
+		doubles := rapid.IntRange(0, 60).Draw(rt, "percent doubled")
+		window := rapid.IntRange(0, 30).Draw(rt, "places moved at most")
+		largest := rapid.IntRange(1, 40).Draw(rt, "largest batch")
+		crashes := rapid.IntRange(0, 40).Draw(rt, "percent of transactions that crash")
+		random := mathrand.New(mathrand.NewPCG(seed, 0))
+
+		journal := NewJournal()
+		told := history(rt, journal, random, threads, steps)
+		told = deliver(told, random, loss, doubles, window)
+		projector := newProjector(&crashing{Database: db, random: random, percent: crashes}, journal, newClock())
+		for len(told) > 0 {
+			n := min(1+random.IntN(largest), len(told))
+			batch := projection.Batch{Records: told[:n], Checkpoint: projection.Checkpoint{Source: "any", Shard: "0", Position: fmt.Sprint(len(told))}}
+			untilDone(rt, func() error { _, err := projector.Project(t.Context(), batch); return err })
+			told = told[n:]
+		}
+		// The source may have lost the last of a thread's events, and nobody hears of them until the repair.
+		untilDone(rt, func() error { _, err := projector.Repair(t.Context()); return err })
+		if err := difference(t.Context(), db, journal); err != nil {
+			rt.Fatalf("%v", err)
+		}
+	})
+}
+
+// history lets things happen to threads of two tenants, and is what a perfect source tells of it.
+func history(t tb, journal *Journal, random *mathrand.Rand, threads, steps int) []projection.Record {
+	var stories []*story
+	known := make(map[usecase.ThreadKey]int)
+	var told []projection.Record
+	for i := range threads {
+		stories = append(stories, begin(t, journal, []string{"", "acme"}[i%2]))
+	}
+	for step := range threads + steps {
+		s := stories[random.IntN(threads)]
+		if step >= threads {
+			s.anything(random)
+		} else {
+			s = stories[step]
+		}
+		for _, event := range journal.Of(s.key)[known[s.key]:] {
+			told = append(told, recordOf(event))
+			known[s.key]++
+		}
+	}
+	return told
+}
+
+// deliver loses, doubles, moves and breaks records.
+func deliver(told []projection.Record, random *mathrand.Rand, loss, doubles, window int) []projection.Record {
+	type moved struct {
+		place  int
+		record projection.Record
+	}
+	var delivered []moved
+	for i, record := range told {
+		if random.IntN(100) < loss {
+			continue
+		}
+		if random.IntN(50) == 0 {
+			record = projection.Record{Key: record.Key, SeqNr: record.SeqNr, Err: Unreadable(record.Event)}
+		}
+		delivered = append(delivered, moved{i + random.IntN(window+1), record})
+		if random.IntN(100) < doubles {
+			delivered = append(delivered, moved{i + random.IntN(2*window+1), record})
+		}
+	}
+	slices.SortStableFunc(delivered, func(a, b moved) int { return a.place - b.place })
+	records := make([]projection.Record, len(delivered))
+	for i, one := range delivered {
+		records[i] = one.record
+	}
+	return records
+}
+
+// untilDone does what a source does: it hands a batch over again until it has been taken.
+func untilDone(t tb, do func() error) {
+	t.Helper()
+	for range 200 {
+		err := do()
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, errCrash) {
+			t.Fatalf("%v", err)
+		}
+	}
+	t.Fatalf("not done after 200 times")
+}
+
+// crashing is a database whose transactions die: before the commit, or after it and before the answer.
+type crashing struct {
+	Database
+	random  *mathrand.Rand
+	percent int
+}
+
+func (c *crashing) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
+	if c.random.IntN(100) >= c.percent {
+		return c.Database.Change(ctx, change)
+	}
+	dies := errCrash
+	if c.random.IntN(2) == 0 {
+		dies = projection.ErrTransient
+	}
+	if c.random.IntN(2) == 0 {
+		if err := c.Database.Change(ctx, change); err != nil {
+			return err
+		}
+		return dies
+	}
+	return c.Database.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
+		if err := change(ctx, tx); err != nil {
+			return err
+		}
+		return dies
+	})
+}

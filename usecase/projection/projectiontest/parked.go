@@ -1,0 +1,104 @@
+package projectiontest
+
+import (
+	"testing"
+	"time"
+
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+const hour = time.Hour
+
+// retryInTime: after the start at once, then with pauses that grow to five minutes.
+func retryInTime(t *testing.T, db Database) {
+	journal, clock := NewJournal(), newClock()
+	s := begin(t, journal, "")
+	journal.Break(s.key, 1)
+	records := []projection.Record{{Key: s.key, SeqNr: 1, Err: Unreadable(journal.Of(s.key)[0])}}
+	project(t, newProjector(db, journal, clock), records...)
+	parkedAt := clock.read()
+
+	projector := newProjector(db, journal, clock)
+	attempts := func() int {
+		t.Helper()
+		if _, err := projector.RetryParked(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		letter, _ := letterOf(t, db, s.key)
+		if !letter.ParkedAt.Equal(parkedAt) {
+			t.Errorf("parked at %s", letter.ParkedAt)
+		}
+		return letter.Attempts
+	}
+	if n := attempts(); n != 2 {
+		t.Errorf("%d attempts after the start", n)
+	}
+	if n := attempts(); n != 2 {
+		t.Errorf("%d attempts, the last without its pause", n)
+	}
+	longest := time.Duration(0)
+	for want := 3; want < 20; want++ {
+		letter, _ := letterOf(t, db, s.key)
+		pause := letter.RetryAt.Sub(clock.read())
+		if pause < longest/2 || pause <= 0 || pause > 5*time.Minute {
+			t.Errorf("a pause of %s after one of %s", pause, longest)
+		}
+		longest = max(longest, pause)
+		clock.move(pause)
+		if n := attempts(); n != want {
+			t.Errorf("%d attempts instead of %d", n, want)
+		}
+	}
+	if longest < 2*time.Minute {
+		t.Errorf("the pauses grow to %s", longest)
+	}
+	journal.Break(s.key, 0)
+	clock.move(hour)
+	if outcome, err := projector.RetryParked(t.Context()); err != nil || outcome.Released != 1 {
+		t.Errorf("%+v, %v", outcome, err)
+	}
+	expectRows(t, db, journal)
+}
+
+// retryBesideTheSource: what the source tells of while a parked thread catches up is in the rows afterwards, whether
+// it comes just before the retry's last look at the journal or just after it.
+func retryBesideTheSource(t *testing.T, db Database) {
+	journal, clock := NewJournal(), newClock()
+	s := begin(t, journal, "")
+	s.post("unreadable")
+	s.post("behind it")
+	journal.Break(s.key, 2)
+	projector, other := newProjector(db, journal, clock), newProjector(db, journal, clock)
+	records := s.all()
+	records[1] = projection.Record{Key: s.key, SeqNr: 2, Err: Unreadable(records[1].Event)}
+	project(t, projector, records...)
+	journal.Break(s.key, 0)
+
+	reads := 0
+	beside := make(chan error, 1)
+	journal.OnRead(func(key usecase.ThreadKey) {
+		switch reads++; reads {
+		case 1: // the retry has read what is behind the rows
+			s.post("before the last look")
+			if outcome := project(t, other, s.records(4, 4)...); outcome.Held != 1 {
+				t.Errorf("not held: %+v", outcome)
+			}
+		case 4: // it has looked for the last time, and has the lock
+			s.post("after the last look")
+			go func() {
+				_, err := other.Project(t.Context(), projection.Batch{Records: s.records(5, 5)})
+				beside <- err
+			}()
+		}
+	})
+	outcome, err := projector.RetryParked(t.Context())
+	if err != nil || outcome.Released != 1 {
+		t.Fatalf("%+v, %v after %d reads", outcome, err, reads)
+	}
+	if err := <-beside; err != nil {
+		t.Fatal(err)
+	}
+	expectVersion(t, db, s.key, 5)
+	expectRows(t, db, journal)
+}
