@@ -1,0 +1,151 @@
+package queryreader_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/query"
+)
+
+func TestRowsAreReadAsTheyAre(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		w, reader := db.World(t, "acme"), queryreader.New(db.DB)
+		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
+		id := w.Thread("Mittag 🍜", alice)
+		created := w.Now()
+		memberID := w.Add(id, bob)
+		joined := w.Now()
+		messageID := w.Post(id, bob, "line one\nline two 😀")
+		posted := w.Now()
+
+		viewer := query.Viewer{Tenant: w.Tenant, User: alice}
+		gotThread, err := reader.Thread(t.Context(), viewer, id)
+		if want := (query.Thread{ID: id, Name: "Mittag 🍜", Owner: alice, Version: 3, CreatedAt: created, UpdatedAt: posted}); err != nil || gotThread != want {
+			t.Errorf("thread %+v, %v; want %+v", gotThread, err, want)
+		}
+		gotMember, err := reader.Member(t.Context(), w.Key(id), bob)
+		if want := (query.Member{ID: memberID, Thread: id, User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: joined, UpdatedAt: joined}); err != nil || gotMember != want {
+			t.Errorf("member %+v, %v; want %+v", gotMember, err, want)
+		}
+		gotMessage, err := reader.Message(t.Context(), viewer, messageID)
+		want := query.Message{ID: messageID, Thread: id, Sender: bob, Text: "line one\nline two 😀", SeqNr: 3, CreatedAt: posted, UpdatedAt: posted}
+		if err != nil || gotMessage != want {
+			t.Errorf("message %+v, %v; want %+v", gotMessage, err, want)
+		}
+		if gotMessage.CreatedAt.Location() != time.UTC || gotMessage.CreatedAt.Nanosecond()%1000 != 0 {
+			t.Errorf("posted at %v", gotMessage.CreatedAt)
+		}
+	})
+}
+
+// TestWhatAViewerDoesNotSee goes through every reading of one row, and every way for it not to exist.
+func TestWhatAViewerDoesNotSee(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		w, elsewhere := db.World(t, "acme"), db.World(t, "globex")
+		noTenant := db.World(t, "")
+		reader := queryreader.New(db.DB)
+		alice, bob, carol := readmodeltest.NewUser(), readmodeltest.NewUser(), readmodeltest.NewUser()
+
+		chat := w.Thread("chat", alice)
+		w.Add(chat, bob)
+		message := w.Post(chat, alice, "hello")
+		unposted := w.Post(chat, alice, "oops")
+		w.Unpost(chat, unposted)
+		w.Remove(chat, bob)
+
+		gone := w.Thread("gone", alice)
+		goneMessage := w.Post(gone, alice, "bye")
+		w.Delete(gone)
+
+		// Another tenant has a thread with the same id, and the same user account in it.
+		same := elsewhere.Thread("theirs", alice)
+		w.ThreadWithID(same, "ours", carol)
+
+		viewer := func(w *readmodeltest.World, user thread.UserID) query.Viewer {
+			return query.Viewer{Tenant: w.Tenant, User: user}
+		}
+		for name, test := range map[string]struct {
+			viewer  query.Viewer
+			thread  thread.ID
+			message thread.MessageID
+		}{
+			"never a member":            {viewer(w, carol), chat, message},
+			"a member no more":          {viewer(w, bob), chat, message},
+			"another tenant":            {viewer(elsewhere, alice), chat, message},
+			"no tenant":                 {viewer(noTenant, alice), chat, message},
+			"a deleted thread":          {viewer(w, alice), gone, goneMessage},
+			"a deleted message":         {viewer(w, alice), readmodeltest.NewID[thread.Thread](), unposted},
+			"nothing there":             {viewer(w, alice), readmodeltest.NewID[thread.Thread](), readmodeltest.NewID[thread.Message]()},
+			"a namesake's other tenant": {viewer(w, alice), same, readmodeltest.NewID[thread.Message]()},
+		} {
+			if got, err := reader.Thread(t.Context(), test.viewer, test.thread); !errors.Is(err, thread.ErrThreadNotFound) {
+				t.Errorf("%s: thread %+v, %v", name, got, err)
+			}
+			if got, err := reader.Message(t.Context(), test.viewer, test.message); !errors.Is(err, thread.ErrMessageNotFound) {
+				t.Errorf("%s: message %+v, %v", name, got, err)
+			}
+			key := usecase.ThreadKey{Tenant: test.viewer.Tenant, Thread: test.thread}
+			if got, err := reader.Member(t.Context(), key, test.viewer.User); !errors.Is(err, thread.ErrMemberNotFound) {
+				t.Errorf("%s: member %+v, %v", name, got, err)
+			}
+		}
+		if got, err := reader.Thread(t.Context(), viewer(elsewhere, alice), same); err != nil || got.Name != "theirs" {
+			t.Errorf("the thread of the other tenant: %+v, %v", got, err)
+		}
+		for _, other := range []query.Viewer{viewer(elsewhere, alice), viewer(noTenant, alice), viewer(w, carol)} {
+			position, err := reader.ThreadPosition(t.Context(), other, chat)
+			if !errors.Is(err, thread.ErrThreadNotFound) {
+				t.Errorf("the place of a thread that %v never saw: %v, %v", other, position, err)
+			}
+		}
+		if _, err := reader.MessagePosition(t.Context(), elsewhere.Key(chat), message); !errors.Is(err, thread.ErrMessageNotFound) {
+			t.Errorf("the place of another tenant's message: %v", err)
+		}
+		if _, err := reader.MessagePosition(t.Context(), w.Key(same), message); !errors.Is(err, thread.ErrMessageNotFound) {
+			t.Errorf("the place of another thread's message: %v", err)
+		}
+		owner, err := reader.Member(t.Context(), w.Key(chat), alice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []usecase.ThreadKey{elsewhere.Key(chat), w.Key(same)} {
+			if _, err := reader.MemberPosition(t.Context(), key, owner.ID); !errors.Is(err, thread.ErrMemberNotFound) {
+				t.Errorf("the place of a member somewhere else: %v", err)
+			}
+		}
+	})
+}
+
+func TestVersions(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		reader := queryreader.New(db.Counted)
+		alice := readmodeltest.NewUser()
+		acme, globex, noTenant := db.World(t, "acme"), db.World(t, "globex"), db.World(t, "")
+		one := acme.Thread("one", alice)
+		two := globex.Thread("two", alice)
+		three := noTenant.Thread("three", alice)
+		acme.Rename(one, "uno")
+		globex.Delete(two)
+
+		keys := []usecase.ThreadKey{acme.Key(one), globex.Key(two), noTenant.Key(three), acme.Key(two), globex.Key(three), noTenant.Key(one)}
+		for range 300 {
+			keys = append(keys, acme.Key(readmodeltest.NewID[thread.Thread]()))
+		}
+		before := db.Statements()
+		versions, err := reader.Versions(t.Context(), keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(versions) != 3 || versions[acme.Key(one)] != 2 || versions[globex.Key(two)] != 2 || versions[noTenant.Key(three)] != 1 {
+			t.Errorf("got %v", versions)
+		}
+		if spent := db.Statements() - before; spent != 1 {
+			t.Errorf("%d statements", spent)
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package readmodeltest
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/infrastructure/database"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/testenv"
+)
+
+// Database is an empty read model.
+type Database struct {
+	URL string // for programs that open it themselves
+	DB  *sqlx.DB
+
+	// Counted reaches the same rows as DB and counts the statements that go through it.
+	Counted *sqlx.DB
+	counter counter
+}
+
+// Each runs a test on a fresh read model of every kind.
+func Each(t *testing.T, run func(t *testing.T, db *Database)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) { run(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "readmodel.db"))) })
+	t.Run("MySQL", func(t *testing.T) { run(t, open(t, testenv.MySQL(t))) })
+}
+
+// Statements is how many statements have gone through Counted.
+func (d *Database) Statements() int64 { return d.counter.statements.Load() }
+
+func open(t *testing.T, url string) *Database {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.ReadModel()); err != nil {
+		t.Fatal(err)
+	}
+	d := &Database{URL: url, DB: db}
+	d.Counted = sqlx.NewDb(sql.OpenDB(connector{connectorOf(t, db, url), &d.counter}), db.DriverName())
+	t.Cleanup(func() { _ = d.Counted.Close() })
+	return d
+}
+
+// connectorOf makes connections as those of db are made, as far as reading goes.
+func connectorOf(t *testing.T, db *sqlx.DB, url string) driver.Connector {
+	t.Helper()
+	if db.DriverName() == database.SQLite {
+		return fileConnector{db.Driver(), "file:" + url[len("sqlite:"):] + "?_pragma=busy_timeout(10000)"}
+	}
+	config, err := mysql.ParseDSN(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.InterpolateParams = true
+	made, err := mysql.NewConnector(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}

@@ -1,0 +1,128 @@
+package readmodeltest
+
+import (
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+)
+
+// World is what happens in one tenant's threads. Every method is one event: it changes the rows and then the thread's
+// version, a millisecond of the world's clock after the one before.
+type World struct {
+	t      testing.TB
+	db     *sqlx.DB
+	Tenant usecase.Tenant
+	now    time.Time
+}
+
+// World returns an empty world of the tenant with the given code.
+func (d *Database) World(t testing.TB, code string) *World {
+	t.Helper()
+	tenant, err := usecase.ParseTenant(code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &World{t: t, db: d.DB, Tenant: tenant, now: time.Date(2024, 2, 29, 12, 0, 0, 123456000, time.UTC)}
+}
+
+// NewID makes an identifier that nobody has.
+func NewID[T any]() thread.IDOf[T] {
+	var entropy [10]byte
+	_, _ = rand.Read(entropy[:]) // never fails
+	return thread.NewID[T](time.Now(), entropy)
+}
+
+// NewUser makes a user account.
+func NewUser() thread.UserID { return NewID[thread.UserAccount]() }
+
+// Key names a thread of the world.
+func (w *World) Key(id thread.ID) usecase.ThreadKey {
+	return usecase.ThreadKey{Tenant: w.Tenant, Thread: id}
+}
+
+// Now is the world's time: that of the last event.
+func (w *World) Now() time.Time { return w.now }
+
+// Thread is created by a user account, who becomes its first member.
+func (w *World) Thread(name string, creator thread.UserID) thread.ID {
+	w.t.Helper()
+	id := NewID[thread.Thread]()
+	w.ThreadWithID(id, name, creator)
+	return id
+}
+
+// ThreadWithID is Thread with an id that another tenant may have, too.
+func (w *World) ThreadWithID(id thread.ID, name string, creator thread.UserID) {
+	w.t.Helper()
+	w.tick()
+	w.exec(`INSERT INTO threads (tenant_code, id, name, owner_id, version, deleted, created_at, updated_at) VALUES (?, ?, ?, ?, 1, 0, ?, ?)`,
+		w.Tenant.String(), id.String(), name, creator.String(), w.micros(), w.micros())
+	w.member(id, creator, thread.RoleAdmin, 1)
+}
+
+// Rename changes the thread's name.
+func (w *World) Rename(id thread.ID, name string) uint64 {
+	w.t.Helper()
+	return w.event(id, func(uint64) {
+		w.exec(`UPDATE threads SET name = ? WHERE tenant_code = ? AND id = ?`, name, w.Tenant.String(), id.String())
+	})
+}
+
+// Delete deletes the thread.
+func (w *World) Delete(id thread.ID) uint64 {
+	w.t.Helper()
+	return w.event(id, func(uint64) {
+		w.exec(`UPDATE threads SET deleted = 1 WHERE tenant_code = ? AND id = ?`, w.Tenant.String(), id.String())
+	})
+}
+
+// Add lets a user account in.
+func (w *World) Add(id thread.ID, user thread.UserID) thread.MemberID {
+	w.t.Helper()
+	var member thread.MemberID
+	w.event(id, func(seq uint64) { member = w.member(id, user, thread.RoleMember, seq) })
+	return member
+}
+
+// Remove takes a user account out.
+func (w *World) Remove(id thread.ID, user thread.UserID) uint64 {
+	w.t.Helper()
+	return w.event(id, func(uint64) {
+		w.exec(`UPDATE members SET removed = 1, updated_at = ? WHERE tenant_code = ? AND thread_id = ? AND user_account_id = ?`,
+			w.micros(), w.Tenant.String(), id.String(), user.String())
+	})
+}
+
+// Post posts a message.
+func (w *World) Post(id thread.ID, sender thread.UserID, text string) thread.MessageID {
+	w.t.Helper()
+	message := NewID[thread.Message]()
+	w.event(id, func(seq uint64) {
+		w.exec(`INSERT INTO messages (tenant_code, id, thread_id, user_account_id, text, seq_nr, deleted, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`,
+			w.Tenant.String(), message.String(), id.String(), sender.String(), text, seq, w.micros(), w.micros())
+	})
+	return message
+}
+
+// Unpost deletes a message.
+func (w *World) Unpost(id thread.ID, message thread.MessageID) uint64 {
+	w.t.Helper()
+	return w.event(id, func(uint64) {
+		w.exec(`UPDATE messages SET deleted = 1, text = '' WHERE tenant_code = ? AND id = ?`, w.Tenant.String(), message.String())
+	})
+}
+
+func (w *World) member(id thread.ID, user thread.UserID, role thread.Role, seq uint64) thread.MemberID {
+	w.t.Helper()
+	member := NewID[thread.Member]()
+	w.exec(`INSERT INTO members (tenant_code, id, thread_id, user_account_id, role, joined_seq, removed, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`,
+		w.Tenant.String(), member.String(), id.String(), user.String(), role.String(), seq, w.micros(), w.micros())
+	return member
+}

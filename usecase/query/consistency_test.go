@@ -1,0 +1,255 @@
+package query_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/query"
+)
+
+// watching is a watcher that runs until the test ends, and queries that use it.
+func watching(t *testing.T, db *readmodeltest.Database, versions query.VersionReader, wait time.Duration) (*query.Queries, *query.Watcher) {
+	t.Helper()
+	reader := queryreader.New(db.DB)
+	watcher := query.NewWatcher(versions, slog.New(slog.DiscardHandler), query.Pace{Broken: 20 * time.Millisecond})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { watcher.Run(ctx) })
+	t.Cleanup(func() { stop(); running.Wait() })
+	return query.New(reader, reader, reader, watcher, query.Settings{WaitTimeout: wait}), watcher
+}
+
+func TestTokens(t *testing.T) {
+	id := readmodeltest.NewID[thread.Thread]()
+	one := id.String() + ":7"
+	for header, want := range map[string]int{
+		one:                                   1,
+		" " + one + " , " + one + " ":         2,
+		strings.Repeat(one+",", 19) + one:     20,
+		strings.Repeat(one+",", 20) + one:     0,
+		"":                                    0,
+		",":                                   0,
+		one + ",":                             0,
+		id.String():                           0,
+		id.String() + ":":                     0,
+		id.String() + ":0":                    0,
+		id.String() + ":-1":                   0,
+		id.String() + ":1:2":                  0,
+		"x:1":                                 0,
+		id.String() + ":99999999999999999999": 0,
+	} {
+		tokens, err := query.ParseTokens(header)
+		if len(tokens) != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %v, %v", header, tokens, err)
+		}
+		if err != nil && usecase.KindOf(err) != usecase.Invalid {
+			t.Errorf("%q: %v is not for the caller to correct", header, err)
+		}
+		for _, token := range tokens {
+			if token != (query.Token{Thread: id, Version: 7}) {
+				t.Errorf("%q: %v", header, token)
+			}
+		}
+	}
+}
+
+func TestAwait(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		queries, _ := watching(t, db, queryreader.New(db.Counted), 5*time.Second)
+		impatient, _ := watching(t, db, queryreader.New(db.DB), 50*time.Millisecond)
+		w := db.World(t, "acme")
+		alice := readmodeltest.NewUser()
+		chat, other := w.Thread("chat", alice), w.Thread("other", alice)
+
+		tokens := func(version uint64) []query.Token {
+			return []query.Token{{Thread: chat, Version: version}, {Thread: other, Version: 1}, {Thread: chat, Version: 1}}
+		}
+		if err := queries.Await(t.Context(), w.Tenant, tokens(1)); err != nil {
+			t.Errorf("what is there: %v", err)
+		}
+		if err := impatient.Await(t.Context(), w.Tenant, tokens(2)); !errors.Is(err, usecase.ErrBehind) {
+			t.Errorf("what does not come: %v", err)
+		}
+		for _, code := range []string{"", "globex"} {
+			if err := impatient.Await(t.Context(), db.World(t, code).Tenant, tokens(1)); !errors.Is(err, usecase.ErrBehind) {
+				t.Errorf("tenant %q waits for another's thread: %v", code, err)
+			}
+		}
+
+		before := db.Statements()
+		arrived := make(chan error, 1)
+		go func() { arrived <- queries.Await(t.Context(), w.Tenant, tokens(2)) }()
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if db.Statements() < before+3 {
+				return errors.New("nobody looks")
+			}
+			return nil
+		})
+		select {
+		case err := <-arrived:
+			t.Fatalf("returned before the version was there: %v", err)
+		default:
+		}
+		w.Delete(chat) // a deleted thread has a version, too
+		if err := <-arrived; err != nil {
+			t.Errorf("what came late: %v", err)
+		}
+
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := queries.Await(gone, w.Tenant, tokens(9)); !errors.Is(err, context.Canceled) {
+			t.Errorf("the caller has gone: %v", err)
+		}
+	})
+}
+
+func TestAllWhoWaitShareTheStatements(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		queries, watcher := watching(t, db, queryreader.New(db.Counted), 10*time.Second)
+		w := db.World(t, "acme")
+		const waits = 200
+		chats := make([]thread.ID, waits)
+		for i := range chats {
+			chats[i] = w.Thread("chat", readmodeltest.NewUser())
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		started := time.Now()
+		before := db.Statements()
+		var waiting sync.WaitGroup
+		for _, chat := range chats {
+			waiting.Go(func() {
+				if err := queries.Await(ctx, w.Tenant, []query.Token{{Thread: chat, Version: 2}}); err != nil {
+					t.Error(err)
+				}
+			})
+			waiting.Go(func() {
+				if err := watcher.AwaitChange(ctx, w.Key(chat), 1); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for _, chat := range chats {
+			w.Rename(chat, "renamed")
+		}
+		waiting.Wait()
+		// One look when each begins to wait, at the most, and one every 5 ms: no look of one's own.
+		spent, most := db.Statements()-before, waits+int64(time.Since(started)/(5*time.Millisecond))+1
+		if spent > most {
+			t.Errorf("%d statements for %d waits, more than %d", spent, 2*waits, most)
+		}
+
+		// Nobody waits any more: what is under way ends, and nothing follows.
+		var last int64
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if now := db.Statements(); now != last {
+				last = now
+				return errors.New("still looking")
+			}
+			return nil
+		})
+		quiet := time.NewTimer(100 * time.Millisecond)
+		<-quiet.C
+		if now := db.Statements(); now != last {
+			t.Errorf("%d statements while nobody waited", now-last)
+		}
+	})
+}
+
+// broken is a version reader that fails as long as it is told to.
+type broken struct {
+	query.VersionReader
+	mu  sync.Mutex
+	err error
+}
+
+func (b *broken) set(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.err = err
+}
+
+func (b *broken) Versions(ctx context.Context, keys []usecase.ThreadKey) (map[usecase.ThreadKey]uint64, error) {
+	b.mu.Lock()
+	err := b.err
+	b.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return b.VersionReader.Versions(ctx, keys)
+}
+
+func TestAReadModelThatCanNotBeRead(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		faulty := &broken{VersionReader: queryreader.New(db.DB)}
+		queries, watcher := watching(t, db, faulty, 5*time.Second)
+		w := db.World(t, "acme")
+		chat := w.Thread("chat", readmodeltest.NewUser())
+		changed := make(chan error, 1)
+		faulty.set(usecase.ErrUnavailable)
+		go func() { changed <- watcher.AwaitChange(t.Context(), w.Key(chat), 1) }()
+
+		err := queries.Await(t.Context(), w.Tenant, []query.Token{{Thread: chat, Version: 1}})
+		if !errors.Is(err, usecase.ErrUnavailable) {
+			t.Errorf("a query is told %v", err)
+		}
+		w.Rename(chat, "renamed")
+		faulty.set(nil)
+		if err := <-changed; err != nil {
+			t.Errorf("a subscription is told %v, and could have waited", err)
+		}
+	})
+}
+
+// nothing is a read model without threads, and counts how often that has been seen.
+type nothing struct{ looks atomic.Int64 }
+
+func (n *nothing) Versions(context.Context, []usecase.ThreadKey) (map[usecase.ThreadKey]uint64, error) {
+	n.looks.Add(1)
+	return map[usecase.ThreadKey]uint64{}, nil
+}
+
+func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
+	empty := &nothing{}
+	watcher := query.NewWatcher(empty, slog.New(slog.DiscardHandler), query.Pace{})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { watcher.Run(ctx) })
+	defer running.Wait()
+	defer stop()
+	tenant, err := usecase.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := usecase.ThreadKey{Tenant: tenant, Thread: readmodeltest.NewID[thread.Thread]()}
+	woken := make(chan error, 1)
+	go func() { woken <- watcher.Await(t.Context(), map[usecase.ThreadKey]uint64{key: 3}) }()
+	stillWaiting := func() { // as long as somebody waits, the watcher looks
+		seen := empty.looks.Load()
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if empty.looks.Load() < seen+3 {
+				return errors.New("nobody waits")
+			}
+			return nil
+		})
+	}
+	stillWaiting()
+	foreign := usecase.ThreadKey{Thread: key.Thread} // the same id, of another tenant
+	watcher.Wake(map[usecase.ThreadKey]uint64{key: 2, foreign: 9})
+	stillWaiting()
+	watcher.Wake(map[usecase.ThreadKey]uint64{key: 3})
+	if err := <-woken; err != nil {
+		t.Error(err)
+	}
+}
