@@ -129,7 +129,8 @@ func (w wireEvent) executor(event thread.Event) (thread.UserID, error) {
 	return thread.UserID{}, errors.New("executor_id must be there")
 }
 
-// DecodeError names the event that can't be read, as far as it could be made out.
+// DecodeError names the event that can't be read, as far as it could be made out. It does not unwrap to its cause: that a
+// stored name is invalid is no fault of the one who asks now.
 type DecodeError struct {
 	EventID string
 	Type    string
@@ -140,8 +141,6 @@ type DecodeError struct {
 func (e *DecodeError) Error() string {
 	return fmt.Sprintf("event %q (type %q, seq_nr %d) can't be read: %v", e.EventID, e.Type, e.SeqNr, e.Cause)
 }
-
-func (e *DecodeError) Unwrap() error { return e.Cause }
 
 func decodeError(payload []byte, cause error) error {
 	e := &DecodeError{Cause: cause}

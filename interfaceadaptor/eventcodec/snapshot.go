@@ -57,7 +57,7 @@ func EncodeSnapshot(id thread.ID, state thread.Thread) ([]byte, error) {
 // format included, is an error: replay from an older snapshot or from the first event instead.
 func DecodeSnapshot(payload []byte) (thread.ID, thread.Thread, error) {
 	fail := func(err error) (thread.ID, thread.Thread, error) {
-		return thread.ID{}, thread.Thread{}, fmt.Errorf("the snapshot can't be read: %w", err)
+		return thread.ID{}, thread.Thread{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // no fault of the one who asks: see DecodeError
 	}
 	var w wireSnapshot
 	if err := json.Unmarshal(payload, &w); err != nil {

@@ -24,7 +24,7 @@ func newStateCache(size uint64) *stateCache {
 	return &stateCache{otter.Must(&otter.Options[usecase.ThreadKey, remembered]{
 		MaximumWeight: size,
 		Weigher: func(_ usecase.ThreadKey, r remembered) uint32 {
-			return uint32(min(r.state.Size()+1, math.MaxUint32)) //nolint:gosec // bounded by the line itself
+			return uint32(min(r.state.Size()+1, math.MaxUint32))
 		},
 	})}
 }

@@ -48,7 +48,8 @@ func storedReceipt(receipt command.Receipt) (Receipt, error) {
 
 func commandReceipt(stored Receipt) (command.Receipt, error) {
 	fail := func(err error) (command.Receipt, error) {
-		return command.Receipt{}, fmt.Errorf("the receipt of command %s can't be read: %w", stored.CommandID, err)
+		// Not wrapped: that a stored id is invalid is no fault of the one who asks now.
+		return command.Receipt{}, fmt.Errorf("the receipt of command %s can't be read: %v", stored.CommandID, err) //nolint:errorlint // see above
 	}
 	var a answer
 	if err := json.Unmarshal(stored.Answer, &a); err != nil {

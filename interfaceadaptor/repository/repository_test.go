@@ -1,0 +1,324 @@
+package repository_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/dynamodbtest"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/projection"
+)
+
+// watched is a real gateway that counts what is asked of it, and holds snapshots up when told to.
+type watched struct {
+	repository.EventPersistenceGateway
+	heads, entries, saved atomic.Int64
+	hold                  chan struct{} // not nil: SaveSnapshot waits until it is closed
+}
+
+func (w *watched) Head(ctx context.Context, id repository.AggregateID) (repository.Head, error) {
+	w.heads.Add(1)
+	return w.EventPersistenceGateway.Head(ctx, id)
+}
+
+func (w *watched) Entries(ctx context.Context, id repository.AggregateID, after, upTo uint64) iter.Seq2[repository.Entry, error] {
+	w.entries.Add(int64(upTo - after))
+	return w.EventPersistenceGateway.Entries(ctx, id, after, upTo)
+}
+
+func (w *watched) SaveSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
+	if w.hold != nil {
+		<-w.hold
+	}
+	err := w.EventPersistenceGateway.SaveSnapshot(ctx, id, snapshot)
+	w.saved.Add(1)
+	return err
+}
+
+func open(t *testing.T, gateway repository.EventPersistenceGateway, every uint64) *repository.ThreadRepository {
+	threads := repository.New(gateway, repository.Settings{SnapshotEvery: every, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	t.Cleanup(func() {
+		if err := threads.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return threads
+}
+
+var ada = newID[thread.UserAccount]()
+
+func newID[T any]() thread.IDOf[T] {
+	var entropy [10]byte
+	next := serial.Add(1)
+	for i := range 8 {
+		entropy[9-i] = byte(next >> (8 * i))
+	}
+	return thread.NewID[T](time.Now(), entropy)
+}
+
+var serial atomic.Uint64
+
+func newKey(t *testing.T) usecase.ThreadKey {
+	tenant, err := usecase.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return usecase.ThreadKey{Tenant: tenant, Thread: newID[thread.Thread]()}
+}
+
+func record(key usecase.ThreadKey, seqNr uint64, event thread.Event) usecase.Recorded {
+	return usecase.Recorded{
+		Envelope: usecase.Envelope{
+			EventID: newID[thread.Event](), Thread: key.Thread, SeqNr: seqNr, OccurredAt: time.Now().UTC().Truncate(time.Microsecond),
+			CommandID: newID[thread.Command]().String(), Caller: usecase.Caller{Tenant: key.Tenant, Executor: ada},
+		},
+		Event: event,
+	}
+}
+
+// create saves a new thread of ada's, post another message of hers.
+func create(t *testing.T, threads *repository.ThreadRepository, key usecase.ThreadKey) thread.Thread {
+	t.Helper()
+	event := thread.Created{Name: thread.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}}
+	return save(t, threads, key, thread.Thread{}, event)
+}
+
+func post(t *testing.T, threads *repository.ThreadRepository, key usecase.ThreadKey, state thread.Thread) thread.Thread {
+	t.Helper()
+	text := thread.RecordedText(fmt.Sprintf("message %d", state.Version()+1))
+	return save(t, threads, key, state, thread.MessagePosted{Message: thread.Message{ID: newID[thread.Message](), Sender: ada, Text: text}})
+}
+
+func save(t *testing.T, threads *repository.ThreadRepository, key usecase.ThreadKey, state thread.Thread, event thread.Event) thread.Thread {
+	t.Helper()
+	if err := threads.Save(t.Context(), key, state, []usecase.Recorded{record(key, state.Version()+1, event)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return state.Apply(event)
+}
+
+func checkState(t *testing.T, want, got thread.Thread) {
+	t.Helper()
+	if diff := cmp.Diff(want.Memento(), got.Memento(), cmp.AllowUnexported(thread.Name{}, thread.Role{}),
+		cmp.Comparer(func(a, b thread.UserID) bool { return a == b }), cmp.Comparer(func(a, b thread.MemberID) bool { return a == b }),
+		cmp.Comparer(func(a, b thread.MessageID) bool { return a == b })); diff != "" {
+		t.Error("state (-want +got):\n" + diff)
+	}
+}
+
+func TestAnotherProcessLoadsWhatWasSaved(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	threads, key := open(t, gateway, 10), newKey(t)
+	state := create(t, threads, key)
+	for range 37 { // past three snapshots and into a tail
+		state = post(t, threads, key, state)
+	}
+	loaded, err := open(t, gateway, 10).Load(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkState(t, state, loaded)
+}
+
+func TestAThreadThatIsNotThere(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	threads, key := open(t, gateway, 10), newKey(t)
+	create(t, threads, key)
+	elsewhere := usecase.ThreadKey{Thread: key.Thread} // the same id of another tenant
+	for _, load := range []func(context.Context, usecase.ThreadKey) (thread.Thread, error){threads.Load, threads.Reload} {
+		if state, err := load(t.Context(), elsewhere); err != nil || state.Version() != 0 {
+			t.Errorf("got version %d, %v", state.Version(), err)
+		}
+	}
+}
+
+func TestARememberedStateCostsNoRead(t *testing.T) {
+	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
+	threads, key := open(t, gateway, 1000), newKey(t)
+	state := create(t, threads, key)
+	for range 5 {
+		state = post(t, threads, key, state)
+		loaded, err := threads.Load(t.Context(), key)
+		if err != nil || loaded.Version() != state.Version() {
+			t.Fatalf("version %d, %v", loaded.Version(), err)
+		}
+	}
+	if gateway.heads.Load() != 0 || gateway.entries.Load() != 0 {
+		t.Errorf("%d heads and %d entries were read", gateway.heads.Load(), gateway.entries.Load())
+	}
+}
+
+func TestAStateThatIsBehind(t *testing.T) {
+	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
+	here, elsewhere, key := open(t, gateway, 1000), open(t, gateway, 1000), newKey(t)
+	old := create(t, here, key)
+	state, err := elsewhere.Load(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		state = post(t, elsewhere, key, state)
+	}
+
+	if latest, err := here.IsLatest(t.Context(), key, old); err != nil || latest {
+		t.Errorf("IsLatest: %v, %v", latest, err)
+	}
+	event := record(key, 2, thread.Renamed{Name: thread.RecordedName("coffee")})
+	if err := here.Save(t.Context(), key, old, []usecase.Recorded{event}, nil); !errors.Is(err, command.ErrConflict) {
+		t.Errorf("Save: %v", err)
+	}
+	gateway.entries.Store(0)
+	reloaded, err := here.Reload(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkState(t, state, reloaded)
+	if read := gateway.entries.Load(); read != 3 {
+		t.Errorf("%d entries were read to catch up with 3", read)
+	}
+}
+
+func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
+	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t), hold: make(chan struct{})}
+	threads, key := open(t, gateway, 5), newKey(t)
+	state := create(t, threads, key)
+	for range 20 { // no snapshot is finished before all of these are
+		state = post(t, threads, key, state)
+	}
+	close(gateway.hold)
+	if err := threads.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	id := repository.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	head, err := gateway.Head(t.Context(), id)
+	if err != nil || head.Version != 21 || head.SnapshotVersion < 20 {
+		t.Errorf("head %+v, %v", head, err)
+	}
+	if saved := gateway.saved.Load(); saved > 3 {
+		t.Errorf("%d snapshots were written while one would do", saved)
+	}
+}
+
+func TestASnapshotOnRequestShortensTheReplay(t *testing.T) {
+	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
+	threads, key := open(t, gateway, 1000), newKey(t)
+	state := create(t, threads, key)
+	for range 8 {
+		state = post(t, threads, key, state)
+	}
+	if err := threads.SaveSnapshot(t.Context(), key, state); err != nil {
+		t.Fatal(err)
+	}
+	state = post(t, threads, key, state)
+	loaded, err := open(t, gateway, 1000).Load(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkState(t, state, loaded)
+	if read := gateway.entries.Load(); read != 1 {
+		t.Errorf("%d entries were read after the snapshot, want 1", read)
+	}
+}
+
+// A snapshot that is no snapshot, or another thread's, is passed over.
+func TestSnapshotsThatCannotBeUsed(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	threads, key, other := open(t, gateway, 1000), newKey(t), newKey(t)
+	state := post(t, threads, key, create(t, threads, key))
+	create(t, threads, other)
+	id := repository.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	if err := gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: 2, Payload: []byte(`{"format":99}`)}); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := open(t, gateway, 1000).Load(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkState(t, state, loaded)
+}
+
+func TestReceiptsComeBackWhole(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	threads, key := open(t, gateway, 1000), newKey(t)
+	want := command.Receipt{
+		CommandID: newID[thread.Command]().String(), Fingerprint: "print", ExpiresAt: time.Now().Add(time.Hour).Truncate(time.Second),
+		Result: command.Result{Thread: key.Thread, Version: 1, Member: newID[thread.Member](), Message: newID[thread.Message]()},
+	}
+	state := thread.Thread{}
+	event := record(key, 1, thread.Created{Name: thread.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}})
+	if err := threads.Save(t.Context(), key, state, []usecase.Recorded{event}, []command.Receipt{want}); err != nil {
+		t.Fatal(err)
+	}
+	got, found, err := threads.Receipt(t.Context(), key.Tenant, want.CommandID)
+	if err != nil || !found || got.Result != want.Result || got.Fingerprint != want.Fingerprint {
+		t.Errorf("Receipt: %+v, %v, %v", got, found, err)
+	}
+	again := newKey(t)
+	event = record(again, 1, event.Event)
+	var handled *command.HandledError
+	if err := threads.Save(t.Context(), again, state, []usecase.Recorded{event}, []command.Receipt{want}); !errors.As(err, &handled) || handled.Receipt.Result != want.Result {
+		t.Errorf("Save with the same command: %v", err)
+	}
+	if _, found, err := threads.Receipt(t.Context(), usecase.Tenant{}, want.CommandID); found || err != nil {
+		t.Errorf("another tenant finds it: %v, %v", found, err)
+	}
+}
+
+func TestJournalReader(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	threads, key, other := open(t, gateway, 1000), newKey(t), newKey(t)
+	post(t, threads, key, post(t, threads, key, create(t, threads, key)))
+	create(t, threads, other)
+	journal := repository.NewJournalReader(gateway)
+
+	var numbers []uint64
+	for recorded, err := range journal.EventsAfter(t.Context(), key, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers = append(numbers, recorded.SeqNr)
+	}
+	if diff := cmp.Diff([]uint64{2, 3}, numbers); diff != "" {
+		t.Error("events (-want +got):\n" + diff)
+	}
+
+	versions := map[usecase.ThreadKey]uint64{}
+	for head, err := range journal.Heads(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions[head.Key] = head.Version
+	}
+	if len(versions) != 2 || versions[key] != 3 || versions[other] != 1 {
+		t.Errorf("heads %v", versions)
+	}
+
+	// An entry that is no event ends the sequence with an error that names it; a command on the thread can't be decided.
+	id := repository.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	poison := repository.Entry{SeqNr: 4, EventID: "poison", EventType: "Poison", OccurredAt: time.Now(), Payload: []byte(`{"id":"poison"}`)}
+	if err := gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 3, Entries: []repository.Entry{poison}}); err != nil {
+		t.Fatal(err)
+	}
+	var last error
+	for _, err := range journal.EventsAfter(t.Context(), key, 2) {
+		last = err
+	}
+	var unreadable *projection.UnreadableError
+	if !errors.As(last, &unreadable) || unreadable.SeqNr != 4 || unreadable.EventID != "poison" || unreadable.Key != key {
+		t.Errorf("the poison comes as %v", last)
+	}
+	if _, err := open(t, gateway, 1000).Load(t.Context(), key); usecase.KindOf(err) != usecase.Internal {
+		t.Errorf("loaded with %v", err)
+	}
+}
