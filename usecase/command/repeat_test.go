@@ -1,0 +1,172 @@
+package command_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/dynamodbtest"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+)
+
+func keyed(r command.Request, key string) command.Request {
+	r.IdempotencyKey = key
+	return r
+}
+
+func TestARepeatGetsTheFirstAnswer(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	here, _ := process(t, gateway)
+	there, _ := process(t, gateway)
+	id := createThread(t, here)
+	rename := keyed(request(ada, id, thread.Rename{Executor: ada, Name: thread.RecordedName("coffee")}), "rename")
+	rename.IfVersion = 1
+	first := accepted(t, here, rename)
+	accepted(t, here, request(ada, id, say(ada, "meanwhile")))
+	accepted(t, here, request(ada, id, thread.Delete{Executor: ada}))
+	for name, service := range map[string]*command.Service{"the same process": here, "another process": there} {
+		// The version has passed, the name is unchanged, the thread is deleted: and still.
+		again := accepted(t, service, rename)
+		if !again.Replayed || again.Version != first.Version || again.Thread != first.Thread {
+			t.Errorf("%s: first %+v, then %+v", name, first, again)
+		}
+	}
+}
+
+func TestAKeyBelongsToItsRequest(t *testing.T) {
+	service, _ := process(t, dynamodbtest.New(t))
+	id, other := createThread(t, service), createThread(t, service)
+	accepted(t, service, request(ada, id, thread.AddMember{Executor: ada, User: bob, Role: thread.RoleMember}))
+	accepted(t, service, keyed(request(ada, id, say(ada, "one")), "key"))
+
+	rejected(t, service, keyed(request(ada, id, say(ada, "two")), "key"), usecase.ErrKeyReused)
+	rejected(t, service, keyed(request(ada, other, say(ada, "one")), "key"), usecase.ErrKeyReused)
+	rejected(t, service, keyed(request(ada, newID(t, service), say(ada, "one")), "key"), usecase.ErrKeyReused)
+	// Another executor's, or another kind of command's, is another key.
+	accepted(t, service, keyed(request(bob, id, say(bob, "one")), "key"))
+	accepted(t, service, keyed(request(ada, id, thread.Rename{Executor: ada, Name: thread.RecordedName("coffee")}), "key"))
+}
+
+// newID is the id of a thread that does not exist.
+func newID(t *testing.T, service *command.Service) thread.ID {
+	t.Helper()
+	id := createThread(t, service)
+	accepted(t, service, request(ada, id, thread.Delete{Executor: ada}))
+	return id
+}
+
+func TestARejectionIsNotRemembered(t *testing.T) {
+	service, _ := process(t, dynamodbtest.New(t))
+	id := createThread(t, service)
+	post := keyed(request(bob, id, say(bob, "hello")), "key")
+	rejected(t, service, post, thread.ErrNotMember)
+	accepted(t, service, request(ada, id, thread.AddMember{Executor: ada, User: bob, Role: thread.RoleMember}))
+	if result := accepted(t, service, post); result.Replayed {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// Repeats that arrive together, in one process and in two, among commands of others: each applied once.
+func TestRepeatsThatArriveTogether(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	var services []*command.Service
+	for range 2 {
+		service, _ := process(t, gateway)
+		services = append(services, service)
+	}
+	id := createThread(t, services[0])
+	const commands, repeats = 10, 6
+	var mutex sync.Mutex
+	var group sync.WaitGroup
+	answers := make([]map[command.Result]int, commands)
+	for number := range commands {
+		answers[number] = map[command.Result]int{}
+		for repeat := range repeats {
+			group.Go(func() {
+				post := keyed(request(ada, id, say(ada, fmt.Sprint(number))), fmt.Sprint(number))
+				result, err := services[repeat%2].Handle(t.Context(), post)
+				if err != nil {
+					t.Errorf("command %d, repeat %d: %v", number, repeat, err)
+				}
+				result.Replayed = false
+				mutex.Lock()
+				answers[number][result]++
+				mutex.Unlock()
+			})
+		}
+	}
+	group.Wait()
+	versions := map[uint64]int{}
+	for number, same := range answers {
+		if len(same) != 1 {
+			t.Errorf("command %d has the answers %v", number, same)
+		}
+		for result := range same {
+			versions[result.Version]++
+		}
+	}
+	checkContiguous(t, versions, 2, 1+commands)
+}
+
+func TestRepeatedCreationsAreOneThread(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	here, _ := process(t, gateway)
+	there, _ := process(t, gateway)
+	create := keyed(request(ada, thread.ID{}, thread.Create{Executor: ada, Name: thread.RecordedName("tea")}), "key")
+	var group sync.WaitGroup
+	var ids sync.Map
+	for repeat := range 8 {
+		group.Go(func() {
+			result, err := []*command.Service{here, there}[repeat%2].Handle(t.Context(), create)
+			if err != nil {
+				t.Errorf("repeat %d: %v", repeat, err)
+			}
+			ids.Store(result.Thread, true)
+		})
+	}
+	group.Wait()
+	count := 0
+	ids.Range(func(any, any) bool { count++; return true })
+	threads := 0
+	for _, err := range repository.NewJournalReader(gateway).Heads(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		threads++
+	}
+	if count != 1 || threads != 1 {
+		t.Errorf("%d ids were answered, %d threads exist", count, threads)
+	}
+}
+
+func TestEventsTellWhoAskedAndWhy(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	service, _ := process(t, gateway)
+	tenant, err := usecase.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller := usecase.Caller{
+		Tenant: tenant, Executor: ada, RequestID: "request", CorrelationID: "correlation", Source: "test", ClientIP: "192.0.2.7",
+	}
+	create := command.Request{Caller: caller, Command: thread.Create{Executor: ada, Name: thread.RecordedName("tea")}, IdempotencyKey: "key"}
+	result := accepted(t, service, create)
+	for recorded, err := range repository.NewJournalReader(gateway).EventsAfter(t.Context(), usecase.ThreadKey{Tenant: tenant, Thread: result.Thread}, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := caller
+		want.CausationID = recorded.CommandID
+		if recorded.Caller != want || recorded.CommandID == "" || recorded.EventID.IsZero() || recorded.OccurredAt.IsZero() {
+			t.Errorf("got %+v", recorded.Envelope)
+		}
+	}
+	// The same tenant-blind request of another tenant is another command.
+	create.Caller.Tenant = usecase.Tenant{}
+	if other := accepted(t, service, create); other.Thread == result.Thread || other.Replayed {
+		t.Errorf("another tenant got %+v", other)
+	}
+}

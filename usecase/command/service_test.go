@@ -1,0 +1,288 @@
+package command_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/dynamodbtest"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+)
+
+// faulty is a real repository in front of which something can go wrong: before a Save, or instead of it.
+type faulty struct {
+	command.Repository
+	saves  atomic.Int64
+	before func(attempt int64) error // not nil: its error is Save's
+	after  func() error              // not nil: its error hides that Save succeeded
+}
+
+func (f *faulty) Save(ctx context.Context, key usecase.ThreadKey, state thread.Thread, events []usecase.Recorded, receipts []command.Receipt) error {
+	attempt := f.saves.Add(1)
+	if f.before != nil {
+		if err := f.before(attempt); err != nil {
+			return err
+		}
+	}
+	err := f.Repository.Save(ctx, key, state, events, receipts)
+	if err == nil && f.after != nil {
+		return f.after()
+	}
+	return err
+}
+
+// process is a service with a repository and a cache of its own, as each process has.
+func process(t *testing.T, gateway repository.EventPersistenceGateway) (*command.Service, *faulty) {
+	threads := repository.New(gateway, repository.Settings{SnapshotEvery: 20, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	f := &faulty{Repository: threads}
+	service := command.NewService(f, command.Settings{Timeout: 20 * time.Second})
+	t.Cleanup(func() {
+		service.Drain()
+		if err := threads.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return service, f
+}
+
+var ada, bob = newUser(1), newUser(2)
+
+func newUser(number byte) thread.UserID {
+	return thread.NewID[thread.UserAccount](time.UnixMilli(1), [10]byte{9: number})
+}
+
+func request(executor thread.UserID, id thread.ID, c thread.Command) command.Request {
+	return command.Request{Caller: usecase.Caller{Executor: executor, Source: "test"}, Thread: id, Command: c}
+}
+
+func createThread(t *testing.T, service *command.Service) thread.ID {
+	t.Helper()
+	return accepted(t, service, request(ada, thread.ID{}, thread.Create{Executor: ada, Name: thread.RecordedName("tea")})).Thread
+}
+
+func say(who thread.UserID, text string) thread.PostMessage {
+	return thread.PostMessage{Executor: who, Text: thread.RecordedText(text)}
+}
+
+func accepted(t *testing.T, service *command.Service, r command.Request) command.Result {
+	t.Helper()
+	result, err := service.Handle(t.Context(), r)
+	if err != nil {
+		t.Fatalf("%T: %v", r.Command, err)
+	}
+	return result
+}
+
+func rejected(t *testing.T, service *command.Service, r command.Request, want error) {
+	t.Helper()
+	if result, err := service.Handle(t.Context(), r); !errors.Is(err, want) {
+		t.Errorf("%T: got %+v, %v, want %v", r.Command, result, err, want)
+	}
+}
+
+// postsBy posts from several goroutines and returns the versions of the accepted.
+func postsBy(t *testing.T, clients, each int, post func(client, number int) (command.Result, error)) map[uint64]int {
+	t.Helper()
+	var mutex sync.Mutex
+	var group sync.WaitGroup
+	versions := map[uint64]int{}
+	for client := range clients {
+		group.Go(func() {
+			for number := range each {
+				result, err := post(client, number)
+				if err != nil {
+					t.Errorf("client %d, post %d: %v", client, number, err)
+					return
+				}
+				mutex.Lock()
+				versions[result.Version]++
+				mutex.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return versions
+}
+
+func checkContiguous(t *testing.T, versions map[uint64]int, from, to uint64) {
+	t.Helper()
+	for version := from; version <= to; version++ {
+		if versions[version] != 1 {
+			t.Errorf("%d commands made version %d", versions[version], version)
+		}
+	}
+	if len(versions) != int(to-from+1) {
+		t.Errorf("%d versions from %d to %d", len(versions), from, to)
+	}
+}
+
+func TestCommandsForOneThreadShareWrites(t *testing.T) {
+	service, store := process(t, dynamodbtest.New(t))
+	id := createThread(t, service)
+	versions := postsBy(t, 32, 10, func(client, number int) (command.Result, error) {
+		return service.Handle(t.Context(), request(ada, id, say(ada, fmt.Sprint(client, number))))
+	})
+	checkContiguous(t, versions, 2, 321)
+	if saves := store.saves.Load(); saves > 320/2 {
+		t.Errorf("320 commands of 32 clients took %d writes", saves)
+	}
+}
+
+func TestTwoProcessesOnOneThread(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	here, _ := process(t, gateway)
+	there, _ := process(t, gateway)
+	id := createThread(t, here)
+	services := []*command.Service{here, there}
+	versions := postsBy(t, 8, 10, func(client, number int) (command.Result, error) {
+		return services[client%2].Handle(t.Context(), request(ada, id, say(ada, fmt.Sprint(client, number))))
+	})
+	checkContiguous(t, versions, 2, 81)
+}
+
+// What one process remembers of a thread may have passed elsewhere; neither an acceptance nor a rejection is told on it.
+func TestDecisionsAreMadeOnTheLatestState(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	here, _ := process(t, gateway)
+	there, _ := process(t, gateway)
+	id := createThread(t, here)
+	rejected(t, there, request(bob, id, say(bob, "too early")), thread.ErrNotMember)
+	accepted(t, here, request(ada, id, thread.AddMember{Executor: ada, User: bob, Role: thread.RoleMember}))
+	accepted(t, there, request(bob, id, say(bob, "now")))
+	accepted(t, here, request(ada, id, thread.RemoveMember{Executor: ada, User: bob}))
+	rejected(t, there, request(bob, id, say(bob, "too late")), thread.ErrNotMember)
+	accepted(t, here, request(ada, id, thread.Delete{Executor: ada}))
+	rejected(t, there, request(ada, id, say(ada, "too late")), thread.ErrThreadDeleted)
+}
+
+func TestIfVersion(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	here, _ := process(t, gateway)
+	there, _ := process(t, gateway)
+	id := createThread(t, here)
+	services := []*command.Service{here, there}
+
+	var wins, mismatches atomic.Int64
+	var group sync.WaitGroup
+	for client := range 10 {
+		group.Go(func() {
+			r := request(ada, id, say(ada, fmt.Sprint(client)))
+			r.IfVersion = 1
+			_, err := services[client%2].Handle(t.Context(), r)
+			var mismatch *usecase.VersionMismatchError
+			switch {
+			case err == nil:
+				wins.Add(1)
+			case errors.As(err, &mismatch) && mismatch.Expected == 1 && mismatch.Current == 2:
+				mismatches.Add(1)
+			default:
+				t.Errorf("client %d: %v", client, err)
+			}
+		})
+	}
+	group.Wait()
+	if wins.Load() != 1 || mismatches.Load() != 9 {
+		t.Errorf("%d won, %d were told of the mismatch", wins.Load(), mismatches.Load())
+	}
+	r := request(ada, id, say(ada, "right"))
+	r.IfVersion = 2
+	if result := accepted(t, there, r); result.Version != 3 {
+		t.Errorf("version %d", result.Version)
+	}
+}
+
+func TestConflictsAreRetriedAndGivenUp(t *testing.T) {
+	service, store := process(t, dynamodbtest.New(t))
+	id := createThread(t, service)
+	store.saves.Store(0)
+	store.before = func(attempt int64) error {
+		if attempt <= 3 {
+			return command.ErrConflict
+		}
+		return nil
+	}
+	if result := accepted(t, service, request(ada, id, say(ada, "patience"))); result.Version != 2 {
+		t.Errorf("version %d", result.Version)
+	}
+	store.before = func(int64) error { return command.ErrConflict }
+	store.saves.Store(0)
+	rejected(t, service, request(ada, id, say(ada, "in vain")), usecase.ErrConcurrentUpdate)
+	if tries := store.saves.Load(); tries != 10 {
+		t.Errorf("given up after %d tries", tries)
+	}
+}
+
+// The answer to a write is lost: the outcome is unknown to this process, and what it remembers is behind.
+func TestALostAnswer(t *testing.T) {
+	service, store := process(t, dynamodbtest.New(t))
+	id := createThread(t, service)
+	store.after = func() error { return fmt.Errorf("%w: connection reset", usecase.ErrUnavailable) }
+	keyed := request(ada, id, say(ada, "heard?"))
+	keyed.IdempotencyKey = "key"
+	rejected(t, service, keyed, usecase.ErrUnavailable)
+	store.after = nil
+	if result := accepted(t, service, keyed); result.Version != 2 || !result.Replayed {
+		t.Errorf("the repeat: %+v", result)
+	}
+	if result := accepted(t, service, request(ada, id, say(ada, "next"))); result.Version != 3 {
+		t.Errorf("the next command: %+v", result)
+	}
+}
+
+func TestACallerWhoLeaves(t *testing.T) {
+	service, store := process(t, dynamodbtest.New(t))
+	id := createThread(t, service)
+	underWay, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	store.before = func(int64) error {
+		once.Do(func() { close(underWay) })
+		<-goOn
+		return nil
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, err := service.Handle(ctx, request(ada, id, say(ada, "bye")))
+		left <- err
+	}()
+	<-underWay
+	leave()
+	if err := <-left; usecase.KindOf(err) != usecase.Canceled {
+		t.Errorf("who left is told %v", err)
+	}
+	close(goOn)
+	// What was under way is carried through.
+	if result := accepted(t, service, request(ada, id, say(ada, "still here"))); result.Version != 3 {
+		t.Errorf("version %d after the one that was under way", result.Version)
+	}
+	service.Drain()
+}
+
+func TestSnapshotOnRequest(t *testing.T) {
+	service, _ := process(t, dynamodbtest.New(t))
+	id := createThread(t, service)
+	accepted(t, service, request(ada, id, say(ada, "hello")))
+	caller := usecase.Caller{Executor: ada}
+	if version, err := service.Snapshot(t.Context(), caller, id); version != 2 || err != nil {
+		t.Errorf("version %d, %v", version, err)
+	}
+	if version, err := service.Snapshot(t.Context(), caller, id); version != 2 || err != nil {
+		t.Errorf("again: version %d, %v", version, err)
+	}
+	tenant, _ := usecase.ParseTenant("rival")
+	if _, err := service.Snapshot(t.Context(), usecase.Caller{Tenant: tenant}, id); !errors.Is(err, thread.ErrThreadNotFound) {
+		t.Errorf("another tenant: %v", err)
+	}
+	accepted(t, service, request(ada, id, thread.Delete{Executor: ada}))
+	if _, err := service.Snapshot(t.Context(), caller, id); !errors.Is(err, thread.ErrThreadDeleted) {
+		t.Errorf("deleted: %v", err)
+	}
+}
