@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/tools/dynamodb-setup/schema"
+)
+
+const create = `{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z","name":"x"}`
+
+// program is a running write-api.
+type program struct {
+	url  string
+	stop func()
+	done chan error // gets what run returns
+}
+
+// withTables returns the environment of a program with tables of its own.
+func withTables(t *testing.T) map[string]string {
+	t.Helper()
+	name := testenv.UniqueName(t)
+	journal, snapshot := name+"_journal", name+"_snapshot"
+	client := awsclient.DynamoDB(testenv.DynamoDBConfig(t))
+	if _, err := schema.Setup(t.Context(), client, schema.Tables(journal, snapshot)); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"JOURNAL_TABLE": journal, "SNAPSHOT_TABLE": snapshot}
+}
+
+// start runs the program on a free port.
+func start(t *testing.T, endpoint string, env map[string]string) program {
+	t.Helper()
+	env["WRITE_API_ADDR"] = "127.0.0.1:0"
+	// These are read by the SDK, from the process's own environment.
+	t.Setenv("AWS_REGION", testenv.Region)
+	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", testenv.SecretAccessKey)
+	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint)
+
+	ctx, stop := context.WithCancel(t.Context())
+	reader, log := io.Pipe()
+	p := program{stop: stop, done: make(chan error, 1)}
+	go func() {
+		err := run(ctx, nil, func(name string) string { return env[name] }, log)
+		_ = log.CloseWithError(io.EOF)
+		p.done <- err
+	}()
+	lines := bufio.NewScanner(reader)
+	for p.url == "" && lines.Scan() {
+		var line struct{ Msg, URL string }
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			t.Fatalf("%s: %v", lines.Text(), err)
+		}
+		if line.Msg == "listening" {
+			p.url = line.URL
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, reader) }()
+	if p.url == "" {
+		t.Fatal(<-p.done)
+	}
+	t.Cleanup(stop)
+	return p
+}
+
+func TestItServesAndStops(t *testing.T) {
+	p := start(t, testenv.DynamoDB(t), withTables(t))
+	for path, status := range map[string]int{
+		"/": 200, "/docs": 200, "/openapi.json": 200, "/health/alive": 200, "/health/ready": 200, "/metrics": 200, "/nowhere": 404,
+	} {
+		if got, body := get(t, p.url+path); got != status {
+			t.Errorf("%s: %d %s", path, got, body)
+		}
+	}
+	response, err := http.Post(p.url+"/threads/create", "application/json", strings.NewReader(create))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusCreated || response.Header.Get("Consistency-Token") == "" {
+		t.Errorf("%d %v", response.StatusCode, response.Header)
+	}
+	if _, measured := get(t, p.url+"/metrics"); !strings.Contains(measured, `route="/threads/create",status="201"`) {
+		t.Error("the command is not measured")
+	}
+	p.stop()
+	if err := <-p.done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAStopFinishesWhatWasAccepted stops the program while half of a request has arrived.
+func TestAStopFinishesWhatWasAccepted(t *testing.T) {
+	p := start(t, testenv.DynamoDB(t), withTables(t))
+	address := strings.TrimPrefix(p.url, "http://")
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	// The server asks for the body once the handler reads it: from then on the request is accepted.
+	fmt.Fprintf(conn, "POST /threads/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(create))
+	answers := bufio.NewReader(conn)
+	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("%q %v", line, err)
+	}
+	_, _ = answers.ReadString('\n')
+	p.stop()
+	testenv.Eventually(t, 5*time.Second, func() error {
+		other, err := net.Dial("tcp", address)
+		if err != nil {
+			return nil
+		}
+		_ = other.Close()
+		return fmt.Errorf("%s still takes connections", address)
+	})
+	fmt.Fprint(conn, create)
+	response, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusCreated {
+		t.Errorf("answered %d", response.StatusCode)
+	}
+	if err := <-p.done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAStoreThatDoesNotAnswer has a listener in the store's place that takes connections and says nothing.
+func TestAStoreThatDoesNotAnswer(t *testing.T) {
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	p := start(t, "http://"+silent.Addr().String(), map[string]string{"STORE_TIMEOUT": "200ms"})
+	if status, body := get(t, p.url+"/health/alive"); status != http.StatusOK {
+		t.Errorf("alive: %d %s", status, body)
+	}
+	if status, body := get(t, p.url+"/health/ready"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"store":"failed"`) {
+		t.Errorf("ready: %d %s", status, body)
+	}
+	response, err := http.Post(p.url+"/threads/create", "application/json", strings.NewReader(create))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" ||
+		!strings.Contains(string(body), `"store_unavailable"`) {
+		t.Errorf("%d %v %s %v", response.StatusCode, response.Header, body, err)
+	}
+	p.stop()
+	if err := <-p.done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnAddressInUse(t *testing.T) {
+	p := start(t, testenv.DynamoDB(t), withTables(t))
+	taken := strings.TrimPrefix(p.url, "http://")
+	env := map[string]string{"WRITE_API_ADDR": taken}
+	err := run(t.Context(), nil, func(name string) string { return env[name] }, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "WRITE_API_ADDR") || !strings.Contains(err.Error(), taken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAMissingRegion(t *testing.T) {
+	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_CONFIG_FILE", t.TempDir()+"/none")
+	err := run(t.Context(), nil, func(string) string { return "" }, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
