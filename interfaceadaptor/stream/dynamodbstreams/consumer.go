@@ -1,0 +1,190 @@
+package dynamodbstreams
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"example.com/threads/usecase/projection"
+)
+
+// consumer reads one stream to its end: it decides when a shard begins, and remembers and forgets shards. Its fields
+// belong to the goroutine of run.
+type consumer struct {
+	source     *Source
+	stream     string
+	lineage    *lineage
+	repairs    *repairs
+	discoverer *discoverer
+	finished   chan end
+	running    sync.WaitGroup
+	closed     bool // the stream gets no more shards
+	owed       bool // a repair that was needed before this process
+}
+
+// end tells how a reader's shard has ended.
+type end struct {
+	shard string
+	at    position
+}
+
+func (s *Source) consumer(stream string) *consumer {
+	return &consumer{
+		source: s, stream: stream, lineage: newLineage(),
+		repairs:    &repairs{source: s, stream: stream, wake: make(chan struct{}, 1)},
+		discoverer: &discoverer{source: s, stream: stream, found: make(chan listing), wake: make(chan struct{}, 1)},
+		finished:   make(chan end),
+	}
+}
+
+// run returns why it ended: errStreamGone, or that ctx did.
+func (c *consumer) run(ctx context.Context) error {
+	if err := c.restore(ctx); err != nil {
+		return err
+	}
+	defer c.source.meter.reset()
+	defer c.running.Wait()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	c.running.Go(func() { stop(c.discoverer.run(ctx)) })
+	c.running.Go(func() { c.repairs.run(ctx) })
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case found := <-c.discoverer.found:
+			c.lineage.list(found.shards)
+			c.closed = found.closed
+		case ended := <-c.finished:
+			s := c.lineage.shards[ended.shard]
+			s.running, s.position = false, ended.at
+			c.discoverer.soon()
+		}
+		if err := c.turn(ctx); err != nil {
+			return err
+		}
+		if c.closed && len(c.lineage.unfinished()) == 0 && !c.repairs.isDue() {
+			c.forget(ctx, append(c.lineage.pick(func(*shard) bool { return true }), &shard{id: repairShard}))
+			return errStreamGone
+		}
+	}
+}
+
+// restore takes over the stored positions, as soon as the database gives them.
+func (c *consumer) restore(ctx context.Context) error {
+	var stored []projection.Checkpoint
+	report := func(err error) {
+		c.source.meter.failed(err)
+		c.source.fail(ctx, "waiting for the read model's database; if its tables are missing, run `make migrate`", err)
+	}
+	err := persist(ctx, report, func(ctx context.Context) (err error) {
+		stored, err = c.source.ports.Checkpoints.Checkpoints(ctx, c.stream)
+		return err
+	})
+	for _, checkpoint := range stored {
+		if checkpoint.Shard == repairShard {
+			c.repairs.restore(checkpoint.Position)
+			c.owed = c.repairs.due
+			continue
+		}
+		at, err := parsePosition(checkpoint.Position)
+		if err != nil { // as good as none: with a time that nobody trusts it begins again, and a repair follows
+			at = position{kind: begun}
+			c.source.fail(ctx, "a checkpoint can't be read; its shard is read again from the beginning", err, "shard", checkpoint.Shard)
+		}
+		c.lineage.restore(checkpoint.Shard, at)
+	}
+	return err
+}
+
+// turn starts what can be started, once its beginning is stored, and forgets what serves nothing any more.
+func (c *consumer) turn(ctx context.Context) error {
+	ready := c.lineage.ready()
+	c.source.meter.track(c.stream, c.lineage.unfinished(), time.Now())
+	if err := c.begin(ctx, ready); err != nil {
+		return err
+	}
+	for _, s := range ready {
+		s.running = true
+		c.start(ctx, s)
+	}
+	if forgettable := c.lineage.forgettable(); len(forgettable) > 0 {
+		c.forget(ctx, forgettable)
+	}
+	c.source.meter.turned(time.Now())
+	return nil
+}
+
+// begin stores the beginning of those shards that have none, and has a repair follow where the stream may have
+// forgotten something before.
+func (c *consumer) begin(ctx context.Context, ready []*shard) error {
+	var fresh []*shard
+	uncovered, now := false, time.Now()
+	for _, s := range ready {
+		if s.position.kind == unbegun {
+			fresh = append(fresh, s)
+			uncovered = uncovered || !c.lineage.covered(s, now)
+		}
+	}
+	report := func(err error) {
+		c.source.meter.failed(err)
+		c.source.fail(ctx, "the beginning of a shard can't be stored; tried again", err)
+	}
+	if uncovered {
+		if err := persist(ctx, report, c.repairs.flag); err != nil {
+			return err
+		}
+	}
+	for _, s := range fresh {
+		at := position{kind: begun, at: now}
+		store := func(ctx context.Context) error { return c.source.store(ctx, c.stream, s.id, at) }
+		if err := persist(ctx, report, store); err != nil {
+			return err
+		}
+		s.position = at
+	}
+	if uncovered || c.owed {
+		c.owed = false
+		c.repairs.start()
+	}
+	return nil
+}
+
+func (c *consumer) start(ctx context.Context, s *shard) {
+	r := &reader{
+		source: c.source, stream: c.stream, shard: s.id, position: s.position, repairs: c.repairs,
+		progress: c.source.meter.began(s.id, s.position),
+		pace:     pace{min: c.source.settings.PollMin, max: c.source.settings.PollMax},
+	}
+	c.running.Go(func() {
+		r.run(ctx)
+		if !r.position.done() {
+			return
+		}
+		select {
+		case c.finished <- end{shard: r.shard, at: r.position}:
+		case <-ctx.Done():
+		}
+	})
+}
+
+func (c *consumer) forget(ctx context.Context, shards []*shard) {
+	ids := make([]string, len(shards))
+	for i, s := range shards {
+		ids[i] = s.id
+	}
+	if err := c.source.ports.Checkpoints.Forget(ctx, c.stream, ids...); err != nil {
+		c.source.fail(ctx, "checkpoints that serve nothing any more can't be deleted; tried again", err)
+		return
+	}
+	c.lineage.forget(shards)
+}
+
+// store has the projector store a position by itself.
+func (s *Source) store(ctx context.Context, stream, shard string, at position) error {
+	if err := s.project(ctx, projection.Batch{Checkpoint: projection.Checkpoint{Source: stream, Shard: shard, Position: at.String()}}); err != nil {
+		return fmt.Errorf("store position %q of shard %s: %w", at, shard, err)
+	}
+	return nil
+}

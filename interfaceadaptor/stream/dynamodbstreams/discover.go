@@ -1,0 +1,107 @@
+package dynamodbstreams
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// listing is all shards of a stream at one time.
+type listing struct {
+	shards []types.Shard
+	closed bool // no shard will be added
+}
+
+// errStreamGone says that the stream does not exist any more, or that it is disabled and read to the end.
+var errStreamGone = errors.New("the stream has ended")
+
+// minDiscover is how soon the source looks for shards again after one has ended. Ten calls a second are allowed.
+const minDiscover = 250 * time.Millisecond
+
+// discoverer looks for shards all the time: every DiscoverEvery, and more often for a while after it was woken.
+type discoverer struct {
+	source *Source
+	stream string
+	found  chan listing // unbuffered: a listing is taken before the next one is made
+	wake   chan struct{}
+}
+
+// run returns errStreamGone, or why ctx has ended.
+func (d *discoverer) run(ctx context.Context) error {
+	every := d.source.settings.DiscoverEvery
+	for wait := every; ; wait = min(2*wait, every) {
+		found, err := d.list(ctx)
+		if err != nil {
+			return err
+		}
+		select {
+		case d.found <- found:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-d.wake:
+			wait = min(minDiscover, every)
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// soon makes the next look come at once, and those after it in quick succession.
+func (d *discoverer) soon() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// list reads all pages. Half a listing is none: a child could seem to have no parent. It fails when the stream is gone or
+// ctx has ended; after anything else it goes on with the page that failed.
+func (d *discoverer) list(ctx context.Context) (listing, error) {
+	var all listing
+	request := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(d.stream)}
+	for {
+		description, err := d.page(ctx, request)
+		if err != nil {
+			return listing{}, err
+		}
+		all.shards = append(all.shards, description.Shards...)
+		all.closed = description.StreamStatus == types.StreamStatusDisabled
+		if description.LastEvaluatedShardId == nil {
+			return all, nil
+		}
+		request.ExclusiveStartShardId = description.LastEvaluatedShardId
+	}
+}
+
+func (d *discoverer) page(ctx context.Context, request *dynamodbstreams.DescribeStreamInput) (*types.StreamDescription, error) {
+	var description *types.StreamDescription
+	report := func(err error) {
+		d.source.meter.failed(err)
+		d.source.fail(ctx, "the stream's shards can't be listed; tried again", err)
+	}
+	err := persist(ctx, report, func(ctx context.Context) error {
+		answer, err := d.source.ports.Streams.DescribeStream(ctx, request)
+		switch {
+		case isNotFound(err):
+			return nil
+		case err != nil:
+			return err
+		case answer.StreamDescription == nil:
+			return errors.New("the description of the stream is empty")
+		}
+		description = answer.StreamDescription
+		return nil
+	})
+	if err == nil && description == nil {
+		return nil, errStreamGone
+	}
+	return description, err
+}

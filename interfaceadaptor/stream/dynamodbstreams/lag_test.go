@@ -1,0 +1,177 @@
+package dynamodbstreams_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
+	"example.com/threads/usecase/projection"
+)
+
+// follow starts a source on one shard and waits until it is not behind.
+func follow(t *testing.T, records ...types.Record) (*aws24h, *fakeShard, *memory, *dynamodbstreams.Source) {
+	t.Helper()
+	streams, store := &aws24h{arn: arn}, newMemory()
+	shard := streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: records})
+	source, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{})
+	t.Cleanup(stop)
+	eventually(t, func() error { return errors.Join(notBehind(t.Context(), source), store.settled(), source.Health()) })
+	return streams, shard, store, source
+}
+
+func notBehind(ctx context.Context, source *dynamodbstreams.Source) error {
+	if lag := source.Lag(ctx); lag != (stream.Lag{}) {
+		return fmt.Errorf("it is behind by %+v", lag)
+	}
+	return nil
+}
+
+func TestIdleIsNotBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams, _, _, source := follow(t, recordsOf(1, 3, time.Now())...)
+		<-time.After(3 * time.Hour)
+		before := streams.count("GetShardIterator")
+		for range 100 {
+			if err := notBehind(t.Context(), source); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(time.Second)
+		}
+		if after := streams.count("GetShardIterator"); after != before {
+			t.Errorf("%d iterators taken to find out what was known", after-before)
+		}
+	})
+}
+
+func TestAProjectorThatCannotWriteIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams, shard, store, source := follow(t)
+		store.look(func() { store.before = func(projection.Batch) error { return errRefused } })
+		streams.change(func() { shard.records = append(shard.records, recordsOf(1, 1500, time.Now())...) })
+		<-time.After(30 * time.Second)
+		first := source.Lag(t.Context())
+		if first.Records != 1500 || first.AtLeast || first.Behind < 29*time.Second || first.Behind > 31*time.Second {
+			t.Errorf("after 30 s with 1,500 records: %+v", first)
+		}
+		streams.change(func() { shard.records = append(shard.records, recordsOf(1501, 1600, time.Now())...) })
+		before := streams.count("GetRecords")
+		for range 30 {
+			_ = source.Lag(t.Context())
+		}
+		if calls := streams.count("GetRecords") - before; calls > 0 {
+			t.Errorf("%d calls to count again what was counted a moment ago", calls)
+		}
+		<-time.After(10 * time.Second)
+		if lag := source.Lag(t.Context()); lag.Records != 1600 || lag.Behind-first.Behind < 9*time.Second {
+			t.Errorf("10 s and 100 records later: %+v", lag)
+		}
+		if source.Health() == nil {
+			t.Error("it is called healthy")
+		}
+		store.look(func() { store.before = nil })
+		eventually(t, func() error { return errors.Join(store.hasRows(1600), notBehind(t.Context(), source), source.Health()) })
+	})
+}
+
+// A projector that hangs is worse than one that fails: nothing reports anything any more.
+func TestAReaderThatHangsIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams, shard, store, source := follow(t)
+		release := make(chan struct{})
+		var once bool
+		store.look(func() {
+			store.before = func(projection.Batch) error {
+				if !once {
+					once = true
+					store.mu.Unlock()
+					<-release
+					store.mu.Lock()
+				}
+				return nil
+			}
+		})
+		streams.change(func() { shard.records = append(shard.records, recordsOf(1, 5, time.Now())...) })
+		<-time.After(time.Minute)
+		if lag := source.Lag(t.Context()); lag.Records != 5 || lag.Behind < 59*time.Second {
+			t.Errorf("after a minute: %+v", lag)
+		}
+		if source.Health() == nil {
+			t.Error("it is called healthy")
+		}
+		close(release)
+		eventually(t, func() error { return errors.Join(store.hasRows(5), notBehind(t.Context(), source), source.Health()) })
+	})
+}
+
+func TestAStreamThatDoesNotAnswerIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams, _, _, source := follow(t, recordsOf(1, 3, time.Now())...)
+		streams.change(func() { streams.fault = func(string, string) error { return errors.New("connection refused") } })
+		<-time.After(time.Minute)
+		if lag := source.Lag(t.Context()); !lag.AtLeast || lag.Behind < 59*time.Second || lag.Behind > 61*time.Second {
+			t.Errorf("after a minute without an answer: %+v", lag)
+		}
+		if source.Health() == nil {
+			t.Error("it is called healthy")
+		}
+		streams.change(func() { streams.fault = nil })
+		eventually(t, func() error { return errors.Join(notBehind(t.Context(), source), source.Health()) })
+	})
+}
+
+// What a stopped reader left behind is nothing as long as nobody wrote.
+func TestStandingStillWithNothingNewIsNotBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams, shard, _, source := follow(t, recordsOf(1, 3, time.Now())...)
+		reads := 0
+		streams.change(func() {
+			streams.fault = func(call, _ string) error { // every other call is the reader's, failing; the rest get through
+				if call == "GetRecords" {
+					if reads++; reads%5 == 1 {
+						return errors.New("connection reset by peer")
+					}
+				}
+				return nil
+			}
+		})
+		<-time.After(time.Minute)
+		if lag := source.Lag(t.Context()); lag.Records != 0 || lag.Behind != 0 {
+			t.Errorf("nothing is new: %+v", lag)
+		}
+		streams.change(func() { shard.records = append(shard.records, recordsOf(4, 4, time.Now())...); streams.fault = nil })
+		eventually(t, func() error { return notBehind(t.Context(), source) })
+	})
+}
+
+func TestTheCountOfRecordsHasABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams, shard, store, source := follow(t)
+		store.look(func() { store.before = func(projection.Batch) error { return errRefused } })
+		streams.change(func() { shard.records = recordsOf(1, 10_050, time.Now()) })
+		<-time.After(10 * time.Second)
+		if lag := source.Lag(t.Context()); lag.Records != 10_000 || !lag.AtLeast {
+			t.Errorf("of 10,050 records: %+v", lag)
+		}
+	})
+}
+
+func TestBeforeTheStreamIsReachedTheLagGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source, stop := start(t.Context(), &aws24h{}, newMemory(), dynamodbstreams.Settings{})
+		defer stop()
+		<-time.After(time.Minute)
+		if lag := source.Lag(t.Context()); !lag.AtLeast || lag.Behind != time.Minute {
+			t.Errorf("after a minute without a table: %+v", lag)
+		}
+		if source.Health() == nil {
+			t.Error("it is called healthy")
+		}
+	})
+}

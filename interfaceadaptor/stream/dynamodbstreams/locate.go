@@ -1,0 +1,45 @@
+package dynamodbstreams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	tables "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// locate waits until the table has a stream that carries new images, and returns its ARN. It fails only when ctx ends.
+func (s *Source) locate(ctx context.Context) (found string, err error) {
+	report := func(err error) {
+		s.meter.failed(err)
+		s.fail(ctx, "waiting for the journal's stream", err, "table", s.table)
+	}
+	err = persist(ctx, report, func(ctx context.Context) error {
+		answer, err := s.ports.Tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
+		if err == nil {
+			found, err = streamOf(answer.Table)
+		}
+		var missing *tables.ResourceNotFoundException
+		if errors.As(err, &missing) {
+			return fmt.Errorf("table %s does not exist yet; create it with `make migrate`: %w", s.table, err)
+		}
+		return err
+	})
+	return found, err
+}
+
+func streamOf(table *tables.TableDescription) (string, error) {
+	if table == nil {
+		return "", errors.New("the description of the table is empty")
+	}
+	stream := table.StreamSpecification
+	if stream == nil || !aws.ToBool(stream.StreamEnabled) || table.LatestStreamArn == nil {
+		return "", errors.New("the table has no stream; enable one with the view type NEW_IMAGE")
+	}
+	if view := stream.StreamViewType; view != tables.StreamViewTypeNewImage && view != tables.StreamViewTypeNewAndOldImages {
+		return "", fmt.Errorf("the table's stream carries %s; disable it and enable one with the view type NEW_IMAGE", view)
+	}
+	return *table.LatestStreamArn, nil
+}

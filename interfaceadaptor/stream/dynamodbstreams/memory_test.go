@@ -1,0 +1,110 @@
+package dynamodbstreams_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"example.com/threads/usecase/projection"
+)
+
+// memory is a read model that knows only what was handed over, in transactions with the checkpoints. It stands in for the
+// database where a test needs to stop, kill or fail it at an exact point.
+type memory struct {
+	mu          sync.Mutex
+	checkpoints map[string]map[string]string // by source and shard
+	rows        map[uint64]bool              // of the thread's events, by seq_nr
+	handed      []projection.Record          // in order, duplicates included
+	repairs     int
+	journal     func() []uint64                 // the seq_nrs that a repair finds
+	before      func(projection.Batch) error    // called before a batch is stored; an error refuses it
+	after       func(projection.Batch) error    // called when it is stored; an error is what the source gets to see
+	beforeFix   func(ctx context.Context) error // the same for repairs
+}
+
+func newMemory() *memory {
+	return &memory{checkpoints: map[string]map[string]string{}, rows: map[uint64]bool{}, journal: func() []uint64 { return nil }}
+}
+
+func (m *memory) Project(_ context.Context, batch projection.Batch) (projection.Outcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.before != nil {
+		if err := m.before(batch); err != nil {
+			return projection.Outcome{}, err
+		}
+	}
+	for _, record := range batch.Records {
+		m.rows[record.SeqNr] = true
+		m.handed = append(m.handed, record)
+	}
+	at := batch.Checkpoint
+	if m.checkpoints[at.Source] == nil {
+		m.checkpoints[at.Source] = map[string]string{}
+	}
+	m.checkpoints[at.Source][at.Shard] = at.Position
+	if m.after != nil {
+		return projection.Outcome{}, m.after(batch)
+	}
+	return projection.Outcome{}, nil
+}
+
+func (m *memory) Repair(ctx context.Context) (projection.Outcome, error) {
+	if m.beforeFix != nil {
+		if err := m.beforeFix(ctx); err != nil {
+			return projection.Outcome{}, err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.repairs++
+	for _, seqNr := range m.journal() {
+		m.rows[seqNr] = true
+	}
+	return projection.Outcome{}, nil
+}
+
+func (m *memory) Checkpoints(_ context.Context, source string) ([]projection.Checkpoint, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []projection.Checkpoint
+	for shard, at := range m.checkpoints[source] {
+		all = append(all, projection.Checkpoint{Source: source, Shard: shard, Position: at})
+	}
+	return all, nil
+}
+
+func (m *memory) Forget(_ context.Context, source string, shards ...string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, shard := range shards {
+		delete(m.checkpoints[source], shard)
+	}
+	return nil
+}
+
+// look gives a test the state, between two transactions.
+func (m *memory) look(look func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	look()
+}
+
+// within waits, on the fake clock, until check is nil.
+func within(limit time.Duration, check func() error) error {
+	deadline := time.Now().Add(limit)
+	for {
+		err := check()
+		if err == nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("not so within %s: %w", limit, err)
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}
+
+var errRefused = errors.New("the database refuses")

@@ -1,0 +1,166 @@
+package dynamodbstreams
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"example.com/threads/usecase/projection"
+)
+
+// reader reads one shard. Its position moves only when what is before it is stored; everything else can be lost and is
+// asked for again.
+type reader struct {
+	source   *Source
+	stream   string
+	shard    string
+	repairs  *repairs
+	progress *progress
+
+	position position
+	iterator string // empty: one has to be taken from the position
+	page     *page  // read and not projected yet
+	pace     pace
+	trimmed  bool // the stream forgot something while the shard began
+}
+
+// run returns when the shard is done or ctx has ended.
+func (r *reader) run(ctx context.Context) {
+	for failures := 0; ; {
+		wait, err := r.step(ctx)
+		if err != nil {
+			failures++
+			wait = backoff(failures)
+			r.progress.failed(err)
+			r.source.fail(ctx, "a shard did not move on; tried again from the same position", err, "shard", r.shard, "position", r.position.String())
+		} else {
+			failures = 0
+			r.progress.moved(r.position, time.Now())
+		}
+		if r.position.done() || !pause(ctx, wait) {
+			return
+		}
+	}
+}
+
+// step reads a page and hands it over, or hands over the one that could not be projected the last time.
+func (r *reader) step(ctx context.Context) (wait time.Duration, err error) {
+	select {
+	case r.source.slots <- struct{}{}:
+		defer func() { <-r.source.slots }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	if r.page == nil {
+		if err := r.read(ctx); err != nil {
+			return 0, err
+		}
+	}
+	if r.page == nil { // the iterator was of no use; a new one comes with the next step
+		return r.source.settings.PollMax, nil
+	}
+	return r.deliver(ctx)
+}
+
+func (r *reader) read(ctx context.Context) error {
+	if r.position.kind == begun && r.iterator == "" && !r.position.trusted(time.Now()) {
+		return r.lost(ctx, begun, "nothing has been read since the shard began, too long ago")
+	}
+	if r.iterator == "" {
+		iterator, err := r.source.iterator(ctx, r.stream, r.shard, r.position)
+		if err != nil {
+			return r.judge(ctx, err)
+		}
+		r.iterator = iterator
+	}
+	asked := time.Now()
+	answer, err := r.source.ports.Streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{
+		ShardIterator: aws.String(r.iterator), Limit: aws.Int32(r.source.settings.PageLimit),
+	})
+	if err != nil {
+		return r.judge(ctx, err)
+	}
+	r.source.counters.Polls.Add(1)
+	r.page = r.source.pageOf(ctx, r.position, asked, answer)
+	r.progress.read(r.page)
+	return nil
+}
+
+// judge tells apart what the stream answers instead of records.
+func (r *reader) judge(ctx context.Context, err error) error {
+	switch {
+	case isExpired(err):
+		r.source.counters.Expired.Add(1)
+		r.iterator = ""
+		return nil
+	case isTrimmed(err) && r.position.kind == begun && r.trimmed:
+		// Noted already. DynamoDB Local answers like this on an empty shard until its first record comes.
+		r.iterator = ""
+		r.progress.empty(time.Now())
+		return nil
+	case isTrimmed(err):
+		r.trimmed = r.position.kind == begun
+		return r.lost(ctx, begun, "the stream has forgotten records")
+	case isNotFound(err) && !r.progress.isListed():
+		return r.lost(ctx, gone, "the stream has forgotten the shard")
+	}
+	return err
+}
+
+// lost goes on where the stream still has something, after it has noted that a repair is needed.
+func (r *reader) lost(ctx context.Context, onward kind, why string) error {
+	next := position{kind: onward, at: time.Now()}
+	r.source.log.WarnContext(ctx, "records may be lost to the stream; the read model will be repaired from the journal",
+		"shard", r.shard, "position", r.position.String(), "reason", why)
+	if err := r.repairs.flag(ctx); err != nil {
+		return err
+	}
+	if err := r.source.store(ctx, r.stream, r.shard, next); err != nil {
+		return err
+	}
+	r.source.counters.Lost.Add(1)
+	r.position, r.iterator = next, ""
+	r.repairs.start()
+	return nil
+}
+
+// deliver hands the page over, with the position behind it.
+func (r *reader) deliver(ctx context.Context) (wait time.Duration, err error) {
+	p := r.page
+	if p.behind != r.position {
+		err := r.source.project(ctx, projection.Batch{
+			Records:    p.records,
+			Checkpoint: projection.Checkpoint{Source: r.stream, Shard: r.shard, Position: p.behind.String()},
+		})
+		if err != nil {
+			return 0, fmt.Errorf("project %d records: %w", len(p.records), err)
+		}
+	}
+	r.position, r.iterator, r.page = p.behind, p.next, nil
+	r.progress.projected(p)
+	r.source.counters.Records.Add(int64(len(p.records)))
+	if p.read == 0 {
+		r.source.counters.Empty.Add(1)
+	}
+	return r.pace.next(p.read, int(r.source.settings.PageLimit), time.Now()), nil
+}
+
+// iterator asks for one that begins at the position.
+func (s *Source) iterator(ctx context.Context, stream, shard string, at position) (string, error) {
+	request := &dynamodbstreams.GetShardIteratorInput{
+		StreamArn: aws.String(stream), ShardId: aws.String(shard), ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+	}
+	if at.kind == after {
+		request.ShardIteratorType = types.ShardIteratorTypeAfterSequenceNumber
+		request.SequenceNumber = aws.String(at.sequence)
+	}
+	answer, err := s.ports.Streams.GetShardIterator(ctx, request)
+	if err != nil {
+		return "", fmt.Errorf("take an iterator of shard %s at %s: %w", shard, at, err)
+	}
+	return aws.ToString(answer.ShardIterator), nil
+}
