@@ -30,41 +30,74 @@ func open(t *testing.T, url string) *sqlx.DB {
 	return db
 }
 
+// sets are all there are, with their tables.
+var sets = map[string]struct {
+	set    rdbmigration.Set
+	tables []string
+}{
+	"read model":  {rdbmigration.ReadModel(), []string{"threads", "members", "messages", "checkpoints", "dead_letters"}},
+	"event store": {rdbmigration.EventStore(), []string{"aggregates", "events", "snapshots", "receipts"}},
+}
+
 func TestUpAndDown(t *testing.T) {
-	onEach(t, func(t *testing.T, db *sqlx.DB) {
-		set := rdbmigration.ReadModel()
-		var behind *rdbmigration.VersionError
-		if err := rdbmigration.Check(t.Context(), db, set); !errors.As(err, &behind) || !strings.Contains(err.Error(), "make migrate") {
-			t.Errorf("an empty database passes: %v", err)
+	for name, one := range sets {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, db *sqlx.DB) { upAndDown(t, db, one.set, one.tables) })
+		})
+	}
+}
+
+func upAndDown(t *testing.T, db *sqlx.DB, set rdbmigration.Set, tables []string) {
+	var behind *rdbmigration.VersionError
+	if err := rdbmigration.Check(t.Context(), db, set); !errors.As(err, &behind) || !strings.Contains(err.Error(), "make migrate") {
+		t.Errorf("an empty database passes: %v", err)
+	}
+	for round := range 2 {
+		taken, err := rdbmigration.Up(t.Context(), db, set)
+		if err != nil || len(taken) == 0 {
+			t.Fatalf("round %d: up took %v, %v", round, taken, err)
 		}
-		for round := range 2 {
-			taken, err := rdbmigration.Up(t.Context(), db, set)
-			if err != nil || len(taken) == 0 {
-				t.Fatalf("round %d: up took %v, %v", round, taken, err)
+		if again, err := rdbmigration.Up(t.Context(), db, set); err != nil || len(again) != 0 {
+			t.Errorf("up again took %v, %v", again, err)
+		}
+		if err := rdbmigration.Check(t.Context(), db, set); err != nil {
+			t.Error(err)
+		}
+		for _, table := range tables {
+			var rows int
+			if err := db.GetContext(t.Context(), &rows, "SELECT COUNT(*) FROM "+table); err != nil || rows != 0 {
+				t.Errorf("%d rows in %s, %v", rows, table, err)
 			}
-			if again, err := rdbmigration.Up(t.Context(), db, set); err != nil || len(again) != 0 {
-				t.Errorf("up again took %v, %v", again, err)
+		}
+		for range taken {
+			if file, err := rdbmigration.Down(t.Context(), db, set); err != nil || file == "" {
+				t.Fatalf("down: %q, %v", file, err)
 			}
-			if err := rdbmigration.Check(t.Context(), db, set); err != nil {
-				t.Error(err)
-			}
-			for _, table := range []string{"threads", "members", "messages", "checkpoints", "dead_letters"} {
-				var rows int
-				if err := db.GetContext(t.Context(), &rows, "SELECT COUNT(*) FROM "+table); err != nil || rows != 0 {
-					t.Errorf("%d rows in %s, %v", rows, table, err)
+		}
+		if file, err := rdbmigration.Down(t.Context(), db, set); err != nil || file != "" {
+			t.Errorf("down with nothing left: %q, %v", file, err)
+		}
+		if _, err := db.ExecContext(t.Context(), "SELECT 1 FROM "+tables[0]); err == nil {
+			t.Errorf("the table %s is still there", tables[0])
+		}
+	}
+}
+
+func TestSetsShareADatabase(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		for range 2 {
+			for name, one := range sets {
+				if _, err := rdbmigration.Up(t.Context(), db, one.set); err != nil {
+					t.Fatal(name, err)
 				}
 			}
-			for range taken {
-				if file, err := rdbmigration.Down(t.Context(), db, set); err != nil || file == "" {
-					t.Fatalf("down: %q, %v", file, err)
-				}
-			}
-			if file, err := rdbmigration.Down(t.Context(), db, set); err != nil || file != "" {
-				t.Errorf("down with nothing left: %q, %v", file, err)
-			}
-			if _, err := db.ExecContext(t.Context(), "SELECT 1 FROM threads"); err == nil {
-				t.Error("the table of threads is still there")
-			}
+		}
+		if _, err := rdbmigration.Down(t.Context(), db, rdbmigration.ReadModel()); err != nil {
+			t.Fatal(err)
+		}
+		var stores []string
+		if err := db.SelectContext(t.Context(), &stores, "SELECT store_id FROM event_queue"); err != nil || len(stores) != 1 || len(stores[0]) < 32 {
+			t.Errorf("the event store's ids are %v, %v", stores, err)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 // all has a folder for every set, and in it one for every driver.
 //
-//go:embed readmodel/*/*.sql
+//go:embed readmodel/*/*.sql eventstore/*/*.sql
 var all embed.FS
 
 // Set is one schema: its migrations for every driver, and the table that remembers which of them have run.
@@ -24,6 +24,11 @@ type Set struct {
 // ReadModel is what read-model-updater writes and read-api reads.
 func ReadModel() Set {
 	return Set{name: "read model", folder: "readmodel", table: "readmodel_migrations"}
+}
+
+// EventStore is what write-api writes and read-model-updater follows where EVENT_STORE is mysql or sqlite.
+func EventStore() Set {
+	return Set{name: "event store", folder: "eventstore", table: "eventstore_migrations"}
 }
 
 // String is the set's name, for people.
