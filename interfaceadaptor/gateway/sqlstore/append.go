@@ -1,0 +1,127 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/sqldialect"
+)
+
+// Append writes head, entries and receipts in one transaction: on SQLite together with others that arrive at the same
+// time.
+func (g *Gateway) Append(ctx context.Context, write repository.Append) error {
+	err := check(write)
+	if err == nil {
+		change := appending{gateway: g, write: write}
+		if write.FirstSnapshot != nil {
+			change.first = g.pack(write.ID, repository.Snapshot{Version: 1, Payload: write.FirstSnapshot})
+		}
+		err = g.writer.write(ctx, change)
+	}
+	return explain(ctx, g.dialect, err, "append to %s", write.ID)
+}
+
+func check(write repository.Append) error {
+	switch {
+	case len(write.Entries) == 0:
+		return errors.New("there are no entries")
+	case len(write.Entries)+len(write.Receipts) > repository.MaxAppend:
+		return fmt.Errorf("%d entries and %d receipts are more than %d", len(write.Entries), len(write.Receipts), repository.MaxAppend)
+	case write.ExpectedVersion > 0 && write.FirstSnapshot != nil:
+		return errors.New("the first snapshot comes with the first entry only")
+	}
+	for i, entry := range write.Entries {
+		if want := write.ExpectedVersion + uint64(i) + 1; entry.SeqNr != want {
+			return fmt.Errorf("entry %d of the write has number %d, not %d", i+1, entry.SeqNr, want)
+		}
+		if entry.EventID == "" {
+			return fmt.Errorf("entry %d has no event id", entry.SeqNr)
+		}
+	}
+	return nil
+}
+
+// appending is the change that an Append makes.
+type appending struct {
+	gateway *Gateway
+	write   repository.Append
+	first   packedSnapshot
+}
+
+func (appending) appends() bool { return true }
+
+func (a appending) apply(ctx context.Context, in session) error {
+	err := a.moveHead(ctx, in)
+	if err == nil {
+		err = a.addEntries(ctx, in)
+	}
+	if err == nil && a.write.FirstSnapshot != nil {
+		err = a.first.insert(ctx, in, a.gateway.dialect)
+	}
+	if err == nil {
+		err = a.addReceipts(ctx, in)
+	}
+	if a.gateway.dialect.Classify(err) == sqldialect.Duplicate {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return err
+}
+
+// moveHead takes the aggregate from the expected version to the next one, or makes it. On MySQL others who write to the
+// aggregate wait here.
+func (a appending) moveHead(ctx context.Context, in session) error {
+	id, expected := a.write.ID, a.write.ExpectedVersion
+	next := expected + uint64(len(a.write.Entries))
+	if expected == 0 {
+		_, err := in.ExecContext(ctx,
+			"INSERT INTO aggregates (tenant_code, aggregate_id, type, version, snapshot_version, created_at) VALUES (?, ?, ?, ?, 0, ?)",
+			id.Tenant, id.String(), id.Type, next, a.gateway.settings.Clock().UnixMicro())
+		return err
+	}
+	moved, err := changed(ctx, in,
+		"UPDATE aggregates SET version = ? WHERE tenant_code = ? AND aggregate_id = ? AND version = ?", next, id.Tenant, id.String(), expected)
+	if err == nil && moved == 0 {
+		return errRefused
+	}
+	return err
+}
+
+func (a appending) addEntries(ctx context.Context, in session) error {
+	args := make([]any, 0, len(a.write.Entries)*len(eventColumns))
+	for _, entry := range a.write.Entries {
+		args = append(args, eventValues(a.write.ID, entry)...)
+	}
+	_, err := in.ExecContext(ctx, a.gateway.dialect.Insert("events", eventColumns, len(a.write.Entries)), args...)
+	return err
+}
+
+// refused finds the answer: nil when the write is there already, *HandledError when a command was handled before, and
+// ErrConflict otherwise.
+func (a appending) refused(ctx context.Context, in session) error {
+	own, err := a.isOwn(ctx, in)
+	if own || err != nil {
+		return err
+	}
+	if err := a.handled(ctx, in); err != nil {
+		return err
+	}
+	head, err := readHead(ctx, in, a.write.ID)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: expected %d, found %d", repository.ErrConflict, a.write.ExpectedVersion, head.Version)
+}
+
+// isOwn tells whether the first event is in the journal, where this very write put it before its answer was lost.
+func (a appending) isOwn(ctx context.Context, in session) (bool, error) {
+	var eventID string
+	err := in.GetContext(ctx, &eventID, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
+		a.write.ID.Tenant, a.write.ID.String(), a.write.ExpectedVersion+1)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil && eventID == a.write.Entries[0].EventID, err
+}

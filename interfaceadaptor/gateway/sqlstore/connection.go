@@ -1,0 +1,59 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// synchronousFull is SQLite's number for a commit that waits until it is on the disk.
+const synchronousFull = 2
+
+// connect is the connection that writes. One that would acknowledge what a power cut can take back is refused.
+func (w *groupWriter) connect(ctx context.Context) (*prepared, error) {
+	if w.connection != nil {
+		return w.connection, nil
+	}
+	conn, err := w.db.Connx(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.connection = &prepared{conn: conn, statements: map[string]*sqlx.Stmt{}}
+	if err := durable(ctx, conn); err != nil {
+		w.disconnect()
+		return nil, err
+	}
+	return w.connection, nil
+}
+
+func durable(ctx context.Context, conn *sqlx.Conn) error {
+	var journal string
+	var synchronous int
+	if err := conn.GetContext(ctx, &journal, "PRAGMA journal_mode"); err != nil {
+		return err
+	}
+	if err := conn.GetContext(ctx, &synchronous, "PRAGMA synchronous"); err != nil {
+		return err
+	}
+	if !strings.EqualFold(journal, "wal") || synchronous < synchronousFull {
+		return fmt.Errorf("the event store's file is open with journal_mode %s and synchronous %d: open it with WAL and FULL, or a power cut takes acknowledged commands back",
+			journal, synchronous)
+	}
+	return nil
+}
+
+// disconnect closes the connection for good instead of giving it back: a transaction that is open on it ends.
+func (w *groupWriter) disconnect() {
+	if w.connection == nil {
+		return
+	}
+	for _, statement := range w.connection.statements {
+		_ = statement.Close() // nothing is lost with it
+	}
+	_ = w.connection.conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = w.connection.conn.Close()
+	w.connection = nil
+}

@@ -1,0 +1,89 @@
+package sqlstore_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/interfaceadaptor/gateway/gatewaytest"
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/testenv"
+)
+
+func TestContractOnSQLite(t *testing.T) { gatewaytest.Run(t, onSQLite) }
+func TestContractOnMySQL(t *testing.T)  { gatewaytest.Run(t, onMySQL) }
+
+// onMySQL loses answers on the network.
+func onMySQL(t *testing.T, settings gatewaytest.Settings) gatewaytest.Harness {
+	dsn, network := throughProxy(t, testenv.MySQL(t))
+	db := open(t, dsn)
+	return harness(db, newGateway(t, db, keeping(settings)), func(meanwhile func()) { network.loseNextCommit(meanwhile) })
+}
+
+// onSQLite loses answers in the driver. What goes on meanwhile comes from another gateway, as it would from another
+// process: the one that waits for its answer writes nothing else.
+func onSQLite(t *testing.T, settings gatewaytest.Settings) gatewaytest.Harness {
+	db, fault := openFaulty(t)
+	main := &detour{EventPersistenceGateway: newGateway(t, db, keeping(settings))}
+	other := newGateway(t, db, keeping(settings))
+	return harness(db, main, func(meanwhile func()) {
+		fault.loseNextCommit(func() {
+			main.other.Store(other)
+			meanwhile()
+			main.other.Store(nil)
+		})
+	})
+}
+
+func keeping(settings gatewaytest.Settings) func(*sqlstore.Settings) {
+	return func(s *sqlstore.Settings) { s.SnapshotKeep = settings.KeepSnapshots }
+}
+
+// harness has the rest of the faults, which are the same in every database.
+func harness(db *sqlx.DB, gateway repository.EventPersistenceGateway, lose func(func())) gatewaytest.Harness {
+	const at = " WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
+	run := func(t *testing.T, statement string, args ...any) {
+		t.Helper()
+		result, err := db.ExecContext(t.Context(), statement, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := result.RowsAffected(); rows != 1 || err != nil {
+			t.Fatalf("%d rows, %v", rows, err)
+		}
+	}
+	return gatewaytest.Harness{
+		Gateway:        gateway,
+		LoseNextAnswer: lose,
+		HideEntries:    gatewaytest.NothingLags,
+		DamageSnapshot: func(t *testing.T, id repository.AggregateID, version uint64) {
+			t.Helper()
+			var stored []byte
+			if err := db.GetContext(t.Context(), &stored, "SELECT snapshot FROM snapshots"+at, id.Tenant, id.String(), version); err != nil {
+				t.Fatal(err)
+			}
+			stored[len(stored)/2]++
+			run(t, "UPDATE snapshots SET snapshot = ?"+at, stored, id.Tenant, id.String(), version)
+		},
+		RemoveSnapshot: func(t *testing.T, id repository.AggregateID, version uint64) {
+			t.Helper()
+			run(t, "DELETE FROM snapshots"+at, id.Tenant, id.String(), version)
+		},
+	}
+}
+
+// detour is a gateway whose writes another one can take over for a while.
+type detour struct {
+	repository.EventPersistenceGateway
+	other atomic.Pointer[sqlstore.Gateway]
+}
+
+func (d *detour) Append(ctx context.Context, write repository.Append) error {
+	if other := d.other.Load(); other != nil {
+		return other.Append(ctx, write)
+	}
+	return d.EventPersistenceGateway.Append(ctx, write)
+}

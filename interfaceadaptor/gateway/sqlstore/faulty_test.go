@@ -1,0 +1,98 @@
+package sqlstore_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+)
+
+// fault is a SQLite driver that can fail at a COMMIT that was done.
+type fault struct {
+	dsn string
+
+	mutex sync.Mutex
+	lose  func() // called when the answer to a COMMIT has been lost; nil: none is to be
+}
+
+// openFaulty makes an event store that is used through a fault.
+func openFaulty(t *testing.T) (*sqlx.DB, *fault) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "events.db")
+	open(t, "sqlite:"+path)
+	f := &fault{dsn: "file:" + path + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"}
+	db := sqlx.NewDb(sql.OpenDB(f), "sqlite")
+	t.Cleanup(func() { _ = db.Close() })
+	return db, f
+}
+
+func (f *fault) loseNextCommit(lost func()) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.lose = lost
+}
+
+func (f *fault) takeLoss() func() {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	lost := f.lose
+	f.lose = nil
+	return lost
+}
+
+func (f *fault) Driver() driver.Driver { return &sqlite.Driver{} }
+
+func (f *fault) Connect(context.Context) (driver.Conn, error) {
+	conn, err := f.Driver().Open(f.dsn)
+	if err != nil {
+		return nil, err
+	}
+	return faultyConn{conn.(fullConn), f}, nil
+}
+
+type fullConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+}
+
+type faultyConn struct {
+	fullConn
+	fault *fault
+}
+
+func (c faultyConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	statement, err := c.fullConn.PrepareContext(ctx, query)
+	if err != nil || query != "COMMIT" {
+		return statement, err
+	}
+	return faultyCommit{statement.(fullStmt), c.fault}, nil
+}
+
+type fullStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+type faultyCommit struct {
+	fullStmt
+	fault *fault
+}
+
+func (s faultyCommit) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	result, err := s.fullStmt.ExecContext(ctx, args)
+	if lost := s.fault.takeLoss(); lost != nil && err == nil {
+		lost()
+		return nil, errors.New("disk I/O error")
+	}
+	return result, err
+}

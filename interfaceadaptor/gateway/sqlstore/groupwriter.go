@@ -1,0 +1,188 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/interfaceadaptor/sqldialect"
+	"example.com/threads/usecase"
+)
+
+// maxGroup bounds how many changes share a transaction, and with it how long the first of them waits for the last.
+const maxGroup = 256
+
+var errClosed = fmt.Errorf("%w: this process has closed it", usecase.ErrUnavailable)
+
+// groupWriter is the one writer that SQLite lets there be. The changes that arrive while a transaction is being
+// committed share the next one, so that a wait for the disk serves many; nobody waits for company. Its goroutine is there while
+// there is something to write.
+type groupWriter struct {
+	db       *sqlx.DB
+	dialect  sqldialect.Dialect
+	onAppend func()
+
+	mutex   sync.Mutex
+	waiting []*member
+	working bool
+	closed  bool
+	running sync.WaitGroup
+
+	connection *prepared // of the goroutine; nil: none yet, or the last one failed
+}
+
+// member is a change in a group.
+type member struct {
+	ctx     context.Context // the caller's
+	change  change
+	outcome error         // of the change itself, if the group's transaction is committed
+	done    chan struct{} // closed when outcome is what the caller gets
+}
+
+// write has the change made with those that wait. When ctx ends before its turn it is not made; when ctx ends later,
+// the outcome is unknown.
+func (w *groupWriter) write(ctx context.Context, change change) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m := &member{ctx: ctx, change: change, done: make(chan struct{})}
+	if err := w.accept(m); err != nil {
+		return err
+	}
+	select {
+	case <-m.done:
+		return m.outcome
+	case <-ctx.Done():
+	}
+	select {
+	case <-m.done:
+		return m.outcome
+	default:
+		return ctx.Err()
+	}
+}
+
+func (w *groupWriter) accept(m *member) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.closed {
+		return errClosed
+	}
+	w.waiting = append(w.waiting, m)
+	if !w.working {
+		w.working = true
+		w.running.Go(w.work)
+	}
+	return nil
+}
+
+func (w *groupWriter) work() {
+	for group := w.next(); len(group) > 0; group = w.next() {
+		// One caller who goes away must not end the others' statements.
+		w.commit(context.WithoutCancel(group[0].ctx), group)
+	}
+}
+
+func (w *groupWriter) next() []*member {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	count := min(len(w.waiting), maxGroup)
+	group := w.waiting[:count:count]
+	w.waiting = w.waiting[count:]
+	if count == 0 {
+		w.waiting, w.working = nil, false
+	}
+	return group
+}
+
+// commit makes the changes of a group and gives everybody an answer. A transaction that fails as a whole is run once more
+// on a new connection: changes that were committed after all recognise themselves.
+func (w *groupWriter) commit(ctx context.Context, group []*member) {
+	err := w.try(ctx, group)
+	if err != nil && !errors.Is(err, errNotBegun) {
+		err = w.try(ctx, group)
+	}
+	added := false
+	for _, m := range group {
+		if err != nil {
+			m.outcome = fmt.Errorf("%w: %w", usecase.ErrUnavailable, err)
+		}
+		added = added || m.outcome == nil && m.change.appends()
+	}
+	if added {
+		w.onAppend()
+	}
+	for _, m := range group {
+		close(m.done)
+	}
+}
+
+// errNotBegun says that a transaction could not begin: another process is writing, or the file can't be opened.
+var errNotBegun = errors.New("no transaction could begin")
+
+// try runs a group in one transaction, each change under a savepoint of its own.
+func (w *groupWriter) try(ctx context.Context, group []*member) (err error) {
+	on, err := w.connect(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	defer func() {
+		if err != nil {
+			w.disconnect() // whatever state the connection is in: the transaction ends with it
+		}
+	}()
+	if _, err := on.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	for _, m := range group {
+		if m.outcome = m.ctx.Err(); m.outcome != nil {
+			continue
+		}
+		if err := m.join(ctx, on); err != nil {
+			return err
+		}
+	}
+	_, err = on.ExecContext(ctx, "COMMIT")
+	return err
+}
+
+// join makes the member's change a part of the transaction, or leaves the transaction as it was. The error is the
+// transaction's.
+func (m *member) join(ctx context.Context, on *prepared) error {
+	if _, err := on.ExecContext(ctx, "SAVEPOINT member"); err != nil {
+		return err
+	}
+	m.outcome = m.change.apply(ctx, on)
+	if m.outcome != nil {
+		if _, err := on.ExecContext(ctx, "ROLLBACK TO member"); err != nil {
+			return errors.Join(m.outcome, err)
+		}
+	}
+	if errors.Is(m.outcome, errRefused) {
+		m.outcome = m.change.refused(ctx, on)
+	}
+	_, err := on.ExecContext(ctx, "RELEASE member")
+	return err
+}
+
+// close finishes what was accepted and gives the connection back.
+func (w *groupWriter) close(ctx context.Context) error {
+	w.mutex.Lock()
+	w.closed = true
+	w.mutex.Unlock()
+	done := make(chan struct{})
+	go func() {
+		w.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		w.disconnect()
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("writes of the event store are still under way: %w", ctx.Err())
+	}
+}

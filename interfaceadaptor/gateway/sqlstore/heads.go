@@ -1,0 +1,90 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"iter"
+	"strings"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+const headsPage = 500
+
+type headRow struct {
+	AggregateID     string `db:"aggregate_id"`
+	Version         uint64 `db:"version"`
+	SnapshotVersion uint64 `db:"snapshot_version"`
+}
+
+func (r headRow) head() repository.Head {
+	return repository.Head{Version: r.Version, SnapshotVersion: r.SnapshotVersion}
+}
+
+// Head reads the aggregate's row.
+func (g *Gateway) Head(ctx context.Context, id repository.AggregateID) (repository.Head, error) {
+	head, err := readHead(ctx, g.db, id)
+	return head, explain(ctx, g.dialect, err, "read the head of %s", id)
+}
+
+func readHead(ctx context.Context, in session, id repository.AggregateID) (repository.Head, error) {
+	var row headRow
+	err := in.GetContext(ctx, &row, "SELECT aggregate_id, version, snapshot_version FROM aggregates WHERE tenant_code = ? AND aggregate_id = ?",
+		id.Tenant, id.String())
+	if errors.Is(err, sql.ErrNoRows) {
+		return repository.Head{}, nil
+	}
+	return row.head(), err
+}
+
+// Heads walks through the tenants, and through each tenant's aggregates, page by page.
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[repository.AggregateHead, error] {
+	return g.heads(ctx, aggregateType, 0)
+}
+
+// SnapshotsDue yields the aggregates of the type that have had more than over events since their latest snapshot, in no
+// order. It looks at every aggregate: it is for a program's start, not for the path of a command. It ends after an error.
+func (g *Gateway) SnapshotsDue(ctx context.Context, aggregateType string, over uint64) iter.Seq2[repository.AggregateHead, error] {
+	return g.heads(ctx, aggregateType, over+1)
+}
+
+// heads yields the heads with at least as many events since the latest snapshot.
+func (g *Gateway) heads(ctx context.Context, aggregateType string, since uint64) iter.Seq2[repository.AggregateHead, error] {
+	return func(yield func(repository.AggregateHead, error) bool) {
+		fail := func(err error) {
+			yield(repository.AggregateHead{}, explain(ctx, g.dialect, err, "read the heads of type %s", aggregateType))
+		}
+		var tenant sql.Null[string]
+		err := g.db.GetContext(ctx, &tenant, "SELECT MIN(tenant_code) FROM aggregates")
+		for err == nil && tenant.Valid {
+			for after, more := "", true; more; {
+				var page []headRow
+				err := g.db.SelectContext(ctx, &page, "SELECT aggregate_id, version, snapshot_version FROM aggregates "+
+					"WHERE tenant_code = ? AND aggregate_id > ? AND type = ? AND version - snapshot_version >= ? ORDER BY aggregate_id LIMIT ?",
+					tenant.V, after, aggregateType, since, headsPage)
+				if err != nil {
+					fail(err)
+					return
+				}
+				for _, row := range page {
+					id := aggregateID(tenant.V, aggregateType, row.AggregateID)
+					if !yield(repository.AggregateHead{ID: id, Head: row.head()}, nil) {
+						return
+					}
+					after = row.AggregateID
+				}
+				more = len(page) == headsPage
+			}
+			err = g.db.GetContext(ctx, &tenant, "SELECT MIN(tenant_code) FROM aggregates WHERE tenant_code > ?", tenant.V)
+		}
+		if err != nil {
+			fail(err)
+		}
+	}
+}
+
+// aggregateID takes an id apart that [repository.AggregateID.String] put together.
+func aggregateID(tenant, aggregateType, stored string) repository.AggregateID {
+	return repository.AggregateID{Tenant: tenant, Type: aggregateType, ULID: strings.TrimPrefix(stored, aggregateType+"-")}
+}

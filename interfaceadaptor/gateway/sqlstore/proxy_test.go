@@ -1,0 +1,113 @@
+package sqlstore_test
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// proxy is a network between a program and its database server that can lose an answer.
+type proxy struct {
+	listener net.Listener
+	server   string
+
+	mutex sync.Mutex
+	lose  func() // called when the answer to a COMMIT has been lost; nil: none is to be
+}
+
+// throughProxy returns a DSN that reaches the same database through a network of its own.
+func throughProxy(t *testing.T, dsn string) (string, *proxy) {
+	t.Helper()
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{listener: listener, server: config.Addr}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { p.carry(t, client) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		running.Wait()
+	})
+	config.Addr = listener.Addr().String()
+	return config.FormatDSN(), p
+}
+
+func (p *proxy) loseNextCommit(lost func()) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.lose = lost
+}
+
+func (p *proxy) takeLoss() func() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	lost := p.lose
+	p.lose = nil
+	return lost
+}
+
+// carry carries packets both ways until one side hangs up, or an answer is lost and with it the connection.
+func (p *proxy) carry(t *testing.T, client net.Conn) {
+	defer client.Close()
+	server, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.server)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+
+	losing := make(chan func(), 1)
+	var back sync.WaitGroup
+	back.Go(func() {
+		defer client.Close()
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := server.Read(buffer)
+			if err != nil {
+				return
+			}
+			select {
+			case lost := <-losing: // this is the answer to the COMMIT
+				lost()
+				return
+			default:
+			}
+			if _, err := client.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+	})
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := client.Read(buffer)
+		if err != nil {
+			break
+		}
+		if bytes.Contains(buffer[:n], []byte("\x03COMMIT")) {
+			if lost := p.takeLoss(); lost != nil {
+				losing <- lost
+			}
+		}
+		if _, err := io.Copy(server, bytes.NewReader(buffer[:n])); err != nil {
+			break
+		}
+	}
+	_ = server.Close()
+	back.Wait()
+}
