@@ -83,13 +83,9 @@ func TestItServesAndStops(t *testing.T) {
 			t.Errorf("%s: %d %s", path, got, body)
 		}
 	}
-	response, err := http.Post(p.url+"/threads/create", "application/json", strings.NewReader(create))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = response.Body.Close()
-	if response.StatusCode != http.StatusCreated || response.Header.Get("Consistency-Token") == "" {
-		t.Errorf("%d %v", response.StatusCode, response.Header)
+	status, header, body := ask(t, http.MethodPost, p.url+"/threads/create", create)
+	if status != http.StatusCreated || header.Get("Consistency-Token") == "" {
+		t.Errorf("%d %v %s", status, header, body)
 	}
 	if _, measured := get(t, p.url+"/metrics"); !strings.Contains(measured, `route="/threads/create",status="201"`) {
 		t.Error("the command is not measured")
@@ -104,7 +100,7 @@ func TestItServesAndStops(t *testing.T) {
 func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	p := start(t, testenv.DynamoDB(t), withTables(t))
 	address := strings.TrimPrefix(p.url, "http://")
-	conn, err := net.Dial("tcp", address)
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +114,12 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	_, _ = answers.ReadString('\n')
 	p.stop()
 	testenv.Eventually(t, 5*time.Second, func() error {
-		other, err := net.Dial("tcp", address)
-		if err != nil {
-			return nil
+		other, refused := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+		if refused == nil {
+			_ = other.Close()
+			return fmt.Errorf("%s still takes connections", address)
 		}
-		_ = other.Close()
-		return fmt.Errorf("%s still takes connections", address)
+		return nil
 	})
 	fmt.Fprint(conn, create)
 	response, err := http.ReadResponse(answers, nil)
@@ -153,15 +149,9 @@ func TestAStoreThatDoesNotAnswer(t *testing.T) {
 	if status, body := get(t, p.url+"/health/ready"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"store":"failed"`) {
 		t.Errorf("ready: %d %s", status, body)
 	}
-	response, err := http.Post(p.url+"/threads/create", "application/json", strings.NewReader(create))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" ||
-		!strings.Contains(string(body), `"store_unavailable"`) {
-		t.Errorf("%d %v %s %v", response.StatusCode, response.Header, body, err)
+	status, header, body := ask(t, http.MethodPost, p.url+"/threads/create", create)
+	if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !strings.Contains(body, `"store_unavailable"`) {
+		t.Errorf("%d %v %s", status, header, body)
 	}
 	p.stop()
 	if err := <-p.done; err != nil {
@@ -190,16 +180,27 @@ func TestAMissingRegion(t *testing.T) {
 	}
 }
 
-func get(t *testing.T, url string) (int, string) {
+func get(t *testing.T, url string) (status int, body string) {
 	t.Helper()
-	response, err := http.Get(url)
+	status, _, body = ask(t, http.MethodGet, url, "")
+	return status, body
+}
+
+func ask(t *testing.T, method, url, body string) (int, http.Header, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
+	answered, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, string(body)
+	return response.StatusCode, response.Header, string(answered)
 }

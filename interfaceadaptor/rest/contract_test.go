@@ -4,18 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/interfaceadaptor/gateway/dynamodb"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/dynamodbtest"
 	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/tools/dynamodb-setup/schema"
 	"example.com/threads/usecase/command"
 )
 
@@ -27,16 +22,7 @@ type system struct {
 
 func newSystem(t *testing.T) system {
 	t.Helper()
-	client := awsclient.DynamoDB(testenv.DynamoDBConfig(t))
-	name := testenv.UniqueName(t)
-	tables := dynamodb.Settings{JournalTable: name + "_journal", SnapshotTable: name + "_snapshot", Clock: time.Now}
-	if _, err := schema.Setup(t.Context(), client, schema.Tables(tables.JournalTable, tables.SnapshotTable)); err != nil {
-		t.Fatal(err)
-	}
-	gateway, err := dynamodb.New(client, tables, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	gateway := dynamodbtest.New(t)
 	threads := repository.New(gateway, repository.Settings{})
 	service := command.NewService(threads, command.Settings{})
 	t.Cleanup(func() {

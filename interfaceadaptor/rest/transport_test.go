@@ -127,7 +127,12 @@ func TestSize(t *testing.T) {
 		if test.chunked {
 			body = io.MultiReader(body) // hides the length
 		}
-		response, err := http.Post(server.URL+"/threads/delete", "application/json", body)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/threads/delete", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		response, err := server.Client().Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
