@@ -27,7 +27,7 @@ type Database struct {
 // Each runs a test on a fresh read model of every kind.
 func Each(t *testing.T, run func(t *testing.T, db *Database)) {
 	t.Helper()
-	t.Run("SQLite", func(t *testing.T) { run(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "readmodel.db"))) })
+	t.Run("SQLite", func(t *testing.T) { run(t, SQLite(t)) })
 	t.Run("MySQL", func(t *testing.T) { run(t, open(t, testenv.MySQL(t))) })
 }
 
@@ -66,4 +66,10 @@ func connectorOf(t *testing.T, db *sqlx.DB, url string) driver.Connector {
 		t.Fatal(err)
 	}
 	return made
+}
+
+// SQLite is a fresh read model for tests that are not about the database.
+func SQLite(t *testing.T) *Database {
+	t.Helper()
+	return open(t, "sqlite:"+filepath.Join(t.TempDir(), "readmodel.db"))
 }

@@ -126,3 +126,14 @@ func (w *World) member(id thread.ID, user thread.UserID, role thread.Role, seq u
 		w.Tenant.String(), member.String(), id.String(), user.String(), role.String(), seq, w.micros(), w.micros())
 	return member
 }
+
+// MemberID is the member that a user account is in a thread.
+func (w *World) MemberID(id thread.ID, user thread.UserID) (thread.MemberID, error) {
+	var text string
+	err := w.db.GetContext(w.t.Context(), &text, `SELECT id FROM members WHERE tenant_code = ? AND thread_id = ? AND user_account_id = ? AND removed = 0`,
+		w.Tenant.String(), id.String(), user.String())
+	if err != nil {
+		return thread.MemberID{}, err
+	}
+	return thread.ParseID[thread.Member](text)
+}

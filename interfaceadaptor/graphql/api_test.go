@@ -1,0 +1,169 @@
+package graphql_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/usecase/query"
+)
+
+// api is a running GraphQL endpoint on a read model.
+type api struct {
+	url         string // of the endpoint
+	log         *syncBuffer
+	stopStreams context.CancelFunc
+	statements  func() int64
+}
+
+// settings are what a test changes about its endpoint.
+type settings struct {
+	graphql.Settings
+	wait time.Duration
+}
+
+func serve(t *testing.T, db *readmodeltest.Database, s settings) *api {
+	t.Helper()
+	return serveDB(t, db, db.Counted, s)
+}
+
+func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings) *api {
+	t.Helper()
+	out := &syncBuffer{}
+	log := slog.New(slog.NewTextHandler(out, nil))
+	// Versions are read beside the statements that tests count.
+	watcher := query.NewWatcher(queryreader.New(db.DB), log, query.Pace{})
+	reader := queryreader.New(pool)
+	queries := query.New(reader, reader, reader, watcher, query.Settings{WaitTimeout: s.wait})
+
+	watching, stopWatching := context.WithCancel(t.Context())
+	streams, stopStreams := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { watcher.Run(watching) })
+	server := httptest.NewServer(graphql.NewHandler(streams, queries, log, s.Settings))
+	t.Cleanup(func() {
+		stopStreams()
+		server.Close()
+		stopWatching()
+		running.Wait()
+	})
+	return &api{url: server.URL, log: out, stopStreams: stopStreams, statements: db.Statements}
+}
+
+type syncBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// answer is a GraphQL answer.
+type answer struct {
+	status int
+	Data   json.RawMessage `json:"data"`
+	Errors []struct {
+		Message    string         `json:"message"`
+		Path       []any          `json:"path"`
+		Extensions map[string]any `json:"extensions"`
+	} `json:"errors"`
+}
+
+// code is the code of the answer's only error; empty without one.
+func (a answer) code() string {
+	if len(a.Errors) == 0 {
+		return ""
+	}
+	code, _ := a.Errors[0].Extensions["code"].(string)
+	if len(a.Errors) > 1 {
+		return fmt.Sprintf("%s and %d more", code, len(a.Errors)-1)
+	}
+	return code
+}
+
+// into decodes the data of an answer without errors.
+func (a answer) into(t *testing.T, data any) {
+	t.Helper()
+	if len(a.Errors) > 0 {
+		t.Fatalf("errors: %+v", a.Errors)
+	}
+	if err := json.Unmarshal(a.Data, data); err != nil {
+		t.Fatalf("%s: %v", a.Data, err)
+	}
+}
+
+// asked are the headers and variables of a request.
+type asked struct {
+	tenant, tokens string
+	variables      map[string]any
+}
+
+func (a *api) ask(t *testing.T, with asked, document string) answer {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": document, "variables": with.variables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := map[string]string{"Content-Type": "application/json"}
+	if with.tenant != "" {
+		header["X-Tenant-Code"] = with.tenant
+	}
+	if with.tokens != "" {
+		header["Consistency-Token"] = with.tokens
+	}
+	return a.send(t, http.MethodPost, header, string(body))
+}
+
+func (a *api) send(t *testing.T, method string, header map[string]string, body string) answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, a.url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range header {
+		request.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := answer{status: response.StatusCode}
+	if err := json.Unmarshal(content, &got); err != nil {
+		t.Fatalf("%d %s: %v", response.StatusCode, content, err)
+	}
+	return got
+}
+
+// ids are the arguments that most queries take.
+func ids(id thread.ID, user thread.UserID) string {
+	return fmt.Sprintf(`threadId: "%s", userAccountId: "%s"`, id, user)
+}

@@ -1,0 +1,53 @@
+package graphql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+)
+
+// TestEveryKindHasACode walks the kinds until there are no more, and every rejection that the use cases know.
+func TestEveryKindHasACode(t *testing.T) {
+	codes := []string{codeNotFound, codeBadInput, codeBehind, codeTooComplex, codeUnavailable, codeInternal}
+	samples := append(thread.Rejections(), usecase.ErrConcurrentUpdate, usecase.ErrKeyReused, usecase.ErrUnavailable, usecase.ErrBehind,
+		&thread.InvalidError{Field: "name", Reason: "must be something"}, &usecase.VersionMismatchError{Expected: 1, Current: 2},
+		context.Canceled, context.DeadlineExceeded, errors.New("the password of the database is hunter2"))
+	seen := map[usecase.Kind]bool{}
+	for _, sample := range samples {
+		kind := usecase.KindOf(sample)
+		seen[kind] = true
+		answer, told := answers[kind]
+		if !told {
+			t.Errorf("%v is of kind %d, which has no answer", sample, kind)
+			continue
+		}
+		out := &strings.Builder{}
+		shown := presenter{slog.New(slog.NewTextHandler(out, nil))}.present(t.Context(), resolverError{fmt.Errorf("deep inside: %w", sample)})
+		code, _ := shown.Extensions["code"].(string)
+		if code != answer.code || !strings.Contains(strings.Join(codes, " "), code) {
+			t.Errorf("%v is told as %q", sample, code)
+		}
+		if code == codeInternal && (strings.Contains(shown.Message, sample.Error()) || !strings.Contains(out.String(), sample.Error())) {
+			t.Errorf("%v: told %q, logged %q", sample, shown.Message, out)
+		}
+	}
+	for kind := range usecase.Canceled + 1 {
+		if !seen[kind] {
+			t.Errorf("no error of kind %d was tried", kind)
+		}
+	}
+	for kind, want := range map[usecase.Kind]string{
+		usecase.Invalid: codeBadInput, usecase.NotFound: codeNotFound, usecase.Forbidden: codeNotFound, usecase.Behind: codeBehind,
+		usecase.Unavailable: codeUnavailable, usecase.Internal: codeInternal,
+	} {
+		if answers[kind].code != want {
+			t.Errorf("kind %d is told as %s, want %s", kind, answers[kind].code, want)
+		}
+	}
+}

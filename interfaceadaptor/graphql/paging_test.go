@@ -1,0 +1,255 @@
+package graphql_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/tests/readmodeltest"
+)
+
+// connection is a page of any of the lists.
+type connection struct {
+	Edges []struct {
+		Cursor string
+		Node   struct{ ID, Text, Name string }
+	}
+	PageInfo struct {
+		HasNextPage, HasPreviousPage bool
+		StartCursor, EndCursor       *string
+	}
+}
+
+const wholePage = `{ edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`
+
+func (c connection) ids() []string {
+	found := make([]string, len(c.Edges))
+	for i, edge := range c.Edges {
+		found[i] = edge.Node.ID
+	}
+	return found
+}
+
+// TestMessagesBothWays walks through a thread's messages forwards and backwards, by pages of every size, while the row
+// that the next page begins behind is deleted.
+func TestMessagesBothWays(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		alice := readmodeltest.NewUser()
+		for size := 1; size <= 4; size++ {
+			for _, backward := range []bool{false, true} {
+				chat := w.Thread("chat", alice)
+				var want []string
+				for i := range 7 {
+					want = append(want, w.Post(chat, alice, fmt.Sprint(i)).String())
+				}
+				var got []string
+				border := ""
+				for more := true; more; {
+					arguments := fmt.Sprintf(`first: %d %s`, size, border)
+					if backward {
+						arguments = fmt.Sprintf(`last: %d %s`, size, border)
+					}
+					var data struct{ GetThread struct{ Messages connection } }
+					a.ask(t, asked{tenant: "acme"}, `{ getThread(`+ids(chat, alice)+`) { messages(`+arguments+`) `+wholePage+` } }`).into(t, &data)
+					page := data.GetThread.Messages
+					begun := border != ""
+					if backward {
+						got = append(page.ids(), got...)
+						more = page.PageInfo.HasPreviousPage
+						border = fmt.Sprintf(`before: "%s"`, *page.PageInfo.StartCursor)
+					} else {
+						got = append(got, page.ids()...)
+						more = page.PageInfo.HasNextPage
+						border = fmt.Sprintf(`after: "%s"`, *page.PageInfo.EndCursor)
+					}
+					if behind := map[bool]bool{true: page.PageInfo.HasNextPage, false: page.PageInfo.HasPreviousPage}[backward]; behind != (begun && size > 1) {
+						// With pages of one, what was deleted was all that had been seen.
+						t.Errorf("size %d backward %v: something on the side it came from: %v", size, backward, behind)
+					}
+					seen := page.Edges[len(page.Edges)-1].Node.ID
+					if backward {
+						seen = page.Edges[0].Node.ID
+					}
+					message, err := thread.ParseID[thread.Message](seen)
+					if err != nil {
+						t.Fatal(err)
+					}
+					w.Unpost(chat, message)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("size %d backward %v: %v, want %v", size, backward, got, want)
+				}
+			}
+		}
+	})
+}
+
+// TestListsContinueBehindWhatHasGone pages through the get... lists, whose rows go as soon as they have been seen.
+func TestListsContinueBehindWhatHasGone(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		alice := readmodeltest.NewUser()
+		chat := w.Thread("chat", alice)
+		users := map[string]thread.UserID{}
+		var members, messages []string
+		for i := range 5 {
+			user := readmodeltest.NewUser()
+			id := w.Add(chat, user).String()
+			users[id], members = user, append(members, id)
+			messages = append(messages, w.Post(chat, alice, fmt.Sprint(i)).String())
+		}
+		walk := func(field, arguments, after string, gone func(id string)) (found []string) {
+			t.Helper()
+			if after != "" {
+				after = `, after: "` + after + `"`
+			}
+			for {
+				var data struct{ List []struct{ ID string } }
+				a.ask(t, asked{tenant: "acme"}, `{ list: `+field+`(`+arguments+`, first: 2`+after+`) { id } }`).into(t, &data)
+				if len(data.List) == 0 {
+					return found
+				}
+				for _, row := range data.List {
+					found = append(found, row.ID)
+				}
+				last := data.List[len(data.List)-1].ID
+				gone(last)
+				after = `, after: "` + last + `"`
+			}
+		}
+		own, err := w.MemberID(chat, alice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := walk("getMembers", ids(chat, alice), own.String(), func(id string) { w.Remove(chat, users[id]) }); !slices.Equal(got, members) {
+			t.Errorf("members %v, want %v", got, members)
+		}
+		if got := walk("getMessages", ids(chat, alice), "", func(id string) {
+			message, err := thread.ParseID[thread.Message](id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Unpost(chat, message)
+		}); !slices.Equal(got, messages) {
+			t.Errorf("messages %v, want %v", got, messages)
+		}
+
+		bob := readmodeltest.NewUser()
+		var threads []string
+		for i := range 5 {
+			threads = append([]string{w.Thread(fmt.Sprint(i), bob).String()}, threads...)
+		}
+		if got := walk("getThreads", `userAccountId: "`+bob.String()+`"`, "", func(string) {}); !slices.Equal(got, threads) {
+			t.Errorf("threads %v, want %v", got, threads)
+		}
+		// A thread that has gone is at the front, where its last event has put it: everything else is behind it.
+		for i, leave := range []func(thread.ID) uint64{w.Delete, func(id thread.ID) uint64 { return w.Remove(id, bob) }} {
+			last, err := thread.ParseID[thread.Thread](threads[len(threads)-1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave(last)
+			threads = threads[:len(threads)-1]
+			if got := walk("getThreads", `userAccountId: "`+bob.String()+`"`, last.String(), func(string) {}); !slices.Equal(got, threads) {
+				t.Errorf("%d: threads behind one that has gone: %v, want %v", i, got, threads)
+			}
+		}
+	})
+}
+
+func TestConnectionsOfThreadsAndMembers(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		alice := readmodeltest.NewUser()
+		var threads []string
+		var chat thread.ID
+		for i := range 5 {
+			chat = w.Thread(fmt.Sprint(i), alice)
+			threads = append([]string{chat.String()}, threads...)
+		}
+		var members []string
+		for range 4 {
+			members = append(members, w.Add(chat, readmodeltest.NewUser()).String())
+		}
+		walk := func(ask func(after string) connection, between func()) (found []string) {
+			t.Helper()
+			after := ""
+			for {
+				page := ask(after)
+				if page.PageInfo.HasPreviousPage != (after != "") {
+					t.Errorf("behind %q there is something before: %v", after, page.PageInfo.HasPreviousPage)
+				}
+				found = append(found, page.ids()...)
+				if !page.PageInfo.HasNextPage {
+					return found
+				}
+				after = fmt.Sprintf(`, after: "%s"`, *page.PageInfo.EndCursor)
+				between()
+			}
+		}
+		got := walk(func(after string) connection {
+			var data struct{ Threads connection }
+			a.ask(t, asked{tenant: "acme"}, `{ threads(userAccountId: "`+alice.String()+`", first: 2`+after+`) `+wholePage+` }`).into(t, &data)
+			return data.Threads
+		}, func() { w.Rename(chat, "at the front, where it has been seen") })
+		if !slices.Equal(got, threads) {
+			t.Errorf("threads %v, want %v", got, threads)
+		}
+		got = walk(func(after string) connection {
+			var data struct{ GetThread struct{ Members connection } }
+			a.ask(t, asked{tenant: "acme"}, `{ getThread(`+ids(chat, alice)+`) { members(first: 2`+after+`) `+wholePage+` } }`).into(t, &data)
+			return data.GetThread.Members
+		}, func() {})
+		if !slices.Equal(got[1:], members) {
+			t.Errorf("members %v, want alice's and %v", got, members)
+		}
+
+		var empty struct{ Threads connection }
+		a.ask(t, asked{tenant: "acme"}, `{ threads(userAccountId: "`+readmodeltest.NewUser().String()+`") `+wholePage+` }`).into(t, &empty)
+		if info := empty.Threads.PageInfo; empty.Threads.Edges == nil || info.HasNextPage || info.HasPreviousPage || info.StartCursor != nil || info.EndCursor != nil {
+			t.Errorf("an empty page: %+v", empty)
+		}
+	})
+}
+
+// TestALevelIsOneStatement counts what nested lists cost.
+func TestALevelIsOneStatement(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		alice := readmodeltest.NewUser()
+		user := alice.String()
+		var chat thread.ID
+		for i := range 60 {
+			chat = w.Thread(fmt.Sprint(i), alice)
+			w.Post(chat, alice, fmt.Sprint("in ", i))
+		}
+		const inside = `name members(first: 5) { edges { node { id } } } messages(last: 2) { edges { node { text } } }`
+		for document, levels := range map[string]int64{
+			`{ list: getThreads(userAccountId: "` + user + `", first: 60) { ` + inside + ` } }`:                                                                       3,
+			`{ threads(userAccountId: "` + user + `", first: 60) { edges { node { ` + inside + ` } } } }`:                                                             3,
+			`{ getThread(` + ids(chat, alice) + `) { ` + inside + ` } }`:                                                                                              3,
+			`{ threads(userAccountId: "` + user + `") { edges { node { a: messages(first: 1) { edges { cursor } } b: messages(first: 2) { edges { cursor } } } } } }`: 3,
+			`{ getMembers(` + ids(chat, alice) + `) { id } }`:                                                                                                         2,
+			`{ getMessages(` + ids(chat, alice) + `) { id } }`:                                                                                                        2,
+		} {
+			before := a.statements()
+			var data struct {
+				List []struct {
+					Name     string
+					Messages connection
+				}
+			}
+			a.ask(t, asked{tenant: "acme"}, document).into(t, &data)
+			if spent := a.statements() - before; spent != levels {
+				t.Errorf("%d statements, want %d: %s", spent, levels, document)
+			}
+			for _, row := range data.List { // each thread has got its own
+				if len(row.Messages.Edges) != 1 || row.Messages.Edges[0].Node.Text != "in "+row.Name {
+					t.Errorf("thread %q has %+v", row.Name, row.Messages)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package graphql_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/tests/readmodeltest"
+)
+
+const timeFormat = "2006-01-02T15:04:05.000000Z"
+
+// sameJSON compares JSON, whatever the order of its names.
+func sameJSON(t *testing.T, got json.RawMessage, want string) {
+	t.Helper()
+	var a, b any
+	if err := json.Unmarshal(got, &a); err != nil {
+		t.Fatalf("got %s: %v", got, err)
+	}
+	if err := json.Unmarshal([]byte(want), &b); err != nil {
+		t.Fatalf("want %s: %v", want, err)
+	}
+	if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y {
+		t.Errorf("got\n%s\nwant\n%s", x, y)
+	}
+}
+
+func TestEveryQueryAndField(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
+		chat := w.Thread("Lunch", alice)
+		created := w.Now().Format(timeFormat)
+		bobsID := w.Add(chat, bob)
+		joined := w.Now().Format(timeFormat)
+		hello := w.Post(chat, bob, "hello")
+		posted := w.Now().Format(timeFormat)
+
+		const fields = `id name ownerId version createdAt updatedAt`
+		threadJSON := fmt.Sprintf(`{"id": "%s", "name": "Lunch", "ownerId": "%s", "version": 3, "createdAt": "%s", "updatedAt": "%s"}`,
+			chat, alice, created, posted)
+		memberJSON := fmt.Sprintf(`{"id": "%s", "threadId": "%s", "userAccountId": "%s", "role": "MEMBER", "createdAt": "%s", "updatedAt": "%s"}`,
+			bobsID, chat, bob, joined, joined)
+		messageJSON := fmt.Sprintf(`{"id": "%s", "threadId": "%s", "userAccountId": "%s", "text": "hello", "createdAt": "%s", "updatedAt": "%s"}`,
+			hello, chat, bob, posted, posted)
+		for document, want := range map[string]string{
+			`{ getThread(` + ids(chat, alice) + `) { ` + fields + ` } }`:                                            `{"getThread": ` + threadJSON + `}`,
+			`{ getThreads(userAccountId: "` + bob.String() + `") { ` + fields + ` } }`:                              `{"getThreads": [` + threadJSON + `]}`,
+			`{ threads(userAccountId: "` + bob.String() + `") { edges { node { ` + fields + ` } } } }`:              `{"threads": {"edges": [{"node": ` + threadJSON + `}]}}`,
+			`{ getMember(` + ids(chat, bob) + `) { id threadId userAccountId role createdAt updatedAt } }`:          `{"getMember": ` + memberJSON + `}`,
+			`{ getMembers(` + ids(chat, alice) + `) { role } }`:                                                     `{"getMembers": [{"role": "ADMIN"}, {"role": "MEMBER"}]}`,
+			`{ getMessages(` + ids(chat, alice) + `) { id threadId userAccountId text createdAt updatedAt } }`:      `{"getMessages": [` + messageJSON + `]}`,
+			`{ getMessage(messageId: "` + hello.String() + `", userAccountId: "` + alice.String() + `") { text } }`: `{"getMessage": {"text": "hello"}}`,
+			`{ getThread(` + ids(chat, alice) + `) { members { edges { node { role } } pageInfo { hasNextPage hasPreviousPage } } } }`: `{"getThread":
+				{"members": {"edges": [{"node": {"role": "ADMIN"}}, {"node": {"role": "MEMBER"}}], "pageInfo": {"hasNextPage": false, "hasPreviousPage": false}}}}`,
+			`{ getThread(` + ids(chat, alice) + `) { messages(last: 1) { edges { node { text } } } } }`: `{"getThread": {"messages": {"edges": [{"node": {"text": "hello"}}]}}}`,
+		} {
+			got := a.ask(t, asked{tenant: "acme"}, document)
+			if len(got.Errors) > 0 {
+				t.Errorf("%s: %+v", document, got.Errors)
+				continue
+			}
+			sameJSON(t, got.Data, want)
+		}
+		if _, err := time.Parse(time.RFC3339Nano, created); err != nil {
+			t.Errorf("%s is not RFC 3339", created)
+		}
+		// The other forms of an id mean the same.
+		lower := a.ask(t, asked{tenant: "acme", variables: map[string]any{"id": fmt.Sprintf("%s", chat), "user": alice.String()}},
+			`query($id: ID!, $user: ID!) { getThread(threadId: $id, userAccountId: $user) { name } }`)
+		sameJSON(t, lower.Data, `{"getThread": {"name": "Lunch"}}`)
+	})
+}
+
+// everyQuery asks for everything that a viewer can name.
+func everyQuery(chat thread.ID, message thread.MessageID, user thread.UserID) map[string]string {
+	return map[string]string{
+		"getThread":   `{ getThread(` + ids(chat, user) + `) { id } }`,
+		"getMember":   `{ getMember(` + ids(chat, user) + `) { id } }`,
+		"getMembers":  `{ getMembers(` + ids(chat, user) + `) { id } }`,
+		"getMessages": `{ getMessages(` + ids(chat, user) + `) { id } }`,
+		"getMessage":  `{ getMessage(messageId: "` + message.String() + `", userAccountId: "` + user.String() + `") { id } }`,
+	}
+}
+
+func TestWhatDoesNotExistForTheViewer(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		alice, bob, carol := readmodeltest.NewUser(), readmodeltest.NewUser(), readmodeltest.NewUser()
+		chat := w.Thread("chat", alice)
+		w.Add(chat, bob)
+		message := w.Post(chat, bob, "hello")
+		w.Remove(chat, bob)
+		gone := w.Thread("gone", alice)
+		goneMessage := w.Post(gone, alice, "hello")
+		w.Delete(gone)
+		db.World(t, "globex").Thread("another of alice's", alice)
+
+		for name, test := range map[string]struct {
+			tenant  string
+			queries map[string]string
+			user    thread.UserID
+			sees    int // threads in the lists
+			exist   bool
+		}{
+			"the member":       {"acme", everyQuery(chat, message, alice), alice, 1, true},
+			"another tenant":   {"globex", everyQuery(chat, message, alice), alice, 1, false},
+			"no tenant":        {"", everyQuery(chat, message, alice), alice, 0, false},
+			"never a member":   {"acme", everyQuery(chat, message, carol), carol, 0, false},
+			"a member no more": {"acme", everyQuery(chat, message, bob), bob, 0, false},
+			"a deleted thread": {"acme", everyQuery(gone, goneMessage, alice), alice, 1, false},
+		} {
+			for query, document := range test.queries {
+				got := a.ask(t, asked{tenant: test.tenant}, document)
+				if want := map[bool]string{true: "", false: "NOT_FOUND"}[test.exist]; got.code() != want {
+					t.Errorf("%s, %s: %q, want %q: %+v", name, query, got.code(), want, got.Errors)
+				}
+			}
+			var lists struct {
+				GetThreads []struct{ Name string }
+				Threads    struct{ Edges []struct{ Cursor string } }
+			}
+			user := test.user.String()
+			a.ask(t, asked{tenant: test.tenant}, `{ getThreads(userAccountId: "`+user+`") { name } threads(userAccountId: "`+user+`") { edges { cursor } } }`).into(t, &lists)
+			if len(lists.GetThreads) != test.sees || len(lists.Threads.Edges) != test.sees {
+				t.Errorf("%s sees %+v", name, lists)
+			}
+		}
+		unposted := w.Post(chat, alice, "oops")
+		w.Unpost(chat, unposted)
+		if got := a.ask(t, asked{tenant: "acme"}, everyQuery(chat, unposted, alice)["getMessage"]); got.code() != "NOT_FOUND" {
+			t.Errorf("a deleted message: %q", got.code())
+		}
+	})
+}

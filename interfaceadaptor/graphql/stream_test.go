@@ -1,0 +1,217 @@
+package graphql_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+)
+
+// What a stream brings.
+const (
+	eventNext     = "next"
+	eventComplete = "complete"
+	eventCut      = "cut" // the connection ended without a word about the subscription
+)
+
+// stream is a subscription as a client has it. take waits for the next event that says something.
+type stream interface {
+	take(t *testing.T) (event string, got answer)
+}
+
+const streamPatience = 15 * time.Second
+
+// transports are the ways to subscribe.
+var transports = map[string]func(t *testing.T, a *api, with asked, document string) stream{
+	"WebSocket":          subscribeBySocket,
+	"server-sent events": subscribeByEvents,
+}
+
+// takeThread takes the next state of the followed thread.
+func takeThread(t *testing.T, s stream) (name string, version int) {
+	t.Helper()
+	event, got := s.take(t)
+	if event != eventNext {
+		t.Fatalf("%s, want a state", event)
+	}
+	var data struct {
+		ThreadChanged struct {
+			Name    string
+			Version int
+		}
+	}
+	got.into(t, &data)
+	return data.ThreadChanged.Name, data.ThreadChanged.Version
+}
+
+// wantEnd takes the last answer, an error with the code, and the end.
+func wantEnd(t *testing.T, s stream, code string) {
+	t.Helper()
+	event, got := s.take(t)
+	for event == eventNext && got.code() == "" { // a state from before
+		event, got = s.take(t)
+	}
+	if event != eventNext || got.code() != code || string(got.Data) != "null" {
+		t.Fatalf("%s %q %s, want the error %s", event, got.code(), got.Data, code)
+	}
+	if event, _ := s.take(t); event != eventComplete {
+		t.Errorf("%s after the error", event)
+	}
+}
+
+// events is a subscription by server-sent events.
+type events struct {
+	lines    *bufio.Scanner
+	comments int
+}
+
+func subscribeByEvents(t *testing.T, a *api, with asked, document string) stream {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": document, "variables": with.variables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), streamPatience)
+	t.Cleanup(cancel)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url, strings.NewReader(string(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "text/event-stream")
+	request.Header.Set("X-Tenant-Code", with.tenant)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	if kind := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK || kind != "text/event-stream" {
+		t.Fatalf("%d %s", response.StatusCode, kind)
+	}
+	return &events{lines: bufio.NewScanner(response.Body)}
+}
+
+func (e *events) take(t *testing.T) (string, answer) {
+	t.Helper()
+	var event string
+	var got answer
+	for e.lines.Scan() {
+		field, value, _ := strings.Cut(e.lines.Text(), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case e.lines.Text() == "" && event != "":
+			return event, got
+		case field == "" && value != "":
+			e.comments++
+		case field == "event":
+			event = value
+		case field == "data" && value != "":
+			if err := json.Unmarshal([]byte(value), &got); err != nil {
+				t.Fatalf("%s: %v", value, err)
+			}
+		}
+	}
+	if err := e.lines.Err(); errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("nothing came: %v", err)
+	}
+	return eventCut, got
+}
+
+// message is one of graphql-transport-ws.
+type message struct {
+	ID      string          `json:"id,omitempty"`
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// socket is a WebSocket that speaks graphql-transport-ws.
+type socket struct {
+	conn  *websocket.Conn
+	pings int
+	close websocket.CloseError // once it has been closed
+}
+
+func dial(t *testing.T, a *api, header http.Header, init string) *socket {
+	t.Helper()
+	conn, response, err := websocket.Dial(t.Context(), a.url, &websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{"graphql-transport-ws"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.Body != nil {
+		_ = response.Body.Close()
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	s := &socket{conn: conn}
+	s.send(t, message{Type: "connection_init", Payload: json.RawMessage(init)})
+	return s
+}
+
+func (s *socket) send(t *testing.T, m message) {
+	t.Helper()
+	if err := wsjson.Write(t.Context(), s.conn, m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// receive waits for the next message, and answers pings. After the end it returns a message of type eventCut.
+func (s *socket) receive(t *testing.T) message {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), streamPatience)
+	defer cancel()
+	for {
+		var m message
+		err := wsjson.Read(ctx, s.conn, &m)
+		switch {
+		case ctx.Err() != nil:
+			t.Fatal("nothing came")
+		case errors.As(err, &s.close), err != nil:
+			return message{Type: eventCut}
+		case m.Type == "ping":
+			s.pings++
+			s.send(t, message{Type: "pong"})
+		default:
+			return m
+		}
+	}
+}
+
+func (s *socket) subscribe(t *testing.T, id, document string) {
+	t.Helper()
+	payload, err := json.Marshal(map[string]any{"query": document})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.send(t, message{ID: id, Type: "subscribe", Payload: payload})
+}
+
+func subscribeBySocket(t *testing.T, a *api, with asked, document string) stream {
+	t.Helper()
+	s := dial(t, a, http.Header{"X-Tenant-Code": {with.tenant}}, `{}`)
+	if m := s.receive(t); m.Type != "connection_ack" {
+		t.Fatalf("%+v", m)
+	}
+	s.subscribe(t, "1", document)
+	return s
+}
+
+func (s *socket) take(t *testing.T) (string, answer) {
+	t.Helper()
+	m := s.receive(t)
+	var got answer
+	if m.Type == eventNext {
+		if err := json.Unmarshal(m.Payload, &got); err != nil {
+			t.Fatalf("%s: %v", m.Payload, err)
+		}
+	} else if m.Type != eventComplete && m.Type != eventCut {
+		t.Fatalf("%s %s", m.Type, fmt.Sprint(string(m.Payload)))
+	}
+	return m.Type, got
+}

@@ -1,0 +1,154 @@
+package graphql_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/tests/testenv"
+)
+
+func TestWhoMayOpenAWebSocket(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{})
+	own := a.url
+	for name, test := range map[string]struct {
+		origin, tenant string
+		protocols      []string
+		status         int
+	}{
+		"own page":         {own, "acme", []string{"graphql-transport-ws"}, http.StatusSwitchingProtocols},
+		"no browser":       {"", "", []string{"other", "graphql-transport-ws"}, http.StatusSwitchingProtocols},
+		"another page":     {"https://evil.example", "", []string{"graphql-transport-ws"}, http.StatusForbidden},
+		"a page of null":   {"null", "", []string{"graphql-transport-ws"}, http.StatusForbidden},
+		"another port":     {"http://127.0.0.1:1", "", []string{"graphql-transport-ws"}, http.StatusForbidden},
+		"the old protocol": {own, "", []string{"graphql-ws"}, http.StatusBadRequest},
+		"no protocol":      {own, "", nil, http.StatusBadRequest},
+		"malformed tenant": {own, "ACME", []string{"graphql-transport-ws"}, http.StatusBadRequest},
+	} {
+		header := http.Header{}
+		if test.origin != "" {
+			header.Set("Origin", test.origin)
+		}
+		if test.tenant != "" {
+			header.Set("X-Tenant-Code", test.tenant)
+		}
+		conn, response, err := websocket.Dial(t.Context(), a.url, &websocket.DialOptions{HTTPHeader: header, Subprotocols: test.protocols})
+		if response == nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if response.Body != nil {
+			_ = response.Body.Close()
+		}
+		if response.StatusCode != test.status {
+			t.Errorf("%s: %d, want %d", name, response.StatusCode, test.status)
+		}
+		if conn != nil {
+			_ = conn.CloseNow()
+		}
+	}
+}
+
+func TestTheTenantOfAWebSocket(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	a, w := serve(t, db, settings{}), db.World(t, "acme")
+	alice := readmodeltest.NewUser()
+	chat := w.Thread("chat", alice)
+	for name, test := range map[string]struct {
+		header, init string
+		code         string
+		closed       bool
+	}{
+		"header":             {header: "acme", init: ``},
+		"connection_init":    {init: `{"X-Tenant-Code": "acme"}`},
+		"both":               {header: "acme", init: `{"X-Tenant-Code": "acme"}`},
+		"neither":            {init: `{}`, code: "NOT_FOUND"},
+		"another":            {init: `{"X-Tenant-Code": "globex"}`, code: "NOT_FOUND"},
+		"they contradict":    {header: "acme", init: `{"X-Tenant-Code": "globex"}`, closed: true},
+		"contradict to \"\"": {header: "acme", init: `{"X-Tenant-Code": ""}`, closed: true},
+		"malformed":          {init: `{"X-Tenant-Code": "Acme"}`, closed: true},
+		"not a text":         {init: `{"X-Tenant-Code": 7}`, closed: true},
+	} {
+		header := http.Header{}
+		if test.header != "" {
+			header.Set("X-Tenant-Code", test.header)
+		}
+		s := dial(t, a, header, test.init)
+		if m := s.receive(t); test.closed {
+			if m.Type != eventCut || s.close.Code != 4400 || !strings.Contains(s.close.Reason, "BAD_USER_INPUT") {
+				t.Errorf("%s: %s, %d %q", name, m.Type, s.close.Code, s.close.Reason)
+			}
+			continue
+		} else if m.Type != "connection_ack" {
+			t.Errorf("%s: %+v", name, m)
+		}
+		s.subscribe(t, "1", follow(chat, alice))
+		if event, got := s.take(t); event != eventNext || got.code() != test.code {
+			t.Errorf("%s: %s %q, want %q", name, event, got.code(), test.code)
+		}
+	}
+}
+
+func TestOneWebSocketHasSoManySubscriptionsAndNoMore(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	a, w := serve(t, db, settings{}), db.World(t, "")
+	alice := readmodeltest.NewUser()
+	chat := w.Thread("chat", alice)
+	s := dial(t, a, nil, `{}`)
+	if m := s.receive(t); m.Type != "connection_ack" {
+		t.Fatalf("%+v", m)
+	}
+	for i := range 100 {
+		s.subscribe(t, fmt.Sprint(i), follow(chat, alice))
+		if event, got := s.take(t); event != eventNext || got.code() != "" {
+			t.Fatalf("%d: %s %q", i, event, got.code())
+		}
+	}
+	s.subscribe(t, "one too many", follow(chat, alice))
+	if event, got := s.take(t); event != eventNext || got.code() != "BAD_USER_INPUT" {
+		t.Errorf("one too many: %s %q", event, got.code())
+	}
+	if event, _ := s.take(t); event != eventComplete {
+		t.Errorf("one too many: then %s", event)
+	}
+	// Ending one makes room, and the others go on.
+	s.send(t, message{ID: "7", Type: "complete"})
+	if event, _ := s.take(t); event != eventComplete {
+		t.Errorf("ending one: %s", event)
+	}
+	testenv.Eventually(t, streamPatience, func() error {
+		s.subscribe(t, "after", follow(chat, alice))
+		if event, got := s.take(t); event != eventNext || got.code() != "" {
+			_, _ = s.take(t) // complete
+			return fmt.Errorf("after ending one: %s %q", event, got.code())
+		}
+		return nil
+	})
+	w.Rename(chat, "all see this")
+	for range 100 {
+		takeThread(t, s)
+	}
+}
+
+func TestBadOperationsOnAWebSocket(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{})
+	s := dial(t, a, nil, `{}`)
+	if m := s.receive(t); m.Type != "connection_ack" {
+		t.Fatalf("%+v", m)
+	}
+	s.subscribe(t, "1", `subscription { nothing }`)
+	if m := s.receive(t); m.Type != "error" || m.ID != "1" || !strings.Contains(string(m.Payload), "BAD_USER_INPUT") {
+		t.Errorf("%s %s", m.Type, m.Payload)
+	}
+	if event, _ := s.take(t); event != eventComplete {
+		t.Errorf("then %s", event)
+	}
+	// The connection lives on.
+	s.subscribe(t, "2", `{ __typename }`)
+	if event, got := s.take(t); event != eventNext || got.code() != "" {
+		t.Errorf("%s %q", event, got.code())
+	}
+}
