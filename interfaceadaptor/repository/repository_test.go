@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/gateway/dynamodb/dynamodbtest"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/projection"

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"example.com/threads/interfaceadaptor/gateway/dynamodb/dynamodbtest"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase/command"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/gateway/dynamodb/dynamodbtest"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
 )
