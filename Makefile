@@ -23,10 +23,10 @@ dev-down: $(DEVSERVICES) ## stops what dev-up started, and keeps the data
 	@$(DEVSERVICES) down
 
 up: ## the services and the programs by Docker Compose
-	docker compose up --build --detach --wait
+	@./tools/compose-check/system.sh up
 
 down: ## stops what up started, and keeps the data
-	docker compose down
+	@./tools/compose-check/system.sh down
 
 compose-check: ## runs the compose file for real and the end-to-end tests on it, with stand-ins for images it cannot pull
 	@./tools/compose-check/run.sh

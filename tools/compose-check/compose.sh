@@ -1,0 +1,31 @@
+# Docker Compose, v2 or 1.29, as one command. Read in by run.sh and up.sh; say.sh comes first.
+
+compose() {
+	"${compose_command[@]}" "$@"
+}
+
+# Sets compose_command to the Compose that there is.
+obtain_compose() {
+	if docker compose version >/dev/null 2>&1; then
+		compose_command=(docker compose)
+	elif command -v docker-compose >/dev/null; then
+		compose_command=(docker-compose)
+	else
+		fail "there is no Docker Compose: install its plugin (docker compose) or docker-compose 1.29"
+	fi
+}
+
+# Starts the system and returns once every container that has a health check is healthy. 1.29 has no --wait.
+compose_up() {
+	compose up --detach --remove-orphans "$@" || fail "the system did not start: see its log above, or docker ps --all"
+	local deadline=$((SECONDS + 180)) waiting
+	while waiting=$(containers_not_healthy) && [[ -n $waiting ]]; do
+		((SECONDS < deadline)) || fail "not healthy after 180 s: $waiting"
+		sleep 1
+	done
+}
+
+containers_not_healthy() {
+	compose ps --quiet | xargs docker inspect \
+		--format '{{with .State.Health}}{{if ne .Status "healthy"}}{{$.Name}} is {{.Status}}; {{end}}{{end}}' | tr -d '\n'
+}
