@@ -50,7 +50,7 @@ func (t eventStream) Do(w http.ResponseWriter, r *http.Request, executor graphql
 		return
 	}
 
-	answers := make(chan *graphql.Response)
+	answers := make(chan []byte)
 	go func() {
 		defer close(answers)
 		t.produce(ctx, params, executor, answers)
@@ -64,7 +64,7 @@ func (t eventStream) Do(w http.ResponseWriter, r *http.Request, executor graphql
 }
 
 // copy writes answers until there are no more, or nobody to take them.
-func (t eventStream) copy(ctx context.Context, stream eventWriter, answers <-chan *graphql.Response) {
+func (t eventStream) copy(ctx context.Context, stream eventWriter, answers <-chan []byte) {
 	alive := time.NewTicker(t.keepAlive)
 	defer alive.Stop()
 	for {
@@ -73,7 +73,7 @@ func (t eventStream) copy(ctx context.Context, stream eventWriter, answers <-cha
 		case answer, more := <-answers:
 			switch {
 			case more:
-				err = stream.next(answer)
+				err = stream.write("event: next\ndata: " + string(answer) + "\n\n")
 			case ctx.Err() == nil:
 				_ = stream.write("event: complete\ndata:\n\n")
 				return
@@ -91,11 +91,16 @@ func (t eventStream) copy(ctx context.Context, stream eventWriter, answers <-cha
 	}
 }
 
-// produce runs the operation and sends its answers, until ctx ends.
-func (t eventStream) produce(ctx context.Context, params *graphql.RawParams, executor graphql.GraphExecutor, answers chan<- *graphql.Response) {
+// produce runs the operation and sends its answers as JSON, until ctx ends. It writes each answer before it asks for the
+// next, because the engine uses the same memory for both.
+func (t eventStream) produce(ctx context.Context, params *graphql.RawParams, executor graphql.GraphExecutor, answers chan<- []byte) {
 	send := func(answer *graphql.Response) bool {
+		data, err := json.Marshal(answer)
+		if err != nil {
+			data, _ = json.Marshal(t.presenter.response(ctx, fmt.Errorf("write an answer as JSON: %w", err)))
+		}
 		select {
-		case answers <- answer:
+		case answers <- data:
 			return true
 		case <-ctx.Done():
 			return false
@@ -134,14 +139,6 @@ func (e eventWriter) begin() error {
 		return fmt.Errorf("lift the time limit of the request: %w", err)
 	}
 	return e.write(": hello\n\n")
-}
-
-func (e eventWriter) next(answer *graphql.Response) error {
-	data, err := json.Marshal(answer)
-	if err != nil {
-		return fmt.Errorf("write an answer as JSON: %w", err)
-	}
-	return e.write("event: next\ndata: " + string(data) + "\n\n")
 }
 
 func (e eventWriter) write(text string) error {
