@@ -18,6 +18,8 @@ var layers = map[string]struct {
 }{
 	"domain":  {limited: true, modules: []string{"github.com/oklog/ulid/v2"}},
 	"usecase": {imports: []string{"domain"}, limited: true, modules: smallLibraries},
+	// the contract suite of the projection's ports: test code that adapters' tests import
+	"usecase/projection/projectiontest": {imports: inner},
 
 	"interfaceadaptor/rest":                {imports: inner},
 	"interfaceadaptor/graphql":             {imports: inner},
