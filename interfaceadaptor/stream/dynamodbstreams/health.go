@@ -25,6 +25,9 @@ func (s *Source) Health() error {
 	return nil
 }
 
+// RepairDue tells that the read model may miss what only the journal still has, and that a repair is under way or will be.
+func (s *Source) RepairDue() bool { return !s.meter.state().repair.IsZero() }
+
 // errSilent is the reason of something that stands still without having failed.
 var errSilent = errors.New("no answer so far")
 

@@ -23,7 +23,8 @@ const doubtAfter = time.Second
 //   - Where even that fails, the shard is as far behind as the last time is ago when it was known not to be.
 //
 // The whole is as far behind as the shard that is furthest. Before the source has reached its stream, and when it has no
-// shard to read or fails to look for new ones, that is the time since then. Ages are told by the events' own times, and come out up to a minute too old where those
+// shard to read or fails to look for new ones, that is the time since then; and so it is while a repair is due, because
+// what the stream forgot can be missing until the repair is done. Ages are told by the events' own times, and come out up to a minute too old where those
 // can't be read.
 func (s *Source) Lag(ctx context.Context) stream.Lag {
 	state, now := s.meter.state(), time.Now()
@@ -62,15 +63,23 @@ func (s *Source) Lag(ctx context.Context) stream.Lag {
 	return lag
 }
 
-// blind is the lag that follows from shards that there may be and that nobody knows of.
+// blind is the lag that follows from records that there may be and that nobody can see: in shards that nobody knows of,
+// or forgotten by the stream.
 func (s state) blind(now time.Time, patience time.Duration) stream.Lag {
-	switch {
-	case now.Sub(s.turn) > patience:
-		return stream.Lag{Behind: now.Sub(s.turn), AtLeast: true}
-	case !s.hollow.IsZero() && now.Sub(s.hollow) > doubtAfter:
-		return stream.Lag{Behind: now.Sub(s.hollow), AtLeast: true}
+	var lag stream.Lag
+	since := func(at time.Time) {
+		lag = stream.Lag{Behind: max(lag.Behind, now.Sub(at)), AtLeast: true}
 	}
-	return stream.Lag{}
+	if now.Sub(s.turn) > patience {
+		since(s.turn)
+	}
+	if !s.hollow.IsZero() && now.Sub(s.hollow) > doubtAfter {
+		since(s.hollow)
+	}
+	if !s.repair.IsZero() {
+		since(s.repair)
+	}
+	return lag
 }
 
 // unprojected is the time that nothing unprojected is older than, as far as that can be told.

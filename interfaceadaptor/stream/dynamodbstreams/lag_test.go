@@ -162,6 +162,26 @@ func TestTheCountOfRecordsHasABound(t *testing.T) {
 	})
 }
 
+func TestWhatTheStreamForgotCountsUntilItIsRepaired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams, store := &aws24h{arn: arn}, newMemory()
+		streams.add(&fakeShard{id: shardID(0), from: time.Now()})
+		release := make(chan struct{})
+		store.beforeFix = func(context.Context) error { <-release; return nil }
+		source, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{})
+		defer stop()
+		<-time.After(time.Minute)
+		if lag := source.Lag(t.Context()); !lag.AtLeast || lag.Behind < 59*time.Second || !source.RepairDue() {
+			t.Errorf("a minute into the first repair: %+v, due: %t", lag, source.RepairDue())
+		}
+		close(release)
+		eventually(t, func() error { return errors.Join(notBehind(t.Context(), source), store.settled()) })
+		if source.RepairDue() {
+			t.Error("the repair is done and still due")
+		}
+	})
+}
+
 func TestBeforeTheStreamIsReachedTheLagGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source, stop := start(t.Context(), &aws24h{}, newMemory(), dynamodbstreams.Settings{})

@@ -16,6 +16,7 @@ type meter struct {
 	started time.Time // when the source began to look for its stream
 	turn    time.Time // when the consumer last took in a listing, or a shard's end, to the end
 	hollow  time.Time // since when no shard has anything left to read; zero: one has
+	repair  time.Time // since when a repair is due; zero: none is
 	trouble error     // what last kept the source from its stream or database; nil after a turn
 }
 
@@ -62,6 +63,17 @@ func (m *meter) turned(now time.Time) {
 	m.turn, m.trouble = now, nil
 }
 
+func (m *meter) repairDue(due bool, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case !due:
+		m.repair = time.Time{}
+	case m.repair.IsZero():
+		m.repair = now
+	}
+}
+
 func (m *meter) failed(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,7 +84,8 @@ func (m *meter) failed(err error) {
 func (m *meter) reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.started, m.turn, m.hollow = time.Now(), time.Time{}, time.Time{}
+	m.started, m.turn = time.Now(), time.Time{}
+	m.hollow, m.repair = time.Time{}, time.Time{}
 	m.stream, m.shards = "", nil
 }
 
@@ -81,6 +94,7 @@ type state struct {
 	stream        string
 	started, turn time.Time
 	hollow        time.Time
+	repair        time.Time
 	trouble       error
 	shards        []reading // by shard
 }
@@ -88,7 +102,7 @@ type state struct {
 func (m *meter) state() state {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := state{stream: m.stream, started: m.started, turn: m.turn, hollow: m.hollow, trouble: m.trouble}
+	now := state{stream: m.stream, started: m.started, turn: m.turn, hollow: m.hollow, repair: m.repair, trouble: m.trouble}
 	for _, p := range m.shards {
 		now.shards = append(now.shards, p.reading())
 	}

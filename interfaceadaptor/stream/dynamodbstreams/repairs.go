@@ -29,7 +29,12 @@ const (
 )
 
 // restore takes over what is stored; without anything, nothing is known to be in the read model.
-func (r *repairs) restore(stored string) { r.due = stored == repairDue }
+func (r *repairs) restore(stored string) { r.setDue(stored == repairDue) }
+
+func (r *repairs) setDue(due bool) {
+	r.due = due
+	r.source.meter.repairDue(due, time.Now())
+}
 
 // flag notes that a repair is needed. Once it has returned nil, the source may read on behind the loss. start then
 // begins the repair.
@@ -40,7 +45,7 @@ func (r *repairs) flag(ctx context.Context) error {
 		return err
 	}
 	r.flags++
-	r.due = true
+	r.setDue(true)
 	return nil
 }
 
@@ -91,7 +96,7 @@ func (r *repairs) repair(ctx context.Context) error {
 		if err := r.store(ctx, repairDone); err != nil {
 			return err
 		}
-		r.due = false
+		r.setDue(false)
 	}
 	r.source.counters.Repairs.Add(1)
 	return nil

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+)
+
+const soon = 30 * time.Second
+
+func TestEventsBecomeRows(t *testing.T) {
+	s := newSystem(t).setUp(t)
+	before := s.create(t) // there before anybody follows the stream
+	p := s.start(t)
+	key := s.create(t)
+	var took []time.Duration
+	for i := range 100 {
+		version, err := s.post(t.Context(), key, fmt.Sprint("message ", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answered := time.Now()
+		testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), key, version) })
+		took = append(took, time.Since(answered))
+	}
+	slices.Sort(took)
+	t.Logf("visible after the answer, polled every 10 ms: p50 %s, p90 %s, max %s", took[50], took[90], took[99])
+	testenv.Eventually(t, soon, func() error { return errors.Join(s.isAt(t.Context(), before, 1), p.caughtUp()) })
+	for _, name := range []string{
+		"projection_events_applied_total 1", "projection_lag_seconds 0", "projection_lag_records 0", "projection_ready 1",
+		"projection_repairs_total ", "stream_polls_total ", "stream_records_total 10", "projection_parked_threads 0",
+	} {
+		if measured := p.metrics(t); !strings.Contains(measured, "\n"+name) {
+			t.Errorf("%q is not in the metrics", name)
+		}
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Wait(); err != nil {
+		t.Errorf("it did not end well: %v", err)
+	}
+}
+
+func (p *process) metrics(t *testing.T) string {
+	t.Helper()
+	response, err := http.Get(p.url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func TestItWaitsForWhatIsNotThereYet(t *testing.T) {
+	s := newSystem(t)
+	p := s.start(t)
+	failed := func(check string) func() error {
+		return func() error {
+			status, found, err := p.health()
+			if err == nil && (status != http.StatusServiceUnavailable || found.Checks[check] != "failed" || found.BehindSeconds == 0) {
+				err = fmt.Errorf("%d %+v", status, found)
+			}
+			return err
+		}
+	}
+	testenv.Eventually(t, soon, failed("database"))
+	s.migrate(t)
+	testenv.Eventually(t, soon, func() error {
+		_, found, err := p.health()
+		if err == nil && found.Checks["database"] != "ok" {
+			err = fmt.Errorf("%+v", found)
+		}
+		return err
+	})
+	testenv.Eventually(t, soon, failed("stream"))
+	s.setUpTables(t)
+	key := s.create(t)
+	testenv.Eventually(t, soon, func() error { return errors.Join(s.isAt(t.Context(), key, 1), p.caughtUp()) })
+}
+
+func TestAnEventThatCannotBeReadParksItsThreadAlone(t *testing.T) {
+	s := newSystem(t).setUp(t)
+	p := s.start(t)
+	poisoned, healthy := s.create(t), s.create(t)
+	err := s.gateway.Append(t.Context(), repository.Append{
+		ID: repository.AggregateID{Type: "thread", ULID: poisoned.Thread.String()}, ExpectedVersion: 1,
+		Entries: []repository.Entry{{SeqNr: 2, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.post(t.Context(), healthy, "hello"); err != nil {
+		t.Fatal(err)
+	}
+	testenv.Eventually(t, soon, func() error {
+		_, found, err := p.health()
+		if err == nil && (found.ParkedThreads == nil || *found.ParkedThreads != 1) {
+			err = fmt.Errorf("%+v", found)
+		}
+		return errors.Join(err, s.isAt(t.Context(), healthy, 2), s.isAt(t.Context(), poisoned, 1), p.caughtUp())
+	})
+}
+
+// TestADatabaseThatTakesNothing locks the table that every batch has to write to.
+func TestADatabaseThatTakesNothing(t *testing.T) {
+	s := newSystem(t).setUp(t)
+	p := s.start(t)
+	key := s.create(t)
+	testenv.Eventually(t, soon, func() error { return errors.Join(s.isAt(t.Context(), key, 1), p.caughtUp()) })
+
+	conn, err := s.db.Connx(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(t.Context(), "LOCK TABLES checkpoints WRITE"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		if _, err := s.post(t.Context(), key, fmt.Sprint("message ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var earlier float64
+	testenv.Eventually(t, soon, func() error {
+		_, found, err := p.health()
+		if err == nil && found.BehindRecords != 30 {
+			err = fmt.Errorf("%+v", found)
+		}
+		earlier = found.BehindSeconds
+		return err
+	})
+	testenv.Eventually(t, soon, func() error {
+		status, found, err := p.health()
+		if err == nil && (found.BehindSeconds < earlier+2 || status != http.StatusServiceUnavailable || found.Checks["stream"] != "failed") {
+			err = fmt.Errorf("%d %+v, after %f s", status, found, earlier)
+		}
+		return err
+	})
+	if _, err := conn.ExecContext(t.Context(), "UNLOCK TABLES"); err != nil {
+		t.Fatal(err)
+	}
+	testenv.Eventually(t, 2*soon, func() error { return errors.Join(s.isAt(t.Context(), key, 31), p.caughtUp()) })
+}
+
+// TestKilledAgainAndAgain kills the program at random points while four threads are written to.
+func TestKilledAgainAndAgain(t *testing.T) {
+	s := newSystem(t).setUp(t)
+	const threads, posts, kills = 4, 150, 8
+	keys := make([]usecase.ThreadKey, threads)
+	failures := make(chan error, threads)
+	for i := range keys {
+		keys[i] = s.create(t)
+		go func() {
+			for n := range posts {
+				if _, err := s.post(t.Context(), keys[i], fmt.Sprint("message ", n)); err != nil {
+					failures <- err
+					return
+				}
+			}
+			failures <- nil
+		}()
+	}
+	p := s.start(t)
+	written := 0
+	for kill := 1; kill <= kills; kill++ {
+		// Each life lasts until some more rows are there, so that it is killed in the middle of its work.
+		testenv.Eventually(t, soon, func() error {
+			var count int
+			if err := s.db.GetContext(t.Context(), &count, "SELECT COUNT(*) FROM messages"); err != nil || count < min(written+1, threads*posts) {
+				return fmt.Errorf("%d messages, %v", count, err)
+			}
+			written = count
+			return nil
+		})
+		p.kill()
+		p = s.start(t)
+	}
+	for range keys {
+		if err := <-failures; err != nil {
+			t.Fatal(err)
+		}
+	}
+	testenv.Eventually(t, soon, func() error {
+		errs := []error{p.caughtUp()}
+		for _, key := range keys {
+			errs = append(errs, s.isAt(t.Context(), key, posts+1))
+		}
+		return errors.Join(errs...)
+	})
+}

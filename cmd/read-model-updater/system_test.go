@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb"
+	"example.com/threads/interfaceadaptor/repository"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/tools/dynamodb-setup/schema"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+)
+
+// childVar makes the test binary be the program, for tests that kill it.
+const childVar = "READ_MODEL_UPDATER_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVar) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// system is an event store and a read model on the real services, and who writes to it.
+type system struct {
+	env      map[string]string
+	gateway  *dynamodb.Gateway
+	commands *command.Service
+	db       *sqlx.DB
+	user     thread.UserID
+}
+
+func newSystem(t *testing.T) *system {
+	t.Helper()
+	name := testenv.UniqueName(t)
+	s := &system{
+		env: map[string]string{
+			"JOURNAL_TABLE": name + "_journal", "SNAPSHOT_TABLE": name + "_snapshot",
+			"DATABASE_URL": testenv.MySQL(t), "UPDATER_ADDR": "127.0.0.1:0",
+			"AWS_REGION": testenv.Region, "AWS_ACCESS_KEY_ID": testenv.AccessKeyID, "AWS_SECRET_ACCESS_KEY": testenv.SecretAccessKey,
+			"AWS_ENDPOINT_URL_DYNAMODB": testenv.DynamoDB(t), "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": testenv.DynamoDB(t),
+		},
+		user: newID[thread.UserAccount](),
+	}
+	gateway, err := dynamodb.New(awsclient.DynamoDB(testenv.DynamoDBConfig(t)), dynamodb.Settings{
+		JournalTable: s.env["JOURNAL_TABLE"], SnapshotTable: s.env["SNAPSHOT_TABLE"], Clock: time.Now,
+	}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gateway = gateway
+	threads := repository.New(gateway, repository.Settings{SnapshotEvery: 100, Logger: slog.New(slog.DiscardHandler)})
+	s.commands = command.NewService(threads, command.Settings{})
+	t.Cleanup(func() {
+		s.commands.Drain()
+		_ = threads.Close(context.WithoutCancel(t.Context()))
+	})
+	if s.db, err = database.Open(t.Context(), s.env["DATABASE_URL"], database.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.db.Close() })
+	return s
+}
+
+// setUp makes the tables on both sides.
+func (s *system) setUp(t *testing.T) *system {
+	t.Helper()
+	s.setUpTables(t)
+	s.migrate(t)
+	return s
+}
+
+func (s *system) setUpTables(t *testing.T) {
+	t.Helper()
+	client := awsclient.DynamoDB(testenv.DynamoDBConfig(t))
+	if _, err := schema.Setup(t.Context(), client, schema.Tables(s.env["JOURNAL_TABLE"], s.env["SNAPSHOT_TABLE"])); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *system) migrate(t *testing.T) {
+	t.Helper()
+	if _, err := rdbmigration.Up(t.Context(), s.db, rdbmigration.ReadModel()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start runs the program as a process of its own and returns its address and a way to end it.
+func (s *system) start(t *testing.T) *process {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd: exec.Command(os.Args[0])}
+	p.cmd.Env = append(os.Environ(), childVar+"=1")
+	for name, value := range s.env {
+		p.cmd.Env = append(p.cmd.Env, name+"="+value)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = writer, os.Stderr
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = writer.Close()
+	t.Cleanup(func() { p.kill() })
+	lines := json.NewDecoder(reader)
+	for p.url == "" {
+		var line struct{ Msg, URL string }
+		if err := lines.Decode(&line); err != nil {
+			t.Fatalf("the program ended before it listened: %v", err)
+		}
+		p.url = line.URL
+	}
+	go func() { _, _ = io.Copy(io.Discard, reader); _ = reader.Close() }()
+	return p
+}
+
+// process is a running read-model-updater.
+type process struct {
+	cmd *exec.Cmd
+	url string
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+// health is what /health/ready says.
+func (p *process) health() (status int, found report, err error) {
+	response, err := http.Get(p.url + "/health/ready")
+	if err != nil {
+		return 0, report{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	return response.StatusCode, found, json.NewDecoder(response.Body).Decode(&found)
+}
+
+// caughtUp is nil when the program says that nothing is missing.
+func (p *process) caughtUp() error {
+	status, found, err := p.health()
+	if err == nil && (status != http.StatusOK || found.BehindSeconds != 0 || found.BehindRecords != 0 || found.BehindAtLeast) {
+		err = fmt.Errorf("%d %+v", status, found)
+	}
+	return err
+}
+
+func (s *system) create(t *testing.T) usecase.ThreadKey {
+	t.Helper()
+	name, err := thread.ParseName("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := s.commands.Handle(t.Context(), command.Request{Caller: usecase.Caller{Executor: s.user}, Command: thread.Create{Executor: s.user, Name: name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return usecase.ThreadKey{Thread: result.Thread}
+}
+
+func (s *system) post(ctx context.Context, key usecase.ThreadKey, words string) (version uint64, err error) {
+	text, err := thread.ParseText(words)
+	if err != nil {
+		return 0, err
+	}
+	result, err := s.commands.Handle(ctx, command.Request{
+		Caller: usecase.Caller{Executor: s.user}, Thread: key.Thread, Command: thread.PostMessage{Executor: s.user, Text: text},
+	})
+	return result.Version, err
+}
+
+// isAt checks that the thread's row is at the version and has a message for each post.
+func (s *system) isAt(ctx context.Context, key usecase.ThreadKey, version uint64) error {
+	var found struct{ Version, Messages, Distinct uint64 }
+	err := s.db.GetContext(ctx, &found, `SELECT
+		COALESCE((SELECT version FROM threads WHERE id = ?), 0) AS version,
+		(SELECT COUNT(*) FROM messages WHERE thread_id = ?) AS messages,
+		(SELECT COUNT(DISTINCT text) FROM messages WHERE thread_id = ?) AS `+"`distinct`", key.Thread.String(), key.Thread.String(), key.Thread.String())
+	if err == nil && (found.Version != version || found.Messages != version-1 || found.Distinct != version-1) {
+		err = fmt.Errorf("thread %s: %+v, want version %d", key.Thread, found, version)
+	}
+	return err
+}
+
+func newID[T any]() thread.IDOf[T] {
+	var entropy [10]byte
+	_, _ = rand.Read(entropy[:])
+	return thread.NewID[T](time.Now(), entropy)
+}
