@@ -210,7 +210,8 @@ func lock(t *testing.T, db Database) {
 	}()
 	select {
 	case rows := <-second:
-		t.Errorf("the second one did not wait and saw %+v", rows.Threads[s.key])
+		t.Errorf("the second one did not wait")
+		second <- rows
 	case <-time.After(200 * time.Millisecond):
 	}
 	close(goOn)

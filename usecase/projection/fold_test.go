@@ -1,0 +1,185 @@
+package projection
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+)
+
+func id[T any](n byte) thread.IDOf[T] {
+	return thread.NewID[T](time.UnixMilli(1700000000000), [10]byte{n})
+}
+
+var (
+	begun = time.UnixMicro(1700000000000001).UTC()
+	later = time.UnixMicro(1700000000000002).UTC()
+
+	alice, bob   = id[thread.UserAccount](1), id[thread.UserAccount](2)
+	aliceM, bobM = id[thread.Member](3), id[thread.Member](4)
+	hello        = id[thread.Message](5)
+	stranger     = id[thread.Message](6)
+	other        = id[thread.Thread](7)
+)
+
+func name(t *testing.T, text string) thread.Name {
+	t.Helper()
+	parsed, err := thread.ParseName(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+func text(t *testing.T, words string) thread.Text {
+	t.Helper()
+	parsed, err := thread.ParseText(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// The rows before every event of the tables below: a thread at version 7 with two members and a message.
+func threadBefore(key usecase.ThreadKey) Thread {
+	return Thread{Key: key, Name: "before", Owner: alice, Version: 7, CreatedAt: begun, UpdatedAt: begun}
+}
+
+func rowsBefore(key usecase.ThreadKey) Rows {
+	rows := NewRows()
+	message := Message{Key: MessageKey{key.Tenant, hello}, Thread: key.Thread, Sender: bob, Text: "hello", SeqNr: 3, CreatedAt: begun, UpdatedAt: begun}
+	elsewhere := message
+	elsewhere.Key.ID, elsewhere.Thread = stranger, other
+	rows.add(change{
+		thread: threadBefore(key),
+		members: []Member{
+			{Key: MemberKey{key.Tenant, aliceM}, Thread: key.Thread, User: alice, Role: "Admin", JoinedSeq: 1, CreatedAt: begun, UpdatedAt: begun},
+			{Key: MemberKey{key.Tenant, bobM}, Thread: key.Thread, User: bob, Role: "Member", JoinedSeq: 2, CreatedAt: begun, UpdatedAt: begun},
+		},
+		messages: []Message{message, elsewhere},
+	})
+	return rows
+}
+
+func keyOf(t *testing.T) usecase.ThreadKey {
+	t.Helper()
+	tenant, err := usecase.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return usecase.ThreadKey{Tenant: tenant, Thread: id[thread.Thread](9)}
+}
+
+func next(key usecase.ThreadKey, event thread.Event) usecase.Recorded {
+	return usecase.Recorded{
+		Envelope: usecase.Envelope{Thread: key.Thread, SeqNr: 8, OccurredAt: later, Caller: usecase.Caller{Tenant: key.Tenant, Executor: bob}},
+		Event:    event,
+	}
+}
+
+func TestWhatEventsDo(t *testing.T) {
+	key := keyOf(t)
+	before := rowsBefore(key)
+	bobRow, helloRow := before.Members[MemberKey{key.Tenant, bobM}], before.Messages[MessageKey{key.Tenant, hello}]
+	carol, carolM, news := id[thread.UserAccount](10), id[thread.Member](11), id[thread.Message](12)
+
+	for _, c := range []struct {
+		event thread.Event
+		want  func(*change)
+	}{
+		{thread.Renamed{Name: name(t, "after")}, func(c *change) { c.thread.Name = "after" }},
+		{thread.Deleted{}, func(c *change) { c.thread.Deleted = true }},
+		{thread.MemberAdded{Member: thread.Member{ID: carolM, User: carol, Role: thread.RoleMember}}, func(c *change) {
+			c.members = []Member{{Key: MemberKey{key.Tenant, carolM}, Thread: key.Thread, User: carol, Role: "Member", JoinedSeq: 8, CreatedAt: later, UpdatedAt: later}}
+		}},
+		{thread.MemberRemoved{Member: bobM, User: bob}, func(c *change) {
+			left := bobRow
+			left.Removed, left.UpdatedAt = true, later
+			c.members = []Member{left}
+		}},
+		{thread.MemberRoleChanged{Member: bobM, User: bob, Role: thread.RoleAdmin}, func(c *change) {
+			promoted := bobRow
+			promoted.Role, promoted.UpdatedAt = "Admin", later
+			c.members = []Member{promoted}
+		}},
+		{thread.MessagePosted{Message: thread.Message{ID: news, Sender: alice, Text: text(t, "news")}}, func(c *change) {
+			c.messages = []Message{{Key: MessageKey{key.Tenant, news}, Thread: key.Thread, Sender: alice, Text: "news", SeqNr: 8, CreatedAt: later, UpdatedAt: later}}
+		}},
+		{thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: text(t, "edited")}}, func(c *change) {
+			edited := helloRow
+			edited.Text, edited.UpdatedAt = "edited", later
+			c.messages = []Message{edited}
+		}},
+		{thread.MessageDeleted{Message: hello}, func(c *change) {
+			gone := helloRow
+			gone.Text, gone.Deleted, gone.UpdatedAt = "", true, later
+			c.messages = []Message{gone}
+		}},
+	} {
+		want := change{thread: threadBefore(key)}
+		want.thread.Version, want.thread.UpdatedAt = 8, later
+		c.want(&want)
+		got, err := changeBy(before, next(key, c.event))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%T: %v\n%+v instead of\n%+v", c.event, err, got, want)
+		}
+		if !reflect.DeepEqual(before, rowsBefore(key)) {
+			t.Fatalf("%T changed its input", c.event)
+		}
+	}
+}
+
+func TestWhatTheFirstEventDoes(t *testing.T) {
+	key := keyOf(t)
+	created := next(key, thread.Created{Name: name(t, "new"), Members: []thread.Member{
+		{ID: bobM, User: bob, Role: thread.RoleMember}, {ID: aliceM, User: alice, Role: thread.RoleAdmin},
+	}})
+	created.SeqNr = 1
+	got, err := changeBy(NewRows(), created)
+	want := change{
+		thread: Thread{Key: key, Name: "new", Owner: alice, Version: 1, CreatedAt: later, UpdatedAt: later},
+		members: []Member{
+			{Key: MemberKey{key.Tenant, bobM}, Thread: key.Thread, User: bob, Role: "Member", JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
+			{Key: MemberKey{key.Tenant, aliceM}, Thread: key.Thread, User: alice, Role: "Admin", JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
+		},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\n%+v instead of\n%+v", err, got, want)
+	}
+}
+
+func TestEventsThatContradictTheRows(t *testing.T) {
+	key := keyOf(t)
+	live, deleted, left, none := rowsBefore(key), rowsBefore(key), rowsBefore(key), NewRows()
+	gone := threadBefore(key)
+	gone.Deleted = true
+	deleted.add(change{thread: gone})
+	member, message := left.Members[MemberKey{key.Tenant, bobM}], left.Messages[MessageKey{key.Tenant, hello}]
+	member.Removed, message.Deleted = true, true
+	left.add(change{thread: threadBefore(key), members: []Member{member}, messages: []Message{message}})
+
+	for _, c := range []struct {
+		rows  Rows
+		event thread.Event
+		want  string
+	}{
+		{live, thread.Created{Name: name(t, "again"), Members: []thread.Member{{ID: aliceM, User: alice, Role: thread.RoleAdmin}}}, "exists already"},
+		{none, thread.Created{Name: name(t, "nobody's")}, "without an Admin"},
+		{none, thread.Renamed{Name: name(t, "nothing")}, "does not exist"},
+		{deleted, thread.Renamed{Name: name(t, "late")}, "is deleted"},
+		{live, thread.MemberRemoved{Member: id[thread.Member](99), User: bob}, "not in the thread"},
+		{left, thread.MemberRemoved{Member: bobM, User: bob}, "not in the thread"},
+		{left, thread.MemberRoleChanged{Member: bobM, User: bob, Role: thread.RoleAdmin}, "not in the thread"},
+		{live, thread.MessageEdited{Message: thread.Message{ID: stranger, Sender: bob, Text: text(t, "another thread's")}}, "not in the thread"},
+		{left, thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: text(t, "gone")}}, "not in the thread"},
+		{left, thread.MessageDeleted{Message: hello}, "not in the thread"},
+		{live, nil, "no projection of event"},
+	} {
+		if _, err := changeBy(c.rows, next(key, c.event)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%T: %v instead of %q", c.event, err, c.want)
+		}
+	}
+}
