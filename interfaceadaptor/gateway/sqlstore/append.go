@@ -33,7 +33,12 @@ func check(write repository.Append) error {
 	case write.ExpectedVersion > 0 && write.FirstSnapshot != nil:
 		return errors.New("the first snapshot comes with the first entry only")
 	}
+	commands := make(map[string]bool, len(write.Entries))
 	for i, entry := range write.Entries {
+		if entry.CommandID != "" && commands[entry.CommandID] {
+			return fmt.Errorf("entry %d is not the first of command %s: the tables hold one event for a command", entry.SeqNr, entry.CommandID)
+		}
+		commands[entry.CommandID] = true
 		if want := write.ExpectedVersion + uint64(i) + 1; entry.SeqNr != want {
 			return fmt.Errorf("entry %d of the write has number %d, not %d", i+1, entry.SeqNr, want)
 		}

@@ -1,0 +1,78 @@
+package sqlstore_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+)
+
+// BenchmarkAppend appends one entry with a receipt at a time, with as many clients as the name says, to an aggregate
+// each. raw is the yardstick: transactions of one row, one after the other, as durable and on a file like it.
+func BenchmarkAppend(b *testing.B) {
+	b.Run("sqlite/raw", func(b *testing.B) { rawRows(b, openSQLite(b)) })
+	for _, clients := range []int{1, 8, 32} {
+		b.Run(fmt.Sprintf("sqlite/clients=%d", clients), func(b *testing.B) { appends(b, openSQLite(b), clients) })
+	}
+	b.Run("mysql/raw", func(b *testing.B) { rawRows(b, openMySQL(b)) })
+	for _, clients := range []int{1, 8, 32} {
+		b.Run(fmt.Sprintf("mysql/clients=%d", clients), func(b *testing.B) { appends(b, openMySQL(b), clients) })
+	}
+}
+
+func rawRows(b *testing.B, db *sqlx.DB) {
+	db.MustExecContext(b.Context(), "CREATE TABLE raw_rows (id INTEGER PRIMARY KEY, content VARCHAR(4000) NOT NULL)")
+	conn, err := db.Connx(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	insert, err := conn.PreparexContext(b.Context(), "INSERT INTO raw_rows (id, content) VALUES (?, ?)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = insert.Close() }()
+	content := string(write(newID(), 0, 1).Entries[0].Payload)
+	id := 0
+	for b.Loop() {
+		id++
+		if _, err := insert.ExecContext(b.Context(), id, content); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commands/s")
+}
+
+func appends(b *testing.B, db *sqlx.DB, clients int) {
+	var commits atomic.Int64
+	gateway := newGateway(b, db, func(s *sqlstore.Settings) { s.OnAppend = func() { commits.Add(1) } })
+	todo := make(chan struct{})
+	var done sync.WaitGroup
+	for range clients {
+		done.Go(func() { appendEach(b, gateway, todo) })
+	}
+	for b.Loop() {
+		todo <- struct{}{}
+	}
+	close(todo)
+	done.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commands/s")
+	b.ReportMetric(float64(b.N)/float64(commits.Load()), "commands/commit")
+}
+
+func appendEach(b *testing.B, gateway *sqlstore.Gateway, todo <-chan struct{}) {
+	id, version := newID(), uint64(0)
+	for range todo {
+		w := write(id, version, 1)
+		w.Receipts = append(w.Receipts, receipt(w.Entries[0].CommandID))
+		if err := gateway.Append(b.Context(), w); err != nil {
+			b.Error(err)
+			return
+		}
+		version++
+	}
+}

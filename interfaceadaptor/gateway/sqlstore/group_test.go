@@ -1,0 +1,170 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+)
+
+// together has the writes arrive, in their order, while the file is locked, so that they share a transaction; behind one
+// of its own that waits for the lock. It returns their answers. before is called before the lock is let go.
+func together(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway, before func(), writes ...func() error) []error {
+	t.Helper()
+	lock, err := db.Connx(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Close() }()
+	if _, err := lock.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	answers := make([]error, len(writes)+1)
+	var done sync.WaitGroup
+	begin := func(i, waiting int, write func() error) {
+		done.Go(func() { answers[i] = write() })
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if got := gateway.Waiting(); got != waiting {
+				return fmt.Errorf("%d writes wait, not %d", got, waiting)
+			}
+			return nil
+		})
+	}
+	first := write(newID(), 0, 1)
+	started := make(chan struct{})
+	done.Go(func() {
+		close(started)
+		answers[len(writes)] = gateway.Append(t.Context(), first)
+	})
+	<-started
+	testenv.Eventually(t, 5*time.Second, func() error {
+		if !gateway.Writing() {
+			return errors.New("the first write has not begun")
+		}
+		return nil
+	})
+	for i, write := range writes {
+		begin(i, i+1, write)
+	}
+	before()
+	if _, err := lock.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	done.Wait()
+	if err := answers[len(writes)]; err != nil {
+		t.Fatal(err)
+	}
+	return answers[:len(writes)]
+}
+
+func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
+	db := openSQLite(t)
+	var commits atomic.Int32
+	gateway := newGateway(t, db, func(s *sqlstore.Settings) { s.OnAppend = func() { commits.Add(1) } })
+	send := func(ctx context.Context, write repository.Append) func() error {
+		return func() error { return gateway.Append(ctx, write) }
+	}
+	existing := mustAppend(t, gateway, write(newID(), 0, 2))
+	commits.Store(0)
+	goes, cancel := context.WithCancel(t.Context())
+
+	first := write(newID(), 0, 3)
+	first.Receipts = []repository.Receipt{receipt("command-of-first")}
+	rival := write(first.ID, 0, 1)
+	next := write(first.ID, 3, 1)
+	stale := write(existing.ID, 1, 1)
+	repeat := write(newID(), 0, 1)
+	repeat.Receipts = []repository.Receipt{receipt("command-of-first")}
+	half := write(newID(), 0, 2)
+	half.Receipts = []repository.Receipt{receipt("command-of-half"), receipt("command-of-first")}
+	gone := write(newID(), 0, 1)
+	again := write(existing.ID, 2, 1)
+	again.Entries[0].CommandID = existing.Entries[0].CommandID
+	own := first
+	last := write(existing.ID, 2, 1)
+
+	answers := together(t, db, gateway, cancel,
+		send(t.Context(), first), send(t.Context(), rival), send(t.Context(), next), send(t.Context(), stale), send(t.Context(), repeat),
+		send(t.Context(), half), send(goes, gone), send(t.Context(), again), send(t.Context(), own), send(t.Context(), last))
+
+	var handled *repository.HandledError
+	for i, right := range []bool{
+		answers[0] == nil,
+		errors.Is(answers[1], repository.ErrConflict),
+		answers[2] == nil,
+		errors.Is(answers[3], repository.ErrConflict),
+		errors.As(answers[4], &handled) && handled.Receipt.CommandID == "command-of-first",
+		errors.As(answers[5], &handled) && handled.Receipt.CommandID == "command-of-first",
+		errors.Is(answers[6], context.Canceled),
+		answers[7] != nil && !errors.Is(answers[7], usecase.ErrUnavailable),
+		answers[8] == nil,
+		answers[9] == nil,
+	} {
+		if !right {
+			t.Errorf("write %d: %v", i, answers[i])
+		}
+	}
+	for id, version := range map[repository.AggregateID]uint64{first.ID: 4, existing.ID: 3, repeat.ID: 0, half.ID: 0, gone.ID: 0} {
+		if head, err := gateway.Head(t.Context(), id); err != nil || head.Version != version {
+			t.Errorf("%s is at version %d, not %d: %v", id, head.Version, version, err)
+		}
+	}
+	if _, found, err := gateway.Receipt(t.Context(), "", "command-of-half"); found || err != nil {
+		t.Errorf("half of a write stayed: %t, %v", found, err)
+	}
+	if got := commits.Load(); got != 2 { // the one that waited for the lock, and the group
+		t.Errorf("%d commits", got)
+	}
+}
+
+func TestCloseFinishesWhatWasAccepted(t *testing.T) {
+	db := openSQLite(t)
+	gateway := newGateway(t, db)
+	closed := make(chan error, 1)
+	accepted := write(newID(), 0, 1)
+	answers := together(t, db, gateway, func() {
+		go func() { closed <- gateway.Close(t.Context()) }()
+	}, func() error { return gateway.Append(t.Context(), accepted) })
+	if err := errors.Join(answers[0], <-closed); err != nil {
+		t.Fatal(err)
+	}
+	if head, err := gateway.Head(t.Context(), accepted.ID); err != nil || head.Version != 1 {
+		t.Errorf("%+v, %v", head, err)
+	}
+	if err := gateway.Append(t.Context(), write(newID(), 0, 1)); !errors.Is(err, usecase.ErrUnavailable) {
+		t.Errorf("an append after the end: %v", err)
+	}
+}
+
+func TestLockedFileIsUnavailable(t *testing.T) {
+	db := openSQLite(t)
+	gateway := newGateway(t, db)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	late := write(newID(), 0, 1)
+	answers := together(t, db, gateway, func() { <-ctx.Done() }, func() error { return gateway.Append(ctx, late) })
+	if !errors.Is(answers[0], usecase.ErrUnavailable) {
+		t.Error(answers[0])
+	}
+	mustAppend(t, gateway, write(newID(), 0, 1)) // whatever became of the late one is done by now
+	if head, err := gateway.Head(t.Context(), late.ID); err != nil || head.Version != 0 {
+		t.Errorf("what was out of time before its turn was written: %+v, %v", head, err)
+	}
+}
+
+func TestWeakDurabilityIsRefused(t *testing.T) {
+	db := open(t, "file:"+t.TempDir()+"/events.db?_pragma=synchronous(NORMAL)")
+	if err := newGateway(t, db).Append(t.Context(), write(newID(), 0, 1)); err == nil {
+		t.Error("an event was acknowledged that a power cut can take back")
+	}
+}
