@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,7 +36,7 @@ func build(folder string) error {
 	if err != nil {
 		return err
 	}
-	command := exec.Command("go", "build", "-o", folder,
+	command := exec.CommandContext(context.Background(), "go", "build", "-o", folder,
 		"./cmd/write-api", "./cmd/read-api", "./cmd/read-model-updater", "./tools/dynamodb-setup", "./rdb-migration/cmd/migrate")
 	command.Dir = root
 	if output, err := command.CombinedOutput(); err != nil {

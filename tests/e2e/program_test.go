@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -51,7 +52,7 @@ func (p *program) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = output.Close() }()
-	life := exec.Command(filepath.Join(binaries, p.name))
+	life := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(binaries, p.name))
 	life.Env = append(os.Environ(), p.env...)
 	life.Stdout, life.Stderr = output, output
 	life.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -81,7 +82,10 @@ func ready(t *testing.T, url string) error {
 }
 
 // kill ends the program as a power cut would.
-func (p *program) kill(t *testing.T) { p.end(t, syscall.SIGKILL) }
+func (p *program) kill(t *testing.T) {
+	t.Helper()
+	_ = p.end(t, syscall.SIGKILL) // that it was killed
+}
 
 // stop ends the program as an operator would, and checks that it ended in order.
 func (p *program) stop(t *testing.T) {

@@ -157,7 +157,7 @@ func TestEveryQuery(t *testing.T) {
 
 	for _, c := range []struct{ query, want string }{
 		{`query($viewer: ID!) { getThreads(userAccountId: $viewer) { name } }`, `{"getThreads":[{"name":"newer"},{"name":"queries"}]}`},
-		{`query($viewer: ID!, $newer: ID!) { getThreads(userAccountId: $viewer, after: $newer, first: 1) { name } }`, `{"getThreads":[{"name":"queries"}]}`},
+		{`query($viewer: ID!, $newer: String) { getThreads(userAccountId: $viewer, after: $newer, first: 1) { name } }`, `{"getThreads":[{"name":"queries"}]}`},
 		{`query($thread: ID!, $viewer: ID!) { getMember(threadId: $thread, userAccountId: $viewer) { role } }`, `{"getMember":{"role":"ADMIN"}}`},
 		{`query($thread: ID!, $viewer: ID!) { getMembers(threadId: $thread, userAccountId: $viewer) { role } }`, `{"getMembers":[{"role":"ADMIN"}]}`},
 		{`query($message: ID!, $viewer: ID!) { getMessage(messageId: $message, userAccountId: $viewer) { text } }`, `{"getMessage":{"text":"3"}}`},
