@@ -107,7 +107,7 @@ func (s *Store) classified(doing string, err error) error {
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrTransient, err)
 	case sqldialect.Refused, sqldialect.Duplicate:
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrRefused, err)
-	default:
-		return fmt.Errorf("%s: %w", doing, err)
+	case sqldialect.Fault, sqldialect.Ended:
 	}
+	return fmt.Errorf("%s: %w", doing, err)
 }

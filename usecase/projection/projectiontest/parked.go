@@ -62,17 +62,23 @@ func retryInTime(t *testing.T, db Database) {
 }
 
 // retryBesideTheSource: what the source tells of while a parked thread catches up is in the rows afterwards, whether
-// it comes just before the retry's last look at the journal or just after it, and whether the thread has a row or none.
+// it comes just before the retry's last look at the journal or just after it, and whether the thread has a row by then.
 func retryBesideTheSource(t *testing.T, db Database) {
-	for _, unreadable := range []uint64{1, 2} {
+	for name, c := range map[string]struct {
+		unreadable uint64 // 1: the thread has no row
+		before     int    // the read of the journal after which the source tells of an event that is held; 0: none
+		lastLook   int    // the read that finds nothing more, in the transaction that releases the thread
+	}{
+		"row":    {unreadable: 2, before: 1, lastLook: 4},
+		"no row": {unreadable: 1, before: 0, lastLook: 2},
+	} {
 		journal, clock := NewJournal(), newClock()
 		s := begin(t, journal, "")
 		s.post("second")
-		s.post("third")
-		journal.Break(s.key, unreadable)
+		journal.Break(s.key, c.unreadable)
 		projector, other := newProjector(db, journal, clock), newProjector(db, journal, clock)
 		records := s.all()
-		records[unreadable-1] = projection.Record{Key: s.key, SeqNr: unreadable, Err: Unreadable(records[unreadable-1].Event)}
+		records[c.unreadable-1] = projection.Record{Key: s.key, SeqNr: c.unreadable, Err: Unreadable(records[c.unreadable-1].Event)}
 		project(t, projector, records...)
 		journal.Break(s.key, 0)
 
@@ -80,28 +86,29 @@ func retryBesideTheSource(t *testing.T, db Database) {
 		beside := make(chan error, 1)
 		journal.OnRead(func(usecase.ThreadKey) {
 			switch reads++; reads {
-			case 1: // the retry has read what is behind the rows
+			case c.before:
 				s.post("before the last look")
-				if outcome := project(t, other, s.records(4, 4)...); outcome.Held != 1 {
-					t.Errorf("not held: %+v", outcome)
+				if outcome := project(t, other, s.records(3, 3)...); outcome.Held != 1 {
+					t.Errorf("%s: not held: %+v", name, outcome)
 				}
-			case 4: // it has looked for the last time, and has the lock
+			case c.lastLook:
 				s.post("after the last look")
+				last := s.records(s.state.Version(), s.state.Version())
 				go func() {
-					_, err := other.Project(t.Context(), projection.Batch{Records: s.records(5, 5)})
+					_, err := other.Project(t.Context(), projection.Batch{Records: last})
 					beside <- err
 				}()
 				select {
 				case err := <-beside:
-					t.Error("the source did not wait for the retry")
+					t.Errorf("%s: the source did not wait for the retry", name)
 					beside <- err
 				case <-time.After(100 * time.Millisecond):
 				}
 			}
 		})
 		outcome, err := projector.RetryParked(t.Context())
-		if err != nil || outcome.Released != 1 || reads < 4 {
-			t.Fatalf("%+v, %v after %d reads", outcome, err, reads)
+		if err != nil || outcome.Released != 1 || reads < c.lastLook {
+			t.Fatalf("%s: %+v, %v after %d reads", name, outcome, err, reads)
 		}
 		if err := <-beside; err != nil {
 			t.Fatal(err)
