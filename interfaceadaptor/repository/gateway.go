@@ -48,10 +48,12 @@ type Journal interface {
 // Snapshots is the part of an event store that saves time: without it, or with broken ones, everything still holds.
 type Snapshots interface {
 	// SaveSnapshot stores a state as the latest one, in a way that shows it complete or not at all, and lets go of those
-	// beyond the number that the gateway keeps. Saving the same version again, or an older one than the latest, changes nothing.
+	// beyond the number that the gateway keeps. Saving the same version again, or an older one than the latest, changes nothing;
+	// a version that the journal has not reached is an error.
 	SaveSnapshot(ctx context.Context, id AggregateID, snapshot Snapshot) error
 
-	// Snapshots yields the snapshots with Version <= upTo that can be read whole, latest first. One that is missing parts or fails
+	// Snapshots yields the snapshots with Version <= head.Version that can be read whole, latest first, the first state among
+	// them as long as there is no other. One that is missing parts or fails
 	// its checksum is logged and left out. It ends after an error.
 	Snapshots(ctx context.Context, id AggregateID, head Head) iter.Seq2[Snapshot, error]
 }
@@ -76,7 +78,8 @@ type AggregateHead struct {
 }
 
 // Entry is an event as the journal holds it. Payload is the whole event; the other fields repeat what stores keep in
-// keys and columns.
+// keys and columns. What comes back are SeqNr, EventID, OccurredAt to the millisecond, and Payload to the byte; the others where
+// the store has a place for them.
 type Entry struct {
 	SeqNr         uint64
 	EventID       string

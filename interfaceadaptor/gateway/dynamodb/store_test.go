@@ -1,12 +1,14 @@
 package dynamodb_test
 
 import (
+	"context"
 	"log/slog"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/oklog/ulid/v2"
@@ -33,12 +35,33 @@ func newStore(t *testing.T) *store {
 	s := &store{journal: testenv.UniqueName(t), snapshot: testenv.UniqueName(t), client: sdk.NewFromConfig(cfg)}
 	s.transport = faults.New(cfg.HTTPClient)
 	cfg.HTTPClient = s.transport
+	cfg.Retryer = func() aws.Retryer { // as many attempts as elsewhere, sooner
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = 4
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 5 * time.Millisecond, nil })
+		})
+	}
 	s.faulty = sdk.NewFromConfig(cfg)
-	report, err := schema.Setup(t.Context(), s.client, schema.Tables(s.journal, s.snapshot))
+	tables := schema.Tables(s.journal, s.snapshot)
+	for i := range tables { // DynamoDB Local gets slower with each stream record that any table ever had; nobody reads these
+		tables[i].Stream = false
+	}
+	report, err := schema.Setup(t.Context(), s.client, tables)
 	if err != nil || len(report.Differences) > 0 {
 		t.Fatalf("set up the tables: %v, %v", report.Differences, err)
 	}
+	t.Cleanup(func() { s.drop(t) })
 	return s
+}
+
+func (s *store) drop(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute) // the test's own has ended
+	defer cancel()
+	for _, table := range []string{s.journal, s.snapshot} {
+		if _, err := s.client.DeleteTable(ctx, &sdk.DeleteTableInput{TableName: aws.String(table)}); err != nil {
+			t.Errorf("delete table %s: %v", table, err)
+		}
+	}
 }
 
 func (s *store) settings() dynamodb.Settings {

@@ -1,8 +1,6 @@
 package gatewaytest
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"example.com/threads/interfaceadaptor/repository"
@@ -62,12 +60,7 @@ func withSnapshots(t *testing.T, h Harness) repository.AggregateID {
 
 func saveLarge(t *testing.T, h Harness, id repository.AggregateID, version uint64) {
 	t.Helper()
-	var large strings.Builder
-	for range 40_000 {
-		large.WriteString(newID().ULID)
-	}
-	payload := fmt.Appendf(nil, `{"ids":%q}`, large.String())
-	if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: version, Payload: payload}); err != nil {
+	if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: version, Payload: noise(1_000_000)}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,7 +1,9 @@
 package gatewaytest
 
 import (
+	"encoding/base64"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +52,15 @@ func grow(t *testing.T, h Harness, id repository.AggregateID, after uint64, coun
 
 // state is what the suite takes for the state of an aggregate at a version.
 func state(version uint64) []byte { return fmt.Appendf(nil, `{"state":%d}`, version) }
+
+// noise is a state of about size bytes that no compression makes much smaller.
+func noise(size int) []byte {
+	random := make([]byte, size*3/4)
+	for i := range random {
+		random[i] = byte(rand.Uint32())
+	}
+	return fmt.Appendf(nil, `{"noise":%q}`, base64.StdEncoding.EncodeToString(random))
+}
 
 func receipt(commandID string) repository.Receipt {
 	return repository.Receipt{

@@ -2,9 +2,6 @@ package gatewaytest
 
 import (
 	"bytes"
-	"encoding/base64"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -81,11 +78,7 @@ var snapshotContracts = []contract{
 		id := newID()
 		grow(t, h, id, 0, 2, 0)
 		for _, size := range []int{2_000_000, 400_000} {
-			noise := make([]byte, size*3/4)
-			for i := range noise {
-				noise[i] = byte(rand.Uint32())
-			}
-			large := repository.Snapshot{Version: 2, Payload: fmt.Appendf(nil, `{"noise":%q}`, base64.StdEncoding.EncodeToString(noise))}
+			large := repository.Snapshot{Version: 2, Payload: noise(size)}
 			if size < 1_000_000 { // a second one, which the first has to make way for
 				grow(t, h, id, 2, 1, 0)
 				large.Version = 3
