@@ -114,7 +114,7 @@ type connection struct {
 
 // WriteJSON sends nothing any more once the streams end: a client must not take the end for the subscription's own.
 func (c connection) WriteJSON(message any) error {
-	if c.streams.Err() != nil {
+	if c.stopping() {
 		return nil
 	}
 	return c.limitedConn.WriteJSON(message)
@@ -122,8 +122,10 @@ func (c connection) WriteJSON(message any) error {
 
 // WriteClose closes with 1001 once the streams end, which clients take as a reason to connect again.
 func (c connection) WriteClose(code int, reason string) error {
-	if c.streams.Err() != nil {
+	if c.stopping() {
 		code, reason = closeGoingAway, "the server is stopping"
 	}
 	return c.limitedConn.WriteClose(code, reason)
 }
+
+func (c connection) stopping() bool { return c.streams.Err() != nil }

@@ -28,7 +28,7 @@ type Database struct {
 func Each(t *testing.T, run func(t *testing.T, db *Database)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) { run(t, SQLite(t)) })
-	t.Run("MySQL", func(t *testing.T) { run(t, open(t, testenv.MySQL(t))) })
+	t.Run("MySQL", func(t *testing.T) { run(t, MySQL(t)) })
 }
 
 // Statements is how many statements have gone through Counted.
@@ -72,4 +72,10 @@ func connectorOf(t *testing.T, db *sqlx.DB, url string) driver.Connector {
 func SQLite(t *testing.T) *Database {
 	t.Helper()
 	return open(t, "sqlite:"+filepath.Join(t.TempDir(), "readmodel.db"))
+}
+
+// MySQL is a fresh read model on MySQL or MariaDB, for tests of what only they do.
+func MySQL(t *testing.T) *Database {
+	t.Helper()
+	return open(t, testenv.MySQL(t))
 }

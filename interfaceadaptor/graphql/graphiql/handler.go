@@ -17,7 +17,7 @@ import (
 var files embed.FS
 
 // contentSecurityPolicy lets the page load what this server serves. Beyond that the published build has its fonts and
-// cursors in its style sheet as data, and sets styles on elements.
+// images in its style sheet as data, and its dialogs add styles of their own to the page.
 const contentSecurityPolicy = "default-src 'self'; font-src 'self' data:; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 

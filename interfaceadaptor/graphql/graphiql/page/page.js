@@ -7,11 +7,13 @@ const endpoint = new URL('/graphql', window.location.href);
 const socket = new URL(endpoint);
 socket.protocol = endpoint.protocol === 'https:' ? 'wss:' : 'ws:';
 
-const introduction = `# Threads, their members and their messages, as one user account sees them.
+const introduction = `# Threads as one user account sees them.
 #
-# Put ids into the Variables pane below. The Headers pane takes
-#   {"X-Tenant-Code": "acme"}                      whose threads; without it those of the tenant with the empty code
-#   {"Consistency-Token": "<thread id>:<version>"} wait for what a command has answered
+# Put ids into the Variables pane below. In the Headers pane:
+#   {"X-Tenant-Code": "acme"}
+# says whose threads, and
+#   {"Consistency-Token": "<thread id>:<version>"}
+# waits for what a command has answered.
 #
 # The book on the left describes every field.
 
