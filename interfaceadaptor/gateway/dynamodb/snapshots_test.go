@@ -184,3 +184,22 @@ func TestASnapshotOfAnotherProgramIsRead(t *testing.T) {
 		t.Errorf("read %s at %d", got.Payload, got.Version)
 	}
 }
+
+func TestTheBytesOfAnotherSnapshotAreNotTaken(t *testing.T) {
+	s := newStore(t)
+	settings := s.settings()
+	settings.SnapshotKeep = 1
+	gateway := s.open(t, settings)
+	id := begin(t, gateway, 9)
+	save(t, gateway, id, repository.Snapshot{Version: 5, Payload: []byte(`{"state":5}`)})
+	save(t, gateway, id, repository.Snapshot{Version: 9, Payload: []byte(`{"state":9}`)})
+	pkey, skey := "thread-"+shardOf(id.ULID), "thread-"+id.ULID
+	newer := s.get(t, s.snapshot, pkey, skey+"-9")
+	newer["payload"] = s.get(t, s.snapshot, pkey, skey+"-5")["payload"]
+	if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(s.snapshot), Item: newer}); err != nil {
+		t.Fatal(err)
+	}
+	if got := latest(t, gateway, id); got.Version != 5 || string(got.Payload) != `{"state":5}` {
+		t.Errorf("read %s at %d", got.Payload, got.Version)
+	}
+}
