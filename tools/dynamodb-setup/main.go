@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	switch {
 	case err != nil:
-		return err
+		return fmt.Errorf("%w; check AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB and the credentials, and run it again", err)
 	case len(report.Differences) > 0:
 		return errDifferent
 	}
