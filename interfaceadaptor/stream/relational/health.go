@@ -1,0 +1,84 @@
+package relational
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"example.com/threads/interfaceadaptor/stream"
+)
+
+// state is where a source stands.
+type state struct {
+	started  time.Time
+	located  bool
+	position uint64    // everything up to it is in the read model
+	moved    time.Time // when a read or a batch last succeeded
+	trouble  error     // the last failure since then
+}
+
+// meter keeps the state, for those who ask from outside.
+type meter struct {
+	mutex sync.Mutex
+	state state
+}
+
+func (m *meter) change(change func(*state)) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	change(&m.state)
+}
+
+func (m *meter) locate(position uint64) {
+	m.change(func(s *state) { s.located, s.position, s.moved, s.trouble = true, position, time.Now(), nil })
+}
+
+func (m *meter) moveTo(position uint64) {
+	m.change(func(s *state) { s.position, s.moved, s.trouble = position, time.Now(), nil })
+}
+
+func (m *meter) step()          { m.change(func(s *state) { s.moved, s.trouble = time.Now(), nil }) }
+func (m *meter) fail(err error) { m.change(func(s *state) { s.trouble = err }) }
+
+func (m *meter) read() (now state) {
+	m.change(func(s *state) { now = *s })
+	return now
+}
+
+// Lag tells how far the read model is behind the event store. It asks the event store itself, whatever the source is
+// doing or failing to do. When that does not answer, the lag is the time since it was last heard of.
+func (s *Source) Lag(ctx context.Context) stream.Lag {
+	state := s.meter.read()
+	if !state.located {
+		return stream.Lag{Behind: time.Since(state.started), AtLeast: true}
+	}
+	backlog, err := s.ports.Queue.Backlog(ctx, state.position)
+	switch {
+	case err != nil:
+		return stream.Lag{Behind: time.Since(state.moved), AtLeast: true}
+	case backlog.Records == 0:
+		return stream.Lag{}
+	}
+	return stream.Lag{Behind: max(0, time.Since(backlog.Oldest)), Records: backlog.Records}
+}
+
+// errSilent is the reason of something that stands still without having failed.
+var errSilent = errors.New("no answer so far")
+
+// Health is nil while the source moves: within Settings.StallAfter it has read the queue, if only to find nothing new,
+// or projected a batch. Being behind is not a fault; standing still is. The error says what stands still, and why.
+func (s *Source) Health() error {
+	state := s.meter.read()
+	if state.trouble == nil {
+		state.trouble = errSilent
+	}
+	if !state.located {
+		return fmt.Errorf("the queue of events and the read model have not been reached yet: %w", state.trouble)
+	}
+	if idle := time.Since(state.moved); idle > s.settings.StallAfter {
+		return fmt.Errorf("the queue of events has not moved behind %d for %s: %w", state.position, idle.Round(time.Second), state.trouble)
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package relational_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/stream/relational"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+func TestEventsReachTheReadModel(t *testing.T) {
+	onEach(t, func(t *testing.T, s *system) {
+		early := s.create(t, "")
+		source := s.source(t, s.projector, relational.Settings{PageSize: 7})
+		run(t, source)
+		var mutex sync.Mutex
+		versions := map[usecase.ThreadKey]uint64{early: 1}
+		var clients sync.WaitGroup
+		for client := range 8 {
+			clients.Go(func() {
+				key := s.create(t, []string{"", "one", "two"}[client%3])
+				var version uint64
+				for message := range 20 {
+					version = s.post(t, key, fmt.Sprint("message ", message)).Version
+				}
+				mutex.Lock()
+				defer mutex.Unlock()
+				versions[key] = version
+			})
+		}
+		clients.Wait()
+		s.eventually(t, versions)
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if lag := source.Lag(t.Context()); lag.Records != 0 || lag.Behind != 0 || lag.AtLeast {
+				return fmt.Errorf("it is behind: %+v", lag)
+			}
+			return source.Health()
+		})
+	})
+}
+
+func TestWriterWakesTheSource(t *testing.T) {
+	onEach(t, func(t *testing.T, s *system) {
+		key := s.create(t, "")
+		// Without being woken it would take a minute.
+		source := s.source(t, s.projector, relational.Settings{PollMin: time.Minute, PollMax: time.Minute})
+		s.onAppend = source.Wake
+		run(t, source)
+		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1})
+		for version := uint64(2); version < 12; version++ {
+			s.post(t, key, "woken")
+			s.eventually(t, map[usecase.ThreadKey]uint64{key: version})
+		}
+	})
+}
+
+func TestRestartGoesOnWhereTheRowsAre(t *testing.T) {
+	onEach(t, func(t *testing.T, s *system) {
+		key := s.create(t, "")
+		first := s.source(t, s.projector, relational.Settings{})
+		stop := run(t, first)
+		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1})
+		stop()
+		s.post(t, key, "while nobody follows")
+		s.post(t, key, "and again")
+
+		idle := s.source(t, s.projector, relational.Settings{})
+		if lag := idle.Lag(t.Context()); !lag.AtLeast {
+			t.Errorf("a source that has not begun knows its lag: %+v", lag)
+		}
+		if idle.Health() == nil {
+			t.Error("a source that has not begun is healthy")
+		}
+		run(t, idle)
+		s.eventually(t, map[usecase.ThreadKey]uint64{key: 3})
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if got := idle.Counters().Records.Load(); got != 2 {
+				return fmt.Errorf("%d events came again, or not at all", got-2)
+			}
+			return nil
+		})
+	})
+}
+
+func TestAnotherStoreBeginsAnew(t *testing.T) {
+	for name, change := range map[string]string{
+		"another store in its place": "UPDATE event_queue SET store_id = 'another'",
+		"an older one put back":      "DELETE FROM events WHERE version > 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, s *system) {
+				key := s.create(t, "")
+				s.post(t, key, "projected")
+				stop := run(t, s.source(t, s.projector, relational.Settings{}))
+				s.eventually(t, map[usecase.ThreadKey]uint64{key: 2})
+				stop()
+				if _, err := s.events.ExecContext(t.Context(), change); err != nil {
+					t.Fatal(err)
+				}
+				again := s.source(t, s.projector, relational.Settings{})
+				run(t, again)
+				testenv.Eventually(t, 5*time.Second, func() error {
+					if again.Counters().Records.Load() == 0 {
+						return errors.New("it is not read from its beginning")
+					}
+					return nil
+				})
+			})
+		})
+	}
+}
+
+// flaky is a projector that fails as often as it is told to before it does what the real one does.
+type flaky struct {
+	relational.Projector
+	failures atomic.Int32
+	panics   atomic.Int32
+}
+
+func (f *flaky) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
+	if f.failures.Add(-1) >= 0 {
+		return projection.Outcome{}, errors.New("the read model is out of order")
+	}
+	if f.panics.Add(-1) >= 0 {
+		panic("out of order")
+	}
+	return f.Projector.Project(ctx, batch)
+}
+
+func TestBatchThatFailsComesAgain(t *testing.T) {
+	onEach(t, func(t *testing.T, s *system) {
+		projector := &flaky{Projector: s.projector}
+		projector.failures.Store(2)
+		projector.panics.Store(1)
+		source := s.source(t, projector, relational.Settings{})
+		run(t, source)
+		key := s.create(t, "")
+		s.post(t, key, "after all")
+		s.eventually(t, map[usecase.ThreadKey]uint64{key: 2})
+		if got := source.Counters().Failures.Load(); got != 3 {
+			t.Errorf("%d failures", got)
+		}
+	})
+}
+
+func TestStandingStillIsTold(t *testing.T) {
+	onEach(t, func(t *testing.T, s *system) {
+		projector := &flaky{Projector: s.projector}
+		source := s.source(t, projector, relational.Settings{StallAfter: 200 * time.Millisecond})
+		stop := run(t, source)
+		key := s.create(t, "")
+		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1})
+		testenv.Eventually(t, 5*time.Second, source.Health)
+
+		projector.failures.Store(1 << 30)
+		for range 3 {
+			s.post(t, key, "waits")
+		}
+		began := time.Now()
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if err := source.Health(); err == nil || !strings.Contains(err.Error(), "out of order") {
+				return fmt.Errorf("a source that stands still says %w", err)
+			}
+			return nil
+		})
+		if lag := source.Lag(t.Context()); lag.Records != 3 || lag.Behind < time.Since(began) || lag.AtLeast {
+			t.Errorf("after %s the lag is %+v", time.Since(began), lag)
+		}
+		stop()
+		s.post(t, key, "nobody follows")
+		if lag := source.Lag(t.Context()); lag.Records != 4 || lag.Behind < time.Since(began) {
+			t.Errorf("after it has stopped the lag is %+v", lag)
+		}
+		if err := s.events.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if lag := source.Lag(t.Context()); !lag.AtLeast || lag.Behind == 0 {
+			t.Errorf("without the event store the lag is %+v", lag)
+		}
+	})
+}
+
+func TestWhatCanNotBeReadStopsItsThreadAlone(t *testing.T) {
+	onEach(t, func(t *testing.T, s *system) {
+		source := s.source(t, s.projector, relational.Settings{})
+		run(t, source)
+		key, other := s.create(t, "one"), s.create(t, "one")
+		broken := repository.AggregateID{Tenant: "one", Type: "thread", ULID: key.Thread.String()}
+		s.append(t, broken, 1)
+		s.append(t, repository.AggregateID{Tenant: "one", Type: "invoice", ULID: ulid.Make().String()}, 0)
+		s.append(t, repository.AggregateID{Tenant: "one", Type: "thread", ULID: "no-ulid"}, 0)
+		s.post(t, other, "goes on")
+		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1, other: 2})
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if parked, err := s.readModel.CountParked(t.Context()); err != nil || parked != 1 {
+				return fmt.Errorf("%d threads are parked, %w", parked, err)
+			}
+			return nil
+		})
+		if counters := source.Counters(); counters.Unreadable.Load() != 1 || counters.Skipped.Load() != 2 {
+			t.Errorf("%d unreadable, %d skipped", counters.Unreadable.Load(), counters.Skipped.Load())
+		}
+	})
+}
+
+// append writes an event that nobody can read.
+func (s *system) append(t *testing.T, id repository.AggregateID, after uint64) {
+	t.Helper()
+	if err := s.gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: after, Entries: []repository.Entry{{
+		SeqNr: after + 1, EventID: ulid.Make().String(), EventType: "Unheard", OccurredAt: time.Now(), CommandID: ulid.Make().String(),
+		Payload: []byte(`{"type":"Unheard"}`),
+	}}}); err != nil {
+		t.Fatal(err)
+	}
+}
