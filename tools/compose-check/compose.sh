@@ -15,9 +15,14 @@ obtain_compose() {
 	fi
 }
 
+# All programs are in one image: building it for one of them will do.
+compose_build() {
+	compose build write-api
+}
+
 # Starts the system and returns once every container that has a health check is healthy. 1.29 has no --wait.
 compose_up() {
-	compose up --detach --remove-orphans "$@" || fail "the system did not start: see its log above, or docker ps --all"
+	compose up --detach --no-build --remove-orphans || fail "the system did not start: see its log above, or docker ps --all"
 	local deadline=$((SECONDS + 180)) waiting
 	while waiting=$(containers_not_healthy) && [[ -n $waiting ]]; do
 		((SECONDS < deadline)) || fail "not healthy after 180 s: $waiting"

@@ -88,10 +88,10 @@ obtain_images
 
 started=yes
 say "building the image"
-compose build >"$cache/build.log" 2>&1 || { tail -n 40 "$cache/build.log" >&2 && fail "the image can't be built"; }
+compose_build >"$cache/build.log" 2>&1 || { tail -n 40 "$cache/build.log" >&2 && fail "the image can't be built"; }
 say "built threads:dev, $(($(docker image inspect --format '{{.Size}}' threads:dev) / 1000000)) MB"
 say "starting the system"
-compose_up --no-build
+compose_up
 say "the system is ready; running the end-to-end tests"
 export E2E_WRITE_API_URL=http://127.0.0.1:$WRITE_API_PORT
 export E2E_UPDATER_URL=http://127.0.0.1:$UPDATER_PORT

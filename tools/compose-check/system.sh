@@ -11,7 +11,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 obtain_compose
 case "${1:-}" in
 up)
-	compose_up --build
+	compose_build
+	compose_up
 	cat <<END
 write-api           http://127.0.0.1:${WRITE_API_PORT:-28080}/docs
 read-model-updater  http://127.0.0.1:${UPDATER_PORT:-28081}/health/ready

@@ -1,0 +1,59 @@
+package compose_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+)
+
+func TestImageIsOfNobody(t *testing.T) {
+	user := regexp.MustCompile(`(?m)^USER ([0-9]+):([0-9]+)$`).FindStringSubmatch(read(t, "Dockerfile"))
+	if user == nil || user[1] == "0" || user[2] == "0" {
+		t.Errorf("the Dockerfile's user is %q, want a number that is not root's", user)
+	}
+}
+
+// The golang image does not replace itself by a newer Go when go.mod asks for one.
+func TestImageIsBuiltWithTheGoOfTheModule(t *testing.T) {
+	module, err := modfile.Parse("go.mod", []byte(read(t, "go.mod")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "FROM golang:" + module.Go.Version + "-bookworm AS build\n"; !strings.Contains(read(t, "Dockerfile"), want) {
+		t.Errorf("the Dockerfile has no line %q", want)
+	}
+}
+
+func TestImageHasWhatTheComposeFileRuns(t *testing.T) {
+	var built []string
+	for _, folder := range regexp.MustCompile(` \./(\S+/\S+)`).FindAllStringSubmatch(read(t, "Dockerfile"), -1) {
+		built = append(built, "/"+filepath.Base(folder[1]))
+	}
+	project := load(t)
+	for _, name := range slices.Concat(programs, jobs) {
+		s := service(t, project, name)
+		wanted := s.Command[:1]
+		if s.HealthCheck != nil {
+			wanted = append(slices.Clone(wanted), s.HealthCheck.Test[1])
+		}
+		for _, command := range wanted {
+			if !slices.Contains(built, command) {
+				t.Errorf("%s runs %s, and the image has %v", name, command, built)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

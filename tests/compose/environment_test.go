@@ -1,0 +1,84 @@
+package compose_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The AWS SDK reads these itself.
+var sdkVariables = []string{
+	"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS",
+}
+
+// A variable that nothing reads is a misspelling of one that something does.
+func TestEveryVariableIsReadByItsProgram(t *testing.T) {
+	sources := map[string]string{
+		"write-api":          "cmd/write-api",
+		"read-model-updater": "cmd/read-model-updater",
+		"read-api":           "cmd/read-api",
+		"dynamodb-setup":     "tools/dynamodb-setup",
+		"migrate":            "rdb-migration/cmd/migrate",
+	}
+	project := load(t)
+	for name, folder := range sources {
+		known := append(variablesIn(t, folder), sdkVariables...)
+		environment := service(t, project, name).Environment
+		if len(environment) == 0 {
+			t.Errorf("%s has no environment", name)
+		}
+		for variable := range environment {
+			if !slices.Contains(known, variable) {
+				t.Errorf("%s gets %s, which %s does not read", name, variable, folder)
+			}
+		}
+	}
+}
+
+// variablesIn returns what the sources in a folder name as a string of its own and in capitals.
+func variablesIn(t *testing.T, folder string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d sources, error %v", folder, len(files), err)
+	}
+	var names []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, match := range regexp.MustCompile(`"([A-Z][A-Z0-9_]+)"`).FindAllStringSubmatch(read(t, filepath.Join(folder, filepath.Base(file))), -1) {
+			names = append(names, match[1])
+		}
+	}
+	return names
+}
+
+func TestThePasswordIsOneAndCanBeReplaced(t *testing.T) {
+	project := load(t, "MYSQL_PASSWORD=something-else")
+	if got := *service(t, project, "mysql").Environment["MYSQL_PASSWORD"]; got != "something-else" {
+		t.Errorf("mysql has the password %q", got)
+	}
+	const want = "threads:something-else@tcp(mysql:3306)/threads"
+	for _, name := range []string{"migrate", "read-model-updater", "read-api"} {
+		if got := *service(t, project, name).Environment["DATABASE_URL"]; got != want {
+			t.Errorf("%s has the DATABASE_URL %q, want %q", name, got, want)
+		}
+	}
+	if _, known := service(t, project, "mysql").Environment["MYSQL_ROOT_PASSWORD"]; known {
+		t.Error("the password of root is written down; let the image make one")
+	}
+}
+
+func TestPortsCanBeReplaced(t *testing.T) {
+	for variable, name := range map[string]string{
+		"WRITE_API_PORT": "write-api", "UPDATER_PORT": "read-model-updater", "READ_API_PORT": "read-api",
+		"DEV_DYNAMODB_PORT": "dynamodb", "DEV_MYSQL_PORT": "mysql", "DYNAMODB_ADMIN_PORT": "dynamodb-admin",
+	} {
+		if got := service(t, load(t, variable+"=39999"), name).Ports[0].Published; got != "39999" {
+			t.Errorf("%s=39999 publishes %s at %s", variable, name, got)
+		}
+	}
+}
