@@ -1,0 +1,95 @@
+package sqlstore_test
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+)
+
+func TestSnapshotsDue(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		gateway := newGateway(t, db)
+		due := func(over uint64) map[repository.AggregateID]repository.Head {
+			t.Helper()
+			found := map[repository.AggregateID]repository.Head{}
+			for head, err := range gateway.SnapshotsDue(t.Context(), "thread", over) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				found[head.ID] = head.Head
+			}
+			return found
+		}
+		short, long, saved := newID(), newID(), newID()
+		long.Tenant = "one"
+		mustAppend(t, gateway, write(short, 0, 10))
+		mustAppend(t, gateway, write(long, 0, 11))
+		mustAppend(t, gateway, write(saved, 0, 30))
+		if err := gateway.SaveSnapshot(t.Context(), saved, repository.Snapshot{Version: 25, Payload: []byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
+		if got := due(10); len(got) != 1 || got[long].Version != 11 {
+			t.Errorf("over 10: %v", got)
+		}
+		if got := due(4); len(got) != 3 || got[saved] != (repository.Head{Version: 30, SnapshotVersion: 25}) {
+			t.Errorf("over 4: %v", got)
+		}
+	})
+}
+
+func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		gateway := newGateway(t, db)
+		threads := func(every uint64) *repository.ThreadRepository {
+			threads := repository.New(gateway, repository.Settings{SnapshotEvery: every, Logger: slog.New(slog.DiscardHandler)})
+			t.Cleanup(func() { _ = threads.Close(t.Context()) })
+			return threads
+		}
+		commands := command.NewService(threads(1000), command.Settings{})
+		var keys []usecase.ThreadKey
+		for messages := range 12 {
+			keys = append(keys, talk(t, commands, messages))
+		}
+		for round, want := range []int{5, 0} {
+			if written, err := threads(8).WriteSnapshotsDue(t.Context()); err != nil || written != want {
+				t.Errorf("round %d: %d written, %v", round, written, err)
+			}
+		}
+		for messages, key := range keys {
+			head, err := gateway.Head(t.Context(), repository.AggregateID{Type: "thread", ULID: key.Thread.String()})
+			if due := messages >= 7; err != nil || due != (head.SnapshotVersion == uint64(messages+1)) {
+				t.Errorf("a thread of %d messages: %+v, %v", messages, head, err)
+			}
+		}
+	})
+}
+
+// talk makes a thread of so many messages.
+func talk(t *testing.T, commands *command.Service, messages int) usecase.ThreadKey {
+	t.Helper()
+	user, err := thread.ParseID[thread.UserAccount](newID().ULID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller := usecase.Caller{Executor: user}
+	created, err := commands.Handle(t.Context(), command.Request{
+		Caller: caller, Command: thread.Create{Executor: user, Name: thread.RecordedName("name")},
+	})
+	for i := range messages {
+		if err == nil {
+			_, err = commands.Handle(t.Context(), command.Request{Caller: caller, Thread: created.Thread,
+				Command: thread.PostMessage{Executor: user, Text: thread.RecordedText(fmt.Sprint("message ", i))}})
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return usecase.ThreadKey{Thread: created.Thread}
+}
