@@ -1,4 +1,4 @@
-// Command migrate brings the relational schema to the version of this program, or back. See migrate --help.
+// Command migrate brings the relational schemas to the version of this program, or back. See migrate --help.
 package main
 
 import (
@@ -16,14 +16,15 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-const usage = `usage: migrate up|down|status
+const usage = `usage: migrate up|down|status [readmodel|eventstore]
 
   up      brings the schema to the version of this program
   down    takes the latest migration back, with what is in its tables
   status  lists the migrations and which of them the database has taken
 
-DATABASE_URL names the database of the read model: user:password@tcp(127.0.0.1:3306)/threads for MySQL and MariaDB,
-sqlite:data/readmodel.db for SQLite.
+DATABASE_URL names the database of the read model, and EVENT_STORE_URL that of the event store where EVENT_STORE is mysql or
+sqlite: user:password@tcp(127.0.0.1:3306)/threads for MySQL and MariaDB, sqlite:data/readmodel.db for SQLite. Both may be
+one database. Without a second word up and status are for all of these, and down is for the read model alone.
 `
 
 func main() {
@@ -36,29 +37,69 @@ func main() {
 	}
 }
 
+type action func(context.Context, *sqlx.DB, rdbmigration.Set, io.Writer) error
+
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
-	if len(args) != 1 {
+	if len(args) == 0 || len(args) > 2 {
 		return errors.New("expected one of up, down, status; migrate --help tells more")
 	}
-	var action func(context.Context, *sqlx.DB, rdbmigration.Set, io.Writer) error
+	var do action
 	switch args[0] {
 	case "-h", "-help", "--help", "help":
 		_, err := io.WriteString(out, usage)
 		return err
 	case "up":
-		action = up
+		do = up
 	case "down":
-		action = down
+		do = down
 	case "status":
-		action = status
+		do = status
 	default:
 		return fmt.Errorf("%q is none of up, down, status; migrate --help tells more", args[0])
 	}
-	db, err := database.Open(ctx, getenv("DATABASE_URL"), database.Settings{MaxConns: 2})
+	wanted, err := targets(args, getenv)
 	if err != nil {
-		return fmt.Errorf("DATABASE_URL: %w", err)
+		return err
 	}
-	return errors.Join(action(ctx, db, rdbmigration.ReadModel(), out), db.Close())
+	for _, target := range wanted {
+		if err := target.run(ctx, do, getenv, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// target is a schema and the variable that names its database.
+type target struct {
+	variable string
+	set      rdbmigration.Set
+}
+
+// targets are those that args are about. Events are gone for good with their tables, so down must name them.
+func targets(args []string, getenv func(string) string) ([]target, error) {
+	readModel := target{"DATABASE_URL", rdbmigration.ReadModel()}
+	eventStore := target{"EVENT_STORE_URL", rdbmigration.EventStore()}
+	relational := getenv("EVENT_STORE") == "mysql" || getenv("EVENT_STORE") == "sqlite"
+	switch {
+	case len(args) == 2 && args[1] == "readmodel":
+		return []target{readModel}, nil
+	case len(args) == 2 && args[1] == "eventstore":
+		return []target{eventStore}, nil
+	case len(args) == 2:
+		return nil, fmt.Errorf("%q is none of readmodel, eventstore; migrate --help tells more", args[1])
+	case relational && args[0] != "down":
+		return []target{readModel, eventStore}, nil
+	default:
+		return []target{readModel}, nil
+	}
+}
+
+func (t target) run(ctx context.Context, do action, getenv func(string) string, out io.Writer) error {
+	db, err := database.Open(ctx, getenv(t.variable), database.Settings{MaxConns: 2})
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.variable, err)
+	}
+	return errors.Join(do(ctx, db, t.set, out), db.Close())
 }
 
 func up(ctx context.Context, db *sqlx.DB, set rdbmigration.Set, out io.Writer) error {

@@ -26,8 +26,29 @@ func TestRun(t *testing.T) {
 	}
 }
 
+func TestEventStoreComesAlongWhereItIsRelational(t *testing.T) {
+	folder := t.TempDir()
+	environment := map[string]string{
+		"EVENT_STORE": "sqlite", "EVENT_STORE_URL": "sqlite:" + filepath.Join(folder, "events.db"),
+		"DATABASE_URL": "sqlite:" + filepath.Join(folder, "rows.db"),
+	}
+	for _, step := range []struct{ args, want, not string }{
+		{"up", "event store: applied 00001", "nothing to do"},
+		{"down", "read model: took 00001", "event store"},
+		{"status", "event store: applied 00001", "event store: pending"},
+		{"up readmodel", "read model: applied 00001", "event store"},
+		{"down eventstore", "event store: took 00001", "read model"},
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), strings.Fields(step.args), func(name string) string { return environment[name] }, &out)
+		if err != nil || !strings.Contains(out.String(), step.want) || strings.Contains(out.String(), step.not) {
+			t.Errorf("%s: %v and %q; want %q and not %q", step.args, err, out.String(), step.want, step.not)
+		}
+	}
+}
+
 func TestErrorsSayWhatIsExpected(t *testing.T) {
-	for args, want := range map[string]string{"": "up, down, status", "sideways": "up, down, status", "up": "DATABASE_URL"} {
+	for args, want := range map[string]string{"": "up, down, status", "sideways": "up, down, status", "up": "DATABASE_URL", "up eventstore": "EVENT_STORE_URL", "up all": "readmodel, eventstore"} {
 		err := run(t.Context(), strings.Fields(args), func(string) string { return "" }, &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %q", args, err, want)
