@@ -90,20 +90,40 @@ func Status(ctx context.Context, db *sqlx.DB, set Set) ([]Migration, error) {
 }
 
 // Check makes sure that the set's schema in db is the one of this program: a [*VersionError] tells that it is not, and
-// what to do.
+// what to do. It only reads, so that programs may check while a migration runs.
 func Check(ctx context.Context, db *sqlx.DB, set Set) error {
 	provider, err := set.provider(db)
 	if err != nil {
 		return err
 	}
-	found, program, err := provider.GetVersions(ctx)
+	found, err := set.version(ctx, db)
 	if err != nil {
 		return fmt.Errorf("read the version of the %s: %w", set, err)
+	}
+	var program int64
+	if sources := provider.ListSources(); len(sources) > 0 {
+		program = sources[len(sources)-1].Version
 	}
 	if found != program {
 		return &VersionError{Set: set.name, Found: found, Program: program}
 	}
 	return nil
+}
+
+// version is the latest migration that db has taken; 0 where it has taken none. The provider would tell, too, but it makes
+// its table where there is none, and a migration that begins at that moment finds it half made.
+func (s Set) version(ctx context.Context, db *sqlx.DB) (int64, error) {
+	tables := "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
+	if db.DriverName() == "sqlite" {
+		tables = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
+	}
+	var exists int
+	if err := db.GetContext(ctx, &exists, tables, s.table); err != nil || exists == 0 {
+		return 0, err
+	}
+	var version int64
+	err := db.GetContext(ctx, &version, "SELECT COALESCE(MAX(version_id), 0) FROM "+s.table)
+	return version, err
 }
 
 // open is the provider of a database that is not newer than this program.

@@ -1,0 +1,40 @@
+package rdbmigration_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	rdbmigration "example.com/threads/rdb-migration"
+)
+
+// TestACheckDisturbsNoMigration checks without a pause while the schema is made, as programs do that wait for it.
+func TestACheckDisturbsNoMigration(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		set := rdbmigration.ReadModel()
+		ctx, stop := context.WithCancel(t.Context())
+		var checking sync.WaitGroup
+		for range 3 {
+			checking.Go(func() {
+				for ctx.Err() == nil {
+					var behind *rdbmigration.VersionError
+					if err := rdbmigration.Check(ctx, db, set); err != nil && !errors.As(err, &behind) && ctx.Err() == nil {
+						t.Errorf("check: %v", err)
+						return
+					}
+				}
+			})
+		}
+		if _, err := rdbmigration.Up(t.Context(), db, set); err != nil {
+			t.Errorf("up: %v", err)
+		}
+		stop()
+		checking.Wait()
+		if err := rdbmigration.Check(t.Context(), db, set); err != nil {
+			t.Error(err)
+		}
+	})
+}
