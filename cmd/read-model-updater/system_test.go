@@ -109,7 +109,7 @@ func (s *system) start(t *testing.T) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: exec.Command(os.Args[0])}
+	p := &process{ctx: t.Context(), cmd: exec.CommandContext(t.Context(), os.Args[0])}
 	p.cmd.Env = append(os.Environ(), childVar+"=1")
 	for name, value := range s.env {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
@@ -134,6 +134,7 @@ func (s *system) start(t *testing.T) *process {
 
 // process is a running read-model-updater.
 type process struct {
+	ctx context.Context // of the test that it belongs to
 	cmd *exec.Cmd
 	url string
 }
@@ -145,12 +146,26 @@ func (p *process) kill() {
 
 // health is what /health/ready says.
 func (p *process) health() (status int, found report, err error) {
-	response, err := http.Get(p.url + "/health/ready")
+	status, body, err := p.get("/health/ready")
 	if err != nil {
 		return 0, report{}, err
 	}
+	err = json.Unmarshal(body, &found)
+	return status, found, err
+}
+
+func (p *process) get(path string) (status int, body []byte, err error) {
+	request, err := http.NewRequestWithContext(p.ctx, http.MethodGet, p.url+path, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
 	defer func() { _ = response.Body.Close() }()
-	return response.StatusCode, found, json.NewDecoder(response.Body).Decode(&found)
+	body, err = io.ReadAll(response.Body)
+	return response.StatusCode, body, err
 }
 
 // caughtUp is nil when the program says that nothing is missing.

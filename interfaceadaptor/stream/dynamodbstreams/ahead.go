@@ -79,12 +79,12 @@ func (a *ahead) count(ctx context.Context, stream string, shard reading, limit i
 		counted.records += len(answer.Records)
 		iterator = aws.ToString(answer.NextShardIterator)
 	}
-	switch {
-	case isTrimmed(err) && shard.at.kind != after: // so DynamoDB Local answers on an empty shard
-		return counted, nil
-	case err != nil && counted.records == 0:
+	if err != nil && counted.records == 0 && !isNothing(shard.at, err) {
 		return count{}, fmt.Errorf("read ahead of %s: %w", shard.at, err)
 	}
-	counted.more = err != nil || counted.records >= limit
+	counted.more = err != nil && counted.records > 0 || counted.records >= limit
 	return counted, nil
 }
+
+// isNothing knows how DynamoDB Local at times says that a shard is empty.
+func isNothing(at position, err error) bool { return isTrimmed(err) && at.kind != after }

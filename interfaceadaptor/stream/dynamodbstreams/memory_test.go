@@ -85,6 +85,13 @@ func (m *memory) Forget(_ context.Context, source string, shards ...string) erro
 	return nil
 }
 
+// count is how many records were handed over, duplicates included.
+func (m *memory) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.handed)
+}
+
 // look gives a test the state, between two transactions.
 func (m *memory) look(look func()) {
 	m.mu.Lock()

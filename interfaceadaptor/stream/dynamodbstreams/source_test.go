@@ -63,8 +63,8 @@ func TestARestartGoesOnFromTheCheckpoint(t *testing.T) {
 			stop()
 			streams.change(func() { shard.records = append(shard.records, recordsOf(uint64(n+1), uint64(n+5), time.Now())...) })
 		}
-		if len(store.handed) != 15 || store.repairs != 1 {
-			t.Errorf("%d records were handed over and %d repairs made, want 15 and the first start's", len(store.handed), store.repairs)
+		if n := store.count(); n != 15 || store.repairs != 1 {
+			t.Errorf("%d records were handed over and %d repairs made, want 15 and the first start's", n, store.repairs)
 		}
 	})
 }
@@ -177,7 +177,7 @@ func TestAnExpiredIteratorIsReplacedWithoutRepeating(t *testing.T) {
 		streams.change(func() { shard.records = append(shard.records, recordsOf(5, 6, time.Now())...) })
 		store.look(func() { store.before = nil })
 		eventually(t, func() error { return store.hasRows(6) })
-		if n := len(store.handed); n != 6 || source.Counters().Expired.Load() != 1 {
+		if n := store.count(); n != 6 || source.Counters().Expired.Load() != 1 {
 			t.Errorf("%d records handed over and %d iterators expired, want 6 and 1", n, source.Counters().Expired.Load())
 		}
 	})
@@ -204,8 +204,8 @@ func TestThrottlesAndBrokenConnectionsLoseNothing(t *testing.T) {
 		_, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{PageLimit: 3})
 		defer stop()
 		eventually(t, func() error { return store.hasRows(40) })
-		if len(store.handed) != 40 {
-			t.Errorf("%d records handed over, want each once", len(store.handed))
+		if n := store.count(); n != 40 {
+			t.Errorf("%d records handed over, want each once", n)
 		}
 	})
 }
@@ -307,12 +307,9 @@ func TestAStopFinishesTheBatchInHand(t *testing.T) {
 		source := dynamodbstreams.New("journal", dynamodbstreams.Ports{
 			Tables: streams, Streams: streams, Projector: slow, Checkpoints: slow, Log: discard,
 		}, dynamodbstreams.Settings{Grace: 5 * time.Second})
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); source.Run(ctx) }()
+		stop := run(t.Context(), source)
 		<-slow.begun
-		cancel()
-		<-ended
+		stop()
 		if err := slow.hasRows(3); err != nil {
 			t.Error(err)
 		}

@@ -61,13 +61,18 @@ func start(ctx context.Context, streams *aws24h, store *memory, settings dynamod
 	source := dynamodbstreams.New("journal", dynamodbstreams.Ports{
 		Tables: streams, Streams: streams, Projector: store, Checkpoints: store, Log: discard,
 	}, settings)
+	return source, run(ctx, source)
+}
+
+// run runs a source until the returned stop is called, which waits for its end.
+func run(ctx context.Context, source *dynamodbstreams.Source) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		source.Run(ctx)
 	}()
-	return source, func() { cancel(); <-ended }
+	return func() { cancel(); <-ended }
 }
 
 // eventually fails the test unless check becomes nil within a minute of the fake clock.
