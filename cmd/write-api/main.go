@@ -3,48 +3,65 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
+
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/program"
+	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/infrastructure/config"
 )
 
-var errUsage = errors.New("write-api takes no arguments; see write-api --help")
+const usage = `Usage: write-api
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "write-api:", err)
-		os.Exit(exitCode(err))
-	}
+Takes commands on chat threads over HTTP and puts their events into the event store. GET /docs on the running program
+tells about the API. SIGINT and SIGTERM end it once the requests that it has accepted are answered.
+
+Environment, with what holds where a variable is not set:
+` + writeapi.Usage + program.LoggingUsage + eventstore.Usage + `
+Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
+`
+
+func main() { program.Main("write-api", run) }
+
+// settings are what the environment says.
+type settings struct {
+	api     writeapi.Settings
+	store   eventstore.Settings
+	logging program.Logging
 }
 
-func exitCode(err error) int {
-	if errors.Is(err, errUsage) {
-		return 2
+// readSettings reads all variables, or tells everything that is wrong with them.
+func readSettings(getenv func(string) string) (settings, error) {
+	reader := config.NewReader(getenv)
+	s := settings{
+		api:     writeapi.ReadSettings(reader),
+		store:   eventstore.ReadSettings(reader),
+		logging: program.ReadLogging(reader),
 	}
-	return 1
+	return s, reader.Err()
 }
 
 // run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the line
 // with the message "listening" tells the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	flags := flag.NewFlagSet("write-api", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		_, err := io.WriteString(stdout, usage)
+	if helped, err := program.OnlyHelp("write-api", usage, args, stdout); helped || err != nil {
 		return err
-	case err != nil || flags.NArg() > 0:
-		return errUsage
 	}
-	settings, err := readSettings(getenv)
+	s, err := readSettings(getenv)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, settings, stdout)
+	log := s.logging.Logger(stdout)
+	store, err := eventstore.Open(ctx, s.store, log, nil)
+	if err != nil {
+		return err
+	}
+	server, err := writeapi.Listen(ctx, s.api, store, log)
+	if err != nil {
+		return errors.Join(err, store.Close(ctx))
+	}
+	log.InfoContext(ctx, "listening", "url", server.URL())
+	err = errors.Join(server.Run(ctx), store.Close(context.WithoutCancel(ctx)))
+	log.InfoContext(ctx, "stopped")
+	return err
 }

@@ -19,8 +19,8 @@ import (
 
 const create = `{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z","name":"x"}`
 
-// program is a running write-api.
-type program struct {
+// running is a running write-api.
+type running struct {
 	url  string
 	stop func()
 	done chan error // gets what run returns
@@ -39,7 +39,7 @@ func withTables(t *testing.T) map[string]string {
 }
 
 // start runs the program on a free port.
-func start(t *testing.T, endpoint string, env map[string]string) program {
+func start(t *testing.T, endpoint string, env map[string]string) running {
 	t.Helper()
 	env["WRITE_API_ADDR"] = "127.0.0.1:0"
 	// These are read by the SDK, from the process's own environment.
@@ -50,7 +50,7 @@ func start(t *testing.T, endpoint string, env map[string]string) program {
 
 	ctx, stop := context.WithCancel(t.Context())
 	reader, log := io.Pipe()
-	p := program{stop: stop, done: make(chan error, 1)}
+	p := running{stop: stop, done: make(chan error, 1)}
 	go func() {
 		err := run(ctx, nil, func(name string) string { return env[name] }, log)
 		_ = log.CloseWithError(io.EOF)

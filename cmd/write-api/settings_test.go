@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"example.com/threads/cmd/internal/program"
 )
 
 func TestHelpTellsOfEveryVariable(t *testing.T) {
@@ -18,6 +20,10 @@ func TestHelpTellsOfEveryVariable(t *testing.T) {
 	if _, err := readSettings(func(name string) string { read[name] = true; return "" }); err != nil {
 		t.Fatalf("nothing set is not enough: %v", err)
 	}
+	_, _ = readSettings(func(name string) string { // with another store, others are read
+		read[name] = true
+		return map[string]string{"EVENT_STORE": "mysql"}[name]
+	})
 	told := map[string]bool{}
 	for _, match := range regexp.MustCompile(`(?m)^  ([A-Z_]+)  .*\(.+\)$`).FindAllStringSubmatch(out.String(), -1) {
 		told[match[1]] = true
@@ -74,7 +80,7 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 
 func TestArgumentsAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"serve"}, {"-port", "1"}} {
-		if err := run(t.Context(), args, func(string) string { return "" }, nil); !errors.Is(err, errUsage) {
+		if err := run(t.Context(), args, func(string) string { return "" }, nil); !errors.Is(err, program.ErrUsage) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
@@ -82,6 +88,6 @@ func TestArgumentsAreRefused(t *testing.T) {
 
 // comparableOf is the settings as text, without the clock, which is a function.
 func comparableOf(s settings) string {
-	s.gateway.Clock = nil
+	s.store.DynamoDB.Clock = nil
 	return fmt.Sprintf("%+v", s)
 }

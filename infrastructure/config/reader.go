@@ -70,3 +70,16 @@ func (r *Reader) OneOf(name, fallback string, choices ...string) string {
 func (r *Reader) wrong(name, value, expected string) {
 	r.problems = append(r.problems, fmt.Errorf("%s is %q, expected %s", name, value, expected))
 }
+
+// Parsed returns what parse makes of the value, or of fallback when it is not set. The error of parse says what is
+// expected.
+func Parsed[T any](r *Reader, name, fallback string, parse func(string) (T, error)) T {
+	value, err := parse(r.String(name, fallback))
+	if err != nil {
+		r.problems = append(r.problems, fmt.Errorf("%s: %w", name, err))
+	}
+	return value
+}
+
+// Wrong adds a problem that lies between variables; its text names them.
+func (r *Reader) Wrong(problem string) { r.problems = append(r.problems, errors.New(problem)) }

@@ -1,0 +1,94 @@
+// Package eventstore opens the event store that EVENT_STORE names and, for the projection, the source of changes that
+// belongs to it. What is different between the stores ends here: the programs see a gateway and a source.
+package eventstore
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb"
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/repository"
+	rdbmigration "example.com/threads/rdb-migration"
+)
+
+// Store is an open event store. [Store.Close] ends it.
+type Store struct {
+	Gateway repository.EventPersistenceGateway
+	// Check tells why the store can't be used, for /health/ready.
+	Check func(context.Context) error
+
+	settings Settings
+	log      *slog.Logger
+	close    func(context.Context) error
+	aws      aws.Config // of DynamoDB
+	db       *sqlx.DB   // of the others
+}
+
+// Open connects to the store. onAppend, unless nil, is called when entries have been added by this process, where the
+// store can tell; it must not block.
+func Open(ctx context.Context, settings Settings, log *slog.Logger, onAppend func()) (*Store, error) {
+	if settings.Kind == DynamoDB {
+		return openDynamoDB(ctx, settings, log)
+	}
+	return openRelational(ctx, settings, log, onAppend)
+}
+
+func openDynamoDB(ctx context.Context, settings Settings, log *slog.Logger) (*Store, error) {
+	config, err := awsclient.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gateway, err := dynamodb.New(awsclient.DynamoDB(config), settings.DynamoDB, log)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{
+		Gateway:  gateway,
+		Check:    gateway.Check,
+		settings: settings,
+		log:      log,
+		close:    func(context.Context) error { return nil },
+		aws:      config,
+	}, nil
+}
+
+func openRelational(ctx context.Context, settings Settings, log *slog.Logger, onAppend func()) (*Store, error) {
+	db, err := database.Open(ctx, settings.URL, database.Settings{Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
+	}
+	check := func(ctx context.Context) error { return rdbmigration.Check(ctx, db, rdbmigration.EventStore()) }
+	if err := check(ctx); err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
+	}
+	gateway, err := sqlstore.New(db, sqlstore.Settings{
+		SnapshotKeep: settings.DynamoDB.SnapshotKeep, Clock: time.Now, Logger: log, OnAppend: onAppend,
+	})
+	if err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return &Store{
+		Gateway:  gateway,
+		Check:    check,
+		settings: settings,
+		log:      log,
+		close: func(ctx context.Context) error {
+			defer func() { _ = db.Close() }()
+			return gateway.Close(ctx)
+		},
+		db: db,
+	}, nil
+}
+
+// Close finishes what the store has accepted, until ctx ends.
+func (s *Store) Close(ctx context.Context) error { return s.close(ctx) }

@@ -1,0 +1,75 @@
+// Package program is what the programs' main functions have in common: arguments, exit codes, logging.
+package program
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/logging"
+)
+
+// ErrUsage says that a program was called in a way that its --help does not tell.
+var ErrUsage = errors.New("wrong usage")
+
+// Run is a program: it works until ctx ends, then finishes what it has accepted.
+type Run func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error
+
+// Main runs the program and ends the process: with 0 after a stop, 1 when something failed, 2 when the usage was wrong.
+func Main(name string, run Run) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	stop()
+	if err == nil {
+		return
+	}
+	fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+	if errors.Is(err, ErrUsage) {
+		os.Exit(2)
+	}
+	os.Exit(1)
+}
+
+// OnlyHelp reads the arguments of a program that takes its settings from the environment. It tells whether they asked
+// for help, which it has then given.
+func OnlyHelp(name, usage string, args []string, stdout io.Writer) (bool, error) {
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		_, err := io.WriteString(stdout, usage)
+		return true, err
+	case err != nil || flags.NArg() > 0:
+		return false, fmt.Errorf("%w: %s takes no arguments; see %s --help", ErrUsage, name, name)
+	}
+	return false, nil
+}
+
+// Logging is how much a program logs, and how.
+type Logging struct {
+	Level  slog.Level
+	Format logging.Format
+}
+
+// LoggingUsage tells the variables of [ReadLogging] for --help.
+const LoggingUsage = `  LOG_LEVEL                  debug, info, warn or error (info)
+  LOG_FORMAT                 json or text (json)
+`
+
+// ReadLogging reads LOG_LEVEL and LOG_FORMAT.
+func ReadLogging(reader *config.Reader) Logging {
+	return Logging{
+		Level:  config.Parsed(reader, "LOG_LEVEL", "info", logging.ParseLevel),
+		Format: config.Parsed(reader, "LOG_FORMAT", "json", logging.ParseFormat),
+	}
+}
+
+// Logger makes the program's logger.
+func (l Logging) Logger(out io.Writer) *slog.Logger { return logging.New(out, l.Level, l.Format) }

@@ -1,0 +1,76 @@
+package writeapi
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/infrastructure/metrics"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/rest"
+	"example.com/threads/usecase/command"
+)
+
+// drainTimeout is how long snapshots may still be written after the last request has been answered. What is left then
+// costs time at the next load.
+const drainTimeout = 2 * time.Second
+
+// Server is the write-api, listening.
+type Server struct {
+	*httpserver.Server
+	settings Settings
+	store    *eventstore.Store
+	log      *slog.Logger
+}
+
+// Listen takes the address. The server answers once [Server.Run] runs.
+func Listen(ctx context.Context, settings Settings, store *eventstore.Store, log *slog.Logger) (*Server, error) {
+	server, err := httpserver.Listen(ctx, log, "WRITE_API_ADDR", settings.Address)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{Server: server, settings: settings, store: store, log: log}, nil
+}
+
+// Run takes commands until ctx ends, and then finishes what it has accepted.
+func (s *Server) Run(ctx context.Context) error {
+	threads := repository.New(s.store.Gateway, repository.Settings{SnapshotEvery: uint64(s.settings.SnapshotEvery), Logger: s.log})
+	commands := command.NewService(threads, command.Settings{Timeout: s.settings.StoreTimeout})
+	due, stop := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { s.catchUp(due, threads) })
+	registry := metrics.NewRegistry()
+	served := s.Serve(ctx, rest.NewHandler(commands, rest.Settings{
+		Source:         "write-api",
+		Log:            s.log,
+		Timeout:        2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
+		TrustedProxies: s.settings.TrustedProxies,
+		Alive:          httpserver.Alive(),
+		Ready:          httpserver.Ready(s.log, httpserver.Check{Name: "store", Run: s.store.Check}),
+		Metrics:        metrics.Handler(registry),
+		Around:         metrics.HTTP(registry, rest.Route),
+	}))
+	stop()
+	background.Wait()
+	commands.Drain()
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	if err := threads.Close(draining); err != nil {
+		s.log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their threads make up for it", "error", err)
+	}
+	return served
+}
+
+// catchUp writes the snapshots that were due when the program last ended.
+func (s *Server) catchUp(ctx context.Context, threads *repository.ThreadRepository) {
+	written, err := threads.WriteSnapshotsDue(ctx)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		s.log.WarnContext(ctx, "snapshots that were due at the start could not be written; the next events of their threads make up for it", "error", err)
+	case written > 0:
+		s.log.InfoContext(ctx, "wrote the snapshots that were due", "count", written)
+	}
+}
