@@ -182,6 +182,20 @@ func TestWhatTheStreamForgotCountsUntilItIsRepaired(t *testing.T) {
 	})
 }
 
+func TestASourceThatEndedIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams, store := &aws24h{arn: arn}, newMemory()
+		streams.add(&fakeShard{id: shardID(0), from: time.Now()})
+		source, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{})
+		eventually(t, func() error { return notBehind(t.Context(), source) })
+		stop()
+		<-time.After(time.Minute)
+		if lag := source.Lag(t.Context()); !lag.AtLeast || lag.Behind < time.Minute || source.Health() == nil {
+			t.Errorf("a minute after its end: %+v, health %v", lag, source.Health())
+		}
+	})
+}
+
 func TestBeforeTheStreamIsReachedTheLagGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source, stop := start(t.Context(), &aws24h{}, newMemory(), dynamodbstreams.Settings{})
