@@ -2,49 +2,69 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
+
+	"example.com/threads/cmd/internal/program"
+	"example.com/threads/cmd/internal/readapi"
+	"example.com/threads/cmd/internal/readmodel"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/database"
 )
 
-var errUsage = errors.New("read-api takes no arguments; see read-api --help")
+const usage = `Usage: read-api
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "read-api:", err)
-		os.Exit(exitCode(err))
-	}
+Answers GraphQL queries and subscriptions on chat threads from the read model: POST /graphql; GET / is a page to try them
+on. SIGINT and SIGTERM end it once the queries that it has accepted are answered; the clients of subscriptions are told to
+connect again.
+
+Environment, with what holds where a variable is not set:
+` + readapi.Usage + readmodel.Usage + program.LoggingUsage + `
+Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
+`
+
+func main() { program.Main("read-api", run) }
+
+// settings are what the environment says.
+type settings struct {
+	api         readapi.Settings
+	databaseURL string
+	logging     program.Logging
 }
 
-func exitCode(err error) int {
-	if errors.Is(err, errUsage) {
-		return 2
+// readSettings reads all variables, or tells everything that is wrong with them.
+func readSettings(getenv func(string) string) (settings, error) {
+	reader := config.NewReader(getenv)
+	s := settings{
+		api:         readapi.ReadSettings(reader),
+		databaseURL: readmodel.ReadURL(reader),
+		logging:     program.ReadLogging(reader),
 	}
-	return 1
+	return s, reader.Err()
 }
 
 // run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the line
 // with the message "listening" tells the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	flags := flag.NewFlagSet("read-api", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		_, err := io.WriteString(stdout, usage)
+	if helped, err := program.OnlyHelp("read-api", usage, args, stdout); helped || err != nil {
 		return err
-	case err != nil || flags.NArg() > 0:
-		return errUsage
 	}
-	settings, err := readSettings(getenv)
+	s, err := readSettings(getenv)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, settings, stdout)
+	log := s.logging.Logger(stdout)
+	db, err := database.Open(ctx, s.databaseURL, database.Settings{Logger: log})
+	if err != nil {
+		return fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	defer func() { _ = db.Close() }()
+	server, err := readapi.Listen(ctx, s.api, db, log)
+	if err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "listening", "url", server.URL())
+	err = server.Run(ctx)
+	log.InfoContext(ctx, "stopped")
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/cmd/internal/program"
 	"example.com/threads/tests/readmodeltest"
 )
 
@@ -197,7 +198,7 @@ func TestWhatKeepsItFromStarting(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"serve"}, {"--port", "1"}} {
-		if err := run(t.Context(), args, nil, io.Discard); !errors.Is(err, errUsage) || exitCode(err) != 2 {
+		if err := run(t.Context(), args, nil, io.Discard); !errors.Is(err, program.ErrUsage) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

@@ -1,0 +1,88 @@
+package readapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/infrastructure/metrics"
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/graphql/graphiql"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/query"
+)
+
+// Server is the read-api, listening.
+type Server struct {
+	*httpserver.Server
+	settings Settings
+	db       *sqlx.DB
+	log      *slog.Logger
+	reader   *queryreader.Reader
+	watcher  *query.Watcher
+}
+
+// Listen takes the address. The server answers from db once [Server.Run] runs.
+func Listen(ctx context.Context, settings Settings, db *sqlx.DB, log *slog.Logger) (*Server, error) {
+	server, err := httpserver.Listen(ctx, log, "READ_API_ADDR", settings.Address)
+	if err != nil {
+		return nil, err
+	}
+	reader := queryreader.New(db)
+	return &Server{
+		Server: server, settings: settings, db: db, log: log,
+		reader: reader, watcher: query.NewWatcher(reader, log, query.Pace{}),
+	}, nil
+}
+
+// Changed tells the server what a projection in the same process has just brought into the read model, so that those
+// who wait for it need not wait for the next look at the database.
+func (s *Server) Changed(heads []projection.Head) {
+	versions := make(map[usecase.ThreadKey]uint64, len(heads))
+	for _, head := range heads {
+		versions[head.Key] = head.Version
+	}
+	s.watcher.Wake(versions)
+}
+
+// Run answers queries until ctx ends, and then finishes those that it has accepted.
+func (s *Server) Run(ctx context.Context) error {
+	handler, err := s.routes(ctx)
+	if err != nil {
+		return err
+	}
+	// Queries that are still answered after the stop can wait for versions, so the watcher outlasts them.
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	var background sync.WaitGroup
+	background.Go(func() { s.watcher.Run(watching) })
+	defer background.Wait()
+	defer stopWatching()
+	return s.Serve(ctx, handler)
+}
+
+// routes are the program's paths. Streams end with ctx, queries do not.
+func (s *Server) routes(ctx context.Context) (http.Handler, error) {
+	page, err := graphiql.NewHandler()
+	if err != nil {
+		return nil, err
+	}
+	queries := query.New(s.reader, s.reader, s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
+	registry := metrics.NewRegistry()
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", graphql.NewHandler(ctx, queries, s.log, graphql.Settings{ComplexityLimit: s.settings.ComplexityLimit}))
+	mux.Handle("GET /health/alive", httpserver.Alive())
+	mux.Handle("GET /health/ready", httpserver.Ready(s.log, httpserver.Check{Name: "database", Run: func(ctx context.Context) error {
+		return rdbmigration.Check(ctx, s.db, rdbmigration.ReadModel())
+	}}))
+	mux.Handle("GET /metrics", metrics.Handler(registry))
+	mux.Handle("GET /graphiql/", page)
+	mux.Handle("GET /{$}", page)
+	return metrics.HTTP(registry, func(r *http.Request) string { return r.Pattern })(mux), nil
+}

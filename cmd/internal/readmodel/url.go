@@ -1,0 +1,31 @@
+// Package readmodel reads which database holds the read model, for the programs that write and read it.
+package readmodel
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"example.com/threads/infrastructure/config"
+)
+
+const expected = "user:password@tcp(host:3306)/threads or sqlite:data/readmodel.db"
+
+// Usage tells the variable of [ReadURL] for --help.
+const Usage = `  DATABASE_URL               database of the read model: ` + expected + ` (none: it has to be set)
+`
+
+// ReadURL reads DATABASE_URL. What can never be opened is told now; whether the database is there is found out later.
+func ReadURL(reader *config.Reader) string { return reader.Secret("DATABASE_URL", expected, valid) }
+
+func valid(url string) error {
+	if strings.HasPrefix(url, "sqlite:") || strings.HasPrefix(url, "file:") {
+		return nil
+	}
+	dsn, err := mysql.ParseDSN(url)
+	if err == nil && dsn.DBName == "" {
+		err = errors.New("no database is named")
+	}
+	return err
+}
