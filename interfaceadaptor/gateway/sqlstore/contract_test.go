@@ -20,7 +20,7 @@ func TestContractOnMySQL(t *testing.T)  { gatewaytest.Run(t, onMySQL) }
 func onMySQL(t *testing.T, settings gatewaytest.Settings) gatewaytest.Harness {
 	dsn, network := throughProxy(t, testenv.MySQL(t))
 	db := open(t, dsn)
-	return harness(db, newGateway(t, db, keeping(settings)), func(meanwhile func()) { network.loseNextCommit(meanwhile) })
+	return harness(db, distant{newGateway(t, db, keeping(settings)), network}, network.loseNextCommit)
 }
 
 // onSQLite loses answers in the driver. What goes on meanwhile comes from another gateway, as it would from another
@@ -73,6 +73,17 @@ func harness(db *sqlx.DB, gateway repository.EventPersistenceGateway, lose func(
 			run(t, "DELETE FROM snapshots"+at, id.Tenant, id.String(), version)
 		},
 	}
+}
+
+// distant is a gateway that has a network between itself and its database.
+type distant struct {
+	repository.EventPersistenceGateway
+	network *proxy
+}
+
+func (d distant) Append(ctx context.Context, write repository.Append) error {
+	defer d.network.settle()
+	return d.EventPersistenceGateway.Append(ctx, write)
 }
 
 // detour is a gateway whose writes another one can take over for a while.

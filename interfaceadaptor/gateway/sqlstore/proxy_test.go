@@ -17,6 +17,8 @@ type proxy struct {
 
 	mutex sync.Mutex
 	lose  func() // called when the answer to a COMMIT has been lost; nil: none is to be
+	down  bool   // no new connection gets through
+	open  map[net.Conn]bool
 }
 
 // throughProxy returns a DSN that reaches the same database through a network of its own.
@@ -30,7 +32,7 @@ func throughProxy(t *testing.T, dsn string) (string, *proxy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{listener: listener, server: config.Addr}
+	p := &proxy{listener: listener, server: config.Addr, open: map[net.Conn]bool{}}
 	var running sync.WaitGroup
 	running.Go(func() {
 		for {
@@ -55,6 +57,30 @@ func (p *proxy) loseNextCommit(lost func()) {
 	p.lose = lost
 }
 
+// cut ends all connections and lets no new one through, until it is called with false.
+func (p *proxy) cut(down bool) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.down = down
+	for client := range p.open {
+		_ = client.Close()
+	}
+	clear(p.open)
+}
+
+// settle orders what went on while an answer was lost before what whoever waited for the answer does next.
+func (p *proxy) settle() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+}
+
+func (p *proxy) admit(client net.Conn) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.open[client] = true
+	return !p.down
+}
+
 func (p *proxy) takeLoss() func() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -66,6 +92,9 @@ func (p *proxy) takeLoss() func() {
 // carry carries packets both ways until one side hangs up, or an answer is lost and with it the connection.
 func (p *proxy) carry(t *testing.T, client net.Conn) {
 	defer client.Close()
+	if !p.admit(client) {
+		return
+	}
 	server, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.server)
 	if err != nil {
 		return
@@ -85,6 +114,7 @@ func (p *proxy) carry(t *testing.T, client net.Conn) {
 			select {
 			case lost := <-losing: // this is the answer to the COMMIT
 				lost()
+				p.settle()
 				return
 			default:
 			}

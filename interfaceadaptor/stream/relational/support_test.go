@@ -47,7 +47,7 @@ func onEach(t *testing.T, test func(t *testing.T, s *system)) {
 	})
 }
 
-func newSystem(t *testing.T, eventsURL, rowsURL string) *system {
+func newSystem(t testing.TB, eventsURL, rowsURL string) *system {
 	t.Helper()
 	s := &system{onAppend: func() {}}
 	s.events = open(t, eventsURL, rdbmigration.EventStore())
@@ -74,9 +74,9 @@ func newSystem(t *testing.T, eventsURL, rowsURL string) *system {
 	return s
 }
 
-func open(t *testing.T, url string, set rdbmigration.Set) *sqlx.DB {
+func open(t testing.TB, url string, set rdbmigration.Set) *sqlx.DB {
 	t.Helper()
-	db, err := database.Open(t.Context(), url, database.Settings{})
+	db, err := database.Open(t.Context(), url, database.Settings{Rebuildable: set == rdbmigration.ReadModel()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func open(t *testing.T, url string, set rdbmigration.Set) *sqlx.DB {
 }
 
 // source makes a source that feeds projector; run runs it until stop is called or the test ends.
-func (s *system) source(t *testing.T, projector relational.Projector, settings relational.Settings) *relational.Source {
+func (s *system) source(t testing.TB, projector relational.Projector, settings relational.Settings) *relational.Source {
 	t.Helper()
 	queue, err := sqlstore.NewQueue(s.events)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *system) source(t *testing.T, projector relational.Projector, settings r
 	}, settings)
 }
 
-func run(t *testing.T, source *relational.Source) (stop func()) {
+func run(t testing.TB, source *relational.Source) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { source.Run(ctx) })
@@ -109,7 +109,7 @@ func run(t *testing.T, source *relational.Source) (stop func()) {
 }
 
 // create begins a thread, and post says something in it.
-func (s *system) create(t *testing.T, tenant string) usecase.ThreadKey {
+func (s *system) create(t testing.TB, tenant string) usecase.ThreadKey {
 	t.Helper()
 	caller := callerOf(t, tenant)
 	result, err := s.commands.Handle(t.Context(), command.Request{
@@ -121,7 +121,7 @@ func (s *system) create(t *testing.T, tenant string) usecase.ThreadKey {
 	return usecase.ThreadKey{Tenant: caller.Tenant, Thread: result.Thread}
 }
 
-func (s *system) post(t *testing.T, key usecase.ThreadKey, text string) command.Result {
+func (s *system) post(t testing.TB, key usecase.ThreadKey, text string) command.Result {
 	t.Helper()
 	caller := callerOf(t, key.Tenant.String())
 	result, err := s.commands.Handle(t.Context(), command.Request{
@@ -133,7 +133,7 @@ func (s *system) post(t *testing.T, key usecase.ThreadKey, text string) command.
 	return result
 }
 
-func callerOf(t *testing.T, tenant string) usecase.Caller {
+func callerOf(t testing.TB, tenant string) usecase.Caller {
 	t.Helper()
 	parsed, err := usecase.ParseTenant(tenant)
 	if err != nil {
