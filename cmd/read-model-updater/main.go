@@ -3,48 +3,102 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
+	"log/slog"
+
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/program"
+	"example.com/threads/cmd/internal/readmodel"
+	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/database"
+	rdbmigration "example.com/threads/rdb-migration"
 )
 
-var errUsage = errors.New("read-model-updater takes no arguments; see read-model-updater --help")
+const usage = `Usage: read-model-updater
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "read-model-updater:", err)
-		os.Exit(exitCode(err))
-	}
+Follows the event store - the stream of the journal table, or the table of events as a queue - and brings its events into
+the read model. It waits for what is not there yet, and says so in its log. Run one of it: more do no harm and no good.
+SIGINT and SIGTERM end it once the batches in hand are stored; killed at any point, it goes on where it was.
+
+GET /health/alive   200 while the program runs
+GET /health/ready   200 while it keeps up its work, 503 while database or event store can't be reached or it stands still;
+                    behind_seconds and behind_records say how far the read model is behind the journal,
+                    behind_at_least that it may be more, parked_threads how many threads wait for an event that can't be
+                    projected, repair_due that what the stream has forgotten is being taken from the journal
+GET /metrics        the same and more, for Prometheus
+
+Environment, with what holds where a variable is not set:
+` + updater.Usage + readmodel.Usage + program.LoggingUsage + eventstore.Usage + `
+Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
+`
+
+func main() { program.Main("read-model-updater", run) }
+
+// settings are what the environment says.
+type settings struct {
+	updater     updater.Settings
+	store       eventstore.Settings
+	databaseURL string
+	logging     program.Logging
 }
 
-func exitCode(err error) int {
-	if errors.Is(err, errUsage) {
-		return 2
+// readSettings reads all variables, or tells everything that is wrong with them.
+func readSettings(getenv func(string) string) (settings, error) {
+	reader := config.NewReader(getenv)
+	s := settings{
+		updater:     updater.ReadSettings(reader),
+		store:       eventstore.ReadSettings(reader),
+		databaseURL: readmodel.ReadURL(reader),
+		logging:     program.ReadLogging(reader),
 	}
-	return 1
+	return s, reader.Err()
 }
 
-// run is the program: it brings events into the read model until ctx ends, then finishes the batches in hand. Its log goes to stdout, and the line
-// with the message "listening" tells the address.
+// run is the program: it works until ctx ends. Its log goes to stdout, and the line with the message "listening" tells
+// the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	flags := flag.NewFlagSet("read-model-updater", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		_, err := io.WriteString(stdout, usage)
+	if helped, err := program.OnlyHelp("read-model-updater", usage, args, stdout); helped || err != nil {
 		return err
-	case err != nil || flags.NArg() > 0:
-		return errUsage
 	}
-	settings, err := readSettings(getenv)
+	s, err := readSettings(getenv)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, settings, stdout)
+	log := s.logging.Logger(stdout)
+	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, log) }
+	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Log: log})
+	if err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "listening", "url", server.URL())
+	err = server.Run(ctx)
+	log.InfoContext(ctx, "stopped")
+	return err
+}
+
+// spareConns are connections to the read model beside one for each shard: for repairs, retries and health.
+const spareConns = 8
+
+func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases, error) {
+	db, err := database.Open(ctx, s.databaseURL, database.Settings{
+		MaxConns: s.updater.Source.Concurrency + spareConns, Rebuildable: true, Logger: log,
+	})
+	if err != nil {
+		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	if err := rdbmigration.Check(ctx, db, rdbmigration.ReadModel()); err != nil {
+		return updater.Databases{}, errors.Join(fmt.Errorf("DATABASE_URL: %w", err), db.Close())
+	}
+	store, err := eventstore.Open(ctx, s.store, log, nil)
+	if err != nil {
+		return updater.Databases{}, errors.Join(err, db.Close())
+	}
+	closeBoth := func() {
+		if err := errors.Join(store.Close(context.WithoutCancel(ctx)), db.Close()); err != nil {
+			log.WarnContext(ctx, "the databases could not be closed in order", "error", err)
+		}
+	}
+	return updater.Databases{Store: store, ReadModel: db, Close: closeBoth}, nil
 }

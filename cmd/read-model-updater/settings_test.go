@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"example.com/threads/cmd/internal/program"
 )
 
 // onlyDatabase is an environment where nothing is set but what has to be.
@@ -26,6 +28,10 @@ func TestHelpTellsOfEveryVariable(t *testing.T) {
 	if _, err := readSettings(func(name string) string { read[name] = true; return onlyDatabase(name) }); err != nil {
 		t.Fatalf("the database alone is not enough: %v", err)
 	}
+	_, _ = readSettings(func(name string) string { // with another store, others are read
+		read[name] = true
+		return map[string]string{"EVENT_STORE": "mysql"}[name]
+	})
 	told := map[string]bool{}
 	for _, match := range regexp.MustCompile(`(?m)^  ([A-Z_]+)  .*\(.+\).*$`).FindAllStringSubmatch(out.String(), -1) {
 		told[match[1]] = true
@@ -46,11 +52,11 @@ func TestHelpTellsOfEveryVariable(t *testing.T) {
 func TestHelpTellsTheDefaults(t *testing.T) {
 	defaults := map[string]string{"DATABASE_URL": onlyDatabase("DATABASE_URL")}
 	for _, match := range regexp.MustCompile(`(?m)^  ([A-Z_]+)  .*\(([^\s:)]*|:\d+)\)`).FindAllStringSubmatch(usage, -1) {
-		if value := match[2]; value != "AWS" {
+		if value := match[2]; value != "none" && value != "AWS" {
 			defaults[match[1]] = value
 		}
 	}
-	if len(defaults) != 13 {
+	if len(defaults) != 14 {
 		t.Fatalf("read %v", defaults)
 	}
 	unset, err := readSettings(onlyDatabase)
@@ -87,7 +93,7 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 
 func TestArgumentsAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"serve"}, {"-port", "1"}} {
-		if err := run(t.Context(), args, func(string) string { return "" }, nil); !errors.Is(err, errUsage) {
+		if err := run(t.Context(), args, func(string) string { return "" }, nil); !errors.Is(err, program.ErrUsage) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
@@ -95,6 +101,6 @@ func TestArgumentsAreRefused(t *testing.T) {
 
 // comparableOf is the settings as text, without the clock, which is a function.
 func comparableOf(s settings) string {
-	s.gateway.Clock = nil
+	s.store.DynamoDB.Clock = nil
 	return fmt.Sprintf("%+v", s)
 }

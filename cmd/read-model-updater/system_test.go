@@ -15,6 +15,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/database"
@@ -145,10 +146,10 @@ func (p *process) kill() {
 }
 
 // health is what /health/ready says.
-func (p *process) health() (status int, found report, err error) {
+func (p *process) health() (status int, found updater.Report, err error) {
 	status, body, err := p.get("/health/ready")
 	if err != nil {
-		return 0, report{}, err
+		return 0, updater.Report{}, err
 	}
 	err = json.Unmarshal(body, &found)
 	return status, found, err

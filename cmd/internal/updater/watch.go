@@ -1,4 +1,4 @@
-package main
+package updater
 
 import (
 	"context"
@@ -17,8 +17,8 @@ type watch struct {
 	since   time.Time // when the program began
 }
 
-// report is the answer of /health/ready.
-type report struct {
+// Report is the answer of /health/ready.
+type Report struct {
 	Status        string            `json:"status"`
 	Checks        map[string]string `json:"checks"`
 	BehindSeconds float64           `json:"behind_seconds"`
@@ -34,7 +34,7 @@ const checkTimeout = 2 * time.Second
 var errNoDatabase = errors.New("the database has not been reached yet")
 
 // look finds out how the updater is. Causes of failures are logged, never told.
-func (w *watch) look(ctx context.Context) report {
+func (w *watch) look(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	parked, lag := (*int)(nil), stream.Lag{Behind: time.Since(w.since), AtLeast: true}
@@ -47,7 +47,7 @@ func (w *watch) look(ctx context.Context) report {
 		source, due = parts.source.Health(), parts.source.RepairDue()
 		lag = parts.source.Lag(ctx)
 	}
-	found := report{
+	found := Report{
 		Status: "ready", Checks: map[string]string{},
 		BehindSeconds: lag.Behind.Seconds(), BehindRecords: lag.Records, BehindAtLeast: lag.AtLeast,
 		ParkedThreads: parked, RepairDue: due,

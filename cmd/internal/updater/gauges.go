@@ -1,0 +1,60 @@
+package updater
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/threads/cmd/internal/eventstore"
+)
+
+// gauges are what is measured when somebody asks for metrics.
+type gauges struct {
+	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue prometheus.Gauge
+}
+
+func newWatch(registry prometheus.Registerer, work *updater) *watch {
+	gauge := func(name, help string) prometheus.Gauge {
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+		registry.MustRegister(g)
+		return g
+	}
+	return &watch{updater: work, since: time.Now(), gauges: &gauges{
+		ready:      gauge("projection_ready", "1 while database and stream are reached and every shard moves."),
+		lagSeconds: gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none."),
+		lagRecords: gauge("projection_lag_records", "Records that are not in the read model."),
+		lagAtLeast: gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
+		parked:     gauge("projection_parked_threads", "Threads that wait for an event that can't be projected."),
+		repairDue:  gauge("projection_repair_due", "1 while what the stream has forgotten is still to be taken from the journal."),
+	}}
+}
+
+// measure sets the gauges to what holds now.
+func (w *watch) measure(ctx context.Context) {
+	found := w.look(ctx)
+	w.gauges.ready.Set(oneIf(found.Status == "ready"))
+	w.gauges.lagSeconds.Set(found.BehindSeconds)
+	w.gauges.lagRecords.Set(float64(found.BehindRecords))
+	w.gauges.lagAtLeast.Set(oneIf(found.BehindAtLeast))
+	w.gauges.repairDue.Set(oneIf(found.RepairDue))
+	if found.ParkedThreads != nil {
+		w.gauges.parked.Set(float64(*found.ParkedThreads))
+	}
+}
+
+func oneIf(condition bool) float64 {
+	if condition {
+		return 1
+	}
+	return 0
+}
+
+// registerCounters offers what the source counts.
+func registerCounters(registry prometheus.Registerer, source eventstore.Source) {
+	for _, counter := range source.Counters() {
+		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: counter.Name, Help: counter.Help}, func() float64 {
+			return float64(counter.Value.Load())
+		}))
+	}
+}
