@@ -11,7 +11,7 @@ TEST_FLAGS ?= -race -count=1 -timeout=15m
 .DEFAULT_GOAL := help
 
 run: ## builds and runs everything in one process on SQLite under ./data; needs Go alone
-	@echo "make run arrives with the relational store. Until then, make dev-up runs the system on this machine." >&2; exit 1
+	@go run ./cmd/standalone
 
 test: $(DEVSERVICES) $(TESTREPORT) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
 	@$(DEVSERVICES) exec -- $(TESTREPORT) $(TEST_FLAGS) $(PACKAGES)

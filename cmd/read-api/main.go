@@ -12,7 +12,7 @@ import (
 	"example.com/threads/infrastructure/database"
 )
 
-const usage = `Usage: read-api
+var usage = `Usage: read-api
 
 Answers GraphQL queries and subscriptions on chat threads from the read model: POST /graphql; GET / is a page to try them
 on. SIGINT and SIGTERM end it once the queries that it has accepted are answered; the clients of subscriptions are told to

@@ -16,7 +16,7 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-const usage = `Usage: read-model-updater
+var usage = `Usage: read-model-updater
 
 Follows the event store - the stream of the journal table, or the table of events as a queue - and brings its events into
 the read model. It waits for what is not there yet, and says so in its log. Run one of it: more do no harm and no good.

@@ -11,7 +11,7 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
-const usage = `Usage: write-api
+var usage = `Usage: write-api
 
 Takes commands on chat threads over HTTP and puts their events into the event store. GET /docs on the running program
 tells about the API. SIGINT and SIGTERM end it once the requests that it has accepted are answered.

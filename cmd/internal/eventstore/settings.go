@@ -33,9 +33,10 @@ const Usage = `  EVENT_STORE                dynamodb, mysql or sqlite (dynamodb)
 
 // Settings are what the environment says of the event store.
 type Settings struct {
-	Kind     string
-	URL      string // of MySQL and SQLite
-	DynamoDB dynamodb.Settings
+	Kind         string
+	URL          string            // of MySQL and SQLite
+	DynamoDB     dynamodb.Settings // but for the number of snapshots to keep
+	SnapshotKeep int               // beside the latest
 }
 
 // ReadSettings reads which event store it is and where.
@@ -46,10 +47,10 @@ func ReadSettings(reader *config.Reader) Settings {
 			JournalTable:  reader.String("JOURNAL_TABLE", "journal"),
 			SnapshotTable: reader.String("SNAPSHOT_TABLE", "snapshot"),
 			Shards:        reader.Int("SHARD_COUNT", dynamodb.DefaultShards, 1, 1<<16),
-			SnapshotKeep:  reader.Int("SNAPSHOT_KEEP", 1, 0, 1000),
 			SnapshotTTL:   reader.Duration("SNAPSHOT_TTL", 0, 0, 10*365*24*time.Hour),
 			Clock:         time.Now,
 		},
+		SnapshotKeep: reader.Int("SNAPSHOT_KEEP", 1, 0, 1000),
 	}
 	reader.URL("AWS_ENDPOINT_URL_DYNAMODB", "") // the SDK reads it itself; here it is checked
 	if s.DynamoDB.JournalTable == s.DynamoDB.SnapshotTable {

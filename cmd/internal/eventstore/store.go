@@ -46,7 +46,9 @@ func openDynamoDB(ctx context.Context, settings Settings, log *slog.Logger) (*St
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := dynamodb.New(awsclient.DynamoDB(config), settings.DynamoDB, log)
+	tables := settings.DynamoDB
+	tables.SnapshotKeep = settings.SnapshotKeep
+	gateway, err := dynamodb.New(awsclient.DynamoDB(config), tables, log)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func openRelational(ctx context.Context, settings Settings, log *slog.Logger, on
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
 	gateway, err := sqlstore.New(db, sqlstore.Settings{
-		SnapshotKeep: settings.DynamoDB.SnapshotKeep, Clock: time.Now, Logger: log, OnAppend: onAppend,
+		SnapshotKeep: settings.SnapshotKeep, Clock: time.Now, Logger: log, OnAppend: onAppend,
 	})
 	if err != nil {
 		_ = db.Close()

@@ -7,13 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
-
-	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/logging"
 )
 
 // ErrUsage says that a program was called in a way that its --help does not tell.
@@ -51,25 +47,3 @@ func OnlyHelp(name, usage string, args []string, stdout io.Writer) (bool, error)
 	}
 	return false, nil
 }
-
-// Logging is how much a program logs, and how.
-type Logging struct {
-	Level  slog.Level
-	Format logging.Format
-}
-
-// LoggingUsage tells the variables of [ReadLogging] for --help.
-const LoggingUsage = `  LOG_LEVEL                  debug, info, warn or error (info)
-  LOG_FORMAT                 json or text (json)
-`
-
-// ReadLogging reads LOG_LEVEL and LOG_FORMAT.
-func ReadLogging(reader *config.Reader) Logging {
-	return Logging{
-		Level:  config.Parsed(reader, "LOG_LEVEL", "info", logging.ParseLevel),
-		Format: config.Parsed(reader, "LOG_FORMAT", "json", logging.ParseFormat),
-	}
-}
-
-// Logger makes the program's logger.
-func (l Logging) Logger(out io.Writer) *slog.Logger { return logging.New(out, l.Level, l.Format) }

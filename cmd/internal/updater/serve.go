@@ -12,6 +12,7 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/projection"
 )
 
@@ -51,6 +52,15 @@ func (s *Server) Wake() {
 	if parts := s.work.parts.Load(); parts != nil {
 		parts.source.Wake()
 	}
+}
+
+// Lag tells how far the read model is behind; false as long as the databases are not there.
+func (s *Server) Lag(ctx context.Context) (stream.Lag, bool) {
+	parts := s.work.parts.Load()
+	if parts == nil {
+		return stream.Lag{}, false
+	}
+	return parts.source.Lag(ctx), true
 }
 
 // Run projects until ctx ends and the batches in hand are stored.

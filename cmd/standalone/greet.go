@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/template"
+	"time"
+)
+
+// banner is what a newcomer sees. The lines of curl work as they are printed.
+var banner = template.Must(template.New("banner").Parse(`
+Threads is running; its data is in {{.Folder}}. Ctrl-C stops it.
+
+  commands  {{.Write}}/docs
+  queries   {{.Read}}
+  health    {{.Updater}}/health/ready
+
+Try it: create a thread, say something, read it.
+
+  ada=01ARZ3NDEKTSV4RRFFQ69G5FAV
+  thread=$(curl -s {{.Write}}/threads/create -H 'Content-Type: application/json' -d "{\"executor_id\":\"$ada\",\"name\":\"tea\"}" | sed 's/.*"thread_id":"\([^"]*\)".*/\1/')
+  curl -s {{.Write}}/threads/post_message -H 'Content-Type: application/json' -d "{\"executor_id\":\"$ada\",\"thread_id\":\"$thread\",\"text\":\"Anyone for a cup?\"}"
+  curl -s {{.Read}}/graphql -H 'Content-Type: application/json' -H "Consistency-Token: $thread:2" -d "{\"query\":\"{ getMessages(threadId: \\\"$thread\\\", userAccountId: \\\"$ada\\\") { text createdAt } }\"}"
+
+`))
+
+func (y *system) greet(s settings, stdout io.Writer) error {
+	return banner.Execute(stdout, map[string]string{
+		"Folder": s.folder, "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(),
+	})
+}
+
+const (
+	progressEvery = time.Second
+	worthProgress = 100 * time.Millisecond // of catching up, before anybody is told
+)
+
+// tellProgress shows how the read model catches up with the events at the start, where that takes a while: when its
+// file has been deleted, it is made again from the first event.
+func (y *system) tellProgress(ctx context.Context, stdout io.Writer) error {
+	timer := time.NewTimer(worthProgress)
+	defer timer.Stop()
+	told := false
+	for {
+		select {
+		case <-timer.C:
+			timer.Reset(progressEvery)
+		case <-ctx.Done():
+			return nil
+		}
+		lag, known := y.updater.Lag(ctx)
+		switch {
+		case !known:
+		case lag.Records > 0:
+			_, _ = fmt.Fprintf(stdout, "The read model is being brought up to date: %d events to go.\n", lag.Records)
+			told = true
+		case lag.AtLeast:
+		default:
+			if told {
+				_, _ = fmt.Fprintln(stdout, "The read model is up to date.")
+			}
+			return nil
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/program"
+	"example.com/threads/cmd/internal/readapi"
+	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/infrastructure/database"
+	rdbmigration "example.com/threads/rdb-migration"
+)
+
+func main() { program.Main("standalone", run) }
+
+// run is the program: it serves until ctx ends, then finishes what it has accepted.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
+	if helped, err := program.OnlyHelp("standalone", usage, args, stdout); helped || err != nil {
+		return err
+	}
+	s, err := readSettings(getenv)
+	if err != nil {
+		return err
+	}
+	if err := s.makeFolder(); err != nil {
+		return err
+	}
+	log := s.logging.Logger(stdout)
+	readModel, err := openReadModel(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, readModel.Close()) }()
+
+	// The three servers wake one another: an append wakes the projection, and its commit those who wait for a version.
+	system := &system{}
+	store, err := openEventStore(ctx, s, log, func() { system.updater.Wake() })
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
+	if err := system.listen(ctx, s, store, readModel, log); err != nil {
+		return err
+	}
+	return system.run(ctx, s, stdout)
+}
+
+// openReadModel opens the file, makes it where there is none, and brings it to this program's schema.
+func openReadModel(ctx context.Context, s settings, log *slog.Logger) (*sqlx.DB, error) {
+	db, err := database.Open(ctx, s.readModel(), database.Settings{Rebuildable: true, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := rdbmigration.Up(ctx, db, rdbmigration.ReadModel()); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+func openEventStore(ctx context.Context, s settings, log *slog.Logger, onAppend func()) (*eventstore.Store, error) {
+	db, err := database.Open(ctx, s.eventStore().URL, database.Settings{Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	_, err = rdbmigration.Up(ctx, db, rdbmigration.EventStore())
+	if err := errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	return eventstore.Open(ctx, s.eventStore(), log, onAppend)
+}
+
+// system is the three servers.
+type system struct {
+	write   *writeapi.Server
+	read    *readapi.Server
+	updater *updater.Server
+}
+
+// listen takes all addresses, or none.
+func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store, readModel *sqlx.DB, log *slog.Logger) (err error) {
+	if y.write, err = writeapi.Listen(ctx, s.write, store, log); err != nil {
+		return err
+	}
+	if y.read, err = readapi.Listen(ctx, s.read, readModel, log); err != nil {
+		return errors.Join(err, y.write.Close())
+	}
+	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
+		Open: func(context.Context) (updater.Databases, error) {
+			return updater.Databases{Store: store, ReadModel: readModel, Close: func() {}}, nil
+		},
+		Notify: y.read.Changed,
+		Log:    log,
+	})
+	if err != nil {
+		return errors.Join(err, y.write.Close(), y.read.Close())
+	}
+	return nil
+}
+
+// run serves until ctx ends or one of the servers fails.
+func (y *system) run(ctx context.Context, s settings, stdout io.Writer) error {
+	if err := y.greet(s, stdout); err != nil {
+		return errors.Join(err, y.write.Close(), y.read.Close(), y.updater.Close())
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return y.write.Run(ctx) })
+	group.Go(func() error { return y.read.Run(ctx) })
+	group.Go(func() error { return y.updater.Run(ctx) })
+	group.Go(func() error { return y.tellProgress(ctx, stdout) })
+	return group.Wait()
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/program"
+	"example.com/threads/cmd/internal/readapi"
+	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/infrastructure/config"
+)
+
+const (
+	defaultLevel  = "warn"
+	defaultFormat = "text"
+)
+
+var usage = `Usage: standalone
+
+The whole system in one process: commands over REST, queries over GraphQL, events and read model in SQLite files. What has
+been acknowledged survives the death of the process and of the machine. Without the file of the read model, it is made
+again from the events. SIGINT (Ctrl-C) and SIGTERM end it once the requests that it has accepted are answered.
+
+Environment, with what holds where a variable is not set:
+  DATA_DIR                   folder of the files events.db and readmodel.db (data)
+` + writeapi.Usage + readapi.Usage + updater.Usage + program.LoggingUsageWith(defaultLevel, defaultFormat) + `
+Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
+`
+
+// settings are what the environment says.
+type settings struct {
+	folder  string
+	write   writeapi.Settings
+	read    readapi.Settings
+	updater updater.Settings
+	logging program.Logging
+}
+
+// readSettings reads all variables, or tells everything that is wrong with them.
+func readSettings(getenv func(string) string) (settings, error) {
+	reader := config.NewReader(getenv)
+	s := settings{
+		folder:  reader.String("DATA_DIR", "data"),
+		write:   writeapi.ReadSettings(reader),
+		read:    readapi.ReadSettings(reader),
+		updater: updater.ReadSettings(reader),
+		logging: program.ReadLoggingWith(reader, defaultLevel, defaultFormat),
+	}
+	return s, reader.Err()
+}
+
+func (s settings) eventStore() eventstore.Settings {
+	return eventstore.Settings{Kind: eventstore.SQLite, URL: s.file("events.db"), SnapshotKeep: 1}
+}
+
+func (s settings) readModel() string { return s.file("readmodel.db") }
+
+func (s settings) file(name string) string { return "sqlite:" + filepath.Join(s.folder, name) }
+
+// makeFolder sees that files can be made in the folder.
+func (s settings) makeFolder() error {
+	const advice = "make it writable for this user, or set DATA_DIR to another folder"
+	if err := os.MkdirAll(s.folder, 0o755); err != nil {
+		return fmt.Errorf("the folder for the data can't be made; %s: %w", advice, err)
+	}
+	probe, err := os.CreateTemp(s.folder, ".writable-*")
+	if err != nil {
+		return fmt.Errorf("the folder %s can't be written to; %s: %w", s.folder, advice, err)
+	}
+	_ = probe.Close()
+	return os.Remove(probe.Name())
+}

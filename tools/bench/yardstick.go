@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver that the program uses
+)
+
+// yardstick counts transactions of one row a second, one after the other, each on disk when it is done: what a program
+// that does nothing but SQLite could at best acknowledge without putting commands together.
+func yardstick(ctx context.Context, folder string, duration time.Duration) (float64, error) {
+	url := "file:" + filepath.Join(folder, "yardstick.db") + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
+	db, err := sql.Open("sqlite", url)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = db.Close() }()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, `CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, data TEXT NOT NULL)`); err != nil {
+		return 0, err
+	}
+	insert, err := db.PrepareContext(ctx, `INSERT INTO rows (data) VALUES (?)`)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = insert.Close() }()
+
+	const eventSize = 500 // bytes, about that of a short message's event
+	data := strings.Repeat("x", eventSize)
+	count, begun := 0, time.Now()
+	for time.Since(begun) < duration {
+		if _, err := insert.ExecContext(ctx, data); err != nil {
+			return 0, err
+		}
+		count++
+	}
+	return float64(count) / time.Since(begun).Seconds(), nil
+}
