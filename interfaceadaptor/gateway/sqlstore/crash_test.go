@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 // appendForEver appends to eight aggregates at once, each command with a receipt, and prints what was acknowledged.
 func appendForEver(url string) error {
-	ctx := context.Background() //nolint:usetesting // there is no test in this process
+	ctx := context.Background()
 	db, err := database.Open(ctx, url, database.Settings{})
 	if err != nil {
 		return err

@@ -13,12 +13,13 @@ import (
 	"modernc.org/sqlite"
 )
 
-// fault is a SQLite driver that can fail at a COMMIT that was done.
+// fault is a SQLite driver that can fail at a COMMIT, whether that was done or not.
 type fault struct {
 	dsn string
 
-	mutex sync.Mutex
-	lose  func() // called when the answer to a COMMIT has been lost; nil: none is to be
+	mutex  sync.Mutex
+	lose   func() // called when the answer to a COMMIT has been lost; nil: none is to be
+	refuse int    // how many COMMITs are not done
 }
 
 // openFaulty makes an event store that is used through a fault.
@@ -44,6 +45,19 @@ func (f *fault) takeLoss() func() {
 	lost := f.lose
 	f.lose = nil
 	return lost
+}
+
+func (f *fault) refuseCommits(count int) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.refuse = count
+}
+
+func (f *fault) takeRefusal() bool {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.refuse--
+	return f.refuse >= 0
 }
 
 func (f *fault) Driver() driver.Driver { return &sqlite.Driver{} }
@@ -89,6 +103,9 @@ type faultyCommit struct {
 }
 
 func (s faultyCommit) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	if s.fault.takeRefusal() {
+		return nil, errors.New("disk I/O error")
+	}
 	result, err := s.fullStmt.ExecContext(ctx, args)
 	if lost := s.fault.takeLoss(); lost != nil && err == nil {
 		lost()

@@ -67,6 +67,8 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	case settings.SnapshotKeep < 0:
 		return nil, errors.New("sqlstore: the number of kept snapshots can't be negative")
+	case db.DriverName() == "sqlite" && db.Stats().MaxOpenConnections == 1:
+		return nil, errors.New("sqlstore: one connection is not enough, because it is taken to write: open the database with two or more")
 	case settings.Clock == nil || settings.Logger == nil:
 		return nil, errors.New("sqlstore: a clock and a logger are needed")
 	}

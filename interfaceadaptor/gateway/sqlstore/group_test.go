@@ -162,6 +162,28 @@ func TestLockedFileIsUnavailable(t *testing.T) {
 	}
 }
 
+func TestCommitThatFailsIsTriedOnceMore(t *testing.T) {
+	db, fault := openFaulty(t)
+	gateway := newGateway(t, db)
+	w := write(newID(), 0, 1)
+	fault.refuseCommits(1)
+	mustAppend(t, gateway, w)
+
+	next, stale := write(w.ID, 1, 1), write(w.ID, 0, 1)
+	for _, w := range []repository.Append{next, stale} {
+		fault.refuseCommits(2)
+		err := gateway.Append(t.Context(), w)
+		// What was found out in a transaction that was not committed is no answer.
+		if !errors.Is(err, usecase.ErrUnavailable) || errors.Is(err, repository.ErrConflict) {
+			t.Errorf("behind version %d: %v", w.ExpectedVersion, err)
+		}
+	}
+	if head, err := gateway.Head(t.Context(), w.ID); err != nil || head.Version != 1 {
+		t.Errorf("%+v, %v", head, err)
+	}
+	mustAppend(t, gateway, next)
+}
+
 func TestWeakDurabilityIsRefused(t *testing.T) {
 	db := open(t, "file:"+t.TempDir()+"/events.db?_pragma=synchronous(NORMAL)")
 	if err := newGateway(t, db).Append(t.Context(), write(newID(), 0, 1)); err == nil {

@@ -20,40 +20,33 @@ type prepared struct {
 	statements map[string]*sqlx.Stmt
 }
 
-func (p *prepared) statement(ctx context.Context, query string) (*sqlx.Stmt, error) {
-	if known, found := p.statements[query]; found {
-		return known, nil
+// with has a statement used that is prepared when it is first needed.
+func (p *prepared) with(ctx context.Context, query string, use func(*sqlx.Stmt) error) error {
+	statement, known := p.statements[query]
+	if !known {
+		var err error
+		if statement, err = p.conn.PreparexContext(ctx, query); err != nil {
+			return err
+		}
+		p.statements[query] = statement
 	}
-	statement, err := p.conn.PreparexContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	p.statements[query] = statement
-	return statement, nil
+	return use(statement)
 }
 
-func (p *prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	statement, err := p.statement(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return statement.ExecContext(ctx, args...)
+func (p *prepared) ExecContext(ctx context.Context, query string, args ...any) (result sql.Result, err error) {
+	err = p.with(ctx, query, func(statement *sqlx.Stmt) (err error) {
+		result, err = statement.ExecContext(ctx, args...)
+		return err
+	})
+	return result, err
 }
 
 func (p *prepared) GetContext(ctx context.Context, dest any, query string, args ...any) error {
-	statement, err := p.statement(ctx, query)
-	if err != nil {
-		return err
-	}
-	return statement.GetContext(ctx, dest, args...)
+	return p.with(ctx, query, func(statement *sqlx.Stmt) error { return statement.GetContext(ctx, dest, args...) })
 }
 
 func (p *prepared) SelectContext(ctx context.Context, dest any, query string, args ...any) error {
-	statement, err := p.statement(ctx, query)
-	if err != nil {
-		return err
-	}
-	return statement.SelectContext(ctx, dest, args...)
+	return p.with(ctx, query, func(statement *sqlx.Stmt) error { return statement.SelectContext(ctx, dest, args...) })
 }
 
 // changed runs a statement and tells how many rows it met.
