@@ -24,8 +24,9 @@ func mustDecode(t *testing.T, text string, into any) {
 }
 
 // The contract's table of errors, row by row, through the running program.
-func TestEveryErrorOfTheContract(t *testing.T) {
-	s := anySystem(t)
+func TestEveryErrorOfTheContract(t *testing.T) { eachSystem(t, testEveryErrorOfTheContract) }
+
+func testEveryErrorOfTheContract(t *testing.T, s *system) {
 	ada, bob, eve, rival := s.person("acme"), s.person("acme"), s.person("acme"), s.person("rival")
 	thread := ada.command(t, "/threads/create", fields{"name": "errors"}).text("thread_id")
 	ada.command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": bob.id, "role": "Member"})
@@ -108,8 +109,9 @@ func TestEveryErrorOfTheContract(t *testing.T) {
 }
 
 // A tenant sees and changes its own threads only, whoever asks.
-func TestTenantsDoNotMeet(t *testing.T) {
-	s := anySystem(t)
+func TestTenantsDoNotMeet(t *testing.T) { eachSystem(t, testTenantsDoNotMeet) }
+
+func testTenantsDoNotMeet(t *testing.T, s *system) {
 	ada := s.person("acme")
 	made := ada.command(t, "/threads/create", fields{"name": "ours"})
 	thread := made.text("thread_id")

@@ -8,8 +8,9 @@ import (
 )
 
 // A repeat with the same key gets the first answer, for every kind of command.
-func TestRepeatsGetTheFirstAnswer(t *testing.T) {
-	s := anySystem(t)
+func TestRepeatsGetTheFirstAnswer(t *testing.T) { eachSystem(t, testRepeatsGetTheFirstAnswer) }
+
+func testRepeatsGetTheFirstAnswer(t *testing.T, s *system) {
 	ada, bob := s.person(""), s.person("")
 	repeat := func(path string, body fields) answer {
 		t.Helper()
@@ -48,8 +49,9 @@ func TestRepeatsGetTheFirstAnswer(t *testing.T) {
 }
 
 // Repeats that arrive together are one command, also where a thread is created.
-func TestRepeatsThatArriveTogether(t *testing.T) {
-	s := anySystem(t)
+func TestRepeatsThatArriveTogether(t *testing.T) { eachSystem(t, testRepeatsThatArriveTogether) }
+
+func testRepeatsThatArriveTogether(t *testing.T, s *system) {
 	ada := s.person("")
 	key := headers{"Idempotency-Key": ulid.Make().String()}
 	var mutex sync.Mutex
@@ -73,12 +75,13 @@ func TestRepeatsThatArriveTogether(t *testing.T) {
 }
 
 // What a key stands for outlives the program that answered it.
-func TestRepeatsAfterARestart(t *testing.T) {
-	s := ownSystem(t)
+func TestRepeatsAfterARestart(t *testing.T) { eachOwnSystem(t, testRepeatsAfterARestart) }
+
+func testRepeatsAfterARestart(t *testing.T, s *system) {
 	ada := s.person("")
 	key := headers{"Idempotency-Key": ulid.Make().String()}
 	first := ada.attempt(t, "/threads/create", fields{"name": "before"}, key)
-	write := s.program("write-api")
+	write := s.writer
 	write.stop(t)
 	write.start(t)
 	again := ada.attempt(t, "/threads/create", fields{"name": "before"}, key)

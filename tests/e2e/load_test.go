@@ -36,9 +36,10 @@ func orNull(text string) any {
 	return text
 }
 
-func TestTwentyClientsOnOneThread(t *testing.T) {
+func TestTwentyClientsOnOneThread(t *testing.T) { eachSystem(t, testTwentyClientsOnOneThread) }
+
+func testTwentyClientsOnOneThread(t *testing.T, s *system) {
 	const clients, postsEach = 20, 10
-	s := anySystem(t)
 	ada := s.person("")
 	thread := ada.command(t, "/threads/create", fields{"name": "busy"}).text("thread_id")
 
@@ -80,8 +81,11 @@ func TestTwentyClientsOnOneThread(t *testing.T) {
 // Programs die without warning while clients post. Clients repeat what was not answered, with the same key. In the
 // end everything acknowledged is there, once, and the read model says what the journal says.
 func TestNothingIsLostOrDoubledByKills(t *testing.T) {
+	eachOwnSystem(t, testNothingIsLostOrDoubledByKills)
+}
+
+func testNothingIsLostOrDoubledByKills(t *testing.T, s *system) {
 	const clients, postsEach, kills = 8, 25, 6
-	s := ownSystem(t)
 	ada := s.person("acme")
 	threads := []string{
 		ada.command(t, "/threads/create", fields{"name": "one"}).text("thread_id"),
@@ -105,7 +109,7 @@ func TestNothingIsLostOrDoubledByKills(t *testing.T) {
 	done := make(chan struct{})
 	go func() { group.Wait(); close(done) }()
 	for kill := range kills {
-		victim := s.program([]string{"write-api", "read-model-updater"}[kill%2])
+		victim := []*program{s.writer, s.projector}[kill%2]
 		victim.kill(t)
 		victim.start(t)
 	}

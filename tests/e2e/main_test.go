@@ -37,7 +37,7 @@ func build(folder string) error {
 		return err
 	}
 	command := exec.CommandContext(context.Background(), "go", "build", "-o", folder,
-		"./cmd/write-api", "./cmd/read-api", "./cmd/read-model-updater", "./tools/dynamodb-setup", "./rdb-migration/cmd/migrate")
+		"./cmd/write-api", "./cmd/read-api", "./cmd/read-model-updater", "./cmd/standalone", "./tools/dynamodb-setup", "./rdb-migration/cmd/migrate")
 	command.Dir = root
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the programs: %w\n%s", err, output)

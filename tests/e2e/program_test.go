@@ -20,20 +20,20 @@ import (
 type program struct {
 	name string
 	env  []string
-	url  string
-	log  string // its output, of all its lives
+	urls []string // one for each address that it listens on
+	log  string   // its output, of all its lives
 
 	mutex sync.Mutex
 	life  *exec.Cmd
 }
 
-func newProgram(t *testing.T, name, addressVar string, env []string) *program {
-	address := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
-	p := &program{
-		name: name,
-		env:  append(env, addressVar+"="+address),
-		url:  "http://" + address,
-		log:  filepath.Join(t.TempDir(), name+".log"),
+// newProgram prepares a program that listens on a free port for each of the variables that name its addresses.
+func newProgram(t *testing.T, name string, env []string, addressVars ...string) *program {
+	p := &program{name: name, env: env, log: filepath.Join(t.TempDir(), name+".log")}
+	for _, variable := range addressVars {
+		address := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
+		p.env = append(p.env[:len(p.env):len(p.env)], variable+"="+address)
+		p.urls = append(p.urls, "http://"+address)
 	}
 	t.Cleanup(func() {
 		p.kill(t)
@@ -62,7 +62,9 @@ func (p *program) start(t *testing.T) {
 	p.mutex.Lock()
 	p.life = life
 	p.mutex.Unlock()
-	testenv.Eventually(t, 60*time.Second, func() error { return ready(t, p.url) })
+	for _, url := range p.urls {
+		testenv.Eventually(t, 60*time.Second, func() error { return ready(t, url) })
+	}
 }
 
 func ready(t *testing.T, url string) error {

@@ -49,8 +49,9 @@ func (p person) view(t *testing.T, threadID string, tokens ...string) threadView
 }
 
 // A thread from beginning to end: every command, and what a viewer sees after each.
-func TestEveryCommandIsSeenByQueries(t *testing.T) {
-	s := anySystem(t)
+func TestEveryCommandIsSeenByQueries(t *testing.T) { eachSystem(t, testEveryCommandIsSeenByQueries) }
+
+func testEveryCommandIsSeenByQueries(t *testing.T, s *system) {
 	ada, bob := s.person(""), s.person("")
 
 	created := ada.command(t, "/threads/create", fields{"name": " tea "})
@@ -141,8 +142,9 @@ func TestEveryCommandIsSeenByQueries(t *testing.T) {
 }
 
 // Every query of the schema, through the lists and both directions of a connection.
-func TestEveryQuery(t *testing.T) {
-	s := anySystem(t)
+func TestEveryQuery(t *testing.T) { eachSystem(t, testEveryQuery) }
+
+func testEveryQuery(t *testing.T, s *system) {
 	ada := s.person("")
 	thread := ada.command(t, "/threads/create", fields{"name": "queries"}).text("thread_id")
 	var messages []string

@@ -19,50 +19,68 @@ const (
 // system is the whole application, with a store and a read model of its own.
 type system struct {
 	writeURL, readURL, updaterURL string
-	programs                      []*program // empty where they are not ours
+	writer, projector             *program // who takes commands, and who projects; the same in one process
+	folder                        string   // of the SQLite files, in one process
 }
 
-// anySystem is the running system that the environment names, or else a new one.
-func anySystem(t *testing.T) *system {
+// setups are the ways to run the system that the README tells of.
+var setups = map[string]func(*testing.T) *system{
+	"three programs on DynamoDB and MySQL": func(t *testing.T) *system { return threePrograms(t, dynamoDB(t)) },
+	"three programs on one MySQL":          func(t *testing.T) *system { return threePrograms(t, oneMySQL(t)) },
+	"one process on SQLite":                oneProcess,
+}
+
+// eachSystem runs the test on a new system in every setup, or on the running one that the environment names.
+func eachSystem(t *testing.T, test func(*testing.T, *system)) {
 	t.Helper()
 	if url := os.Getenv(writeAPIVar); url != "" {
-		return &system{writeURL: url, readURL: os.Getenv(readAPIVar), updaterURL: os.Getenv(updaterVar)}
+		test(t, &system{writeURL: url, readURL: os.Getenv(readAPIVar), updaterURL: os.Getenv(updaterVar)})
+		return
 	}
-	return ownSystem(t)
+	for name, start := range setups {
+		t.Run(name, func(t *testing.T) { test(t, start(t)) })
+	}
 }
 
-// ownSystem is a new system whose programs the test may kill.
-func ownSystem(t *testing.T) *system {
+// eachOwnSystem is eachSystem for tests that start and kill programs.
+func eachOwnSystem(t *testing.T, test func(*testing.T, *system)) {
 	t.Helper()
 	if os.Getenv(writeAPIVar) != "" {
 		t.Skipf("left out: this test starts and kills programs of its own, and %s names running ones", writeAPIVar)
 	}
-	env := threeProgramsOnDynamoDB(t)
-	runOnce(t, "dynamodb-setup", env)
-	runOnce(t, "migrate", env, "up")
+	eachSystem(t, test)
+}
 
-	write := newProgram(t, "write-api", "WRITE_API_ADDR", env)
-	updater := newProgram(t, "read-model-updater", "UPDATER_ADDR", env)
-	read := newProgram(t, "read-api", "READ_API_ADDR", env)
-	s := &system{writeURL: write.url, updaterURL: updater.url, readURL: read.url, programs: []*program{write, updater, read}}
-	for _, p := range s.programs {
+func threePrograms(t *testing.T, env []string) *system {
+	t.Helper()
+	runOnce(t, "migrate", env, "up")
+	write := newProgram(t, "write-api", env, "WRITE_API_ADDR")
+	updater := newProgram(t, "read-model-updater", env, "UPDATER_ADDR")
+	read := newProgram(t, "read-api", env, "READ_API_ADDR")
+	for _, p := range []*program{write, updater, read} {
 		p.start(t)
 	}
-	return s
-}
-
-func (s *system) program(name string) *program {
-	for _, p := range s.programs {
-		if p.name == name {
-			return p
-		}
+	return &system{
+		writeURL: write.urls[0], updaterURL: updater.urls[0], readURL: read.urls[0],
+		writer: write, projector: updater,
 	}
-	return nil
 }
 
-func threeProgramsOnDynamoDB(t *testing.T) []string {
+func oneProcess(t *testing.T) *system {
+	t.Helper()
+	folder := t.TempDir()
+	p := newProgram(t, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften, "LOG_LEVEL=info"}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR")
+	p.start(t)
+	return &system{writeURL: p.urls[0], readURL: p.urls[1], updaterURL: p.urls[2], writer: p, projector: p, folder: folder}
+}
+
+// snapshotsOften makes the tests come across snapshots.
+const snapshotsOften = "SNAPSHOT_EVERY=10"
+
+func dynamoDB(t *testing.T) []string {
+	t.Helper()
 	endpoint, name := testenv.DynamoDB(t), testenv.UniqueName(t)
-	return []string{
+	env := []string{
 		"AWS_REGION=" + testenv.Region,
 		"AWS_ACCESS_KEY_ID=" + testenv.AccessKeyID,
 		"AWS_SECRET_ACCESS_KEY=" + testenv.SecretAccessKey,
@@ -70,10 +88,17 @@ func threeProgramsOnDynamoDB(t *testing.T) []string {
 		"AWS_ENDPOINT_URL_DYNAMODB_STREAMS=" + endpoint,
 		"JOURNAL_TABLE=" + name + "-journal",
 		"SNAPSHOT_TABLE=" + name + "-snapshot",
-		"SNAPSHOT_EVERY=10", // so that the tests come across snapshots
 		"DATABASE_URL=" + testenv.MySQL(t),
-		"LOG_LEVEL=info",
+		snapshotsOften,
 	}
+	runOnce(t, "dynamodb-setup", env)
+	return env
+}
+
+func oneMySQL(t *testing.T) []string {
+	t.Helper()
+	url := testenv.MySQL(t)
+	return []string{"EVENT_STORE=mysql", "EVENT_STORE_URL=" + url, "DATABASE_URL=" + url, snapshotsOften}
 }
 
 func runOnce(t *testing.T, name string, env []string, args ...string) {
