@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/cmd/internal/program"
+	"example.com/threads/infrastructure/database"
+)
+
+// environment is one where everything is on free ports and in a folder of its own.
+func environment(t *testing.T) map[string]string {
+	return map[string]string{
+		"DATA_DIR": filepath.Join(t.TempDir(), "data"), "WRITE_API_ADDR": "127.0.0.1:0", "READ_API_ADDR": "127.0.0.1:0", "UPDATER_ADDR": "127.0.0.1:0",
+	}
+}
+
+func getenv(env map[string]string) func(string) string {
+	return func(name string) string { return env[name] }
+}
+
+// startAndStop runs the program until it has greeted, and returns what it said.
+func startAndStop(t *testing.T, env map[string]string) (string, error) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	said, pipe := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- run(ctx, nil, getenv(env), pipe)
+		_ = pipe.Close()
+	}()
+	var text bytes.Buffer
+	buffer := make([]byte, 4096)
+	for {
+		n, err := said.Read(buffer)
+		text.Write(buffer[:n])
+		if strings.Contains(text.String(), "createdAt") {
+			stop()
+		}
+		if err != nil {
+			return text.String(), <-done
+		}
+	}
+}
+
+func TestItGreetsAndStops(t *testing.T) {
+	env := environment(t)
+	begun := time.Now()
+	said, err := startAndStop(t, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("started and stopped in %s", time.Since(begun))
+	for _, want := range []string{"Ctrl-C", env["DATA_DIR"], "/docs", "/graphql", "/health/ready", "curl"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %s in %s", want, said)
+		}
+	}
+	for _, name := range []string{"events.db", "readmodel.db"} {
+		if _, err := os.Stat(filepath.Join(env["DATA_DIR"], name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWhatKeepsItFromStarting(t *testing.T) {
+	for about, c := range map[string]struct {
+		prepare func(t *testing.T, env map[string]string)
+		want    string
+	}{
+		"a port in use": {
+			func(t *testing.T, env map[string]string) {
+				listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = listener.Close() })
+				env["READ_API_ADDR"] = listener.Addr().String()
+			},
+			"set READ_API_ADDR to another address",
+		},
+		"a folder that can't be made": {
+			func(_ *testing.T, env map[string]string) { env["DATA_DIR"] = "/dev/null/data" },
+			"set DATA_DIR to another folder",
+		},
+		"a file of a newer version": {
+			func(t *testing.T, env map[string]string) { makeNewer(t, env, "events.db", "eventstore_migrations") },
+			"newer",
+		},
+		"a read model of a newer version": {
+			func(t *testing.T, env map[string]string) { makeNewer(t, env, "readmodel.db", "readmodel_migrations") },
+			"newer",
+		},
+		"a file that is no database": {
+			func(t *testing.T, env map[string]string) {
+				if _, err := startAndStop(t, env); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(env["DATA_DIR"], "events.db"), bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"events.db",
+		},
+	} {
+		t.Run(about, func(t *testing.T) {
+			env := environment(t)
+			c.prepare(t, env)
+			if _, err := startAndStop(t, env); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// makeNewer leaves files of a version of the program that does not exist yet.
+func makeNewer(t *testing.T, env map[string]string, file, table string) {
+	t.Helper()
+	if _, err := startAndStop(t, env); err != nil {
+		t.Fatal(err)
+	}
+	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(env["DATA_DIR"], file), database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "UPDATE "+table+" SET version_id = version_id + 1000")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHelpTellsOfEveryVariable(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"--help"}, getenv(nil), &out); err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]bool{}
+	if _, err := readSettings(func(name string) string { read[name] = true; return "" }); err != nil {
+		t.Fatalf("nothing set is not enough: %v", err)
+	}
+	told := map[string]bool{}
+	for _, match := range regexp.MustCompile(`(?m)^  ([A-Z_]+)  .*\(.+\)`).FindAllStringSubmatch(out.String(), -1) {
+		told[match[1]] = true
+	}
+	for name := range read {
+		if !told[name] {
+			t.Errorf("%s is not told, or not what holds without it", name)
+		}
+	}
+	for name := range told {
+		if !read[name] {
+			t.Errorf("%s is told and not read", name)
+		}
+	}
+	if err := run(t.Context(), []string{"serve"}, getenv(nil), io.Discard); !errors.Is(err, program.ErrUsage) {
+		t.Errorf("an argument: %v", err)
+	}
+}
