@@ -55,6 +55,10 @@ finish() {
 		compose down --volumes --remove-orphans --timeout 10 >/dev/null 2>&1 || true
 		untag_stand_ins
 		docker image prune --force --filter "label=$label" >/dev/null # those that a new one has replaced
+		if [[ -n ${own_daemon:-} ]]; then                            # what builds have left; the latest are their cache
+			docker container prune --force >/dev/null
+			docker image prune --force --filter until=48h >/dev/null
+		fi
 		[[ $clean == no ]] || remove_stand_ins
 	fi
 	stop_daemon
