@@ -19,6 +19,7 @@ const (
 	mysqlIOTimeout   = 60 * time.Second // a network that swallows packets; statements are ended by their context
 
 	mysqlAccessDenied    = 1045
+	mysqlNoPasswordUser  = 1698 // MariaDB's for a user who can't log in with a password
 	mysqlDBAccessDenied  = 1044
 	mysqlUnknownDatabase = 1049
 )
@@ -65,7 +66,7 @@ func explainMySQL(config *mysql.Config, err error) error {
 	var refused *mysql.MySQLError
 	if errors.As(err, &refused) {
 		switch refused.Number {
-		case mysqlAccessDenied, mysqlDBAccessDenied:
+		case mysqlAccessDenied, mysqlNoPasswordUser, mysqlDBAccessDenied:
 			return fmt.Errorf("the database server at %s does not let the user %q into %q: correct user and password of the DSN, or grant the rights: %w",
 				at, config.User, config.DBName, err)
 		case mysqlUnknownDatabase:

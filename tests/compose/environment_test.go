@@ -1,19 +1,16 @@
 package compose_test
 
 import (
-	"path/filepath"
+	"os/exec"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 )
 
-// The AWS SDK reads these itself.
-var sdkVariables = []string{
-	"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS",
-}
+// The SDK reads these itself. The compose file gives all programs the same set of them.
+var sdkVariables = []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"}
 
-// A variable that nothing reads is a misspelling of one that something does.
+// A variable that a program's help does not tell is a misspelling of one that it tells.
 func TestEveryVariableIsReadByItsProgram(t *testing.T) {
 	sources := map[string]string{
 		"write-api":          "cmd/write-api",
@@ -24,36 +21,29 @@ func TestEveryVariableIsReadByItsProgram(t *testing.T) {
 	}
 	project := load(t)
 	for name, folder := range sources {
-		known := append(variablesIn(t, folder), sdkVariables...)
+		known := append(variablesOf(t, folder), sdkVariables...)
 		environment := service(t, project, name).Environment
 		if len(environment) == 0 {
 			t.Errorf("%s has no environment", name)
 		}
 		for variable := range environment {
 			if !slices.Contains(known, variable) {
-				t.Errorf("%s gets %s, which %s does not read", name, variable, folder)
+				t.Errorf("%s gets %s, which %s --help does not tell", name, variable, folder)
 			}
 		}
 	}
 }
 
-// variablesIn returns what the sources in a folder name as a string of its own and in capitals.
-func variablesIn(t *testing.T, folder string) []string {
+// variablesOf are the words in capitals in a program's help.
+func variablesOf(t *testing.T, folder string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: %d sources, error %v", folder, len(files), err)
+	command := exec.CommandContext(t.Context(), "go", "run", "./"+folder, "--help")
+	command.Dir = root
+	help, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s --help: %v", folder, err)
 	}
-	var names []string
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		for _, match := range regexp.MustCompile(`"([A-Z][A-Z0-9_]+)"`).FindAllStringSubmatch(read(t, filepath.Join(folder, filepath.Base(file))), -1) {
-			names = append(names, match[1])
-		}
-	}
-	return names
+	return regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`).FindAllString(string(help), -1)
 }
 
 func TestThePasswordIsOneAndCanBeReplaced(t *testing.T) {

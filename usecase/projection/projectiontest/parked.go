@@ -1,6 +1,7 @@
 package projectiontest
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,10 +83,10 @@ func retryBesideTheSource(t *testing.T, db Database) {
 		project(t, projector, records...)
 		journal.Break(s.key, 0)
 
-		reads := 0
+		var reads atomic.Int64 // the other projector reads, too
 		beside := make(chan error, 1)
 		journal.OnRead(func(usecase.ThreadKey) {
-			switch reads++; reads {
+			switch int(reads.Add(1)) {
 			case c.before:
 				s.post("before the last look")
 				if outcome := project(t, other, s.records(3, 3)...); outcome.Held != 1 {
@@ -107,8 +108,8 @@ func retryBesideTheSource(t *testing.T, db Database) {
 			}
 		})
 		outcome, err := projector.RetryParked(t.Context())
-		if err != nil || outcome.Released != 1 || reads < c.lastLook {
-			t.Fatalf("%s: %+v, %v after %d reads", name, outcome, err, reads)
+		if err != nil || outcome.Released != 1 || int(reads.Load()) < c.lastLook {
+			t.Fatalf("%s: %+v, %v after %d reads", name, outcome, err, reads.Load())
 		}
 		if err := <-beside; err != nil {
 			t.Fatal(err)
