@@ -1,0 +1,44 @@
+package thread
+
+import (
+	"crypto/rand"
+	"testing"
+	"time"
+)
+
+// A thread of 100,000 messages is an ordinary thread: deciding on it and applying to it allocates about what it does on
+// a small one. Allocations are counted rather than time, which on a shared machine says little.
+func TestTheCostOfACommandDoesNotGrowWithTheThread(t *testing.T) {
+	small, large := postedTo(t, 100), postedTo(t, 100_000)
+	if few, many := allocationsOf(small), allocationsOf(large); many > 3*few {
+		t.Errorf("a command allocates %v times on a small thread and %v times on a large one", few, many)
+	}
+}
+
+func postedTo(t *testing.T, messages int) Thread {
+	t.Helper()
+	state := Thread{}.Replay(created)
+	for range messages {
+		state = state.Apply(MessagePosted{Message{ID: randomID(), Sender: ada, Text: text("x")}})
+	}
+	if state.Size() != messages+1 {
+		t.Fatalf("%d members and messages, want %d", state.Size(), messages+1)
+	}
+	return state
+}
+
+func randomID() MessageID {
+	var entropy [10]byte
+	_, _ = rand.Read(entropy[:])
+	return NewID[Message](time.UnixMilli(1), entropy)
+}
+
+func allocationsOf(state Thread) float64 {
+	return testing.AllocsPerRun(1000, func() {
+		events, err := Decide(state, PostMessage{ada, randomID(), text("hello")})
+		if err != nil {
+			panic(err)
+		}
+		state.Replay(events...)
+	})
+}
