@@ -11,7 +11,7 @@ TEST_FLAGS ?= -race -count=1 -timeout=15m
 .DEFAULT_GOAL := help
 
 run: ## builds and runs everything in one process on SQLite under ./data; needs Go alone
-	@go run ./cmd/standalone
+	@go build -o ./bin/standalone ./cmd/standalone && exec ./bin/standalone
 
 test: $(DEVSERVICES) $(TESTREPORT) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
 	@$(DEVSERVICES) exec -- $(TESTREPORT) $(TEST_FLAGS) $(PACKAGES)
