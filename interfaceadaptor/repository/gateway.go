@@ -2,7 +2,6 @@ package repository
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -71,6 +70,15 @@ type Head struct {
 	SnapshotVersion uint64 // version of the latest complete snapshot; 0: none
 }
 
+// Wants tells whether [Snapshots.SaveSnapshot] has something to store: a snapshot later than the latest. A version that
+// the journal has not reached is an error.
+func (h Head) Wants(snapshot Snapshot) (bool, error) {
+	if snapshot.Version == 0 || snapshot.Version > h.Version {
+		return false, fmt.Errorf("the snapshot's version is %d, that of the journal is %d", snapshot.Version, h.Version)
+	}
+	return snapshot.Version > h.SnapshotVersion, nil
+}
+
 // AggregateHead is a head and whose it is.
 type AggregateHead struct {
 	ID AggregateID
@@ -104,26 +112,4 @@ type Receipt struct {
 type Snapshot struct {
 	Version uint64
 	Payload []byte
-}
-
-// MaxAppend is how many entries and receipts one Append can hold together.
-const MaxAppend = 99
-
-// Append is one write to one aggregate.
-type Append struct {
-	ID              AggregateID
-	ExpectedVersion uint64 // 0: the aggregate must not exist yet
-	Entries         []Entry
-	FirstSnapshot   []byte // the state after entry 1; with ExpectedVersion 0 only
-	Receipts        []Receipt
-}
-
-// ErrConflict says that the aggregate is not at the expected version: load it again and decide again.
-var ErrConflict = errors.New("the aggregate is not at the expected version")
-
-// HandledError says that a command with this id was handled before, and with which answer.
-type HandledError struct{ Receipt Receipt }
-
-func (e *HandledError) Error() string {
-	return fmt.Sprintf("command %s was handled before", e.Receipt.CommandID)
 }

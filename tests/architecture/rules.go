@@ -27,8 +27,9 @@ var layers = map[string]struct {
 	"interfaceadaptor/repository":          {imports: with(inner, "interfaceadaptor/eventcodec")},
 	"interfaceadaptor/readmodel":           {imports: with(inner, "interfaceadaptor/sqldialect")},
 	"interfaceadaptor/stream":              {imports: with(inner, "interfaceadaptor/eventcodec", "interfaceadaptor/repository")},
-	"interfaceadaptor/gateway/dynamodb":    {imports: with(inner, "interfaceadaptor/repository")},
-	"interfaceadaptor/gateway/sqlstore":    {imports: with(inner, "interfaceadaptor/repository", "interfaceadaptor/sqldialect")},
+	"interfaceadaptor/gateway/dynamodb":    {imports: gateway},
+	"interfaceadaptor/gateway/sqlstore":    {imports: with(gateway, "interfaceadaptor/sqldialect")},
+	"interfaceadaptor/gateway/internal":    {},
 	"interfaceadaptor/gateway/gatewaytest": {imports: with(inner, "interfaceadaptor/repository")},
 	"interfaceadaptor/sqldialect":          {},
 
@@ -43,6 +44,8 @@ var layers = map[string]struct {
 
 var (
 	inner = []string{"domain", "usecase"}
+	// gateway is what event stores may import: the port that they fill, and what they share.
+	gateway = with(inner, "interfaceadaptor/repository", "interfaceadaptor/gateway/internal")
 	// smallLibraries help to write a use case and bring no technology with them.
 	smallLibraries = []string{
 		"github.com/oklog/ulid/v2", "github.com/maypok86/otter/v2", "github.com/sethvargo/go-retry", "golang.org/x/sync",

@@ -36,6 +36,8 @@ func TestRules(t *testing.T) {
 		{"interfaceadaptor/repository", "/interfaceadaptor/gateway/dynamodb", false},
 		{"interfaceadaptor/gateway/dynamodb", "/interfaceadaptor/repository", true},
 		{"interfaceadaptor/gateway/dynamodb", "/interfaceadaptor/gateway/sqlstore", false},
+		{"interfaceadaptor/gateway/sqlstore", "/interfaceadaptor/gateway/internal/packing", true},
+		{"interfaceadaptor/gateway/internal/packing", "/interfaceadaptor/repository", false},
 		{"interfaceadaptor/gateway/gatewaytest", "/interfaceadaptor/repository", true},
 		{"interfaceadaptor/stream", "/interfaceadaptor/eventcodec", true},
 		{"interfaceadaptor/stream", "/tests/testenv", false},

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/klauspost/compress/zstd"
 
+	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 	"example.com/threads/interfaceadaptor/repository"
 )
 
@@ -32,8 +32,7 @@ type Gateway struct {
 	settings Settings
 	shards   uint64
 	logger   *slog.Logger
-	encoder  *zstd.Encoder
-	decoder  *zstd.Decoder
+	packer   *packing.Packer
 }
 
 var _ repository.EventPersistenceGateway = (*Gateway)(nil)
@@ -52,12 +51,11 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 	if shards == 0 {
 		shards = DefaultShards
 	}
-	encoder, decoder, err := newCodec()
+	packer, err := packing.New()
 	if err != nil {
 		return nil, fmt.Errorf("dynamodb gateway: %w", err)
 	}
 	return &Gateway{
-		client: client, settings: settings, shards: uint64(shards), logger: logger,
-		encoder: encoder, decoder: decoder,
+		client: client, settings: settings, shards: uint64(shards), logger: logger, packer: packer,
 	}, nil
 }

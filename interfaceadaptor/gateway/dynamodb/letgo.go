@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 	"example.com/threads/interfaceadaptor/repository"
 )
 
@@ -94,7 +95,7 @@ func partKeys(main item) ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
-	if parts > maxState/partBytes {
+	if parts > packing.MaxState/partBytes {
 		return nil, fmt.Errorf("%d parts are more than any snapshot has", parts)
 	}
 	keys := make([]item, parts)

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 	"example.com/threads/interfaceadaptor/repository"
 )
 
@@ -39,7 +40,7 @@ func (g *Gateway) readSnapshot(ctx context.Context, id repository.AggregateID, s
 		}
 		stored = append(stored, part.bytes("payload")...)
 	}
-	payload, err := g.unpack(main, stored)
+	payload, err := g.packer.Unpack(packing.Packed{Bytes: stored, Encoding: main.text("encoding"), Checksum: main.text("checksum")})
 	if err != nil {
 		return repository.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
 	}

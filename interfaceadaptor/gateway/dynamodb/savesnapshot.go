@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,13 +20,11 @@ const partBytes = 300_000
 // nothing else.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
 	head, err := g.Head(ctx, id)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case snapshot.Version == 0 || snapshot.Version > head.Version:
-		return fmt.Errorf("save a snapshot of %s: its version is %d, that of the journal is %d", id, snapshot.Version, head.Version)
-	case snapshot.Version <= head.SnapshotVersion:
-		return nil
+	}
+	if wanted, err := head.Wants(snapshot); err != nil || !wanted {
+		return explain(ctx, err, "save a snapshot of", id)
 	}
 	if err := g.writeSnapshot(ctx, id, snapshot); err != nil {
 		return explain(ctx, err, "save a snapshot of", id)
@@ -42,19 +39,19 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id repository.AggregateID, s
 // writeSnapshot stores a snapshot. One of the same version that is complete already stays, so that what a reader puts
 // together never changes under its hands.
 func (g *Gateway) writeSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
-	stored := g.encoder.EncodeAll(snapshot.Payload, nil)
-	pieces := slices.Collect(slices.Chunk(stored, partBytes))
+	packed := g.packer.Pack(snapshot.Payload)
+	pieces := slices.Collect(slices.Chunk(packed.Bytes, partBytes))
 	main := g.key(id, snapshot.Version)
 	main["aid"] = text(id.String())
 	main["seq_nr"] = number(snapshot.Version)
 	main["payload"] = binary(pieces[0])
-	main["encoding"] = text(encodingZstd)
-	main["checksum"] = text(checksumOf(stored))
+	main["encoding"] = text(packed.Encoding)
+	main["checksum"] = text(packed.Checksum)
 	if len(pieces) > 1 {
 		main["parts"] = number(len(pieces) - 1)
 	}
 	for i, piece := range pieces[1:] {
-		part := partKey(main, main.text("checksum"), i+1)
+		part := partKey(main, packed.Checksum, i+1)
 		part["payload"] = binary(piece)
 		_, err := g.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(g.settings.SnapshotTable), Item: part})
 		if err != nil {
@@ -71,7 +68,7 @@ func (g *Gateway) writeSnapshot(ctx context.Context, id repository.AggregateID, 
 	if !errors.As(err, &exists) {
 		return err
 	}
-	if item(exists.Item).text("checksum") != main.text("checksum") {
+	if item(exists.Item).text("checksum") != packed.Checksum {
 		return g.deleteParts(ctx, main)
 	}
 	return nil

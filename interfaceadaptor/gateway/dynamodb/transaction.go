@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,7 +17,7 @@ const maxTransaction = 4_000_000
 // transaction is the write as DynamoDB takes it: the head, then the entries, then the receipts. It is built once and
 // repeated as it is, because the token stands for exactly these bytes.
 func (g *Gateway) transaction(write repository.Append) (*dynamodb.TransactWriteItemsInput, error) {
-	if err := check(write); err != nil {
+	if err := write.Check(); err != nil {
 		return nil, err
 	}
 	items := []types.TransactWriteItem{g.lock(write)}
@@ -44,29 +43,9 @@ func (g *Gateway) transaction(write repository.Append) (*dynamodb.TransactWriteI
 	return &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: aws.String(rand.Text())}, nil
 }
 
-func check(write repository.Append) error {
-	switch {
-	case len(write.Entries) == 0:
-		return errors.New("there are no entries")
-	case len(write.Entries)+len(write.Receipts) > repository.MaxAppend:
-		return fmt.Errorf("%d entries and %d receipts are more than %d", len(write.Entries), len(write.Receipts), repository.MaxAppend)
-	case write.ExpectedVersion > 0 && write.FirstSnapshot != nil:
-		return errors.New("the first snapshot comes with the first entry only")
-	}
-	for i, entry := range write.Entries {
-		if want := write.ExpectedVersion + uint64(i) + 1; entry.SeqNr != want {
-			return fmt.Errorf("entry %d of the write has number %d, not %d", i+1, entry.SeqNr, want)
-		}
-		if entry.EventID == "" {
-			return fmt.Errorf("entry %d has no event id", entry.SeqNr)
-		}
-	}
-	return nil
-}
-
 // lock moves the head from the expected version, or makes it.
 func (g *Gateway) lock(write repository.Append) types.TransactWriteItem {
-	next := write.ExpectedVersion + uint64(len(write.Entries))
+	next := write.NextVersion()
 	if write.ExpectedVersion > 0 {
 		return types.TransactWriteItem{Update: &types.Update{
 			TableName:                           aws.String(g.settings.SnapshotTable),

@@ -24,27 +24,17 @@ func (g *Gateway) Append(ctx context.Context, write repository.Append) error {
 	return explain(ctx, g.dialect, err, "append to %s", write.ID)
 }
 
+// check adds a rule of the tables to the port's: one event for a command.
 func check(write repository.Append) error {
-	switch {
-	case len(write.Entries) == 0:
-		return errors.New("there are no entries")
-	case len(write.Entries)+len(write.Receipts) > repository.MaxAppend:
-		return fmt.Errorf("%d entries and %d receipts are more than %d", len(write.Entries), len(write.Receipts), repository.MaxAppend)
-	case write.ExpectedVersion > 0 && write.FirstSnapshot != nil:
-		return errors.New("the first snapshot comes with the first entry only")
+	if err := write.Check(); err != nil {
+		return err
 	}
 	commands := make(map[string]bool, len(write.Entries))
-	for i, entry := range write.Entries {
+	for _, entry := range write.Entries {
 		if entry.CommandID != "" && commands[entry.CommandID] {
 			return fmt.Errorf("entry %d is not the first of command %s: the tables hold one event for a command", entry.SeqNr, entry.CommandID)
 		}
 		commands[entry.CommandID] = true
-		if want := write.ExpectedVersion + uint64(i) + 1; entry.SeqNr != want {
-			return fmt.Errorf("entry %d of the write has number %d, not %d", i+1, entry.SeqNr, want)
-		}
-		if entry.EventID == "" {
-			return fmt.Errorf("entry %d has no event id", entry.SeqNr)
-		}
 	}
 	return nil
 }
@@ -79,7 +69,7 @@ func (a appending) apply(ctx context.Context, in session) error {
 // aggregate wait here.
 func (a appending) moveHead(ctx context.Context, in session) error {
 	id, expected := a.write.ID, a.write.ExpectedVersion
-	next := expected + uint64(len(a.write.Entries))
+	next := a.write.NextVersion()
 	if expected == 0 {
 		_, err := in.ExecContext(ctx,
 			"INSERT INTO aggregates (tenant_code, aggregate_id, type, version, snapshot_version, created_at) VALUES (?, ?, ?, ?, 0, ?)",

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/klauspost/compress/zstd"
 
+	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
@@ -32,8 +32,7 @@ type Gateway struct {
 	dialect  sqldialect.Dialect
 	writer   writer
 	settings Settings
-	encoder  *zstd.Encoder
-	decoder  *zstd.Decoder
+	packer   *packing.Packer
 }
 
 var _ repository.EventPersistenceGateway = (*Gateway)(nil)
@@ -75,11 +74,11 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	if settings.OnAppend == nil {
 		settings.OnAppend = func() {}
 	}
-	encoder, decoder, err := newCodec()
+	packer, err := packing.New()
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	gateway := &Gateway{db: db, dialect: dialect, settings: settings, encoder: encoder, decoder: decoder}
+	gateway := &Gateway{db: db, dialect: dialect, settings: settings, packer: packer}
 	if db.DriverName() == "sqlite" {
 		gateway.writer = &groupWriter{db: db, dialect: dialect, onAppend: settings.OnAppend}
 	} else {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 
+	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
@@ -18,6 +19,10 @@ type snapshotRow struct {
 	Snapshot []byte `db:"snapshot"`
 }
 
+func (r snapshotRow) packed() packing.Packed {
+	return packing.Packed{Bytes: r.Snapshot, Encoding: r.Encoding, Checksum: r.Checksum}
+}
+
 // packedSnapshot is a snapshot as it will be stored. It is made before a transaction begins, because compressing takes
 // its time.
 type packedSnapshot struct {
@@ -26,9 +31,9 @@ type packedSnapshot struct {
 }
 
 func (g *Gateway) pack(id repository.AggregateID, snapshot repository.Snapshot) packedSnapshot {
-	stored := g.encoder.EncodeAll(snapshot.Payload, nil)
+	packed := g.packer.Pack(snapshot.Payload)
 	return packedSnapshot{snapshot.Version, []any{
-		id.Tenant, id.String(), snapshot.Version, id.Type, encodingZstd, checksumOf(stored), stored, g.settings.Clock().UnixMicro(),
+		id.Tenant, id.String(), snapshot.Version, id.Type, packed.Encoding, packed.Checksum, packed.Bytes, g.settings.Clock().UnixMicro(),
 	}}
 }
 

@@ -14,13 +14,11 @@ import (
 // SaveSnapshot adds the snapshot, moves the aggregate's pointer to it and lets go of old ones, in one transaction.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
 	head, err := g.Head(ctx, id)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case snapshot.Version == 0 || snapshot.Version > head.Version:
-		return fmt.Errorf("save a snapshot of %s: its version is %d, that of the journal is %d", id, snapshot.Version, head.Version)
-	case snapshot.Version <= head.SnapshotVersion:
-		return nil
+	}
+	if wanted, err := head.Wants(snapshot); err != nil || !wanted {
+		return explain(ctx, g.dialect, err, "save a snapshot of %s", id)
 	}
 	packed := g.pack(id, snapshot)
 	return explain(ctx, g.dialect, g.writer.write(ctx, snapshotting{g, id, packed}), "save a snapshot of %s", id)
@@ -95,7 +93,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id repository.AggregateID, head
 				return
 			}
 			upTo = row.Version - 1
-			state, err := g.unpack(row)
+			state, err := g.packer.Unpack(row.packed())
 			if err != nil {
 				g.settings.Logger.WarnContext(ctx, "a snapshot is passed over; an earlier one, or the events, will do",
 					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", row.Version, "error", err)

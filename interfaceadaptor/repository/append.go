@@ -1,0 +1,53 @@
+package repository
+
+import (
+	"errors"
+	"fmt"
+)
+
+// MaxAppend is how many entries and receipts one Append can hold together.
+const MaxAppend = 99
+
+// Append is one write to one aggregate.
+type Append struct {
+	ID              AggregateID
+	ExpectedVersion uint64 // 0: the aggregate must not exist yet
+	Entries         []Entry
+	FirstSnapshot   []byte // the state after entry 1; with ExpectedVersion 0 only
+	Receipts        []Receipt
+}
+
+// Check says what of the contract of [Journal.Append] the write breaks by itself, whatever is stored; nil: nothing. A gateway
+// asks before it goes to its store.
+func (a Append) Check() error {
+	switch {
+	case len(a.Entries) == 0:
+		return errors.New("there are no entries")
+	case len(a.Entries)+len(a.Receipts) > MaxAppend:
+		return fmt.Errorf("%d entries and %d receipts are more than %d", len(a.Entries), len(a.Receipts), MaxAppend)
+	case a.ExpectedVersion > 0 && a.FirstSnapshot != nil:
+		return errors.New("the first snapshot comes with the first entry only")
+	}
+	for i, entry := range a.Entries {
+		if want := a.ExpectedVersion + uint64(i) + 1; entry.SeqNr != want {
+			return fmt.Errorf("entry %d of the write has number %d, not %d", i+1, entry.SeqNr, want)
+		}
+		if entry.EventID == "" {
+			return fmt.Errorf("entry %d has no event id", entry.SeqNr)
+		}
+	}
+	return nil
+}
+
+// NextVersion is the aggregate's version after the write.
+func (a Append) NextVersion() uint64 { return a.ExpectedVersion + uint64(len(a.Entries)) }
+
+// ErrConflict says that the aggregate is not at the expected version: load it again and decide again.
+var ErrConflict = errors.New("the aggregate is not at the expected version")
+
+// HandledError says that a command with this id was handled before, and with which answer.
+type HandledError struct{ Receipt Receipt }
+
+func (e *HandledError) Error() string {
+	return fmt.Sprintf("command %s was handled before", e.Receipt.CommandID)
+}
