@@ -2,12 +2,8 @@ package repository
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 
-	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 )
@@ -30,11 +26,16 @@ func (r *JournalReader) EventsAfter(ctx context.Context, key usecase.ThreadKey, 
 			return
 		}
 		for entry, err := range r.journal.Entries(ctx, id, after, head.Version) {
-			var recorded usecase.Recorded
-			if err == nil {
-				recorded, err = ReadEntry(key, entry.SeqNr, entry.Payload)
+			if err != nil {
+				yield(usecase.Recorded{}, err)
+				return
 			}
-			if !yield(recorded, err) || err != nil {
+			record := RecordOf(key, entry.SeqNr, entry.Payload)
+			if record.Err != nil {
+				yield(usecase.Recorded{}, record.Err)
+				return
+			}
+			if !yield(record.Event, nil) {
 				return
 			}
 		}
@@ -44,7 +45,7 @@ func (r *JournalReader) EventsAfter(ctx context.Context, key usecase.ThreadKey, 
 // Heads reads every thread and its version.
 func (r *JournalReader) Heads(ctx context.Context) iter.Seq2[projection.Head, error] {
 	return func(yield func(projection.Head, error) bool) {
-		for aggregate, err := range r.journal.Heads(ctx, aggregateType) {
+		for aggregate, err := range r.journal.Heads(ctx, AggregateType) {
 			var head projection.Head
 			if err == nil {
 				head, err = headOf(aggregate)
@@ -57,28 +58,6 @@ func (r *JournalReader) Heads(ctx context.Context) iter.Seq2[projection.Head, er
 }
 
 func headOf(aggregate AggregateHead) (projection.Head, error) {
-	id, errID := thread.ParseID[thread.Thread](aggregate.ID.ULID)
-	tenant, errTenant := usecase.ParseTenant(aggregate.ID.Tenant)
-	if err := errors.Join(errID, errTenant); err != nil {
-		return projection.Head{}, fmt.Errorf("the head of %s of tenant %q can't be read: %w", aggregate.ID, aggregate.ID.Tenant, err)
-	}
-	return projection.Head{Key: usecase.ThreadKey{Tenant: tenant, Thread: id}, Version: aggregate.Version}, nil
-}
-
-// ReadEntry reads the payload of a journal entry that stands at seqNr of the thread. A payload that is no event, or
-// another thread's, or another number's, is a *[projection.UnreadableError].
-func ReadEntry(key usecase.ThreadKey, seqNr uint64, payload []byte) (usecase.Recorded, error) {
-	recorded, err := eventcodec.Decode(payload)
-	if err == nil && (recorded.Key() != key || recorded.SeqNr != seqNr) {
-		err = fmt.Errorf("it says that it is event %d of thread %s of tenant %q", recorded.SeqNr, recorded.Thread, recorded.Tenant)
-	}
-	if err == nil {
-		return recorded, nil
-	}
-	unreadable := &projection.UnreadableError{Key: key, SeqNr: seqNr, EventID: recorded.EventID.String(), Payload: payload, Cause: err}
-	var broken *eventcodec.DecodeError
-	if errors.As(err, &broken) {
-		unreadable.EventID = broken.EventID
-	}
-	return usecase.Recorded{}, unreadable
+	key, err := KeyOf(aggregate.ID)
+	return projection.Head{Key: key, Version: aggregate.Version}, err
 }

@@ -39,11 +39,11 @@ func (r *ThreadRepository) Reload(ctx context.Context, key usecase.ThreadKey) (t
 		if err != nil {
 			return thread.Thread{}, err
 		}
-		recorded, err := eventcodec.Decode(entry.Payload)
-		if err != nil {
-			return thread.Thread{}, err
+		record := RecordOf(key, entry.SeqNr, entry.Payload)
+		if record.Err != nil {
+			return thread.Thread{}, record.Err
 		}
-		state = state.Apply(recorded.Event)
+		state = state.Apply(record.Event.Event)
 		if state.Version() != entry.SeqNr {
 			return thread.Thread{}, fmt.Errorf("the journal of %s has event %d where %d belongs", id, entry.SeqNr, state.Version())
 		}

@@ -11,9 +11,6 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// aggregateType is what gateways know threads as.
-const aggregateType = "thread"
-
 // One Save must fit in one Append.
 const _ = uint(MaxAppend - 2*command.MaxBatch)
 
@@ -126,8 +123,4 @@ func (r *ThreadRepository) Receipt(ctx context.Context, tenant usecase.Tenant, c
 // SaveSnapshot writes a snapshot now.
 func (r *ThreadRepository) SaveSnapshot(ctx context.Context, key usecase.ThreadKey, state thread.Thread) error {
 	return r.snapshotter.write(ctx, key, state)
-}
-
-func aggregateOf(key usecase.ThreadKey) AggregateID {
-	return AggregateID{Tenant: key.Tenant.String(), Type: aggregateType, ULID: key.Thread.String()}
 }

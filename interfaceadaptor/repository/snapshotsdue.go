@@ -21,7 +21,7 @@ func (r *ThreadRepository) WriteSnapshotsDue(ctx context.Context) (written int, 
 	if !able {
 		return 0, nil
 	}
-	for due, err := range finder.SnapshotsDue(ctx, aggregateType, r.snapshotter.every-1) {
+	for due, err := range finder.SnapshotsDue(ctx, AggregateType, r.snapshotter.every-1) {
 		if err != nil {
 			return written, fmt.Errorf("find the threads that lack a snapshot: %w", err)
 		}

@@ -26,7 +26,7 @@ type Entry struct {
 // ErrNotAnEntry says that an item is not a journal entry of a thread: it has no place in the read model and can be skipped.
 var ErrNotAnEntry = errors.New("not a journal entry of a thread")
 
-const aggregate = "thread-"
+const aggregate = repository.AggregateType + "-"
 
 var partition = regexp.MustCompile(`^(?:([^#]+)#)?` + aggregate + `[0-9]+$`)
 
@@ -41,11 +41,7 @@ func (e Entry) Record() (projection.Record, error) {
 	if err != nil || seqNr == 0 {
 		return projection.Record{}, fmt.Errorf("%w: seq_nr is %q", ErrNotAnEntry, e.SeqNr)
 	}
-	record := projection.Record{Key: key, SeqNr: seqNr}
-	if record.Event, err = repository.ReadEntry(key, seqNr, e.Payload); err != nil && !errors.As(err, &record.Err) {
-		record.Err = &projection.UnreadableError{Key: key, SeqNr: seqNr, Payload: e.Payload, Cause: err}
-	}
-	return record, nil
+	return repository.RecordOf(key, seqNr, e.Payload), nil
 }
 
 func (e Entry) key() (usecase.ThreadKey, error) {

@@ -62,7 +62,7 @@ func ReadSourceSettings(reader *config.Reader) dynamodbstreams.Settings {
 }
 
 // Source makes the source of changes that belongs to the store. Nothing is called before its Run.
-func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings dynamodbstreams.Settings) (Source, error) {
+func (s *Store) Source(projector stream.RepairingProjector, checkpoints projection.Checkpoints, settings dynamodbstreams.Settings) (Source, error) {
 	if s.settings.Kind == DynamoDB {
 		source := dynamodbstreams.New(s.settings.DynamoDB.JournalTable, dynamodbstreams.Ports{
 			Tables: awsclient.DynamoDB(s.aws), Streams: awsclient.Streams(s.aws),

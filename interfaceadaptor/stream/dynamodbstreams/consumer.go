@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/projection"
 )
 
@@ -78,7 +79,7 @@ func (c *consumer) restore(ctx context.Context) error {
 		c.source.meter.failed(err)
 		c.source.fail(ctx, "waiting for the read model's database; if its tables are missing, run `make migrate`", err)
 	}
-	err := persist(ctx, report, func(ctx context.Context) (err error) {
+	err := stream.Persist(ctx, report, func(ctx context.Context) (err error) {
 		stored, err = c.source.ports.Checkpoints.Checkpoints(ctx, c.stream)
 		return err
 	})
@@ -132,14 +133,14 @@ func (c *consumer) begin(ctx context.Context, ready []*shard) error {
 		c.source.fail(ctx, "the beginning of a shard can't be stored; tried again", err)
 	}
 	if uncovered {
-		if err := persist(ctx, report, c.repairs.flag); err != nil {
+		if err := stream.Persist(ctx, report, c.repairs.flag); err != nil {
 			return err
 		}
 	}
 	for _, s := range fresh {
 		at := position{kind: begun, at: now}
 		store := func(ctx context.Context) error { return c.source.store(ctx, c.stream, s.id, at) }
-		if err := persist(ctx, report, store); err != nil {
+		if err := stream.Persist(ctx, report, store); err != nil {
 			return err
 		}
 		s.position = at
@@ -155,7 +156,7 @@ func (c *consumer) start(ctx context.Context, s *shard) {
 	r := &reader{
 		source: c.source, stream: c.stream, shard: s.id, position: s.position, repairs: c.repairs,
 		progress: c.source.meter.began(s.id, s.position),
-		pace:     pace{min: c.source.settings.PollMin, max: c.source.settings.PollMax},
+		pace:     stream.Pace{Min: c.source.settings.PollMin, Max: c.source.settings.PollMax},
 	}
 	c.running.Go(func() {
 		r.run(ctx)

@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"example.com/threads/interfaceadaptor/stream"
 )
 
 // listing is all shards of a stream at one time.
@@ -87,7 +89,7 @@ func (d *discoverer) page(ctx context.Context, request *dynamodbstreams.Describe
 		d.source.meter.failed(err)
 		d.source.fail(ctx, "the stream's shards can't be listed; tried again", err)
 	}
-	err := persist(ctx, report, func(ctx context.Context) error {
+	err := stream.Persist(ctx, report, func(ctx context.Context) error {
 		answer, err := d.source.ports.Streams.DescribeStream(ctx, request)
 		switch {
 		case isNotFound(err):

@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	tables "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/interfaceadaptor/stream"
 )
 
 // locate waits until the table has a stream that carries new images, and returns its ARN. It fails only when ctx ends.
@@ -16,7 +18,7 @@ func (s *Source) locate(ctx context.Context) (found string, err error) {
 		s.meter.failed(err)
 		s.fail(ctx, "waiting for the journal's stream", err, "table", s.table)
 	}
-	err = persist(ctx, report, func(ctx context.Context) error {
+	err = stream.Persist(ctx, report, func(ctx context.Context) error {
 		answer, err := s.ports.Tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 		if err == nil {
 			found, err = streamOf(answer.Table)

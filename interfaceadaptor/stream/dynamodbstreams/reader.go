@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/projection"
 )
 
@@ -24,7 +25,7 @@ type reader struct {
 	position position
 	iterator string // empty: one has to be taken from the position
 	page     *page  // read and not projected yet
-	pace     pace
+	pace     stream.Pace
 	trimmed  bool // the stream forgot something while the shard began
 }
 
@@ -34,14 +35,14 @@ func (r *reader) run(ctx context.Context) {
 		wait, err := r.step(ctx)
 		if err != nil {
 			failures++
-			wait = backoff(failures)
+			wait = stream.Backoff(failures)
 			r.progress.failed(err)
 			r.source.fail(ctx, "a shard did not move on; tried again from the same position", err, "shard", r.shard, "position", r.position.String())
 		} else {
 			failures = 0
 			r.progress.moved(r.position, time.Now())
 		}
-		if r.position.done() || !pause(ctx, wait) {
+		if r.position.done() || !stream.Pause(ctx, wait) {
 			return
 		}
 	}
@@ -146,7 +147,7 @@ func (r *reader) deliver(ctx context.Context) (wait time.Duration, err error) {
 	if p.read == 0 {
 		r.source.counters.Empty.Add(1)
 	}
-	return r.pace.next(p.read, int(r.source.settings.PageLimit), time.Now()), nil
+	return r.pace.Next(p.read, int(r.source.settings.PageLimit), time.Now()), nil
 }
 
 // iterator asks for one that begins at the position.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/projection"
 )
 
@@ -72,7 +73,7 @@ func (r *repairs) run(ctx context.Context) {
 			return
 		case <-r.wake:
 		}
-		if persist(ctx, report, r.repair) != nil {
+		if stream.Persist(ctx, report, r.repair) != nil {
 			return
 		}
 	}

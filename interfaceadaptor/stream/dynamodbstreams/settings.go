@@ -1,6 +1,9 @@
 package dynamodbstreams
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Settings is how a source reads. The zero value of a field stands for the default behind it.
 type Settings struct {
@@ -21,22 +24,14 @@ type Settings struct {
 }
 
 func (s Settings) withDefaults() Settings {
-	orDefault(&s.PollMin, 5*time.Millisecond)
-	orDefault(&s.PollMax, 100*time.Millisecond)
-	orDefault(&s.PageLimit, maxPage)
-	orDefault(&s.DiscoverEvery, 10*time.Second)
-	orDefault(&s.Concurrency, 64)
-	orDefault(&s.Grace, 8*time.Second)
-	orDefault(&s.StallAfter, 10*time.Second)
-	s.PollMax = max(s.PollMin, s.PollMax)
+	s.PollMin = cmp.Or(s.PollMin, 5*time.Millisecond)
+	s.PollMax = max(s.PollMin, cmp.Or(s.PollMax, 100*time.Millisecond))
+	s.PageLimit = cmp.Or(s.PageLimit, maxPage)
+	s.DiscoverEvery = cmp.Or(s.DiscoverEvery, 10*time.Second)
+	s.Concurrency = cmp.Or(s.Concurrency, 64)
+	s.Grace = cmp.Or(s.Grace, 8*time.Second)
+	s.StallAfter = cmp.Or(s.StallAfter, 10*time.Second)
 	return s
-}
-
-func orDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 const (
@@ -46,9 +41,6 @@ const (
 	// horizon is how long a position from which nothing has been read yet is trusted: half of what the stream remembers,
 	// because a shard's first records can already be that old when it begins.
 	horizon = 12 * time.Hour
-
-	// follow is how long a shard is polled every PollMin after its last record, before the waits grow.
-	follow = 500 * time.Millisecond
 
 	// emptyPages is after how many pages without records in a row there is taken to be nothing new: the service may answer
 	// with an empty page although records follow.

@@ -3,9 +3,7 @@ package dynamodbstreams
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"example.com/threads/interfaceadaptor/stream"
@@ -16,7 +14,7 @@ import (
 type Ports struct {
 	Tables      Tables
 	Streams     Streams
-	Projector   stream.Projector
+	Projector   stream.RepairingProjector
 	Checkpoints projection.Checkpoints
 	Log         *slog.Logger
 }
@@ -65,24 +63,14 @@ func (s *Source) Run(ctx context.Context) {
 			return
 		}
 		s.log.WarnContext(ctx, "looking for the journal's next stream", "reason", err)
-		if !pause(ctx, backoff(1)) {
+		if !stream.Pause(ctx, stream.Backoff(1)) {
 			return
 		}
 	}
 }
 
-// project hands a batch over. It has until Grace after the end of ctx, so that a stop does not break it off. A panic is an
-// error: it must not take the other shards along.
-func (s *Source) project(ctx context.Context, batch projection.Batch) (err error) {
-	work, cancel := outlive(ctx, s.settings.Grace)
-	defer cancel()
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("panic while projecting: %v\n%s", reason, debug.Stack())
-		}
-	}()
-	_, err = s.ports.Projector.Project(work, batch)
-	return err
+func (s *Source) project(ctx context.Context, batch projection.Batch) error {
+	return stream.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
 }
 
 func (s *Source) fail(ctx context.Context, what string, err error, attrs ...any) {
@@ -91,15 +79,4 @@ func (s *Source) fail(ctx context.Context, what string, err error, attrs ...any)
 	}
 	s.counters.Failures.Add(1)
 	s.log.WarnContext(ctx, what, append(attrs, "error", err)...)
-}
-
-// outlive returns a context that ends a while after ctx has.
-func outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		if pause(work, grace) {
-			cancel()
-		}
-	})
-	return work, func() { stop(); cancel() }
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/projection"
 )
 
@@ -21,17 +22,10 @@ type Queue interface {
 	StoreID(ctx context.Context) (string, error)
 }
 
-// Projector is what a source feeds; [projection.Projector] has it.
-type Projector interface {
-	// Project brings a batch into the read model and stores its checkpoint, together. After an error the source hands
-	// the same batch over again, for as long as it takes: what can never be projected has to be set aside, not returned.
-	Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error)
-}
-
 // Ports is what a source works with.
 type Ports struct {
 	Queue       Queue
-	Projector   Projector
+	Projector   stream.Projector
 	Checkpoints projection.Checkpoints
 	Log         *slog.Logger
 }

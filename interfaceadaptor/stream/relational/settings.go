@@ -1,6 +1,9 @@
 package relational
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Settings is how a source reads. The zero value of a field stands for the default behind it.
 type Settings struct {
@@ -16,18 +19,10 @@ type Settings struct {
 }
 
 func (s Settings) withDefaults() Settings {
-	orDefault(&s.PollMin, 5*time.Millisecond)
-	orDefault(&s.PollMax, 100*time.Millisecond)
-	orDefault(&s.PageSize, 500)
-	orDefault(&s.Grace, 8*time.Second)
-	orDefault(&s.StallAfter, 10*time.Second)
-	s.PollMax = max(s.PollMin, s.PollMax)
+	s.PollMin = cmp.Or(s.PollMin, 5*time.Millisecond)
+	s.PollMax = max(s.PollMin, cmp.Or(s.PollMax, 100*time.Millisecond))
+	s.PageSize = cmp.Or(s.PageSize, 500)
+	s.Grace = cmp.Or(s.Grace, 8*time.Second)
+	s.StallAfter = cmp.Or(s.StallAfter, 10*time.Second)
 	return s
-}
-
-func orDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

@@ -3,12 +3,10 @@ package relational
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/interfaceadaptor/stream"
 )
 
 // Source feeds a projector from a queue. At most one process should run one for a read model: two of them do no harm
@@ -44,71 +42,60 @@ func (s *Source) Wake() {
 // waits for what does not answer - the queue, the read model - and says so in the log. It is called once.
 func (s *Source) Run(ctx context.Context) {
 	var at bookmark
-	located := persist(ctx, s.reporter(ctx, "the queue of events or its checkpoint can't be read; tried again"), func() (err error) {
+	err := stream.Persist(ctx, s.reporter(ctx, "the queue of events or its checkpoint can't be read; tried again"), func(ctx context.Context) (err error) {
 		at, err = s.locate(ctx)
 		return err
 	})
-	if !located {
+	if err != nil {
 		return
 	}
 	s.ports.Log.InfoContext(ctx, "following the queue of events", "queue", at.queue, "position", at.position)
 	s.meter.locate(at.position)
-	pace := pace{min: s.settings.PollMin, max: s.settings.PollMax}
+	pace := stream.Pace{Min: s.settings.PollMin, Max: s.settings.PollMax}
 	for {
-		page, ok := s.read(ctx, at.position)
-		if !ok {
+		page, err := s.read(ctx, at.position)
+		if err != nil {
 			return
 		}
 		if len(page) > 0 {
-			if !s.project(ctx, at.queue, page) {
+			if s.project(ctx, at.queue, page) != nil {
 				return
 			}
 			at.position = page[len(page)-1].Position
 			s.meter.moveTo(at.position)
 		}
-		if len(page) < s.settings.PageSize && !s.rest(ctx, pace.next(len(page) > 0, time.Now())) || ctx.Err() != nil {
+		if !s.rest(ctx, pace.Next(len(page), s.settings.PageSize, time.Now())) {
 			return
 		}
 	}
 }
 
-// read gets the next page, however long that takes. It is false when ctx ended first.
-func (s *Source) read(ctx context.Context, position uint64) (page []repository.Queued, ok bool) {
-	ok = persist(ctx, s.reporter(ctx, "the queue of events can't be read; tried again"), func() (err error) {
+// read gets the next page, however long that takes. It fails only when ctx ends.
+func (s *Source) read(ctx context.Context, position uint64) (page []repository.Queued, err error) {
+	err = stream.Persist(ctx, s.reporter(ctx, "the queue of events can't be read; tried again"), func(ctx context.Context) (err error) {
 		page, err = s.ports.Queue.Read(ctx, position, s.settings.PageSize)
 		return err
 	})
-	if ok {
-		s.meter.step()
-		s.counters.Polls.Add(1)
-		if len(page) == 0 {
-			s.counters.Empty.Add(1)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return page, ok
+	s.meter.step()
+	s.counters.Polls.Add(1)
+	if len(page) == 0 {
+		s.counters.Empty.Add(1)
+	}
+	return page, nil
 }
 
-// project has a page projected, however long that takes. It is false when ctx ended first.
-func (s *Source) project(ctx context.Context, queue string, page []repository.Queued) bool {
+// project has a page projected, however long that takes. It fails only when ctx ends.
+func (s *Source) project(ctx context.Context, queue string, page []repository.Queued) error {
 	batch := s.batchOf(ctx, queue, page)
-	done := persist(ctx, s.reporter(ctx, "a batch could not be projected; tried again"), func() error { return s.handOver(ctx, batch) })
-	if done {
+	err := stream.Persist(ctx, s.reporter(ctx, "a batch could not be projected; tried again"), func(ctx context.Context) error {
+		return stream.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
+	})
+	if err == nil {
 		s.counters.Records.Add(int64(len(batch.Records)))
 	}
-	return done
-}
-
-// handOver gives the batch until Grace after the end of ctx, so that a stop does not break it off. A panic is an error:
-// it may pass, and says more than a program that has gone.
-func (s *Source) handOver(ctx context.Context, batch projection.Batch) (err error) {
-	work, cancel := outlive(ctx, s.settings.Grace)
-	defer cancel()
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("panic while projecting: %v\n%s", reason, debug.Stack())
-		}
-	}()
-	_, err = s.ports.Projector.Project(work, batch)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/stream/relational"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
@@ -123,7 +124,7 @@ func TestAnotherStoreBeginsAnew(t *testing.T) {
 
 // flaky is a projector that fails as often as it is told to before it does what the real one does.
 type flaky struct {
-	relational.Projector
+	stream.Projector
 	failures atomic.Int32
 	panics   atomic.Int32
 }

@@ -18,6 +18,7 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/stream/relational"
 	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/testenv"
@@ -88,7 +89,7 @@ func open(t testing.TB, url string, set rdbmigration.Set) *sqlx.DB {
 }
 
 // source makes a source that feeds projector; run runs it until stop is called or the test ends.
-func (s *system) source(t testing.TB, projector relational.Projector, settings relational.Settings) *relational.Source {
+func (s *system) source(t testing.TB, projector stream.Projector, settings relational.Settings) *relational.Source {
 	t.Helper()
 	queue, err := sqlstore.NewQueue(s.events)
 	if err != nil {

@@ -1,0 +1,66 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/usecase/projection"
+)
+
+// projector is one that does what it is told to.
+type projector func(ctx context.Context) error
+
+func (p projector) Project(ctx context.Context, _ projection.Batch) (projection.Outcome, error) {
+	return projection.Outcome{}, p(ctx)
+}
+
+func TestAStopLeavesTheBatchInHandItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, stop)
+		begun := time.Now()
+		err := stream.HandOver(ctx, projector(func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}), projection.Batch{}, 8*time.Second)
+		if took := time.Since(begun); !errors.Is(err, context.Canceled) || took != time.Minute+8*time.Second {
+			t.Errorf("it was broken off after %s with %v", took, err)
+		}
+	})
+}
+
+func TestAPanicIsAnError(t *testing.T) {
+	err := stream.HandOver(t.Context(), projector(func(context.Context) error { panic("out of order") }), projection.Batch{}, time.Second)
+	if err == nil || !strings.Contains(err.Error(), "out of order") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPersistGoesOnUntilItSucceedsOrIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		broken := errors.New("out of order")
+		var tried, reported int
+		report := func(error) { reported++ }
+		begun := time.Now()
+		err := stream.Persist(ctx, report, func(context.Context) error {
+			if tried++; tried <= 20 {
+				return broken
+			}
+			return nil
+		})
+		// 20 waits: the first seven are below 5 s, and every one is in the upper half of its range.
+		if took := time.Since(begun); err != nil || tried != 21 || reported != 20 || took < 35*time.Second || took > 80*time.Second {
+			t.Errorf("after %s, %d calls and %d reports: %v", took, tried, reported, err)
+		}
+		err = stream.Persist(ctx, report, func(context.Context) error { stop(); return broken })
+		if !errors.Is(err, context.Canceled) || reported != 20 {
+			t.Errorf("stopped with %v after %d reports", err, reported)
+		}
+	})
+}
