@@ -19,7 +19,8 @@ const (
 	maxLogged    = 256 // bytes of what a client sent that go into a log line
 )
 
-// Wrap gives every request an id, a log line and protection from panics.
+// Wrap gives every request an id, a log line and protection from panics. The line is at the level info, that of health and
+// metrics requests that succeed at debug.
 //
 // The id is the client's X-Request-Id where that is 1 to 128 visible ASCII characters, and a new one otherwise. The
 // handler finds it in the request's header, the client in the response's. Lines that are logged with the request's
@@ -38,7 +39,7 @@ func Wrap(log *slog.Logger, next http.Handler) http.Handler {
 		r = r.WithContext(logging.With(r.Context(), attrs...))
 		response := Record(w)
 		defer func() {
-			log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+			log.LogAttrs(r.Context(), levelOf(r, response.Status()), "request",
 				slog.String("method", cut(r.Method)),
 				slog.String("path", cut(r.URL.Path)),
 				slog.Int("status", response.Status()),
@@ -48,6 +49,15 @@ func Wrap(log *slog.Logger, next http.Handler) http.Handler {
 		defer recoverPanic(log, response, r)
 		next.ServeHTTP(response, r)
 	})
+}
+
+// levelOf keeps what machines ask every few seconds, and is well, out of a log at the level info.
+func levelOf(r *http.Request, status int) slog.Level {
+	routine := strings.HasPrefix(r.URL.Path, "/health/") || r.URL.Path == "/metrics"
+	if routine && status < http.StatusBadRequest {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }
 
 // recoverPanic turns a panic into a log line and, while nothing has been sent, a problem document. It lets

@@ -82,6 +82,31 @@ func TestEveryRequestIsOneLine(t *testing.T) {
 	}
 }
 
+func TestRoutineRequestsAreLoggedAtDebug(t *testing.T) {
+	for _, test := range []struct {
+		path   string
+		status int
+		level  string
+	}{
+		{"/health/ready", http.StatusOK, "DEBUG"},
+		{"/health/alive", http.StatusOK, "DEBUG"},
+		{"/metrics", http.StatusOK, "DEBUG"},
+		{"/health/ready", http.StatusServiceUnavailable, "INFO"},
+		{"/health/nothing", http.StatusNotFound, "INFO"},
+		{"/threads/create", http.StatusCreated, "INFO"},
+		{"/metrics/create", http.StatusOK, "INFO"},
+	} {
+		out := &lines{}
+		handler := httpserver.Wrap(logging.New(out, slog.LevelDebug, logging.JSON), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(test.status)
+		}))
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, test.path, nil))
+		if !strings.Contains(out.String(), `"level":"`+test.level+`"`) {
+			t.Errorf("%d of %s is logged as %s", test.status, test.path, out)
+		}
+	}
+}
+
 func TestAPanicIsLoggedAndAnswered(t *testing.T) {
 	recorder, logged := answer(t, func(http.ResponseWriter, *http.Request) { panic("the secret reason") }, nil)
 	if recorder.Code != http.StatusInternalServerError || recorder.Header().Get("Content-Type") != "application/problem+json" {
