@@ -1,5 +1,5 @@
 // Command read-api answers GraphQL queries and subscriptions from the read model.
 //
-// It is the one place where the read side is put together, from the inside out: database, SQL reader, version watcher,
-// queries, GraphQL handler, HTTP server.
+// It is read from here: settings from the environment, the database of the read model, the query side over it
+// (cmd/internal/readapi).
 package main

@@ -1,6 +1,6 @@
-// Command read-model-updater follows the journal and brings its events into the read model.
+// Command read-model-updater follows the event store and brings its events into the read model.
 //
-// It is the one place where the projection is put together, from the inside out: journal reader on the event store's
-// gateway, store of the read model, projector, change source, and beside them an HTTP server for health and metrics.
-// The server is up at once; the rest waits for what it needs and says so.
+// It is read from here: settings from the environment, then the projection (cmd/internal/updater) between the event store
+// (cmd/internal/eventstore) and the database of the read model. Its HTTP server is up at once; the rest waits for what it
+// needs and says so.
 package main

@@ -30,7 +30,7 @@ GET /health/ready   200 while it keeps up its work, 503 while database or event 
 GET /metrics        the same and more, for Prometheus
 
 Environment, with what holds where a variable is not set:
-` + updater.Usage + readmodel.Usage + program.LoggingUsage + eventstore.Usage + `
+` + updater.Usage + eventstore.StreamsUsage + readmodel.Usage + program.LoggingUsage + eventstore.Usage + `
 Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
 `
 
@@ -53,6 +53,7 @@ func readSettings(getenv func(string) string) (settings, error) {
 		databaseURL: readmodel.ReadURL(reader),
 		logging:     program.ReadLogging(reader),
 	}
+	s.updater.Source.Streams = eventstore.ReadStreams(reader)
 	return s, reader.Err()
 }
 
@@ -83,7 +84,7 @@ const spareConns = 8
 
 func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases, error) {
 	db, err := database.Open(ctx, s.databaseURL, database.Settings{
-		MaxConns: s.updater.Source.Concurrency + spareConns, Rebuildable: true, Logger: log,
+		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Logger: log,
 	})
 	if err != nil {
 		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)

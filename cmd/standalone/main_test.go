@@ -8,12 +8,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"example.com/threads/cmd/internal/program"
 	"example.com/threads/infrastructure/database"
 )
 
@@ -136,33 +134,5 @@ func makeNewer(t *testing.T, env map[string]string, file, table string) {
 	_, err = db.ExecContext(t.Context(), "UPDATE "+table+" SET version_id = version_id + 1000")
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestHelpTellsOfEveryVariable(t *testing.T) {
-	var out bytes.Buffer
-	if err := run(t.Context(), []string{"--help"}, getenv(nil), &out); err != nil {
-		t.Fatal(err)
-	}
-	read := map[string]bool{}
-	if _, err := readSettings(func(name string) string { read[name] = true; return "" }); err != nil {
-		t.Fatalf("nothing set is not enough: %v", err)
-	}
-	told := map[string]bool{}
-	for _, match := range regexp.MustCompile(`(?m)^  ([A-Z_]+)  .*\(.+\)`).FindAllStringSubmatch(out.String(), -1) {
-		told[match[1]] = true
-	}
-	for name := range read {
-		if !told[name] {
-			t.Errorf("%s is not told, or not what holds without it", name)
-		}
-	}
-	for name := range told {
-		if !read[name] {
-			t.Errorf("%s is told and not read", name)
-		}
-	}
-	if err := run(t.Context(), []string{"serve"}, getenv(nil), io.Discard); !errors.Is(err, program.ErrUsage) {
-		t.Errorf("an argument: %v", err)
 	}
 }

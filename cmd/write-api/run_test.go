@@ -2,8 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -12,19 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/tools/dynamodb-setup/schema"
 )
 
 const create = `{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z","name":"x"}`
-
-// running is a running write-api.
-type running struct {
-	url  string
-	stop func()
-	done chan error // gets what run returns
-}
 
 // withTables returns the environment of a program with tables of its own.
 func withTables(t *testing.T) map[string]string {
@@ -39,7 +31,7 @@ func withTables(t *testing.T) map[string]string {
 }
 
 // start runs the program on a free port.
-func start(t *testing.T, endpoint string, env map[string]string) running {
+func start(t *testing.T, endpoint string, env map[string]string) *programtest.Running {
 	t.Helper()
 	env["WRITE_API_ADDR"] = "127.0.0.1:0"
 	// These are read by the SDK, from the process's own environment.
@@ -47,31 +39,7 @@ func start(t *testing.T, endpoint string, env map[string]string) running {
 	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", testenv.SecretAccessKey)
 	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint)
-
-	ctx, stop := context.WithCancel(t.Context())
-	reader, log := io.Pipe()
-	p := running{stop: stop, done: make(chan error, 1)}
-	go func() {
-		err := run(ctx, nil, func(name string) string { return env[name] }, log)
-		_ = log.CloseWithError(io.EOF)
-		p.done <- err
-	}()
-	lines := bufio.NewScanner(reader)
-	for p.url == "" && lines.Scan() {
-		var line struct{ Msg, URL string }
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			t.Fatalf("%s: %v", lines.Text(), err)
-		}
-		if line.Msg == "listening" {
-			p.url = line.URL
-		}
-	}
-	go func() { _, _ = io.Copy(io.Discard, reader) }()
-	if p.url == "" {
-		t.Fatal(<-p.done)
-	}
-	t.Cleanup(stop)
-	return p
+	return programtest.Start(t, run, env)
 }
 
 func TestItServesAndStops(t *testing.T) {
@@ -79,19 +47,18 @@ func TestItServesAndStops(t *testing.T) {
 	for path, status := range map[string]int{
 		"/": 200, "/docs": 200, "/openapi.json": 200, "/health/alive": 200, "/health/ready": 200, "/metrics": 200, "/nowhere": 404,
 	} {
-		if got, body := get(t, p.url+path); got != status {
-			t.Errorf("%s: %d %s", path, got, body)
+		if got := programtest.Get(t, p.URL+path); got.Status != status {
+			t.Errorf("%s: %d %s", path, got.Status, got.Body)
 		}
 	}
-	status, header, body := ask(t, http.MethodPost, p.url+"/threads/create", create)
-	if status != http.StatusCreated || header.Get("Consistency-Token") == "" {
-		t.Errorf("%d %v %s", status, header, body)
+	created := programtest.Post(t, p.URL+"/threads/create", create, nil)
+	if created.Status != http.StatusCreated || created.Header.Get("Consistency-Token") == "" {
+		t.Errorf("%+v", created)
 	}
-	if _, measured := get(t, p.url+"/metrics"); !strings.Contains(measured, `route="/threads/create",status="201"`) {
+	if measured := programtest.Get(t, p.URL+"/metrics"); !strings.Contains(measured.Body, `route="/threads/create",status="201"`) {
 		t.Error("the command is not measured")
 	}
-	p.stop()
-	if err := <-p.done; err != nil {
+	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}
 }
@@ -99,7 +66,7 @@ func TestItServesAndStops(t *testing.T) {
 // TestAStopFinishesWhatWasAccepted stops the program while half of a request has arrived.
 func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	p := start(t, testenv.DynamoDB(t), withTables(t))
-	address := strings.TrimPrefix(p.url, "http://")
+	address := strings.TrimPrefix(p.URL, "http://")
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +79,7 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 		t.Fatalf("%q %v", line, err)
 	}
 	_, _ = answers.ReadString('\n')
-	p.stop()
+	p.BeginStop()
 	testenv.Eventually(t, 5*time.Second, func() error {
 		other, refused := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 		if refused == nil {
@@ -130,7 +97,7 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	if response.StatusCode != http.StatusCreated {
 		t.Errorf("answered %d", response.StatusCode)
 	}
-	if err := <-p.done; err != nil {
+	if err := p.Wait(); err != nil {
 		t.Error(err)
 	}
 }
@@ -143,25 +110,24 @@ func TestAStoreThatDoesNotAnswer(t *testing.T) {
 	}
 	defer func() { _ = silent.Close() }()
 	p := start(t, "http://"+silent.Addr().String(), map[string]string{"STORE_TIMEOUT": "200ms"})
-	if status, body := get(t, p.url+"/health/alive"); status != http.StatusOK {
-		t.Errorf("alive: %d %s", status, body)
+	if got := programtest.Get(t, p.URL+"/health/alive"); got.Status != http.StatusOK {
+		t.Errorf("alive: %+v", got)
 	}
-	if status, body := get(t, p.url+"/health/ready"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"store":"failed"`) {
-		t.Errorf("ready: %d %s", status, body)
+	if got := programtest.Get(t, p.URL+"/health/ready"); got.Status != http.StatusServiceUnavailable || !strings.Contains(got.Body, `"store":"failed"`) {
+		t.Errorf("ready: %+v", got)
 	}
-	status, header, body := ask(t, http.MethodPost, p.url+"/threads/create", create)
-	if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !strings.Contains(body, `"store_unavailable"`) {
-		t.Errorf("%d %v %s", status, header, body)
+	got := programtest.Post(t, p.URL+"/threads/create", create, nil)
+	if got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || !strings.Contains(got.Body, `"store_unavailable"`) {
+		t.Errorf("%+v", got)
 	}
-	p.stop()
-	if err := <-p.done; err != nil {
+	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestAnAddressInUse(t *testing.T) {
 	p := start(t, testenv.DynamoDB(t), withTables(t))
-	taken := strings.TrimPrefix(p.url, "http://")
+	taken := strings.TrimPrefix(p.URL, "http://")
 	env := map[string]string{"WRITE_API_ADDR": taken}
 	err := run(t.Context(), nil, func(name string) string { return env[name] }, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "WRITE_API_ADDR") || !strings.Contains(err.Error(), taken) {
@@ -178,29 +144,4 @@ func TestAMissingRegion(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
 		t.Errorf("got %v", err)
 	}
-}
-
-func get(t *testing.T, url string) (status int, body string) {
-	t.Helper()
-	status, _, body = ask(t, http.MethodGet, url, "")
-	return status, body
-}
-
-func ask(t *testing.T, method, url, body string) (int, http.Header, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	answered, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, response.Header, string(answered)
 }

@@ -43,22 +43,10 @@ type Settings struct {
 //
 // Errors say what to correct and never hold the password.
 func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) {
-	var (
-		opened *pool
-		err    error
-	)
-	switch {
-	case url == "":
-		return nil, fmt.Errorf("no database is named: expected a DSN such as %s, or %s", mysqlExample, sqliteExample)
-	case strings.HasPrefix(url, "sqlite:"), strings.HasPrefix(url, "file:"):
-		opened, err = openSQLite(url, settings)
-	default:
-		opened, err = openMySQL(url, settings)
-	}
+	opened, err := prepare(url, settings)
 	if err != nil {
 		return nil, err
 	}
-
 	db := opened.db
 	conns := settings.MaxConns
 	if conns <= 0 {
@@ -76,6 +64,27 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 		return nil, opened.explain(err)
 	}
 	return db, nil
+}
+
+// DriverOf tells which driver opens url, [MySQL] or [SQLite]. It fails where Open would whatever is there, with the same
+// error, and connects to nothing.
+func DriverOf(url string) (string, error) {
+	opened, err := prepare(url, Settings{})
+	if err != nil {
+		return "", err
+	}
+	return opened.db.DriverName(), opened.db.Close()
+}
+
+func prepare(url string, settings Settings) (*pool, error) {
+	switch {
+	case url == "":
+		return nil, fmt.Errorf("no database is named: expected a DSN such as %s, or %s", mysqlExample, sqliteExample)
+	case strings.HasPrefix(url, "sqlite:"), strings.HasPrefix(url, "file:"):
+		return openSQLite(url, settings)
+	default:
+		return openMySQL(url, settings)
+	}
 }
 
 // pool is a pool that nobody has talked to yet, and what its driver's errors mean.

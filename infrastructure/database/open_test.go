@@ -93,6 +93,27 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
+func TestDriverOf(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none", "a.db")
+	for url, want := range map[string]string{
+		"sqlite:" + missing:                    database.SQLite,
+		"file:" + missing + "?mode=rwc":        database.SQLite,
+		"user:s3cret@tcp(127.0.0.1:1)/threads": database.MySQL,
+		"":                                     "",
+		"sqlite:":                              "",
+		"user:s3cret@tcp(127.0.0.1)/":          "",
+		"nonsense":                             "",
+	} {
+		got, err := database.DriverOf(url)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", url, got, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Dir(missing)); err == nil {
+		t.Error("it has made something")
+	}
+}
+
 func TestErrorsOfAMySQLServerSayWhatToDo(t *testing.T) {
 	config, err := mysql.ParseDSN(testenv.MySQL(t))
 	if err != nil {

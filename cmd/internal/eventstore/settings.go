@@ -2,25 +2,29 @@ package eventstore
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 )
 
-// The kinds of event stores.
+// The kinds of event stores. The relational ones are called as their drivers.
 const (
 	DynamoDB = "dynamodb"
-	MySQL    = "mysql" // MariaDB, too
-	SQLite   = "sqlite"
+	MySQL    = database.MySQL // MariaDB, too
+	SQLite   = database.SQLite
+)
+
+// What EVENT_STORE_URL looks like.
+const (
+	mysqlURL  = "user:password@tcp(host:3306)/threads"
+	sqliteURL = "sqlite:data/events.db"
 )
 
 // Usage tells the variables of [ReadSettings] for --help.
 const Usage = `  EVENT_STORE                dynamodb, mysql or sqlite (dynamodb)
-  EVENT_STORE_URL            with mysql: user:password@tcp(host:3306)/threads; with sqlite: sqlite:data/events.db (none: it has to be set, with those two)
+  EVENT_STORE_URL            with mysql: ` + mysqlURL + `; with sqlite: ` + sqliteURL + ` (none: it has to be set, with those two)
   JOURNAL_TABLE              with dynamodb: table of events (journal)
   SNAPSHOT_TABLE             with dynamodb: table of heads, snapshots and receipts (snapshot)
   SHARD_COUNT                with dynamodb: logical shards; must never change once there is data (64)
@@ -33,49 +37,49 @@ const Usage = `  EVENT_STORE                dynamodb, mysql or sqlite (dynamodb)
 
 // Settings are what the environment says of the event store.
 type Settings struct {
-	Kind         string
-	URL          string            // of MySQL and SQLite
-	DynamoDB     dynamodb.Settings // but for the number of snapshots to keep
-	SnapshotKeep int               // beside the latest
+	Kind         string // DynamoDB, MySQL or SQLite
+	SnapshotKeep int    // beside the latest
+
+	URL string // of MySQL and SQLite
+
+	// Of DynamoDB.
+	JournalTable  string
+	SnapshotTable string
+	Shards        int
+	SnapshotTTL   time.Duration
 }
 
 // ReadSettings reads which event store it is and where.
 func ReadSettings(reader *config.Reader) Settings {
 	s := Settings{
-		Kind: reader.OneOf("EVENT_STORE", DynamoDB, DynamoDB, MySQL, SQLite),
-		DynamoDB: dynamodb.Settings{
-			JournalTable:  reader.String("JOURNAL_TABLE", "journal"),
-			SnapshotTable: reader.String("SNAPSHOT_TABLE", "snapshot"),
-			Shards:        reader.Int("SHARD_COUNT", dynamodb.DefaultShards, 1, 1<<16),
-			SnapshotTTL:   reader.Duration("SNAPSHOT_TTL", 0, 0, 10*365*24*time.Hour),
-			Clock:         time.Now,
-		},
-		SnapshotKeep: reader.Int("SNAPSHOT_KEEP", 1, 0, 1000),
+		Kind:          reader.OneOf("EVENT_STORE", DynamoDB, DynamoDB, MySQL, SQLite),
+		SnapshotKeep:  reader.Int("SNAPSHOT_KEEP", 1, 0, 1000),
+		JournalTable:  reader.String("JOURNAL_TABLE", "journal"),
+		SnapshotTable: reader.String("SNAPSHOT_TABLE", "snapshot"),
+		Shards:        reader.Int("SHARD_COUNT", dynamodb.DefaultShards, 1, 1<<16),
+		SnapshotTTL:   reader.Duration("SNAPSHOT_TTL", 0, 0, 10*365*24*time.Hour),
 	}
 	reader.URL("AWS_ENDPOINT_URL_DYNAMODB", "") // the SDK reads it itself; here it is checked
-	if s.DynamoDB.JournalTable == s.DynamoDB.SnapshotTable {
-		reader.Wrong(fmt.Sprintf("JOURNAL_TABLE and SNAPSHOT_TABLE are both %q; they must be two tables", s.DynamoDB.JournalTable))
+	if s.JournalTable == s.SnapshotTable {
+		reader.Wrong(fmt.Sprintf("JOURNAL_TABLE and SNAPSHOT_TABLE are both %q; they must be two tables", s.JournalTable))
 	}
 	switch s.Kind {
 	case MySQL:
-		s.URL = reader.Secret("EVENT_STORE_URL", "user:password@tcp(host:3306)/threads", validMySQL)
+		s.URL = readURL(reader, mysqlURL, MySQL)
 	case SQLite:
-		s.URL = reader.Secret("EVENT_STORE_URL", "sqlite:data/events.db", validSQLite)
+		s.URL = readURL(reader, sqliteURL, SQLite)
 	}
 	return s
 }
 
-func validMySQL(url string) error {
-	dsn, err := mysql.ParseDSN(url)
-	if err == nil && dsn.DBName == "" {
-		err = fmt.Errorf("it names no database")
-	}
-	return err
-}
-
-func validSQLite(url string) error {
-	if !strings.HasPrefix(url, "sqlite:") && !strings.HasPrefix(url, "file:") {
-		return fmt.Errorf("it names no file")
-	}
-	return nil
+// readURL reads the URL of a database of the kind. What can never be opened is told now; whether the database is there is
+// found out later.
+func readURL(reader *config.Reader, expected, kind string) string {
+	return reader.Secret("EVENT_STORE_URL", expected, func(url string) error {
+		driver, err := database.DriverOf(url)
+		if err == nil && driver != kind {
+			err = fmt.Errorf("it is of %s", driver)
+		}
+		return err
+	})
 }

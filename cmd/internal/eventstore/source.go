@@ -3,10 +3,8 @@ package eventstore
 import (
 	"context"
 	"sync/atomic"
-	"time"
 
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/infrastructure/config"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
@@ -36,38 +34,16 @@ type Counter struct {
 	Value      *atomic.Int64
 }
 
-// SourceUsage tells the variables of [ReadSourceSettings] for --help.
-const SourceUsage = `  STREAM_POLL_MIN            wait between two polls of a shard or queue while events come (5ms)
-  STREAM_POLL_MAX            longest wait while none come (100ms); AWS charges for each poll of each open shard
-  STREAM_PAGE_LIMIT          with dynamodb: records that one poll asks for, up to 1000 (1000)
-  STREAM_DISCOVERY_INTERVAL  with dynamodb: time between two looks for new shards (10s)
-  STREAM_CONCURRENCY         with dynamodb: shards projected at the same time, each with a connection to the database (16)
-  AWS_ENDPOINT_URL_DYNAMODB_STREAMS  with dynamodb: where its streams are, when not on AWS; with DynamoDB Local the same as above (AWS)
-`
-
-// ReadSourceSettings reads how the store is followed, whichever it is.
-func ReadSourceSettings(reader *config.Reader) dynamodbstreams.Settings {
-	s := dynamodbstreams.Settings{
-		PollMin:       reader.Duration("STREAM_POLL_MIN", 5*time.Millisecond, time.Millisecond, time.Minute),
-		PollMax:       reader.Duration("STREAM_POLL_MAX", 100*time.Millisecond, time.Millisecond, time.Minute),
-		PageLimit:     int32(reader.Int("STREAM_PAGE_LIMIT", 1000, 1, 1000)),
-		DiscoverEvery: reader.Duration("STREAM_DISCOVERY_INTERVAL", 10*time.Second, time.Second, 5*time.Minute),
-		Concurrency:   reader.Int("STREAM_CONCURRENCY", 16, 1, 1024),
-	}
-	reader.URL("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "") // the SDK reads it itself; here it is checked
-	if s.PollMin > s.PollMax {
-		reader.Wrong("STREAM_POLL_MIN is longer than STREAM_POLL_MAX; the longest wait can't be shorter than the shortest")
-	}
-	return s
-}
-
 // Source makes the source of changes that belongs to the store. Nothing is called before its Run.
-func (s *Store) Source(projector stream.RepairingProjector, checkpoints projection.Checkpoints, settings dynamodbstreams.Settings) (Source, error) {
+func (s *Store) Source(projector stream.RepairingProjector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
 	if s.settings.Kind == DynamoDB {
-		source := dynamodbstreams.New(s.settings.DynamoDB.JournalTable, dynamodbstreams.Ports{
+		source := dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
 			Tables: awsclient.DynamoDB(s.aws), Streams: awsclient.Streams(s.aws),
 			Projector: projector, Checkpoints: checkpoints, Log: s.log,
-		}, settings)
+		}, dynamodbstreams.Settings{
+			PollMin: settings.Polling.Min, PollMax: settings.Polling.Max, PageLimit: int32(settings.Streams.PageLimit),
+			DiscoverEvery: settings.Streams.DiscoverEvery, Concurrency: settings.Streams.Concurrency,
+		})
 		return streamed{source}, nil
 	}
 	queue, err := sqlstore.NewQueue(s.db)
@@ -76,7 +52,7 @@ func (s *Store) Source(projector stream.RepairingProjector, checkpoints projecti
 	}
 	return queued{relational.New(
 		relational.Ports{Queue: queue, Projector: projector, Checkpoints: checkpoints, Log: s.log},
-		relational.Settings{PollMin: settings.PollMin, PollMax: settings.PollMax},
+		relational.Settings{PollMin: settings.Polling.Min, PollMax: settings.Polling.Max},
 	)}, nil
 }
 

@@ -1,5 +1,3 @@
-// Package eventstore opens the event store that EVENT_STORE names and, for the projection, the source of changes that
-// belongs to it. What is different between the stores ends here: the programs see a gateway and a source.
 package eventstore
 
 import (
@@ -46,9 +44,14 @@ func openDynamoDB(ctx context.Context, settings Settings, log *slog.Logger) (*St
 	if err != nil {
 		return nil, err
 	}
-	tables := settings.DynamoDB
-	tables.SnapshotKeep = settings.SnapshotKeep
-	gateway, err := dynamodb.New(awsclient.DynamoDB(config), tables, log)
+	gateway, err := dynamodb.New(awsclient.DynamoDB(config), dynamodb.Settings{
+		JournalTable:  settings.JournalTable,
+		SnapshotTable: settings.SnapshotTable,
+		Shards:        settings.Shards,
+		SnapshotKeep:  settings.SnapshotKeep,
+		SnapshotTTL:   settings.SnapshotTTL,
+		Clock:         time.Now,
+	}, log)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,3 @@
-// Package readapi puts the query side together: GraphQL over the read model.
 package readapi
 
 import (

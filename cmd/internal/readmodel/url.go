@@ -2,12 +2,8 @@
 package readmodel
 
 import (
-	"errors"
-	"strings"
-
-	"github.com/go-sql-driver/mysql"
-
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/database"
 )
 
 const expected = "user:password@tcp(host:3306)/threads or sqlite:data/readmodel.db"
@@ -17,15 +13,9 @@ const Usage = `  DATABASE_URL               database of the read model: ` + expe
 `
 
 // ReadURL reads DATABASE_URL. What can never be opened is told now; whether the database is there is found out later.
-func ReadURL(reader *config.Reader) string { return reader.Secret("DATABASE_URL", expected, valid) }
-
-func valid(url string) error {
-	if strings.HasPrefix(url, "sqlite:") || strings.HasPrefix(url, "file:") {
-		return nil
-	}
-	dsn, err := mysql.ParseDSN(url)
-	if err == nil && dsn.DBName == "" {
-		err = errors.New("no database is named")
-	}
-	return err
+func ReadURL(reader *config.Reader) string {
+	return reader.Secret("DATABASE_URL", expected, func(url string) error {
+		_, err := database.DriverOf(url)
+		return err
+	})
 }

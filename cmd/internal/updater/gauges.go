@@ -2,7 +2,6 @@ package updater
 
 import (
 	"context"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -14,20 +13,20 @@ type gauges struct {
 	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue prometheus.Gauge
 }
 
-func newWatch(registry prometheus.Registerer, work *updater) *watch {
+func newGauges(registry prometheus.Registerer) *gauges {
 	gauge := func(name, help string) prometheus.Gauge {
 		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 		registry.MustRegister(g)
 		return g
 	}
-	return &watch{updater: work, since: time.Now(), gauges: &gauges{
+	return &gauges{
 		ready:      gauge("projection_ready", "1 while database and stream are reached and every shard moves."),
 		lagSeconds: gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none."),
 		lagRecords: gauge("projection_lag_records", "Records that are not in the read model."),
 		lagAtLeast: gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
 		parked:     gauge("projection_parked_threads", "Threads that wait for an event that can't be projected."),
 		repairDue:  gauge("projection_repair_due", "1 while what the stream has forgotten is still to be taken from the journal."),
-	}}
+	}
 }
 
 // measure sets the gauges to what holds now.

@@ -2,7 +2,6 @@ package updater
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,14 +11,14 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/projection"
 )
 
-// updater is the program's work. It becomes ready when its databases are there.
-type updater struct {
+// follower brings events into the read model. It begins when its databases are there.
+type follower struct {
 	settings Settings
 	ports    Ports
-	log      *slog.Logger
 	registry prometheus.Registerer
 	outcomes *outcomes
 	parts    atomic.Pointer[parts] // nil until the databases are there
@@ -37,67 +36,54 @@ const (
 )
 
 // run works until ctx ends and the batches in hand are stored.
-func (u *updater) run(ctx context.Context) {
-	databases, opened := u.open(ctx)
-	if !opened {
-		return
+func (f *follower) run(ctx context.Context) error {
+	databases, err := f.open(ctx)
+	if err != nil {
+		return nil // stopped before there was anything to do
 	}
 	defer databases.Close()
 	store, err := projectionstore.New(databases.ReadModel)
-	if err != nil { // a driver that database.Open does not open
-		u.log.ErrorContext(ctx, "the database can't hold the read model", "error", err)
-		return
+	if err != nil {
+		return err
 	}
 	journal := repository.NewJournalReader(databases.Store.Gateway)
-	projector := measured{projection.New(store, journal, projection.Options{Logger: u.log, Notify: u.ports.Notify}), u.outcomes}
-	source, err := databases.Store.Source(projector, store, u.settings.Source)
-	if err != nil { // the same, of the event store
-		u.log.ErrorContext(ctx, "the event store can't be followed", "error", err)
-		return
+	projector := measured{projection.New(store, journal, projection.Options{Logger: f.ports.Log, Notify: f.ports.Notify}), f.outcomes}
+	source, err := databases.Store.Source(projector, store, f.settings.Source)
+	if err != nil {
+		return err
 	}
-	registerCounters(u.registry, source)
-	u.parts.Store(&parts{store: store, source: source})
+	registerCounters(f.registry, source)
+	f.parts.Store(&parts{store: store, source: source})
 
 	var background sync.WaitGroup
-	background.Go(func() { u.retryParked(ctx, projector) })
+	background.Go(func() { f.retryParked(ctx, projector) })
 	source.Run(ctx)
 	background.Wait()
+	return nil
 }
 
-// open waits for the databases and their schemas. It is false when ctx has ended first.
-func (u *updater) open(ctx context.Context) (Databases, bool) {
+// open waits for the databases and their schemas. It fails only when ctx ends.
+func (f *follower) open(ctx context.Context) (Databases, error) {
 	for {
-		databases, err := u.ports.Open(ctx)
+		databases, err := f.ports.Open(ctx)
 		if err == nil {
-			return databases, true
+			return databases, nil
 		}
 		if ctx.Err() != nil {
-			return Databases{}, false
+			return Databases{}, ctx.Err()
 		}
-		u.log.WarnContext(ctx, "waiting for the databases of events and read model", "error", err)
-		if !pause(ctx, openEvery) {
-			return Databases{}, false
+		f.ports.Log.WarnContext(ctx, "waiting for the databases of events and read model", "error", err)
+		if !stream.Pause(ctx, openEvery) {
+			return Databases{}, ctx.Err()
 		}
 	}
 }
 
 // retryParked gives parked threads another try when their time has come.
-func (u *updater) retryParked(ctx context.Context, projector measured) {
-	for pause(ctx, parkedEvery) {
+func (f *follower) retryParked(ctx context.Context, projector measured) {
+	for stream.Pause(ctx, parkedEvery) {
 		if err := projector.retryParked(ctx); err != nil && ctx.Err() == nil {
-			u.log.WarnContext(ctx, "parked threads could not be tried again; next try in a moment", "error", err)
+			f.ports.Log.WarnContext(ctx, "parked threads could not be tried again; next try in a moment", "error", err)
 		}
-	}
-}
-
-// pause waits, and tells whether ctx is still alive.
-func pause(ctx context.Context, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

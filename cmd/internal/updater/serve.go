@@ -5,9 +5,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"sync"
+	"time"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/infrastructure/httpserver"
@@ -35,7 +36,8 @@ type Ports struct {
 // Server is the read-model-updater, with health and metrics listening.
 type Server struct {
 	*httpserver.Server
-	work *updater
+	follower *follower
+	handler  http.Handler
 }
 
 // Listen takes the address. The server works once [Server.Run] runs.
@@ -44,19 +46,22 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 	if err != nil {
 		return nil, err
 	}
-	return &Server{Server: server, work: &updater{settings: settings, ports: ports, log: ports.Log}}, nil
+	registry := metrics.NewRegistry()
+	follower := &follower{settings: settings, ports: ports, registry: registry, outcomes: newOutcomes(registry)}
+	watch := &watch{follower: follower, gauges: newGauges(registry), since: time.Now()}
+	return &Server{Server: server, follower: follower, handler: routes(watch, metrics.Handler(registry))}, nil
 }
 
 // Wake has the projection look for events at once. It never blocks.
 func (s *Server) Wake() {
-	if parts := s.work.parts.Load(); parts != nil {
+	if parts := s.follower.parts.Load(); parts != nil {
 		parts.source.Wake()
 	}
 }
 
 // Lag tells how far the read model is behind; false as long as the databases are not there.
 func (s *Server) Lag(ctx context.Context) (stream.Lag, bool) {
-	parts := s.work.parts.Load()
+	parts := s.follower.parts.Load()
 	if parts == nil {
 		return stream.Lag{}, false
 	}
@@ -65,18 +70,10 @@ func (s *Server) Lag(ctx context.Context) (stream.Lag, bool) {
 
 // Run projects until ctx ends and the batches in hand are stored.
 func (s *Server) Run(ctx context.Context) error {
-	registry := metrics.NewRegistry()
-	s.work.registry = registry
-	s.work.outcomes = newOutcomes(registry)
-	watch := newWatch(registry, s.work)
-
-	ctx, stop := context.WithCancel(ctx)
-	var background sync.WaitGroup
-	background.Go(func() { s.work.run(ctx) })
-	served := s.Serve(ctx, routes(watch, metrics.Handler(registry)))
-	stop()
-	background.Wait()
-	return served
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.follower.run(ctx) })
+	group.Go(func() error { return s.Serve(ctx, s.handler) })
+	return group.Wait()
 }
 
 func routes(watch *watch, metrics http.Handler) http.Handler {

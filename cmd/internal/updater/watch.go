@@ -6,15 +6,13 @@ import (
 	"errors"
 	"net/http"
 	"time"
-
-	"example.com/threads/interfaceadaptor/stream"
 )
 
 // watch answers how the updater is.
 type watch struct {
-	updater *updater
-	gauges  *gauges
-	since   time.Time // when the program began
+	follower *follower
+	gauges   *gauges
+	since    time.Time // when the program began
 }
 
 // Report is the answer of /health/ready.
@@ -37,25 +35,21 @@ var errNoDatabase = errors.New("the database has not been reached yet")
 func (w *watch) look(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	parked, lag := (*int)(nil), stream.Lag{Behind: time.Since(w.since), AtLeast: true}
-	database, source, due := errNoDatabase, errNoDatabase, false
-	if parts := w.updater.parts.Load(); parts != nil {
-		var count int
-		if count, database = parts.store.CountParked(ctx); database == nil {
-			parked = &count
+	found := Report{Status: "ready", Checks: map[string]string{}, BehindSeconds: time.Since(w.since).Seconds(), BehindAtLeast: true}
+	database, source := errNoDatabase, errNoDatabase
+	if parts := w.follower.parts.Load(); parts != nil {
+		var parked int
+		if parked, database = parts.store.CountParked(ctx); database == nil {
+			found.ParkedThreads = &parked
 		}
-		source, due = parts.source.Health(), parts.source.RepairDue()
-		lag = parts.source.Lag(ctx)
-	}
-	found := Report{
-		Status: "ready", Checks: map[string]string{},
-		BehindSeconds: lag.Behind.Seconds(), BehindRecords: lag.Records, BehindAtLeast: lag.AtLeast,
-		ParkedThreads: parked, RepairDue: due,
+		lag := parts.source.Lag(ctx)
+		found.BehindSeconds, found.BehindRecords, found.BehindAtLeast = lag.Behind.Seconds(), lag.Records, lag.AtLeast
+		source, found.RepairDue = parts.source.Health(), parts.source.RepairDue()
 	}
 	for name, err := range map[string]error{"database": database, "stream": source} {
 		found.Checks[name] = "ok"
 		if err != nil {
-			w.updater.log.WarnContext(ctx, "not ready", "check", name, "error", err)
+			w.follower.ports.Log.WarnContext(ctx, "not ready", "check", name, "error", err)
 			found.Status, found.Checks[name] = "not ready", "failed"
 		}
 	}

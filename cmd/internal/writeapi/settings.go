@@ -1,4 +1,3 @@
-// Package writeapi puts the write side together: REST, command handling, the repository, over an event store.
 package writeapi
 
 import (

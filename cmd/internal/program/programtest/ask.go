@@ -1,0 +1,49 @@
+package programtest
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Answer is what a program has answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Get asks for a page.
+func Get(t *testing.T, url string) Answer {
+	t.Helper()
+	return ask(t, http.MethodGet, url, "", nil)
+}
+
+// Post sends JSON.
+func Post(t *testing.T, url, body string, header map[string]string) Answer {
+	t.Helper()
+	return ask(t, http.MethodPost, url, body, header)
+}
+
+func ask(t *testing.T, method, url, body string, header map[string]string) Answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	for name, value := range header {
+		request.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	answered, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Answer{response.StatusCode, response.Header, string(answered)}
+}
