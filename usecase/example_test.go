@@ -10,11 +10,8 @@ import (
 // Adapters answer errors by kind, however deep they are wrapped.
 func ExampleKindOf() {
 	err := fmt.Errorf("rename the thread: %w", thread.ErrNotAdmin)
-	switch usecase.KindOf(err) {
-	case usecase.Forbidden:
+	if usecase.KindOf(err) == usecase.Forbidden {
 		fmt.Println("forbidden:", err)
-	default:
-		fmt.Println("something else:", err)
 	}
 	// Output: forbidden: rename the thread: only an Admin of the thread may do this
 }
