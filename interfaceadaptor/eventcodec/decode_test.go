@@ -71,6 +71,7 @@ func TestBrokenSnapshots(t *testing.T) {
 		"without version": strings.Replace(whole, `"version":`, `"edition":`, 1),
 		"without name":    strings.Replace(whole, `"name":`, `"title":`, 1),
 		"without sender":  strings.Replace(whole, `"sender_id":`, `"author":`, 1),
+		"without digest":  strings.Replace(whole, `"text_digest":`, `"text_hash":`, 1),
 		"broken digest":   strings.Replace(whole, `"text_digest":"`, `"text_digest":"x`, 1),
 	} {
 		t.Run(about, func(t *testing.T) {

@@ -90,11 +90,15 @@ func (w wirePosting) message() (thread.MessageDigest, error) {
 	if message.ID.IsZero() || message.Sender.IsZero() {
 		return message, errors.New("a message must have id and sender_id")
 	}
-	if w.Digest == "" {
+	switch {
+	case w.Digest != "":
+		digest, err := strconv.ParseUint(w.Digest, 16, 64)
+		message.Text = thread.TextDigest(digest)
+		return message, err
+	case w.Text != "":
 		message.Text = thread.RecordedText(w.Text).Digest()
 		return message, nil
+	default:
+		return message, errors.New("a message must have text_digest or text")
 	}
-	digest, err := strconv.ParseUint(w.Digest, 16, 64)
-	message.Text = thread.TextDigest(digest)
-	return message, err
 }

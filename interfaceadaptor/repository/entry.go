@@ -1,13 +1,10 @@
 package repository
 
 import (
-	"encoding/json"
 	"fmt"
 
-	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
 )
 
 func entryOf(recorded usecase.Recorded) (Entry, error) {
@@ -24,56 +21,5 @@ func entryOf(recorded usecase.Recorded) (Entry, error) {
 		CommandID:     recorded.CommandID,
 		CorrelationID: recorded.CorrelationID,
 		Payload:       payload,
-	}, nil
-}
-
-// answer is the JSON of a result in a receipt.
-type answer struct {
-	Thread  string `json:"thread_id"`
-	Version uint64 `json:"version"`
-	Member  string `json:"member_id,omitempty"`
-	Message string `json:"message_id,omitempty"`
-}
-
-func storedReceipt(receipt command.Receipt) (Receipt, error) {
-	result := receipt.Result
-	text, err := json.Marshal(answer{result.Thread.String(), result.Version, result.Member.String(), result.Message.String()})
-	return Receipt{
-		CommandID:   receipt.CommandID,
-		Fingerprint: receipt.Fingerprint,
-		Answer:      text,
-		ExpiresAt:   receipt.ExpiresAt,
-	}, err
-}
-
-func commandReceipt(stored Receipt) (command.Receipt, error) {
-	fail := func(err error) (command.Receipt, error) {
-		// Not wrapped: that a stored id is invalid is no fault of the one who asks now.
-		return command.Receipt{}, fmt.Errorf("the receipt of command %s can't be read: %v", stored.CommandID, err) //nolint:errorlint // see above
-	}
-	var a answer
-	if err := json.Unmarshal(stored.Answer, &a); err != nil {
-		return fail(err)
-	}
-	result := command.Result{Version: a.Version}
-	var err error
-	if result.Thread, err = thread.ParseID[thread.Thread](a.Thread); err != nil {
-		return fail(err)
-	}
-	if a.Member != "" {
-		if result.Member, err = thread.ParseID[thread.Member](a.Member); err != nil {
-			return fail(err)
-		}
-	}
-	if a.Message != "" {
-		if result.Message, err = thread.ParseID[thread.Message](a.Message); err != nil {
-			return fail(err)
-		}
-	}
-	return command.Receipt{
-		CommandID:   stored.CommandID,
-		Fingerprint: stored.Fingerprint,
-		Result:      result,
-		ExpiresAt:   stored.ExpiresAt,
 	}, nil
 }

@@ -39,7 +39,11 @@ func (w *watched) Entries(ctx context.Context, id repository.AggregateID, after,
 
 func (w *watched) SaveSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
 	if w.hold != nil {
-		<-w.hold
+		select {
+		case <-w.hold:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	err := w.EventPersistenceGateway.SaveSnapshot(ctx, id, snapshot)
 	w.saved.Add(1)
@@ -207,6 +211,23 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 	}
 	if saved := gateway.saved.Load(); saved > 3 {
 		t.Errorf("%d snapshots were written while one would do", saved)
+	}
+}
+
+func TestACloseGivesUpWhatTakesTooLong(t *testing.T) {
+	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t), hold: make(chan struct{})}
+	threads := repository.New(gateway, repository.Settings{SnapshotEvery: 1, Logger: slog.New(slog.DiscardHandler)})
+	for range 3 {
+		create(t, threads, newKey(t))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	if err := threads.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 10*time.Second {
+		t.Errorf("closed after %s with %v", time.Since(begun), err)
+	}
+	if saved := gateway.saved.Load(); saved != 0 {
+		t.Errorf("%d snapshots were written", saved)
 	}
 }
 

@@ -14,8 +14,9 @@ type DueFinder interface {
 }
 
 // WriteSnapshotsDue writes the snapshots that were due when a program ended before it wrote them, one after the other,
-// and returns how many: for a program's start, beside its work. Commands need none of them. Where the gateway is no
-// [DueFinder] there is nothing to do, and each thread's next event sees to its own.
+// and returns how many: for a program's start, beside its work. Commands need none of them. A thread whose snapshot can't
+// be written is logged and stands in nobody's way. Where the gateway is no [DueFinder] there is nothing to do, and each
+// thread's next event sees to its own.
 func (r *ThreadRepository) WriteSnapshotsDue(ctx context.Context) (written int, err error) {
 	finder, able := r.gateway.(DueFinder)
 	if !able {
@@ -25,18 +26,28 @@ func (r *ThreadRepository) WriteSnapshotsDue(ctx context.Context) (written int, 
 		if err != nil {
 			return written, fmt.Errorf("find the threads that lack a snapshot: %w", err)
 		}
-		head, err := headOf(due)
-		if err != nil {
+		err := r.writeSnapshotOf(ctx, due.ID)
+		switch {
+		case err == nil:
+			written++
+		case ctx.Err() != nil:
 			return written, err
+		default:
+			r.snapshotter.logger.WarnContext(ctx, "a snapshot that was due at the start could not be written; the thread's next event tries again",
+				"aggregate", due.ID.String(), "tenant", due.ID.Tenant, "error", err)
 		}
-		state, err := r.Reload(ctx, head.Key)
-		if err != nil {
-			return written, err
-		}
-		if err := r.SaveSnapshot(ctx, head.Key, state); err != nil {
-			return written, err
-		}
-		written++
 	}
 	return written, nil
+}
+
+func (r *ThreadRepository) writeSnapshotOf(ctx context.Context, id AggregateID) error {
+	key, err := KeyOf(id)
+	if err != nil {
+		return err
+	}
+	state, err := r.Reload(ctx, key)
+	if err != nil {
+		return err
+	}
+	return r.SaveSnapshot(ctx, key, state)
 }

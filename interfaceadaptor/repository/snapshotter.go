@@ -28,6 +28,7 @@ type snapshotter struct {
 	mutex   sync.Mutex
 	due     map[usecase.ThreadKey]dueSnapshot
 	working bool
+	cancel  context.CancelFunc // gives up the one that is being written
 	closed  bool
 	running sync.WaitGroup
 }
@@ -44,6 +45,7 @@ func newSnapshotter(snapshots Snapshots, states *stateCache, settings Settings) 
 		every:     settings.SnapshotEvery,
 		logger:    settings.Logger,
 		due:       map[usecase.ThreadKey]dueSnapshot{},
+		cancel:    func() {},
 	}
 }
 
@@ -69,30 +71,30 @@ func (s *snapshotter) isDue(thread remembered) bool {
 }
 
 func (s *snapshotter) work() {
-	for key, snapshot := s.next(); snapshot.ctx != nil; key, snapshot = s.next() {
+	for key, due, found := s.next(); found; key, due, found = s.next() {
 		// While a thread waited here, a snapshot of it may have been written.
-		if known, found := s.states.get(key); found && !s.isDue(remembered{snapshot.state, known.snapshotVersion}) {
+		if known, found := s.states.get(key); found && !s.isDue(remembered{due.state, known.snapshotVersion}) {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(snapshot.ctx, snapshotTimeout)
-		if err := s.write(ctx, key, snapshot.state); err != nil {
-			s.logger.WarnContext(ctx, "a snapshot could not be written; the thread's next event tries again",
-				"thread", key.Thread, "version", snapshot.state.Version(), "error", err)
+		if err := s.write(due.ctx, key, due.state); err != nil {
+			s.logger.WarnContext(due.ctx, "a snapshot could not be written; the thread's next event tries again",
+				"thread", key.Thread, "version", due.state.Version(), "error", err)
 		}
-		cancel()
 	}
 }
 
-// next takes any snapshot that is due; without a context, there is none.
-func (s *snapshotter) next() (usecase.ThreadKey, dueSnapshot) {
+// next takes any snapshot that is due, with a context that ends when its time is over or close gives it up.
+func (s *snapshotter) next() (usecase.ThreadKey, dueSnapshot, bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	for key, snapshot := range s.due {
+	s.cancel() // the one before is done with
+	for key, due := range s.due {
 		delete(s.due, key)
-		return key, snapshot
+		due.ctx, s.cancel = context.WithTimeout(due.ctx, snapshotTimeout)
+		return key, due, true
 	}
 	s.working = false
-	return usecase.ThreadKey{}, dueSnapshot{}
+	return usecase.ThreadKey{}, dueSnapshot{}, false
 }
 
 func (s *snapshotter) write(ctx context.Context, key usecase.ThreadKey, state thread.Thread) error {
@@ -107,7 +109,7 @@ func (s *snapshotter) write(ctx context.Context, key usecase.ThreadKey, state th
 	return nil
 }
 
-// close writes what is due; when ctx ends first, it gives up the rest.
+// close writes what is due; when ctx ends first, it gives up the rest. Nothing is being written any more when it returns.
 func (s *snapshotter) close(ctx context.Context) error {
 	s.mutex.Lock()
 	s.closed = true
@@ -124,7 +126,9 @@ func (s *snapshotter) close(ctx context.Context) error {
 	case <-ctx.Done():
 		s.mutex.Lock()
 		clear(s.due)
+		s.cancel()
 		s.mutex.Unlock()
+		<-done
 		return ctx.Err()
 	}
 }

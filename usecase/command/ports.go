@@ -22,8 +22,9 @@ type Repository interface {
 	IsLatest(ctx context.Context, key usecase.ThreadKey, state thread.Thread) (bool, error)
 
 	// Save writes events that were decided on before, one after the other, and the receipts with them: all or nothing.
-	// There are at most MaxBatch of either. It fails with ErrConflict when before is not the latest state, with a *HandledError when one of the receipts'
-	// commands was handled before, and with usecase.ErrUnavailable when the outcome is unknown.
+	// There are at most MaxBatch of either. It fails with ErrConflict when before is not the latest state, with a
+	// *HandledError when one of the receipts' commands was handled before, and with usecase.ErrUnavailable when the outcome
+	// is unknown.
 	Save(ctx context.Context, key usecase.ThreadKey, before thread.Thread, events []usecase.Recorded, receipts []Receipt) error
 
 	// Receipt returns what was written under a command's id; false when there is nothing, or it has expired.

@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
@@ -51,9 +53,29 @@ func (s *Service) work(key usecase.ThreadKey, q *queue) {
 		}
 		// A batch is handled to its end even when the caller that its context comes from goes away.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), s.settings.Timeout)
-		s.handle(ctx, key, calls)
+		s.handleAll(ctx, key, calls)
 		cancel()
 	}
+}
+
+// handleAll handles a batch. A panic is an error, for those of its calls that have no answer yet: it must not take the
+// program, and with it everybody's commands, along.
+func (s *Service) handleAll(ctx context.Context, key usecase.ThreadKey, calls []*call) {
+	defer func() {
+		reason := recover()
+		if reason == nil {
+			return
+		}
+		err := fmt.Errorf("panic while handling a command: %v\n%s", reason, debug.Stack())
+		for _, c := range calls {
+			select {
+			case <-c.answered:
+			default:
+				c.answer(Result{}, err)
+			}
+		}
+	}()
+	s.handle(ctx, key, calls)
 }
 
 // next takes a batch from the queue: calls whose callers are still there, no two with the same command id.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -217,6 +218,20 @@ func TestConflictsAreRetriedAndGivenUp(t *testing.T) {
 	rejected(t, service, request(ada, id, say(ada, "in vain")), usecase.ErrConcurrentUpdate)
 	if tries := store.saves.Load(); tries != 10 {
 		t.Errorf("given up after %d tries", tries)
+	}
+}
+
+func TestAPanicIsAnErrorOfItsCommand(t *testing.T) {
+	service, store := process(t, dynamodbtest.New(t))
+	id := createThread(t, service)
+	store.before = func(int64) error { panic("out of order") }
+	_, err := service.Handle(t.Context(), request(ada, id, say(ada, "hello?")))
+	if usecase.KindOf(err) != usecase.Internal || !strings.Contains(err.Error(), "out of order") {
+		t.Errorf("got %v", err)
+	}
+	store.before = nil
+	if result := accepted(t, service, request(ada, id, say(ada, "hello"))); result.Version != 2 {
+		t.Errorf("the next command: %+v", result)
 	}
 }
 
