@@ -118,8 +118,8 @@ func (r *report) finish() {
 	for _, n := range r.failed {
 		fmt.Fprintf(r.out, "failed: %s\n", n)
 	}
-	fmt.Fprintf(r.out, "%d tests passed, %d failed, %d skipped, in %d packages (%d failed), after %.0fs\n",
-		passed, len(r.failed), len(r.skipped), r.packages, r.broken, r.now().Sub(r.begin).Seconds())
+	fmt.Fprintf(r.out, "packages: %d tested, %d failed, after %.0fs\n", r.packages, r.broken, r.now().Sub(r.begin).Seconds())
+	fmt.Fprintf(r.out, "tests: %d passed, %d failed, %d skipped\n", passed, len(r.failed), len(r.skipped))
 }
 
 // reason is what a skipped test said, without go test's own lines.

@@ -34,7 +34,7 @@ func TestReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"ok    sample", "skipped: sample TestLeftOut: sample_test.go:6: needs a moon",
-		"2 tests passed, 0 failed, 1 skipped, in 1 packages (0 failed)",
+		"packages: 1 tested, 0 failed", "tests: 2 passed, 0 failed, 1 skipped",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, out.String())
@@ -46,7 +46,7 @@ func TestReport(t *testing.T) {
 	if err := run(t.Context(), []string{"./..."}, &out); err == nil {
 		t.Error("no error from a test that fails")
 	}
-	for _, want := range []string{"the sky fell", "FAIL  sample", "failed: sample TestBad", "2 tests passed, 1 failed, 1 skipped"} {
+	for _, want := range []string{"the sky fell", "FAIL  sample", "failed: sample TestBad", "tests: 2 passed, 1 failed, 1 skipped"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, out.String())
 		}
