@@ -129,21 +129,35 @@ func (h *handler) untilStreamsEnd(ctx context.Context) (context.Context, context
 
 // askerFrom reads the headers that every operation of the request is under.
 func askerFrom(r *http.Request) (asker, error) {
-	tenant, err := parseTenant(r.Header.Get(tenantHeader))
+	tenant, err := tenantFrom(r.Header)
 	if err != nil {
 		return asker{}, err
 	}
-	a := asker{tenant: tenant}
+	a := asker{tenant: tenant, canStream: acceptsEvents(r) || r.Header.Get("Upgrade") != ""}
 	if tokens, named := r.Header[consistencyHeader]; named {
 		a.tokens, err = query.ParseTokens(strings.Join(tokens, ","))
 	}
 	return a, err
 }
 
+// tenantFrom reads the tenant that is named once or not at all: of two, a proxy may have checked the other one.
+func tenantFrom(header http.Header) (usecase.Tenant, error) {
+	switch codes := header.Values(tenantHeader); {
+	case len(codes) == 0:
+		return usecase.Tenant{}, nil
+	case len(codes) > 1 || codes[0] == "":
+		return usecase.Tenant{}, errTenant
+	default:
+		return parseTenant(codes[0])
+	}
+}
+
+var errTenant error = &thread.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -, and be sent once"}
+
 func parseTenant(code string) (usecase.Tenant, error) {
 	tenant, err := usecase.ParseTenant(code)
 	if err != nil {
-		return tenant, &thread.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
+		return tenant, errTenant
 	}
 	return tenant, nil
 }

@@ -95,6 +95,7 @@ func TestUnusableRequests(t *testing.T) {
 	}{
 		"tenant with capitals": {"POST", map[string]string{"X-Tenant-Code": "Acme"}, good, http.StatusBadRequest},
 		"tenant too long":      {"POST", map[string]string{"X-Tenant-Code": strings.Repeat("a", 33)}, good, http.StatusBadRequest},
+		"empty tenant":         {"POST", map[string]string{"X-Tenant-Code": ""}, good, http.StatusBadRequest},
 		"empty token":          {"POST", map[string]string{"Consistency-Token": ""}, good, http.StatusBadRequest},
 		"broken token":         {"POST", map[string]string{"Consistency-Token": "x"}, good, http.StatusBadRequest},
 		"too many tokens":      {"POST", map[string]string{"Consistency-Token": strings.Repeat(token+",", 20) + token}, good, http.StatusBadRequest},
@@ -113,6 +114,23 @@ func TestUnusableRequests(t *testing.T) {
 		if got := a.send(t, test.method, header, test.body); got.status != test.status || got.code() != "BAD_USER_INPUT" {
 			t.Errorf("%s: %d %q, want %d", name, got.status, got.code(), test.status)
 		}
+	}
+}
+
+func TestATenantIsNamedOnce(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url, strings.NewReader(`{"query": "{ __typename }"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = http.Header{"Content-Type": {"application/json"}, "X-Tenant-Code": {"acme", "globex"}}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusBadRequest {
+		t.Errorf("two tenants: %d", response.StatusCode)
 	}
 }
 

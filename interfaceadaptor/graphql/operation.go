@@ -17,6 +17,8 @@ import (
 type asker struct {
 	tenant usecase.Tenant
 	tokens []query.Token
+	// canStream says that the transport can deliver more than one answer.
+	canStream bool
 	// running counts the operations of a WebSocket; nil elsewhere, where a request is one operation.
 	running *atomic.Int32
 }
@@ -37,8 +39,11 @@ type ending struct{ err *gqlerror.Error }
 
 type endingKey struct{}
 
-// aroundOperation is what every operation passes after the limits: the bound on a WebSocket's operations, the wait for
-// the consistency tokens, and for a subscription the error that it ends with, as its last answer.
+const needsStream = "must be sent over a WebSocket, or by a POST that accepts text/event-stream"
+
+// aroundOperation is what every operation passes after the limits: the bound on a WebSocket's operations, for a subscription
+// a transport that can deliver it, the wait for the consistency tokens, and for a subscription the error that it ends with,
+// as its last answer.
 func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	a := askerOf(ctx)
 	if a.running != nil {
@@ -48,12 +53,16 @@ func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHan
 		}
 		context.AfterFunc(ctx, func() { a.running.Add(-1) }) // the transport ends ctx with the operation
 	}
+	subscribes := graphql.GetOperationContext(ctx).Operation.Operation == ast.Subscription
+	if subscribes && !a.canStream {
+		return graphql.OneShot(h.presenter.response(ctx, &thread.InvalidError{Field: "subscription", Reason: needsStream}))
+	}
 	if len(a.tokens) > 0 {
 		if err := h.queries.Await(ctx, a.tenant, a.tokens); err != nil {
 			return graphql.OneShot(h.presenter.response(ctx, err))
 		}
 	}
-	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
+	if !subscribes {
 		return next(ctx)
 	}
 	end := &ending{}

@@ -2,6 +2,7 @@ package graphql_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,6 +159,17 @@ func TestStreamsShowThatTheyAreAlive(t *testing.T) {
 			t.Errorf("%d signs of life in ten times the interval", signs)
 		}
 	})
+}
+
+func TestASubscriptionNeedsAStream(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	a, w := serve(t, db, settings{}), db.World(t, "acme")
+	alice := readmodeltest.NewUser()
+	chat := w.Thread("chat", alice)
+	got := a.ask(t, asked{tenant: "acme"}, follow(chat, alice))
+	if got.code() != "BAD_USER_INPUT" || !strings.Contains(got.Errors[0].Message, "text/event-stream") {
+		t.Errorf("%q %+v %s", got.code(), got.Errors, got.Data)
+	}
 }
 
 // TestQueriesOverStreams asks what is no subscription.

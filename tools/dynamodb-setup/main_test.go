@@ -78,6 +78,22 @@ func TestDifferencesAreReportedAndLeft(t *testing.T) {
 	}
 }
 
+func TestATableOfSomebodyElseDoesNotExpire(t *testing.T) {
+	journal, snapshot := testenv.UniqueName(t), testenv.UniqueName(t)
+	if out, err := setUp(t, map[string]string{"JOURNAL_TABLE": journal, "SNAPSHOT_TABLE": snapshot}); err != nil {
+		t.Fatalf("%v and:\n%s", err, out)
+	}
+	out, err := setUp(t, map[string]string{"JOURNAL_TABLE": testenv.UniqueName(t), "SNAPSHOT_TABLE": journal})
+	if !errors.Is(err, errDifferent) || !strings.Contains(out, "table "+journal+": time to live is none, defined as ttl") {
+		t.Errorf("%v and:\n%s", err, out)
+	}
+	ttl, err := dynamodb.NewFromConfig(testenv.DynamoDBConfig(t)).
+		DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(journal)})
+	if err != nil || ttl.TimeToLiveDescription.TimeToLiveStatus != types.TimeToLiveStatusDisabled {
+		t.Errorf("the journal taken for a snapshot table expires: %v %+v", err, ttl)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	getenv := func(string) string { return "" }
 	var out bytes.Buffer

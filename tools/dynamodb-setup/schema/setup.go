@@ -30,7 +30,7 @@ func (d Difference) String() string {
 	return fmt.Sprintf("table %s: %s is %s, defined as %s", d.Table, d.What, d.Got, d.Want)
 }
 
-// Setup creates the tables that are missing, turns expiry on where it never was, waits until all are active, and
+// Setup creates the tables that are missing, turns expiry on where a table is otherwise as defined and never had it, waits until all are active, and
 // compares them with the definition. It changes nothing that is there. Run again, or by two at once, it comes to the same.
 func Setup(ctx context.Context, client *dynamodb.Client, tables []Table) (Report, error) {
 	var report Report
@@ -62,8 +62,9 @@ func setUp(ctx context.Context, client *dynamodb.Client, table Table, report *Re
 	if err != nil {
 		return err
 	}
-	report.Differences = append(report.Differences, table.compare(active)...)
-	return setUpTTL(ctx, client, table, report)
+	differences := table.compare(active)
+	report.Differences = append(report.Differences, differences...)
+	return setUpTTL(ctx, client, table, len(differences) == 0, report)
 }
 
 func describe(ctx context.Context, client *dynamodb.Client, table Table) (*types.TableDescription, error) {

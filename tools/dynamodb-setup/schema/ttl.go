@@ -10,8 +10,9 @@ import (
 )
 
 // setUpTTL turns expiry on where it is off. CreateTable can't do that, so a table without it is an unfinished one, not
-// a different one. Expiry by another attribute is a difference.
-func setUpTTL(ctx context.Context, client *dynamodb.Client, table Table, report *Report) error {
+// a different one. Expiry by another attribute is a difference, and so is none where the table is not as defined in
+// other ways: that may be somebody else's, and expiry would delete what is in it.
+func setUpTTL(ctx context.Context, client *dynamodb.Client, table Table, asDefined bool, report *Report) error {
 	output, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table.Name)})
 	if err != nil {
 		return fmt.Errorf("read its time to live: %w", err)
@@ -30,8 +31,8 @@ func setUpTTL(ctx context.Context, client *dynamodb.Client, table Table, report 
 	switch {
 	case got == table.TTL:
 		return nil
-	case got != "":
-		report.Differences = append(report.Differences, Difference{table.Name, "time to live", orNone(table.TTL), got})
+	case got != "" || !asDefined:
+		report.Differences = append(report.Differences, Difference{table.Name, "time to live", orNone(table.TTL), orNone(got)})
 		return nil
 	}
 	_, err = client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
