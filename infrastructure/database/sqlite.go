@@ -46,6 +46,7 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 		"synchronous(" + synchronous + ")",
 		"foreign_keys(1)",
 		"cache_size(-16384)", // KiB a connection
+		"temp_store(MEMORY)", // what a savepoint may take back is kept there, and not in a file
 	}
 	for _, pragma := range asked["_pragma"] {
 		name, _, _ := strings.Cut(pragma, "(")
