@@ -26,34 +26,36 @@ again from the events. SIGINT (Ctrl-C) and SIGTERM end it once the requests that
 
 Environment, with what holds where a variable is not set:
   DATA_DIR                   folder of the files events.db and readmodel.db (data)
-` + writeapi.Usage + readapi.Usage + updater.Usage + program.LoggingUsageWith(defaultLevel, defaultFormat) + `
+` + writeapi.Usage + eventstore.SnapshotUsage + readapi.Usage + updater.Usage + program.LoggingUsageWith(defaultLevel, defaultFormat) + `
 Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
 `
 
 // settings are what the environment says.
 type settings struct {
-	folder  string
-	write   writeapi.Settings
-	read    readapi.Settings
-	updater updater.Settings
-	logging program.Logging
+	folder       string
+	write        writeapi.Settings
+	snapshotKeep int
+	read         readapi.Settings
+	updater      updater.Settings
+	logging      program.Logging
 }
 
 // readSettings reads all variables, or tells everything that is wrong with them.
 func readSettings(getenv func(string) string) (settings, error) {
 	reader := config.NewReader(getenv)
 	s := settings{
-		folder:  reader.String("DATA_DIR", "data"),
-		write:   writeapi.ReadSettings(reader),
-		read:    readapi.ReadSettings(reader),
-		updater: updater.ReadSettings(reader),
-		logging: program.ReadLoggingWith(reader, defaultLevel, defaultFormat),
+		folder:       reader.String("DATA_DIR", "data"),
+		write:        writeapi.ReadSettings(reader),
+		snapshotKeep: eventstore.ReadSnapshotKeep(reader),
+		read:         readapi.ReadSettings(reader),
+		updater:      updater.ReadSettings(reader),
+		logging:      program.ReadLoggingWith(reader, defaultLevel, defaultFormat),
 	}
 	return s, reader.Err()
 }
 
 func (s settings) eventStore() eventstore.Settings {
-	return eventstore.Settings{Kind: eventstore.SQLite, URL: s.file("events.db"), SnapshotKeep: 1}
+	return eventstore.Settings{Kind: eventstore.SQLite, URL: s.file("events.db"), SnapshotKeep: s.snapshotKeep}
 }
 
 func (s settings) readModel() string { return s.file("readmodel.db") }

@@ -22,14 +22,20 @@ const (
 	sqliteURL = "sqlite:data/events.db"
 )
 
+// SnapshotUsage tells the variable of [ReadSnapshotKeep] for --help.
+const SnapshotUsage = `  SNAPSHOT_KEEP              snapshots to keep beside the latest (1)
+`
+
+// ReadSnapshotKeep reads what every event store can be told about snapshots.
+func ReadSnapshotKeep(reader *config.Reader) int { return reader.Int("SNAPSHOT_KEEP", 1, 0, 1000) }
+
 // Usage tells the variables of [ReadSettings] for --help.
 const Usage = `  EVENT_STORE                dynamodb, mysql or sqlite (dynamodb)
   EVENT_STORE_URL            with mysql: ` + mysqlURL + `; with sqlite: ` + sqliteURL + ` (none: it has to be set, with those two)
   JOURNAL_TABLE              with dynamodb: table of events (journal)
   SNAPSHOT_TABLE             with dynamodb: table of heads, snapshots and receipts (snapshot)
   SHARD_COUNT                with dynamodb: logical shards; must never change once there is data (64)
-  SNAPSHOT_KEEP              snapshots to keep beside the latest (1)
-  SNAPSHOT_TTL               with dynamodb: how long those beyond that live on, such as 72h (0s: they are deleted at once)
+` + SnapshotUsage + `  SNAPSHOT_TTL               with dynamodb: how long those beyond that live on, such as 72h (0s: they are deleted at once)
   AWS_REGION                 with dynamodb: region of the tables (none: it has to be set, or be in the AWS SDK's files)
   AWS_ENDPOINT_URL_DYNAMODB  with dynamodb: where it is, when not on AWS, such as http://127.0.0.1:8000 (AWS)
   and the AWS SDK's own variables for credentials
@@ -53,7 +59,7 @@ type Settings struct {
 func ReadSettings(reader *config.Reader) Settings {
 	s := Settings{
 		Kind:          reader.OneOf("EVENT_STORE", DynamoDB, DynamoDB, MySQL, SQLite),
-		SnapshotKeep:  reader.Int("SNAPSHOT_KEEP", 1, 0, 1000),
+		SnapshotKeep:  ReadSnapshotKeep(reader),
 		JournalTable:  reader.String("JOURNAL_TABLE", "journal"),
 		SnapshotTable: reader.String("SNAPSHOT_TABLE", "snapshot"),
 		Shards:        reader.Int("SHARD_COUNT", dynamodb.DefaultShards, 1, 1<<16),

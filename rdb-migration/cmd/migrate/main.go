@@ -25,6 +25,8 @@ const usage = `usage: migrate up|down|status [readmodel|eventstore]
 DATABASE_URL names the database of the read model, and EVENT_STORE_URL that of the event store where EVENT_STORE is mysql or
 sqlite: user:password@tcp(127.0.0.1:3306)/threads for MySQL and MariaDB, sqlite:data/readmodel.db for SQLite. Both may be
 one database. Without a second word up and status are for all of these, and down is for the read model alone.
+
+Exit code: 0 when it is done, 1 when something failed, 2 when the usage was wrong.
 `
 
 func main() {
@@ -33,15 +35,24 @@ func main() {
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "migrate:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+var errUsage = errors.New("wrong usage; migrate --help tells more")
+
+func exitCode(err error) int {
+	if errors.Is(err, errUsage) {
+		return 2
+	}
+	return 1
 }
 
 type action func(context.Context, *sqlx.DB, rdbmigration.Set, io.Writer) error
 
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
 	if len(args) == 0 || len(args) > 2 {
-		return errors.New("expected one of up, down, status; migrate --help tells more")
+		return fmt.Errorf("%w: expected one of up, down, status", errUsage)
 	}
 	var do action
 	switch args[0] {
@@ -55,7 +66,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	case "status":
 		do = status
 	default:
-		return fmt.Errorf("%q is none of up, down, status; migrate --help tells more", args[0])
+		return fmt.Errorf("%w: %q is none of up, down, status", errUsage, args[0])
 	}
 	wanted, err := targets(args, getenv)
 	if err != nil {
