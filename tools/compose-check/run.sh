@@ -21,7 +21,7 @@ Cache:    ${XDG_CACHE_HOME:-~/.cache}/threads-dev/compose-check
 
   --clean        removes stand-ins and cache after the run, too
   --help         this text
-  DEBIAN_MIRROR  where debootstrap finds Debian ()
+  DEBIAN_MIRROR  where debootstrap finds Debian (where it looks by itself)
 
 Exit code: 0 when the end-to-end tests have passed, 1 when something failed, 2 when the usage was wrong.
 HELP

@@ -62,7 +62,7 @@ stand_in_base() {
 	say "making a minimal Debian with debootstrap"
 	rm -rf "$cache/rootfs"
 	debootstrap --variant=minbase --include=ca-certificates bookworm "$cache/rootfs" \
-		"${DEBIAN_MIRROR:-}" >"$cache/debootstrap.log" 2>&1 ||
+		${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$cache/debootstrap.log" 2>&1 ||
 		fail "debootstrap failed: see $cache/debootstrap.log"
 	rm -rf "$cache"/rootfs/var/cache/apt/archives/*.deb "$cache"/rootfs/var/lib/apt/lists/*
 	tar --directory "$cache/rootfs" --create . | docker import --change "LABEL $label=base" - $base >/dev/null

