@@ -18,8 +18,8 @@ import (
 const usage = `Usage: bench [flags]
 
 Builds and starts the standalone program in a folder of its own, has clients post to threads over HTTP, and prints a table:
-commands a second, how long an answer takes, how long until GraphQL shows what was answered, and raw one-row SQLite
-transactions a second with the same durability as the yardstick.
+commands a second, how long an answer takes, how long until GraphQL shows what was answered, the processor time of a
+command, and raw one-row SQLite transactions a second with the same durability as the yardstick, beside the disk's fsyncs.
 
 Flags:
 `
@@ -30,6 +30,7 @@ type settings struct {
 	threads  int
 	duration time.Duration
 	warmUp   time.Duration
+	folder   string
 	output   string
 }
 
@@ -55,12 +56,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.IntVar(&s.threads, "threads", 32, "threads that they post to")
 	flags.DurationVar(&s.duration, "duration", 15*time.Second, "how long to measure")
 	flags.DurationVar(&s.warmUp, "warm-up", 3*time.Second, "how long to post before measuring")
+	flags.StringVar(&s.folder, "folder", "", "where to make the folder for the data, to choose the disk (the system's for temporary files)")
 	flags.StringVar(&s.output, "output", filepath.Join("data", "bench.json"), "file for the figures as JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 
-	folder, err := os.MkdirTemp("", "threads-bench-")
+	folder, err := os.MkdirTemp(s.folder, "threads-bench-")
 	if err != nil {
 		return err
 	}
@@ -79,9 +81,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	system.stop() // the yardstick has the machine for itself
-	progress("measuring raw SQLite transactions for the yardstick")
+	if figures.failure != nil {
+		progress("a client has given up: " + figures.failure.Error())
+	}
+	system.stop() // the yardsticks have the machine for themselves
+	figures.CPUPerCommand = millisOf(system.cpu()) / millis(figures.posted)
+	progress("measuring raw SQLite transactions and the disk for the yardstick")
 	if figures.RawTransactionsPerSecond, err = yardstick(ctx, folder, s.duration/3); err != nil {
+		return err
+	}
+	if figures.SyncsPerSecond, err = syncs(ctx, folder, s.duration/10); err != nil {
 		return err
 	}
 	figures.TimesYardstick = figures.CommandsPerSecond / figures.RawTransactionsPerSecond

@@ -19,10 +19,9 @@ import (
 
 // system is the running program.
 type system struct {
-	writeURL, readURL string
-	http              *http.Client
-	process           *exec.Cmd
-	ended             sync.Once
+	writeAddress, readAddress string
+	process                   *exec.Cmd
+	ended                     sync.Once
 }
 
 const startTimeout = 30 * time.Second
@@ -38,10 +37,9 @@ func start(ctx context.Context, folder string) (*system, error) {
 		return nil, err
 	}
 	s := &system{
-		writeURL: "http://" + addresses[0],
-		readURL:  "http://" + addresses[1],
-		http:     http.DefaultClient,
-		process:  exec.CommandContext(ctx, binary),
+		writeAddress: addresses[0],
+		readAddress:  addresses[1],
+		process:      exec.CommandContext(ctx, binary),
 	}
 	log, err := os.Create(filepath.Join(folder, "standalone.log"))
 	if err != nil {
@@ -69,6 +67,11 @@ func (s *system) stop() {
 	})
 }
 
+// cpu is the processor time that the program has used, from its start to its stop.
+func (s *system) cpu() time.Duration {
+	return s.process.ProcessState.UserTime() + s.process.ProcessState.SystemTime()
+}
+
 func (s *system) waitUntilReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -76,8 +79,8 @@ func (s *system) waitUntilReady(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		var missing error
-		for _, url := range []string{s.writeURL, s.readURL} {
-			missing = errors.Join(missing, s.call(ctx, http.MethodGet, url+"/health/ready", nil, nil, nil))
+		for _, address := range []string{s.writeAddress, s.readAddress} {
+			missing = errors.Join(missing, call(ctx, http.MethodGet, "http://"+address+"/health/ready", nil, nil))
 		}
 		if missing == nil {
 			return nil
@@ -97,30 +100,14 @@ type answer struct {
 	Version int    `json:"version"`
 }
 
-func (s *system) post(ctx context.Context, path string, body map[string]any) (answer, error) {
-	var a answer
-	err := s.call(ctx, http.MethodPost, s.writeURL+path, body, nil, &a)
-	return a, err
+func (s *system) createThread(ctx context.Context, user, name string) (string, error) {
+	var created answer
+	err := call(ctx, http.MethodPost, "http://"+s.writeAddress+"/threads/create", map[string]any{"executor_id": user, "name": name}, &created)
+	return created.Thread, err
 }
 
-// see returns when GraphQL shows the message.
-func (s *system) see(ctx context.Context, user string, posted answer) error {
-	query := map[string]any{
-		"query":     `query($message: ID!, $viewer: ID!) { getMessage(messageId: $message, userAccountId: $viewer) { id } }`,
-		"variables": map[string]any{"message": posted.Message, "viewer": user},
-	}
-	header := map[string]string{"Consistency-Token": fmt.Sprintf("%s:%d", posted.Thread, posted.Version)}
-	var shown struct {
-		Errors []struct{ Message string }
-	}
-	err := s.call(ctx, http.MethodPost, s.readURL+"/graphql", query, header, &shown)
-	if err == nil && len(shown.Errors) > 0 {
-		err = errors.New(shown.Errors[0].Message)
-	}
-	return err
-}
-
-func (s *system) call(ctx context.Context, method, url string, body any, header map[string]string, result any) error {
+// call is for what is not measured.
+func call(ctx context.Context, method, url string, body, result any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -130,10 +117,7 @@ func (s *system) call(ctx context.Context, method, url string, body any, header 
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	for key, value := range header {
-		request.Header.Set(key, value)
-	}
-	response, err := s.http.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
 	}

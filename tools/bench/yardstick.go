@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -39,4 +40,25 @@ func yardstick(ctx context.Context, folder string, duration time.Duration) (floa
 		count++
 	}
 	return float64(count) / time.Since(begun).Seconds(), nil
+}
+
+// syncs counts appends of a page to a file a second, each followed by an fsync: what a wait for this disk costs, without
+// SQLite. The dearer it is, the more there is to gain by putting commands together.
+func syncs(ctx context.Context, folder string, duration time.Duration) (float64, error) {
+	file, err := os.Create(filepath.Join(folder, "syncs"))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = file.Close() }()
+	page := make([]byte, 4096)
+	count, begun := 0, time.Now()
+	for ; time.Since(begun) < duration && ctx.Err() == nil; count++ {
+		if _, err := file.Write(page); err != nil {
+			return 0, err
+		}
+		if err := file.Sync(); err != nil {
+			return 0, err
+		}
+	}
+	return float64(count) / time.Since(begun).Seconds(), ctx.Err()
 }
