@@ -29,8 +29,8 @@ func New(ports Ports, settings Settings) *Source {
 // Counters are what the source has done so far.
 func (s *Source) Counters() *Counters { return &s.counters }
 
-// Wake has the source look for events at once. It never blocks and may be called from anywhere, so that a writer in the
-// same process can call it after each commit.
+// Wake has the source look for events at once, or Settings.Gather after it last found some. It never blocks and may be
+// called from anywhere, so that a writer in the same process can call it after each commit.
 func (s *Source) Wake() {
 	select {
 	case s.wake <- struct{}{}:
@@ -53,6 +53,7 @@ func (s *Source) Run(ctx context.Context) {
 	s.meter.locate(at.position)
 	pace := stream.Pace{Min: s.settings.PollMin, Max: s.settings.PollMax}
 	for {
+		begun, gather := time.Now(), time.Duration(0)
 		page, err := s.read(ctx, at.position)
 		if err != nil {
 			return
@@ -63,8 +64,9 @@ func (s *Source) Run(ctx context.Context) {
 			}
 			at.position = page[len(page)-1].Position
 			s.meter.moveTo(at.position)
+			gather = s.settings.Gather - time.Since(begun)
 		}
-		if !s.rest(ctx, pace.Next(len(page), s.settings.PageSize, time.Now())) {
+		if !s.rest(ctx, gather, pace.Next(len(page), s.settings.PageSize, time.Now())) {
 			return
 		}
 	}
@@ -99,9 +101,13 @@ func (s *Source) project(ctx context.Context, queue string, page []repository.Qu
 	return err
 }
 
-// rest waits for the time to pass, or for a Wake, and tells whether ctx is still alive.
-func (s *Source) rest(ctx context.Context, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
+// rest waits for the time to pass, or, once gather is over, for a Wake. It tells whether ctx is still alive.
+func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
+	gather = min(max(gather, 0), wait)
+	if !stream.Pause(ctx, gather) {
+		return false
+	}
+	timer := time.NewTimer(wait - gather)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -66,6 +66,26 @@ func TestWriterWakesTheSource(t *testing.T) {
 	})
 }
 
+func TestEventsOneUponTheOtherShareABatch(t *testing.T) {
+	onEach(t, func(t *testing.T, s *system) {
+		const posts, gather = 20, 150 * time.Millisecond
+		key := s.create(t, "")
+		source := s.source(t, s.projector, relational.Settings{PollMin: time.Minute, PollMax: time.Minute, Gather: gather})
+		s.onAppend = source.Wake
+		begun := time.Now()
+		run(t, source)
+		for range posts {
+			s.post(t, key, "one of many")
+		}
+		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1 + posts})
+		batches := source.Counters().Polls.Load() - source.Counters().Empty.Load()
+		const counted = 1 // a poll is, before it is found to be empty
+		if most := 1 + int64(time.Since(begun)/gather) + counted; batches > most {
+			t.Errorf("%d batches, want %d at most in this time", batches, most)
+		}
+	})
+}
+
 func TestRestartGoesOnWhereTheRowsAre(t *testing.T) {
 	onEach(t, func(t *testing.T, s *system) {
 		key := s.create(t, "")
