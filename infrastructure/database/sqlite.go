@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
-	_ "modernc.org/sqlite" // registers the driver
+	"modernc.org/sqlite"
 )
 
 const sqliteExample = "sqlite:data/readmodel.db"
@@ -27,11 +27,11 @@ func openSQLite(name string, settings Settings) (*pool, error) {
 		return nil, fmt.Errorf("the parameters of the database file %q can't be read: %w", path, err)
 	}
 	dsn := "file:" + path + "?" + sqliteParameters(asked, settings).Encode()
-	db, err := sql.Open(SQLite, dsn)
+	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("the database file %q can't be used: %w", path, err)
 	}
-	return &pool{db: sqlx.NewDb(db, SQLite), explain: func(err error) error { return explainSQLite(path, err) }}, nil
+	return &pool{db: sqlx.NewDb(sql.OpenDB(preparing{connector}), SQLite), explain: func(err error) error { return explainSQLite(path, err) }}, nil
 }
 
 // sqliteParameters are the driver's parameters for every connection. What the URI asks for goes before ours.

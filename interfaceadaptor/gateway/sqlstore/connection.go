@@ -13,7 +13,7 @@ import (
 const synchronousFull = 2
 
 // connect is the connection that writes. One that would acknowledge what a power cut can take back is refused.
-func (w *groupWriter) connect(ctx context.Context) (*prepared, error) {
+func (w *groupWriter) connect(ctx context.Context) (*sqlx.Conn, error) {
 	if w.connection != nil {
 		return w.connection, nil
 	}
@@ -21,7 +21,7 @@ func (w *groupWriter) connect(ctx context.Context) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.connection = &prepared{conn: conn, statements: map[string]*sqlx.Stmt{}}
+	w.connection = conn
 	if err := durable(ctx, conn); err != nil {
 		w.disconnect()
 		return nil, err
@@ -50,10 +50,7 @@ func (w *groupWriter) disconnect() {
 	if w.connection == nil {
 		return
 	}
-	for _, statement := range w.connection.statements {
-		_ = statement.Close() // nothing is lost with it
-	}
-	_ = w.connection.conn.Raw(func(any) error { return driver.ErrBadConn })
-	_ = w.connection.conn.Close()
+	_ = w.connection.Raw(func(any) error { return driver.ErrBadConn })
+	_ = w.connection.Close()
 	w.connection = nil
 }

@@ -73,7 +73,6 @@ func (f *fault) Connect(context.Context) (driver.Conn, error) {
 type fullConn interface {
 	driver.Conn
 	driver.ConnBeginTx
-	driver.ConnPrepareContext
 	driver.ExecerContext
 	driver.QueryerContext
 }
@@ -83,33 +82,18 @@ type faultyConn struct {
 	fault *fault
 }
 
-func (c faultyConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	statement, err := c.fullConn.PrepareContext(ctx, query)
-	if err != nil || query != "COMMIT" {
-		return statement, err
-	}
-	return faultyCommit{statement.(fullStmt), c.fault}, nil
-}
-
-type fullStmt interface {
-	driver.Stmt
-	driver.StmtExecContext
-	driver.StmtQueryContext
-}
-
-type faultyCommit struct {
-	fullStmt
-	fault *fault
-}
-
-func (s faultyCommit) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	if s.fault.takeRefusal() {
+func (c faultyConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	commits := query == "COMMIT"
+	if commits && c.fault.takeRefusal() {
 		return nil, errors.New("disk I/O error")
 	}
-	result, err := s.fullStmt.ExecContext(ctx, args)
-	if lost := s.fault.takeLoss(); lost != nil && err == nil {
+	result, err := c.fullConn.ExecContext(ctx, query, args)
+	if !commits || err != nil {
+		return result, err
+	}
+	if lost := c.fault.takeLoss(); lost != nil {
 		lost()
 		return nil, errors.New("disk I/O error")
 	}
-	return result, err
+	return result, nil
 }

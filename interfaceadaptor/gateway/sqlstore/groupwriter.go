@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/jmoiron/sqlx"
@@ -31,7 +32,7 @@ type groupWriter struct {
 	closed  bool
 	running sync.WaitGroup
 
-	connection *prepared // of the goroutine; nil: none yet, or the last one failed
+	connection *sqlx.Conn // of the goroutine; nil: none yet, or the last one failed
 }
 
 // member is a change in a group.
@@ -86,7 +87,10 @@ func (w *groupWriter) work() {
 	}
 }
 
+// next takes those that wait, after those that are about to write had the processor: the more share a transaction, the
+// less of everything does each of them cost.
 func (w *groupWriter) next() []*member {
+	runtime.Gosched()
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	count := min(len(w.waiting), maxGroup)
@@ -151,7 +155,7 @@ func (w *groupWriter) try(ctx context.Context, group []*member) (err error) {
 
 // join makes the member's change a part of the transaction, or leaves the transaction as it was. The error is the
 // transaction's.
-func (m *member) join(ctx context.Context, on *prepared) error {
+func (m *member) join(ctx context.Context, on *sqlx.Conn) error {
 	if _, err := on.ExecContext(ctx, "SAVEPOINT member"); err != nil {
 		return err
 	}
