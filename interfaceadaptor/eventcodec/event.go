@@ -44,7 +44,7 @@ type wireEvent struct {
 func Encode(recorded usecase.Recorded) ([]byte, error) {
 	w := wireEvent{
 		Type:          TypeOf(recorded.Event),
-		ID:            plainID[thread.Event]{wireID[thread.Event]{recorded.EventID}},
+		ID:            plainID[thread.Event]{recorded.EventID},
 		Aggregate:     wireID[thread.Thread]{recorded.Thread},
 		SeqNr:         recorded.SeqNr,
 		Executor:      &wireID[thread.UserAccount]{recorded.Executor},

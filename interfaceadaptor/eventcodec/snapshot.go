@@ -45,8 +45,8 @@ func EncodeSnapshot(id thread.ID, state thread.Thread) ([]byte, error) {
 	}
 	for _, message := range m.Messages {
 		w.Messages = append(w.Messages, wirePosting{
-			ID:     plainID[thread.Message]{wireID[thread.Message]{message.ID}},
-			Sender: plainID[thread.UserAccount]{wireID[thread.UserAccount]{message.Sender}},
+			ID:     plainID[thread.Message]{message.ID},
+			Sender: plainID[thread.UserAccount]{message.Sender},
 			Digest: fmt.Sprintf("%016x", uint64(message.Text)),
 		})
 	}

@@ -12,20 +12,21 @@ import (
 // wireID is an identifier as {"value":"<ulid>"}; the plain string and the UUID form are read, too.
 type wireID[T any] struct{ id thread.IDOf[T] }
 
+// MarshalJSON needs no escapes: there is nothing but letters and digits in a ULID.
 func (w wireID[T]) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Value string `json:"value"`
-	}{w.id.String()})
+	return []byte(`{"value":"` + w.id.String() + `"}`), nil
 }
 
 func (w *wireID[T]) UnmarshalJSON(data []byte) error {
 	var object struct {
 		Value string `json:"value"`
 	}
-	if err := json.Unmarshal(data, &object.Value); err != nil {
-		if err := json.Unmarshal(data, &object); err != nil {
-			return errors.New(`an id must be a string or {"value": string}`)
-		}
+	var into any = &object.Value
+	if data[0] == '{' {
+		into = &object
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return errors.New(`an id must be a string or {"value": string}`)
 	}
 	var err error
 	w.id, err = thread.ParseID[T](object.Value)
@@ -33,9 +34,11 @@ func (w *wireID[T]) UnmarshalJSON(data []byte) error {
 }
 
 // plainID is an identifier as a plain string; {"value":"<ulid>"} and the UUID form are read, too.
-type plainID[T any] struct{ wireID[T] }
+type plainID[T any] struct{ id thread.IDOf[T] }
 
-func (p plainID[T]) MarshalJSON() ([]byte, error) { return json.Marshal(p.id.String()) }
+func (p plainID[T]) MarshalText() ([]byte, error) { return []byte(p.id.String()), nil }
+
+func (p *plainID[T]) UnmarshalJSON(data []byte) error { return (*wireID[T])(p).UnmarshalJSON(data) }
 
 // wireMember is a member with its role.
 type wireMember struct {
@@ -46,7 +49,7 @@ type wireMember struct {
 
 func memberOf(m thread.Member) wireMember {
 	return wireMember{
-		ID:   plainID[thread.Member]{wireID[thread.Member]{m.ID}},
+		ID:   plainID[thread.Member]{m.ID},
 		User: wireID[thread.UserAccount]{m.User},
 		Role: wireRole{m.Role},
 	}
