@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS events (
     occurred_at     BIGINT       NOT NULL,
     PRIMARY KEY (sequence_number),
     UNIQUE INDEX events_version (tenant_code, aggregate_id, version),
-    UNIQUE INDEX events_command (tenant_code, aggregate_id, command_id),
+    UNIQUE INDEX events_command (tenant_code, command_id, aggregate_id),
     FOREIGN KEY (tenant_code, aggregate_id) REFERENCES aggregates (tenant_code, aggregate_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 

@@ -26,7 +26,7 @@ CREATE TABLE events (
     event_content   TEXT    NOT NULL,
     occurred_at     INTEGER NOT NULL,
     UNIQUE (tenant_code, aggregate_id, version),
-    UNIQUE (tenant_code, aggregate_id, command_id),
+    UNIQUE (tenant_code, command_id, aggregate_id),
     FOREIGN KEY (tenant_code, aggregate_id) REFERENCES aggregates (tenant_code, aggregate_id)
 ) STRICT;
 
