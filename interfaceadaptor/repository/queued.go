@@ -7,7 +7,8 @@ import "time"
 type Queued struct {
 	Position uint64 // in the order of the store: 1 or more
 	ID       AggregateID
-	Entry
+	SeqNr    uint64
+	Payload  []byte // JSON, the whole event
 }
 
 // Backlog is what a queue holds behind a position. The zero value is nothing.

@@ -11,7 +11,7 @@ import (
 
 // visibleEvery is how many posts of a client lie between two of which it waits to see them: often enough for a
 // percentile, seldom enough not to become the load.
-const visibleEvery = 10
+const visibleEvery = 25
 
 // client posts one message after the other and notes how long things took.
 type client struct {

@@ -64,7 +64,7 @@ func (s *Service) save(ctx context.Context, key usecase.ThreadKey, state thread.
 		if d.call.request.IdempotencyKey != "" {
 			receipts = append(receipts, Receipt{
 				CommandID:   d.call.commandID,
-				Fingerprint: d.call.fingerprint,
+				Fingerprint: d.call.request.fingerprint(),
 				Result:      d.result,
 				ExpiresAt:   s.settings.Clock().Add(s.settings.ReceiptLifetime),
 			})
@@ -111,7 +111,7 @@ func answerHandled(calls []*call, receipt Receipt) []*call {
 }
 
 func (r Receipt) replay(c *call) (Result, error) {
-	if r.Fingerprint != c.fingerprint {
+	if r.Fingerprint != c.request.fingerprint() {
 		return Result{}, usecase.ErrKeyReused
 	}
 	result := r.Result

@@ -11,11 +11,10 @@ import (
 
 // call is a request on its way through the service.
 type call struct {
-	ctx         context.Context // the caller's
-	request     Request
-	command     thread.Command // complete, with the ids of what it brings into being
-	commandID   string
-	fingerprint string
+	ctx       context.Context // the caller's
+	request   Request
+	command   thread.Command // complete, with the ids of what it brings into being
+	commandID string
 
 	answered chan struct{} // closed when result and err are set
 	result   Result

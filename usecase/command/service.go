@@ -64,12 +64,11 @@ func NewService(repository Repository, settings Settings) *Service {
 // outcome is unknown, and a repeat with the same idempotency key settles it.
 func (s *Service) Handle(ctx context.Context, request Request) (Result, error) {
 	c := &call{
-		ctx:         ctx,
-		request:     request,
-		command:     s.complete(request.Command),
-		commandID:   s.commandID(request),
-		fingerprint: request.fingerprint(),
-		answered:    make(chan struct{}),
+		ctx:       ctx,
+		request:   request,
+		command:   s.complete(request.Command),
+		commandID: s.commandID(request),
+		answered:  make(chan struct{}),
 	}
 	key := usecase.ThreadKey{Tenant: request.Caller.Tenant, Thread: request.Thread}
 	if _, begins := request.Command.(thread.Create); begins {

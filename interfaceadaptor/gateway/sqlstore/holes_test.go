@@ -93,7 +93,7 @@ func TestTransactionsThatCommitOutOfOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.until(t, 3)
-	if f.seen[1].EventID != slow.Entries[0].EventID || f.seen[2].EventID != fast.Entries[0].EventID {
+	if f.seen[1].ID != slow.ID || f.seen[2].ID != fast.ID {
 		t.Errorf("seen %+v", f.seen)
 	}
 }
@@ -115,7 +115,7 @@ func TestTransactionsThatFailLeaveHolesThatArePassed(t *testing.T) {
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("a hole was waited for for %s", took)
 	}
-	if f.position != 3 || f.seen[0].EventID != fast.Entries[0].EventID {
+	if f.position != 3 || f.seen[0].ID != fast.ID {
 		t.Errorf("seen %+v", f.seen)
 	}
 }

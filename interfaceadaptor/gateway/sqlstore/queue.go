@@ -32,20 +32,21 @@ func NewQueue(db *sqlx.DB) (*Queue, error) {
 	return queue, nil
 }
 
-const selectQueue = "SELECT sequence_number, tenant_code, aggregate_type, aggregate_id, " + entryColumns +
-	" FROM events WHERE sequence_number > ? ORDER BY sequence_number LIMIT ?"
+const selectQueue = "SELECT sequence_number, tenant_code, aggregate_type, aggregate_id, version, event_content FROM events " +
+	"WHERE sequence_number > ? ORDER BY sequence_number LIMIT ?"
 
 type queueRow struct {
 	SequenceNumber uint64 `db:"sequence_number"`
 	TenantCode     string `db:"tenant_code"`
 	AggregateType  string `db:"aggregate_type"`
 	AggregateID    string `db:"aggregate_id"`
-	entryRow
+	Version        uint64 `db:"version"`
+	Content        []byte `db:"event_content"`
 }
 
 func (r queueRow) queued() repository.Queued {
 	return repository.Queued{
-		Position: r.SequenceNumber, ID: aggregateID(r.TenantCode, r.AggregateType, r.AggregateID), Entry: r.entry(),
+		Position: r.SequenceNumber, ID: aggregateID(r.TenantCode, r.AggregateType, r.AggregateID), SeqNr: r.Version, Payload: r.Content,
 	}
 }
 

@@ -69,8 +69,8 @@ func TestQueueHasEveryEventInOrder(t *testing.T) {
 			if i == 3 || i == 4 {
 				id = second.ID
 			}
-			if got.ID != id || fmt.Sprint(got.Entry) != fmt.Sprint(want[i]) {
-				t.Errorf("event %d is %+v of %+v", i, got.Entry, got.ID)
+			if got.ID != id || got.SeqNr != want[i].SeqNr || string(got.Payload) != string(want[i].Payload) {
+				t.Errorf("event %d is %d of %+v: %s", i, got.SeqNr, got.ID, got.Payload)
 			}
 		}
 		if end, err := f.queue.End(t.Context()); err != nil || end != f.position {
