@@ -38,8 +38,6 @@ type sqliteConn interface {
 	driver.Conn
 	driver.ConnPrepareContext
 	driver.ConnBeginTx
-	driver.ExecerContext
-	driver.QueryerContext
 	driver.Pinger
 	driver.SessionResetter
 	driver.Validator
@@ -58,67 +56,45 @@ type connection struct {
 	kept *simplelru.LRU[string, *statement]
 }
 
-// statement is one that is kept. SQLite has one cursor in it: while rows are read from it, nobody else can use it.
-type statement struct {
-	sqliteStmt
-	reading bool
-	unkept  bool
-}
-
-// letGo closes the statement now, or when its rows have been read.
-func (s *statement) letGo() {
-	s.unkept = true
-	if !s.reading {
-		_ = s.Close() // nothing is lost with it
-	}
-}
-
 // ExecContext implements [driver.ExecerContext].
 func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := c.statement(ctx, query)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case s == nil:
-		return c.sqliteConn.ExecContext(ctx, query, args)
 	}
+	defer s.done()
 	return s.ExecContext(ctx, args)
 }
 
 // QueryContext implements [driver.QueryerContext].
 func (c *connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	s, err := c.statement(ctx, query)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case s == nil:
-		return c.sqliteConn.QueryContext(ctx, query, args)
 	}
 	found, err := s.QueryContext(ctx, args)
 	if err != nil {
+		s.done()
 		return nil, err
 	}
 	s.reading = true
 	return &rows{found, s}, nil
 }
 
-// statement is the kept one of this text, or nil where there can be none.
+// statement is the kept one with this text, or another one while rows are read from that, or where the text is too long.
 func (c *connection) statement(ctx context.Context, query string) (*statement, error) {
-	if len(query) > keptText {
-		return nil, nil
-	}
-	if s, known := c.kept.Get(query); known {
-		if s.reading {
-			return nil, nil
-		}
-		return s, nil
+	known, found := c.kept.Get(query)
+	if found && !known.reading {
+		return known, nil
 	}
 	made, err := c.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{sqliteStmt: made.(sqliteStmt)}
-	c.kept.Add(query, s)
+	s := &statement{sqliteStmt: made.(sqliteStmt), unkept: found || len(query) > keptText}
+	if !s.unkept {
+		c.kept.Add(query, s)
+	}
 	return s, nil
 }
 
@@ -126,6 +102,29 @@ func (c *connection) statement(ctx context.Context, query string) (*statement, e
 func (c *connection) Close() error {
 	c.kept.Purge()
 	return c.sqliteConn.Close()
+}
+
+// statement is one that has been prepared. There is one cursor in it: while rows are read from it, nobody else can use it.
+type statement struct {
+	sqliteStmt
+	reading bool
+	unkept  bool // nobody will use it again
+}
+
+// done is called after each use.
+func (s *statement) done() {
+	s.reading = false
+	if s.unkept {
+		_ = s.Close() // nothing is lost with it
+	}
+}
+
+// letGo is called when it is kept no more, which may be while rows are read from it.
+func (s *statement) letGo() {
+	s.unkept = true
+	if !s.reading {
+		s.done()
+	}
 }
 
 // rows give their statement back when they are closed.
@@ -136,10 +135,6 @@ type rows struct {
 
 // Close implements [driver.Rows].
 func (r *rows) Close() error {
-	err := r.Rows.Close()
-	r.from.reading = false
-	if r.from.unkept {
-		err = errors.Join(err, r.from.Close())
-	}
-	return err
+	defer r.from.done()
+	return r.Rows.Close()
 }
