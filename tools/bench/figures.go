@@ -21,9 +21,11 @@ type figures struct {
 	VisibleP99               millis  `json:"visible_p99_ms"`
 	VisibleSamples           int     `json:"visible_samples"`
 	CPUPerCommand            millis  `json:"cpu_per_command_ms"`
+	AppendsPerSecond         float64 `json:"appends_per_second"`
 	RawTransactionsPerSecond float64 `json:"raw_transactions_per_second"`
 	SyncsPerSecond           float64 `json:"fsyncs_per_second"`
 	TimesYardstick           float64 `json:"times_yardstick"`
+	AppendsTimesYardstick    float64 `json:"appends_times_yardstick"`
 
 	posted  int   // all commands that were acknowledged, the warm-up included
 	failure error // one of the failures
@@ -55,8 +57,10 @@ func (f figures) print(out io.Writer) {
 	row("from the answer to the answer of GraphQL that shows it, p50", "%.1f ms", f.VisibleP50)
 	row("the same, p99", "%.1f ms", f.VisibleP99)
 	row("processor time of the program for a command, its projection included", "%.3f ms", f.CPUPerCommand)
+	row(fmt.Sprintf("%d clients appending straight to the event store", f.Clients), "%.0f appends/s", f.AppendsPerSecond)
 	row("yardstick: raw one-row SQLite transactions, as durable", "%.0f /s", f.RawTransactionsPerSecond)
 	row("appends of 4 KiB with an fsync on this disk", "%.0f /s", f.SyncsPerSecond)
 	row("commands per raw transaction", "%.1f", f.TimesYardstick)
+	row("appends per raw transaction", "%.1f", f.AppendsTimesYardstick)
 	_ = table.Flush()
 }

@@ -19,7 +19,8 @@ const usage = `Usage: bench [flags]
 
 Builds and starts the standalone program in a folder of its own, has clients post to threads over HTTP, and prints a table:
 commands a second, how long an answer takes, how long until GraphQL shows what was answered, the processor time of a
-command, and raw one-row SQLite transactions a second with the same durability as the yardstick, beside the disk's fsyncs.
+command. Beside it, what the event store does by itself, and the yardstick: raw one-row SQLite transactions a second with
+the same durability, and the disk's fsyncs.
 
 Flags:
 `
@@ -86,7 +87,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	system.stop() // the yardsticks have the machine for themselves
 	figures.CPUPerCommand = millisOf(system.cpu()) / millis(figures.posted)
-	progress("measuring raw SQLite transactions and the disk for the yardstick")
+	progress("measuring the event store by itself, raw SQLite transactions and the disk")
+	if figures.AppendsPerSecond, err = appends(ctx, folder, s.clients, s.duration/3); err != nil {
+		return err
+	}
 	if figures.RawTransactionsPerSecond, err = yardstick(ctx, folder, s.duration/3); err != nil {
 		return err
 	}
@@ -94,6 +98,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	figures.TimesYardstick = figures.CommandsPerSecond / figures.RawTransactionsPerSecond
+	figures.AppendsTimesYardstick = figures.AppendsPerSecond / figures.RawTransactionsPerSecond
 	figures.print(stdout)
 	return save(figures, s.output)
 }

@@ -11,6 +11,9 @@ import (
 	_ "modernc.org/sqlite" // the driver that the program uses
 )
 
+// eventSize is about that of a short message's event, in bytes.
+const eventSize = 500
+
 // yardstick counts transactions of one row a second, one after the other, each on disk when it is done: what a program
 // that does nothing but SQLite could at best acknowledge without putting commands together.
 func yardstick(ctx context.Context, folder string, duration time.Duration) (float64, error) {
@@ -30,7 +33,6 @@ func yardstick(ctx context.Context, folder string, duration time.Duration) (floa
 	}
 	defer func() { _ = insert.Close() }()
 
-	const eventSize = 500 // bytes, about that of a short message's event
 	data := strings.Repeat("x", eventSize)
 	count, begun := 0, time.Now()
 	for time.Since(begun) < duration {

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/repository"
+	rdbmigration "example.com/threads/rdb-migration"
+)
+
+// appends counts how many entries a second clients append who call the event store themselves, each to an aggregate of
+// its own: what group commit makes of the disk, without HTTP, commands and projection.
+func appends(ctx context.Context, folder string, clients int, duration time.Duration) (_ float64, err error) {
+	db, err := database.Open(ctx, "sqlite:"+filepath.Join(folder, "appends.db"), database.Settings{})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := rdbmigration.Up(ctx, db, rdbmigration.EventStore()); err != nil {
+		return 0, err
+	}
+	store, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
+
+	var count atomic.Int64
+	begun := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	for range clients {
+		group.Go(func() error {
+			id := repository.AggregateID{Tenant: "default", Type: "thread", ULID: ulid.Make().String()}
+			for version := uint64(0); time.Since(begun) < duration; version++ {
+				if err := store.Append(ctx, repository.Append{ID: id, ExpectedVersion: version, Entries: []repository.Entry{entry(version + 1)}}); err != nil {
+					return err
+				}
+				count.Add(1)
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	return float64(count.Load()) / time.Since(begun).Seconds(), err
+}
+
+// entry is about that of a short message.
+func entry(seqNr uint64) repository.Entry {
+	id := ulid.Make().String()
+	return repository.Entry{
+		SeqNr: seqNr, EventID: id, EventType: "ThreadMessagePosted", OccurredAt: time.Now(), UserID: id, CommandID: id, CorrelationID: id,
+		Payload: fmt.Appendf(nil, `{"data":%q}`, strings.Repeat("x", eventSize)),
+	}
+}
