@@ -26,6 +26,8 @@ type MessageDigest struct {
 // Memento lays the state open. Its cost grows with the thread: it is not for the path of a command.
 func (t Thread) Memento() Memento {
 	m := Memento{Version: t.version, Deleted: t.deleted, Name: t.name}
+	m.Members = slices.Grow(m.Members, t.members.size)
+	m.Messages = slices.Grow(m.Messages, t.messages.size)
 	t.members.all(func(_ ulid.ULID, member Member) {
 		m.Members = append(m.Members, member)
 	})

@@ -131,6 +131,29 @@ func TestSnapshotOfToday(t *testing.T) {
 	}
 }
 
+func TestSnapshotsOfAnySizeAndName(t *testing.T) {
+	for about, name := range map[string]string{"a plain name": "tea", "a name like the place of messages": `"messages":[],"messages":[`} {
+		for count := range 4 {
+			state := thread.Thread{}.Replay(thread.Created{Name: thread.RecordedName(name), Members: []thread.Member{{ID: adaIn, User: ada, Role: thread.RoleAdmin}}})
+			for i := range count {
+				id := thread.NewID[thread.Message](time.UnixMilli(int64(i)+1), [10]byte{})
+				state = state.Apply(thread.MessagePosted{Message: thread.Message{ID: id, Sender: bob, Text: tricky}})
+			}
+			encoded, err := eventcodec.EncodeSnapshot(aThread, state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, got, err := eventcodec.DecodeSnapshot(encoded)
+			if err != nil {
+				t.Fatalf("%s, %d messages: %v in %s", about, count, err, encoded)
+			}
+			if diff := cmp.Diff(state.Memento(), got.Memento(), byValue()); diff != "" || id != aThread {
+				t.Errorf("%s, %d messages: decoded state of %s (-want +got):\n%s", about, count, id, diff)
+			}
+		}
+	}
+}
+
 func TestTheFirstVersionOfSnapshots(t *testing.T) {
 	id, got, err := eventcodec.DecodeSnapshot(golden(t, "snapshot-1.json"))
 	if err != nil {
