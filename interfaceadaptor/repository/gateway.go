@@ -51,9 +51,8 @@ type Snapshots interface {
 	// a version that the journal has not reached is an error.
 	SaveSnapshot(ctx context.Context, id AggregateID, snapshot Snapshot) error
 
-	// Snapshots yields the snapshots with Version <= head.Version that can be read whole, latest first, the first state
-	// among them as long as there is no other. One that is missing parts or fails its checksum is logged and left out. It
-	// ends after an error.
+	// Snapshots yields the snapshots with Version <= head.Version that can be read whole, latest first, and at last the
+	// state after entry 1. One that is missing parts or fails its checksum is logged and left out. It ends after an error.
 	Snapshots(ctx context.Context, id AggregateID, head Head) iter.Seq2[Snapshot, error]
 }
 

@@ -27,11 +27,12 @@ func (r *ThreadRepository) IsLatest(ctx context.Context, key usecase.ThreadKey, 
 // it.
 func (r *ThreadRepository) Reload(ctx context.Context, key usecase.ThreadKey) (thread.Thread, error) {
 	id := aggregateOf(key)
+	remembered, _ := r.states.get(key) // before the head is read, so that the head can't be behind it
 	head, err := r.gateway.Head(ctx, id)
 	if err != nil || head.Version == 0 {
 		return thread.Thread{}, err
 	}
-	state, err := r.base(ctx, key, head)
+	state, err := r.base(ctx, key, remembered.state, head)
 	if err != nil {
 		return thread.Thread{}, err
 	}
@@ -55,13 +56,13 @@ func (r *ThreadRepository) Reload(ctx context.Context, key usecase.ThreadKey) (t
 }
 
 // base is the state to replay from: as late as can be had, and the state before the first event at worst.
-func (r *ThreadRepository) base(ctx context.Context, key usecase.ThreadKey, head Head) (thread.Thread, error) {
-	if remembered, found := r.states.get(key); found {
-		if remembered.state.Version() <= head.Version {
-			return remembered.state, nil
-		}
+func (r *ThreadRepository) base(ctx context.Context, key usecase.ThreadKey, remembered thread.Thread, head Head) (thread.Thread, error) {
+	switch version := remembered.Version(); {
+	case version > head.Version:
 		// The store is behind what it once acknowledged: somebody put an older one in its place.
 		r.states.forget(key)
+	case version > 0:
+		return remembered, nil
 	}
 	for snapshot, err := range r.gateway.Snapshots(ctx, aggregateOf(key), head) {
 		if err != nil {

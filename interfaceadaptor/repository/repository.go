@@ -103,11 +103,18 @@ func (r *ThreadRepository) Save(ctx context.Context, key usecase.ThreadKey, befo
 	case err != nil:
 		return err
 	}
-	// A thread that has been forgotten since it was loaded stays so: when it last got a snapshot is forgotten, too.
-	if _, found := r.states.get(key); found || before.Version() == 0 {
-		r.snapshotter.saved(ctx, key, r.states.remember(key, after, 0))
-	}
+	r.snapshotter.saved(ctx, key, r.states.remember(key, after, r.presumed(key, before)))
 	return nil
+}
+
+// presumed is the snapshot that a thread is presumed to have when it has been forgotten since it was loaded, and with it
+// when it last got one: the latest that was ever due. So it gets the next one when that is due, remembered or not.
+func (r *ThreadRepository) presumed(key usecase.ThreadKey, before thread.Thread) uint64 {
+	if _, found := r.states.get(key); found {
+		return 0 // what is known is later
+	}
+	every := r.snapshotter.every
+	return before.Version() / every * every
 }
 
 // Receipt looks up what was written under a command's id.

@@ -193,6 +193,39 @@ func TestAStateThatIsBehind(t *testing.T) {
 	}
 }
 
+// racing is a gateway where something happens between the reading of a head and its use.
+type racing struct {
+	*watched
+	meanwhile func()
+}
+
+func (r *racing) Head(ctx context.Context, id repository.AggregateID) (repository.Head, error) {
+	head, err := r.watched.Head(ctx, id)
+	if meanwhile := r.meanwhile; meanwhile != nil {
+		r.meanwhile = nil
+		meanwhile()
+	}
+	return head, err
+}
+
+func TestAReloadThatMeetsASaveReadsNothingAgain(t *testing.T) {
+	gateway := &racing{watched: &watched{EventPersistenceGateway: dynamodbtest.New(t)}}
+	threads, key := open(t, gateway, 1000), newKey(t)
+	state := create(t, threads, key)
+	for range 5 {
+		state = post(t, threads, key, state)
+	}
+	gateway.meanwhile = func() { state = post(t, threads, key, state) }
+	reloaded, err := threads.Reload(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkState(t, state, reloaded)
+	if read := gateway.entries.Load(); read != 0 {
+		t.Errorf("%d entries were read again", read)
+	}
+}
+
 func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t), hold: make(chan struct{})}
 	threads, key := open(t, gateway, 5), newKey(t)
@@ -211,6 +244,29 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 	}
 	if saved := gateway.saved.Load(); saved > 3 {
 		t.Errorf("%d snapshots were written while one would do", saved)
+	}
+}
+
+// A thread that is too large for the cache, or not used often enough, is the one whose replay takes long.
+func TestAThreadThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
+	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
+	const every, events = 5, 61
+	threads := repository.New(gateway, repository.Settings{SnapshotEvery: every, CacheSize: 1, Logger: slog.New(slog.DiscardHandler)})
+	key := newKey(t)
+	state := create(t, threads, key)
+	for state.Version() < events {
+		state = post(t, threads, key, state)
+	}
+	if err := threads.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	id := repository.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	head, err := gateway.Head(t.Context(), id)
+	if err != nil || head.Version != events || head.SnapshotVersion <= events-every {
+		t.Errorf("head %+v, %v", head, err)
+	}
+	if saved := gateway.saved.Load(); saved > events/every {
+		t.Errorf("%d snapshots were written for %d events", saved, events)
 	}
 }
 

@@ -16,10 +16,10 @@ import (
 func TestSnapshotsDue(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
-		due := func(over uint64) map[repository.AggregateID]repository.Head {
+		due := func(events uint64) map[repository.AggregateID]repository.Head {
 			t.Helper()
 			found := map[repository.AggregateID]repository.Head{}
-			for head, err := range gateway.SnapshotsDue(t.Context(), "thread", over) {
+			for head, err := range gateway.SnapshotsDue(t.Context(), "thread", events) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -35,11 +35,11 @@ func TestSnapshotsDue(t *testing.T) {
 		if err := gateway.SaveSnapshot(t.Context(), saved, repository.Snapshot{Version: 25, Payload: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
-		if got := due(10); len(got) != 1 || got[long].Version != 11 {
-			t.Errorf("over 10: %v", got)
+		if got := due(11); len(got) != 1 || got[long].Version != 11 {
+			t.Errorf("after 11 events: %v", got)
 		}
-		if got := due(4); len(got) != 3 || got[saved] != (repository.Head{Version: 30, SnapshotVersion: 25}) {
-			t.Errorf("over 4: %v", got)
+		if got := due(5); len(got) != 3 || got[saved] != (repository.Head{Version: 30, SnapshotVersion: 25}) {
+			t.Errorf("after 5 events: %v", got)
 		}
 	})
 }

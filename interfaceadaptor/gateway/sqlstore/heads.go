@@ -43,14 +43,14 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[rep
 	return g.heads(ctx, aggregateType, 0)
 }
 
-// SnapshotsDue yields the aggregates of the type that have had more than over events since their latest snapshot, in no
-// order. It looks at every aggregate: it is for a program's start, not for the path of a command. It ends after an error.
-func (g *Gateway) SnapshotsDue(ctx context.Context, aggregateType string, over uint64) iter.Seq2[repository.AggregateHead, error] {
-	return g.heads(ctx, aggregateType, over+1)
+// SnapshotsDue implements [repository.DueFinder]. It looks at every aggregate: it is for a program's start, not for the path
+// of a command.
+func (g *Gateway) SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[repository.AggregateHead, error] {
+	return g.heads(ctx, aggregateType, events)
 }
 
-// heads yields the heads with at least as many events since the latest snapshot.
-func (g *Gateway) heads(ctx context.Context, aggregateType string, since uint64) iter.Seq2[repository.AggregateHead, error] {
+// heads yields the heads with so many events since the latest snapshot, or more.
+func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64) iter.Seq2[repository.AggregateHead, error] {
 	return func(yield func(repository.AggregateHead, error) bool) {
 		fail := func(err error) {
 			yield(repository.AggregateHead{}, explain(ctx, g.dialect, err, "read the heads of type %s", aggregateType))
@@ -62,7 +62,7 @@ func (g *Gateway) heads(ctx context.Context, aggregateType string, since uint64)
 				var page []headRow
 				err := g.db.SelectContext(ctx, &page, "SELECT aggregate_id, version, snapshot_version FROM aggregates "+
 					"WHERE tenant_code = ? AND aggregate_id > ? AND type = ? AND version - snapshot_version >= ? ORDER BY aggregate_id LIMIT ?",
-					tenant.V, after, aggregateType, since, headsPage)
+					tenant.V, after, aggregateType, events, headsPage)
 				if err != nil {
 					fail(err)
 					return
