@@ -90,24 +90,39 @@ func Status(ctx context.Context, db *sqlx.DB, set Set) ([]Migration, error) {
 }
 
 // Check makes sure that the set's schema in db is the one of this program: a [*VersionError] tells that it is not, and
-// what to do. It only reads, so that programs may check while a migration runs.
+// what to do. It is for a program's start. It only reads, so that programs may check while a migration runs.
 func Check(ctx context.Context, db *sqlx.DB, set Set) error {
-	provider, err := set.provider(db)
-	if err != nil {
-		return err
+	found, program, err := set.versions(ctx, db)
+	if err == nil && found != program {
+		return &VersionError{Set: set.name, Found: found, Program: program}
 	}
-	found, err := set.version(ctx, db)
-	if err != nil {
-		return fmt.Errorf("read the version of the %s: %w", set, err)
+	return err
+}
+
+// Ready is Check for a program that runs: it goes on beside a newer schema, because the migrations come before the programs
+// that they are for, and only add to what the programs before them use.
+func Ready(ctx context.Context, db *sqlx.DB, set Set) error {
+	err := Check(ctx, db, set)
+	var other *VersionError
+	if errors.As(err, &other) && other.Found > other.Program {
+		return nil
 	}
-	var program int64
+	return err
+}
+
+// versions are that of the schema in db, and that of this program.
+func (s Set) versions(ctx context.Context, db *sqlx.DB) (found, program int64, err error) {
+	provider, err := s.provider(db)
+	if err != nil {
+		return 0, 0, err
+	}
+	if found, err = s.version(ctx, db); err != nil {
+		return 0, 0, fmt.Errorf("read the version of the %s: %w", s, err)
+	}
 	if sources := provider.ListSources(); len(sources) > 0 {
 		program = sources[len(sources)-1].Version
 	}
-	if found != program {
-		return &VersionError{Set: set.name, Found: found, Program: program}
-	}
-	return nil
+	return found, program, nil
 }
 
 // version is the latest migration that db has taken; 0 where it has taken none. The provider would tell, too, but it makes

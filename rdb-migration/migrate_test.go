@@ -119,6 +119,24 @@ func TestSchemaOfANewerProgramIsLeftAlone(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		}
+		if err := rdbmigration.Ready(t.Context(), db, set); err != nil {
+			t.Errorf("a program that runs: %v", err)
+		}
+	})
+}
+
+func TestNobodyIsReadyBeforeTheMigration(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		var behind *rdbmigration.VersionError
+		if err := rdbmigration.Ready(t.Context(), db, rdbmigration.ReadModel()); !errors.As(err, &behind) || behind.Found != 0 {
+			t.Errorf("without a schema: %v", err)
+		}
+		if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.ReadModel()); err != nil {
+			t.Fatal(err)
+		}
+		if err := rdbmigration.Ready(t.Context(), db, rdbmigration.ReadModel()); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

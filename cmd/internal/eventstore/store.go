@@ -70,8 +70,7 @@ func openRelational(ctx context.Context, settings Settings, log *slog.Logger, on
 	if err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
-	check := func(ctx context.Context) error { return rdbmigration.Check(ctx, db, rdbmigration.EventStore()) }
-	if err := check(ctx); err != nil {
+	if err := rdbmigration.Check(ctx, db, rdbmigration.EventStore()); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
@@ -84,7 +83,7 @@ func openRelational(ctx context.Context, settings Settings, log *slog.Logger, on
 	}
 	return &Store{
 		Gateway:  gateway,
-		Check:    check,
+		Check:    func(ctx context.Context) error { return rdbmigration.Ready(ctx, db, rdbmigration.EventStore()) },
 		settings: settings,
 		log:      log,
 		close: func(ctx context.Context) error {

@@ -79,7 +79,7 @@ func (s *Server) routes(ctx context.Context) (http.Handler, error) {
 	mux.Handle("/graphql", graphql.NewHandler(ctx, queries, s.log, graphql.Settings{ComplexityLimit: s.settings.ComplexityLimit}))
 	mux.Handle("GET /health/alive", httpserver.Alive())
 	mux.Handle("GET /health/ready", httpserver.Ready(s.log, httpserver.Check{Name: "database", Run: func(ctx context.Context) error {
-		return rdbmigration.Check(ctx, s.db, rdbmigration.ReadModel())
+		return rdbmigration.Ready(ctx, s.db, rdbmigration.ReadModel())
 	}}))
 	mux.Handle("GET /metrics", metrics.Handler(registry))
 	mux.Handle("GET /graphiql/", page)
