@@ -15,7 +15,7 @@ RUN go build \
       github.com/aws/aws-sdk-go-v2/config \
       github.com/aws/aws-sdk-go-v2/service/dynamodb \
       github.com/aws/aws-sdk-go-v2/service/dynamodbstreams \
-      github.com/danielgtaylor/huma/v2/adapters/humachi \
+      github.com/danielgtaylor/huma/v2 \
       github.com/jmoiron/sqlx \
       github.com/pressly/goose/v3 \
       modernc.org/sqlite

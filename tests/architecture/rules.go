@@ -47,9 +47,7 @@ var (
 	// gateway is what event stores may import: the port that they fill, and what they share.
 	gateway = with(inner, "interfaceadaptor/repository", "interfaceadaptor/gateway/internal")
 	// smallLibraries help to write a use case and bring no technology with them.
-	smallLibraries = []string{
-		"github.com/oklog/ulid/v2", "github.com/maypok86/otter/v2", "github.com/sethvargo/go-retry", "golang.org/x/sync",
-	}
+	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync"}
 	everything = []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
 )
 
