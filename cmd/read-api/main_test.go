@@ -43,11 +43,16 @@ func TestTheProgram(t *testing.T) {
 			t.Errorf("nothing: %d", got.Status)
 		}
 
-		if _, err := db.DB.ExecContext(t.Context(), `UPDATE readmodel_migrations SET version_id = version_id + 1000`); err != nil {
-			t.Fatal(err)
-		}
-		if got := programtest.Get(t, p.URL+"/health/ready"); got.Status != http.StatusServiceUnavailable || strings.Contains(got.Body, "version") {
-			t.Errorf("on a schema of another program: %d %s", got.Status, got.Body)
+		for _, c := range []struct {
+			move int
+			want int
+		}{{1000, http.StatusOK}, {-2000, http.StatusServiceUnavailable}} { // beside a newer schema, and on an older one
+			if _, err := db.DB.ExecContext(t.Context(), `UPDATE readmodel_migrations SET version_id = version_id + ?`, c.move); err != nil {
+				t.Fatal(err)
+			}
+			if got := programtest.Get(t, p.URL+"/health/ready"); got.Status != c.want || strings.Contains(got.Body, "version") {
+				t.Errorf("on a schema of another version: %d %s, want %d", got.Status, got.Body, c.want)
+			}
 		}
 		if err := p.Stop(); err != nil {
 			t.Errorf("stopped with %v", err)
