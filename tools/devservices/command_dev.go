@@ -59,8 +59,9 @@ func migrateCommand(progress install.Progress) *cli.Command {
 	return &cli.Command{
 		Name:  "migrate",
 		Usage: "create or update the DynamoDB tables and the SQL schema",
-		Description: "Works on the services that DATABASE_URL and the AWS variables name; without DATABASE_URL, on\n" +
-			"the development services of up.",
+		Description: "Works on the read model that DATABASE_URL names and the event store that EVENT_STORE names: the\n" +
+			"one of EVENT_STORE_URL, or DynamoDB as the AWS variables say; without DATABASE_URL, on the\n" +
+			"development services of up.",
 		Action: func(ctx context.Context, _ *cli.Command) error {
 			manager, err := newManager(progress, false)
 			if err != nil {
