@@ -16,7 +16,7 @@ type Class int
 const (
 	Fault     Class = iota // the database as a whole is not as it should be, or the statement: nothing but an operator helps
 	Ended                  // the context has ended
-	Transient              // the same may succeed a moment later: a deadlock, a lock that took too long, a lost connection
+	Transient              // the same may succeed a moment later: a deadlock, a lock or a statement that took too long, a lost connection
 	Duplicate              // a row with this key is there already
 	Refused                // the database does not take the data
 )

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/infrastructure/database"
@@ -78,6 +79,36 @@ func TestClassesOfWhatDatabasesSay(t *testing.T) {
 		expectClass(t, dialect, "a wrapped network error", fmt.Errorf("deep: %w", &net.OpError{Op: "read", Err: errors.New("reset")}), sqldialect.Transient)
 		expectClass(t, dialect, "anything else", errors.New("anything"), sqldialect.Fault)
 	})
+}
+
+// What servers say that can't be brought to say it here.
+func TestClassesOfMySQLErrors(t *testing.T) {
+	dialect, err := sqldialect.Of(sqlx.NewDb(nil, database.MySQL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		number uint16
+		state  string
+		want   sqldialect.Class
+	}{
+		{1020, "HY000", sqldialect.Transient}, // record has changed since last read
+		{1040, "08004", sqldialect.Transient}, // too many connections
+		{1053, "08S01", sqldialect.Transient}, // server shutdown in progress
+		{1159, "08S01", sqldialect.Transient}, // a state for connections, whatever the number
+		{1317, "70100", sqldialect.Transient}, // query interrupted
+		{1927, "70100", sqldialect.Transient}, // connection was killed
+		{1969, "70100", sqldialect.Transient}, // max_statement_time exceeded
+		{3024, "HY000", sqldialect.Transient}, // max_execution_time exceeded
+		{1406, "22001", sqldialect.Refused},   // data too long
+		{1366, "HY000", sqldialect.Refused},   // incorrect string value
+		{1142, "42000", sqldialect.Fault},     // command denied
+		{2000, "", sqldialect.Fault},          // no state at all
+	} {
+		said := &mysql.MySQLError{Number: test.number, Message: "as the server words it"}
+		copy(said.SQLState[:], test.state)
+		expectClass(t, dialect, "an answer of the server", fmt.Errorf("deep: %w", said), test.want)
+	}
 }
 
 func expectClass(t *testing.T, dialect sqldialect.Dialect, what string, err error, want sqldialect.Class) {

@@ -36,6 +36,8 @@ var mysqlClasses = map[uint16]Class{
 	1317: Transient, // query interrupted by the server
 	1836: Transient, // read only mode
 	1927: Transient, // connection was killed (MariaDB)
+	1969: Transient, // longer than max_statement_time (MariaDB)
+	3024: Transient, // longer than max_execution_time (MySQL)
 	1062: Duplicate,
 	1586: Duplicate, // the same, with the key's name
 	1153: Refused,   // packet too large

@@ -31,11 +31,14 @@ type Server struct {
 
 // Listen takes the address. The server answers from db once [Server.Run] runs.
 func Listen(ctx context.Context, settings Settings, db *sqlx.DB, log *slog.Logger) (*Server, error) {
+	reader, err := queryreader.New(db)
+	if err != nil {
+		return nil, err
+	}
 	server, err := httpserver.Listen(ctx, log, "READ_API_ADDR", settings.Address)
 	if err != nil {
 		return nil, err
 	}
-	reader := queryreader.New(db)
 	return &Server{
 		Server: server, settings: settings, db: db, log: log,
 		reader: reader, watcher: query.NewWatcher(reader, log, query.Pace{}),

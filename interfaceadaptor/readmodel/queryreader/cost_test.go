@@ -7,7 +7,6 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/database"
-	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -38,7 +37,7 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = single.Close() }()
-	reader := queryreader.New(single)
+	reader := newReader(t, single)
 	touched := func() (rows int64) {
 		var counters []struct {
 			Name  string `db:"Variable_name"`

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"example.com/threads/usecase/query"
 )
 
@@ -102,10 +100,10 @@ func (l list) addPart(s *statement, part part, scope []any, backward bool, limit
 }
 
 // run returns the rows of a statement, in no order.
-func run[R any](ctx context.Context, db *sqlx.DB, s *statement) ([]R, error) {
+func run[R any](ctx context.Context, r *Reader, s *statement) ([]R, error) {
 	var rows []R
-	if err := db.SelectContext(ctx, &rows, s.sql.String(), s.args...); err != nil {
-		return nil, fmt.Errorf("read a list of the read model: %w", classify(err))
+	if err := r.db.SelectContext(ctx, &rows, s.sql.String(), s.args...); err != nil {
+		return nil, r.explain("read a list of the read model", err)
 	}
 	return rows, nil
 }

@@ -34,7 +34,7 @@ var (
 func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Thread], error) {
 	var s statement
 	threadsOfViewer.add(&s, page, viewer.Tenant.String(), viewer.User.String())
-	rows, err := run[threadRow](ctx, r.db, &s)
+	rows, err := run[threadRow](ctx, r, &s)
 	if err != nil {
 		return query.Page[query.Thread]{}, err
 	}
@@ -76,7 +76,7 @@ func pagesOf[R, T any](ctx context.Context, r *Reader, l list, tenant usecase.Te
 		for _, id := range some {
 			l.add(&s, page, tenant.String(), id.String())
 		}
-		rows, err := run[R](ctx, r.db, &s)
+		rows, err := run[R](ctx, r, &s)
 		if err != nil {
 			return nil, err
 		}

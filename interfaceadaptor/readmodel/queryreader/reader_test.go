@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
@@ -14,7 +13,7 @@ import (
 
 func TestRowsAreReadAsTheyAre(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		w, reader := db.World(t, "acme"), queryreader.New(db.DB)
+		w, reader := db.World(t, "acme"), newReader(t, db.DB)
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
 		id := w.Thread("Mittag 🍜", alice)
 		created := w.Now()
@@ -48,7 +47,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		w, elsewhere := db.World(t, "acme"), db.World(t, "globex")
 		noTenant := db.World(t, "")
-		reader := queryreader.New(db.DB)
+		reader := newReader(t, db.DB)
 		alice, bob, carol := readmodeltest.NewUser(), readmodeltest.NewUser(), readmodeltest.NewUser()
 
 		chat := w.Thread("chat", alice)
@@ -123,7 +122,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		reader := queryreader.New(db.Counted)
+		reader := newReader(t, db.Counted)
 		alice := readmodeltest.NewUser()
 		acme, globex, noTenant := db.World(t, "acme"), db.World(t, "globex"), db.World(t, "")
 		one := acme.Thread("one", alice)

@@ -2,7 +2,6 @@ package queryreader
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ func (r *Reader) addVersions(ctx context.Context, keys []usecase.ThreadKey, vers
 		Version uint64 `db:"version"`
 	}
 	if err := r.db.SelectContext(ctx, &rows, statement, args...); err != nil {
-		return fmt.Errorf("read versions of the read model: %w", classify(err))
+		return r.explain("read versions of the read model", err)
 	}
 	for _, row := range rows {
 		tenant, tenantErr := usecase.ParseTenant(row.Tenant)
