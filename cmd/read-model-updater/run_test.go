@@ -55,6 +55,16 @@ func TestEventsBecomeRows(t *testing.T) {
 	}
 }
 
+// A developer may have exported the event store of another system.
+func TestItFollowsNoOtherEventStore(t *testing.T) {
+	t.Setenv("EVENT_STORE", "sqlite")
+	t.Setenv("EVENT_STORE_URL", "sqlite:"+t.TempDir()+"/events.db")
+	s := newSystem(t).setUp(t)
+	p := s.start(t)
+	key := s.create(t)
+	testenv.Eventually(t, soon, func() error { return errors.Join(s.isAt(t.Context(), key, 1), p.caughtUp()) })
+}
+
 func TestItWaitsForWhatIsNotThereYet(t *testing.T) {
 	s := newSystem(t)
 	p := s.start(t)

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 
 // system is an event store and a read model on the real services, and who writes to it.
 type system struct {
-	env      map[string]string
+	env      map[string]string // all that the program sees
 	gateway  *dynamodb.Gateway
 	commands *command.Service
 	db       *sqlx.DB
@@ -111,7 +111,7 @@ func (s *system) start(t *testing.T) *process {
 		t.Fatal(err)
 	}
 	p := &process{ctx: t.Context(), cmd: exec.CommandContext(t.Context(), os.Args[0])}
-	p.cmd.Env = append(os.Environ(), childVar+"=1")
+	p.cmd.Env = []string{childVar + "=1"}
 	for name, value := range s.env {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
 	}

@@ -19,7 +19,7 @@ import (
 // program is one of the real programs, which a test may start, stop and kill as often as it likes.
 type program struct {
 	name string
-	env  []string
+	env  []string // all that it sees: what a developer has exported may name a system that is in use
 	urls []string // one for each address that it listens on
 	log  string   // its output, of all its lives
 
@@ -53,7 +53,7 @@ func (p *program) start(t *testing.T) {
 	}
 	defer func() { _ = output.Close() }()
 	life := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(binaries, p.name))
-	life.Env = append(os.Environ(), p.env...)
+	life.Env = p.env
 	life.Stdout, life.Stderr = output, output
 	life.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := life.Start(); err != nil {

@@ -45,10 +45,16 @@ func eachSystem(t *testing.T, test func(*testing.T, *system)) {
 // eachOwnSystem is eachSystem for tests that start and kill programs.
 func eachOwnSystem(t *testing.T, test func(*testing.T, *system)) {
 	t.Helper()
+	startsPrograms(t)
+	eachSystem(t, test)
+}
+
+// startsPrograms leaves the test out where the environment names running programs.
+func startsPrograms(t *testing.T) {
+	t.Helper()
 	if os.Getenv(writeAPIVar) != "" {
 		t.Skipf("left out: this test starts and kills programs of its own, and %s names running ones", writeAPIVar)
 	}
-	eachSystem(t, test)
 }
 
 func threePrograms(t *testing.T, env []string) *system {
@@ -104,7 +110,7 @@ func oneMySQL(t *testing.T) []string {
 func runOnce(t *testing.T, name string, env []string, args ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), filepath.Join(binaries, name), args...)
-	command.Env = append(os.Environ(), env...)
+	command.Env = env
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, output)
 	}

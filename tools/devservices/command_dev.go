@@ -23,7 +23,8 @@ func upCommand(progress install.Progress) *cli.Command {
 			"write-api, read-model-updater and read-api, and returns when all are ready. What runs already is\n" +
 			"left alone. Data, logs and process ids are in ./data/dev, the built programs in ./bin.\n\n" +
 			"Environment: DEV_DYNAMODB_PORT (28000), DEV_MYSQL_PORT (23306), WRITE_API_ADDR (:28080),\n" +
-			"UPDATER_ADDR (:28081), READ_API_ADDR (:28082); the programs see the other variables as well.",
+			"UPDATER_ADDR (:28081), READ_API_ADDR (:28082). The programs see the other variables as well, such\n" +
+			"as LOG_LEVEL and SNAPSHOT_EVERY, except for those that say where the data is: it is here.",
 		Flags: []cli.Flag{dockerFlag, servicesFlag},
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			manager, err := newManager(progress, cmd.Bool(dockerFlag.Name))

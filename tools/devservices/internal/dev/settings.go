@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/tools/devservices/internal/dynamodblocal"
@@ -46,20 +48,31 @@ func (s Settings) Folder() string { return filepath.Join(s.Root, "data", "dev") 
 
 func (s Settings) dataFolder(service string) string { return filepath.Join(s.Folder(), service) }
 
-// environment is what the programs and the migrations get to see: this process's own, and over it
-// the addresses of the development services with credentials that are good for nothing else.
+// environment is what the programs and the migrations get to see: where the development system has its
+// data, with credentials that are good for nothing else, and over this process's own environment. That
+// may name the data of another system, in part or as a whole; how the programs work - LOG_LEVEL,
+// SNAPSHOT_EVERY and the like - is left to it.
 func (s Settings) environment() []string {
 	endpoint := dynamodblocal.Endpoint(s.DynamoDBPort)
-	return append(os.Environ(),
+	return append(withoutAWS(os.Environ()),
 		"AWS_REGION=us-east-1",
 		"AWS_ACCESS_KEY_ID=local",
 		"AWS_SECRET_ACCESS_KEY=local",
-		"AWS_SESSION_TOKEN=",
 		"AWS_ENDPOINT_URL_DYNAMODB="+endpoint,
 		"AWS_ENDPOINT_URL_DYNAMODB_STREAMS="+endpoint,
+		"EVENT_STORE="+dynamoDBStore,
+		"EVENT_STORE_URL=", // what is empty counts as not set
+		"JOURNAL_TABLE=",
+		"SNAPSHOT_TABLE=",
+		"SHARD_COUNT=", // of the data that is there
 		"DATABASE_URL="+mysqlserver.DSN(s.MySQLPort, mysqlserver.Database),
 		"WRITE_API_ADDR="+s.WriteAPI,
 		"UPDATER_ADDR="+s.Updater,
 		"READ_API_ADDR="+s.ReadAPI,
 	)
+}
+
+// withoutAWS leaves out whatever the AWS SDK reads, of which there is much: profiles, roles, endpoints.
+func withoutAWS(env []string) []string {
+	return slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "AWS_") })
 }
