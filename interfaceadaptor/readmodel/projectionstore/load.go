@@ -5,6 +5,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/interfaceadaptor/readmodel/internal/rowkey"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 )
@@ -39,7 +40,7 @@ func (t *tx) Load(ctx context.Context, wanted projection.Wanted) (projection.Row
 	if err != nil {
 		return rows, err
 	}
-	err = load(ctx, t, members, "id", rowKeys(wanted.Members, memberRowKey), "", func(record memberRecord) error {
+	err = load(ctx, t, members, "id", rowkey.InOrder(wanted.Members, memberRowKey), "", func(record memberRecord) error {
 		row, err := record.row()
 		rows.Members[row.Key] = row
 		return err
@@ -47,7 +48,7 @@ func (t *tx) Load(ctx context.Context, wanted projection.Wanted) (projection.Row
 	if err != nil {
 		return rows, err
 	}
-	err = load(ctx, t, messages, "id", rowKeys(wanted.Messages, messageRowKey), "", func(record messageRecord) error {
+	err = load(ctx, t, messages, "id", rowkey.InOrder(wanted.Messages, messageRowKey), "", func(record messageRecord) error {
 		row, err := record.row()
 		rows.Messages[row.Key] = row
 		return err
@@ -56,9 +57,9 @@ func (t *tx) Load(ctx context.Context, wanted projection.Wanted) (projection.Row
 }
 
 // load reads the rows of a table by their keys.
-func load[R any](ctx context.Context, t *tx, from table, idColumn string, keys []rowKey, lock string, take func(R) error) error {
-	return eachKeys(keys, func(keys []rowKey) error {
-		where, args := whereKeys(idColumn, keys)
+func load[R any](ctx context.Context, t *tx, from table, idColumn string, keys []rowkey.Key, lock string, take func(R) error) error {
+	return eachKeys(keys, func(keys []rowkey.Key) error {
+		where, args := rowkey.Where(idColumn, keys)
 		query := "SELECT " + list(from.columns) + " FROM " + from.name + " WHERE " + where + " ORDER BY " + list(from.key) + lock
 		var found []R
 		if err := t.tx.SelectContext(ctx, &found, query, args...); err != nil {

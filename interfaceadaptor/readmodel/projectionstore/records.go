@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/readmodel/internal/rowkey"
 	"example.com/threads/usecase/projection"
 )
 
 // The records are rows as the drivers know them, with the columns in the order of tables.go.
 
 type threadRecord struct {
-	rowKey
+	rowkey.Key
 	Name      string `db:"name"`
 	Owner     string `db:"owner_id"`
 	Version   int64  `db:"version"`
@@ -21,16 +22,16 @@ type threadRecord struct {
 }
 
 func threadValues(row projection.Thread) []any {
-	key := threadRowKey(row.Key)
+	key := rowkey.OfThread(row.Key)
 	return []any{key.Tenant, key.ID, row.Name, row.Owner.String(), int64(row.Version), row.Deleted, row.CreatedAt.UnixMicro(), row.UpdatedAt.UnixMicro()}
 }
 
 func (r threadRecord) row() (projection.Thread, error) {
-	key, err := r.thread()
+	key, err := r.Thread()
 	if err != nil {
 		return projection.Thread{}, err
 	}
-	owner, err := parseID[thread.UserAccount](r.Owner)
+	owner, err := rowkey.ParseID[thread.UserAccount](r.Owner)
 	return projection.Thread{
 		Key: key, Name: r.Name, Owner: owner, Version: uint64(r.Version), Deleted: r.Deleted,
 		CreatedAt: timeOf(r.CreatedAt), UpdatedAt: timeOf(r.UpdatedAt),
@@ -38,7 +39,7 @@ func (r threadRecord) row() (projection.Thread, error) {
 }
 
 type memberRecord struct {
-	rowKey
+	rowkey.Key
 	Thread    string `db:"thread_id"`
 	User      string `db:"user_account_id"`
 	Role      string `db:"role"`
@@ -55,15 +56,15 @@ func memberValues(row projection.Member) []any {
 }
 
 func (r memberRecord) row() (projection.Member, error) {
-	tenant, id, err := parseKey[thread.Member](r.rowKey)
+	tenant, id, err := rowkey.Parse[thread.Member](r.Key)
 	if err != nil {
 		return projection.Member{}, err
 	}
-	in, err := parseID[thread.Thread](r.Thread)
+	in, err := rowkey.ParseID[thread.Thread](r.Thread)
 	if err != nil {
 		return projection.Member{}, err
 	}
-	user, err := parseID[thread.UserAccount](r.User)
+	user, err := rowkey.ParseID[thread.UserAccount](r.User)
 	return projection.Member{
 		Key: projection.MemberKey{Tenant: tenant, ID: id}, Thread: in, User: user, Role: r.Role, JoinedSeq: uint64(r.JoinedSeq),
 		Removed: r.Removed, CreatedAt: timeOf(r.CreatedAt), UpdatedAt: timeOf(r.UpdatedAt),
@@ -71,7 +72,7 @@ func (r memberRecord) row() (projection.Member, error) {
 }
 
 type messageRecord struct {
-	rowKey
+	rowkey.Key
 	Thread    string `db:"thread_id"`
 	Sender    string `db:"user_account_id"`
 	Text      string `db:"text"`
@@ -88,15 +89,15 @@ func messageValues(row projection.Message) []any {
 }
 
 func (r messageRecord) row() (projection.Message, error) {
-	tenant, id, err := parseKey[thread.Message](r.rowKey)
+	tenant, id, err := rowkey.Parse[thread.Message](r.Key)
 	if err != nil {
 		return projection.Message{}, err
 	}
-	in, err := parseID[thread.Thread](r.Thread)
+	in, err := rowkey.ParseID[thread.Thread](r.Thread)
 	if err != nil {
 		return projection.Message{}, err
 	}
-	sender, err := parseID[thread.UserAccount](r.Sender)
+	sender, err := rowkey.ParseID[thread.UserAccount](r.Sender)
 	return projection.Message{
 		Key: projection.MessageKey{Tenant: tenant, ID: id}, Thread: in, Sender: sender, Text: r.Text, SeqNr: uint64(r.SeqNr),
 		Deleted: r.Deleted, CreatedAt: timeOf(r.CreatedAt), UpdatedAt: timeOf(r.UpdatedAt),
@@ -123,14 +124,14 @@ const (
 )
 
 func deadLetterValues(letter projection.DeadLetter) []any {
-	key := threadRowKey(letter.Key)
+	key := rowkey.OfThread(letter.Key)
 	payload := append([]byte{}, letter.Payload[:min(len(letter.Payload), payloadKept)]...)
 	return []any{key.Tenant, key.ID, int64(letter.SeqNr), cut(letter.EventID, eventIDKept), payload, cut(letter.Reason, reasonKept),
 		letter.Attempts, letter.ParkedAt.UnixMicro(), letter.RetryAt.UnixMicro()}
 }
 
 func (r deadLetterRecord) row() (projection.DeadLetter, error) {
-	key, err := rowKey{Tenant: r.Tenant, ID: r.Thread}.thread()
+	key, err := rowkey.Key{Tenant: r.Tenant, ID: r.Thread}.Thread()
 	return projection.DeadLetter{
 		Key: key, SeqNr: uint64(r.SeqNr), EventID: r.EventID, Payload: r.Payload, Reason: r.Reason, Attempts: r.Attempts,
 		ParkedAt: timeOf(r.ParkedAt), RetryAt: timeOf(r.RetryAt),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"example.com/threads/interfaceadaptor/readmodel/internal/rowkey"
 	"example.com/threads/interfaceadaptor/sqldialect"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
@@ -99,8 +100,8 @@ func (t *tx) write(ctx context.Context, rows [][]any, statement func(rows int) s
 }
 
 func (t *tx) release(ctx context.Context, released []usecase.ThreadKey) error {
-	return eachKeys(threadRowKeys(released), func(keys []rowKey) error {
-		where, args := whereKeys("thread_id", keys)
+	return eachKeys(threadRowKeys(released), func(keys []rowkey.Key) error {
+		where, args := rowkey.Where("thread_id", keys)
 		if _, err := t.tx.ExecContext(ctx, "DELETE FROM dead_letters WHERE "+where, args...); err != nil {
 			return t.store.classified("take dead letters away", err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/interfaceadaptor/readmodel/internal/rowkey"
 	"example.com/threads/interfaceadaptor/sqldialect"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
@@ -52,26 +53,11 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 
 // Versions implements [projection.ReadModel].
 func (s *Store) Versions(ctx context.Context, keys []usecase.ThreadKey) (map[usecase.ThreadKey]uint64, error) {
-	versions := make(map[usecase.ThreadKey]uint64, len(keys))
-	err := eachKeys(threadRowKeys(keys), func(keys []rowKey) error {
-		var found []struct {
-			rowKey
-			Version uint64 `db:"version"`
-		}
-		where, args := whereKeys("id", keys)
-		if err := s.db.SelectContext(ctx, &found, "SELECT tenant_code, id, version FROM threads WHERE "+where, args...); err != nil {
-			return s.classified("read versions of threads", err)
-		}
-		for _, row := range found {
-			key, err := row.thread()
-			if err != nil {
-				return err
-			}
-			versions[key] = row.Version
-		}
-		return nil
-	})
-	return versions, err
+	versions, err := rowkey.Versions(ctx, s.db, keys, keysAtOnce)
+	if err != nil {
+		return nil, s.classified("read versions of threads", err)
+	}
+	return versions, nil
 }
 
 // Parked implements [projection.ReadModel].
