@@ -68,7 +68,7 @@ func NewHandler(streams context.Context, queries *query.Queries, log *slog.Logge
 	h.engine.AddTransport(newWebsocket(streams, log, settings.KeepAlive))
 	h.engine.AddTransport(eventStream{presenter: p, keepAlive: settings.KeepAlive})
 	h.engine.AddTransport(transport.POST{})
-	h.engine.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
+	h.engine.SetQueryCache(documents{lru.New[*ast.QueryDocument](cachedQueries)})
 	h.engine.SetParserTokenLimit(maxTokens)
 	h.engine.SetErrorPresenter(p.present)
 	h.engine.SetRecoverFunc(p.recovered)
