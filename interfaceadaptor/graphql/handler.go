@@ -29,19 +29,22 @@ const (
 	consistencyHeader = "Consistency-Token"
 
 	maxBody       = 64 << 10 // of a request, and of a message on a WebSocket
-	queryTimeout  = 10 * time.Second
 	cachedQueries = 500
 )
 
 // Settings are what operators decide. A zero value is the default.
 type Settings struct {
 	ComplexityLimit int           // the most complex operation: 20,000
+	QueryTimeout    time.Duration // for an operation that is no subscription, on any transport: 10 s
 	KeepAlive       time.Duration // between signs of life on a stream: 15 s
 }
 
 func (s Settings) withDefaults() Settings {
 	if s.ComplexityLimit <= 0 {
 		s.ComplexityLimit = 20_000
+	}
+	if s.QueryTimeout <= 0 {
+		s.QueryTimeout = 10 * time.Second
 	}
 	if s.KeepAlive <= 0 {
 		s.KeepAlive = 15 * time.Second
@@ -51,18 +54,19 @@ func (s Settings) withDefaults() Settings {
 
 // handler is the GraphQL endpoint: it lets in what can be an operation, and finds out who asks.
 type handler struct {
-	streams   context.Context // the life of the streams, which outlast any single call
-	engine    *gqlgen.Server
-	queries   *query.Queries
-	presenter presenter
+	streams      context.Context // the life of the streams, which outlast any single call
+	engine       *gqlgen.Server
+	queries      *query.Queries
+	queryTimeout time.Duration
+	presenter    presenter
 }
 
-// NewHandler returns the GraphQL endpoint. Subscriptions end when streams does, such that their clients connect again;
-// queries are not touched by it.
+// NewHandler returns the GraphQL endpoint. WebSockets and server-sent events end when streams does, such that their
+// clients connect again; queries over POST alone are not touched by it.
 func NewHandler(streams context.Context, queries *query.Queries, log *slog.Logger, settings Settings) http.Handler {
 	settings = settings.withDefaults()
 	p := presenter{log}
-	h := &handler{streams: streams, queries: queries, presenter: p}
+	h := &handler{streams: streams, queries: queries, queryTimeout: settings.QueryTimeout, presenter: p}
 
 	h.engine = gqlgen.New(generated.NewExecutableSchema(generated.Config{Resolvers: resolver{queries, p}}))
 	h.engine.AddTransport(newWebsocket(streams, log, settings.KeepAlive))
@@ -108,17 +112,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 
-	ctx, cancel := h.lifetime(r)
-	defer cancel()
-	h.engine.ServeHTTP(w, r.WithContext(ctx))
-}
-
-// lifetime is how long an operation over POST may take: a stream as long as streams may, anything else a while.
-func (h *handler) lifetime(r *http.Request) (context.Context, context.CancelFunc) {
 	if acceptsEvents(r) {
-		return h.untilStreamsEnd(r.Context())
+		ctx, cancel := h.untilStreamsEnd(r.Context())
+		defer cancel()
+		r = r.WithContext(ctx)
 	}
-	return context.WithTimeout(r.Context(), queryTimeout)
+	h.engine.ServeHTTP(w, r)
 }
 
 func (h *handler) untilStreamsEnd(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -3,6 +3,7 @@ package graphql
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -42,8 +43,7 @@ type endingKey struct{}
 const needsStream = "must be sent over a WebSocket, or by a POST that accepts text/event-stream"
 
 // aroundOperation is what every operation passes after the limits: the bound on a WebSocket's operations, for a subscription
-// a transport that can deliver it, the wait for the consistency tokens, and for a subscription the error that it ends with,
-// as its last answer.
+// a transport that can deliver it, for anything else a time limit, and the wait for the consistency tokens.
 func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	a := askerOf(ctx)
 	if a.running != nil {
@@ -53,18 +53,46 @@ func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHan
 		}
 		context.AfterFunc(ctx, func() { a.running.Add(-1) }) // the transport ends ctx with the operation
 	}
-	subscribes := graphql.GetOperationContext(ctx).Operation.Operation == ast.Subscription
-	if subscribes && !a.canStream {
+	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
+		return h.inTime(ctx, a, next)
+	}
+	if !a.canStream {
 		return graphql.OneShot(h.presenter.response(ctx, &thread.InvalidError{Field: "subscription", Reason: needsStream}))
 	}
-	if len(a.tokens) > 0 {
-		if err := h.queries.Await(ctx, a.tenant, a.tokens); err != nil {
-			return graphql.OneShot(h.presenter.response(ctx, err))
-		}
+	if err := h.await(ctx, a); err != nil {
+		return graphql.OneShot(h.presenter.response(ctx, err))
 	}
-	if !subscribes {
-		return next(ctx)
+	return followed(ctx, next)
+}
+
+// await waits for the consistency tokens of the request.
+func (h *handler) await(ctx context.Context, a asker) error {
+	if len(a.tokens) == 0 {
+		return nil
 	}
+	return h.queries.Await(ctx, a.tenant, a.tokens)
+}
+
+// inTime answers an operation that is no subscription within the query timeout, the wait for its tokens included. The
+// engine resolves it no sooner than the transport asks for the response, so the deadline is set around that. The context
+// that the transport goes on with is not under it: the answer that time is over has to be sent, too.
+func (h *handler) inTime(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
+	deadline := time.Now().Add(h.queryTimeout)
+	waiting, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	if err := h.await(waiting, a); err != nil {
+		return graphql.OneShot(h.presenter.response(ctx, err))
+	}
+	responses := next(ctx)
+	return func(ctx context.Context) *graphql.Response {
+		ctx, cancel := context.WithDeadline(ctx, deadline)
+		defer cancel()
+		return responses(ctx)
+	}
+}
+
+// followed answers a subscription; the error that it ends with, if any, is its last answer.
+func followed(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	end := &ending{}
 	responses := next(context.WithValue(ctx, endingKey{}, end))
 	return func(ctx context.Context) *graphql.Response {
