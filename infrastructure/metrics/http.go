@@ -18,6 +18,9 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 // route names the route that a request took; it is asked after the request has been answered and has to come from a
 // bounded set (a router's pattern, never the path). Streams - WebSockets and server-sent events - are not measured: they
 // last as long as their clients like.
+//
+// A panic goes through to whoever recovers from it. A request that it left without an answer is measured as a 500: that is
+// what [httpserver.Wrap] answers, and a client whose connection [http.ErrAbortHandler] drops is served no better.
 func HTTP(registry prometheus.Registerer, route func(*http.Request) string) func(http.Handler) http.Handler {
 	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "http_request_duration_seconds",
@@ -30,15 +33,22 @@ func HTTP(registry prometheus.Registerer, route func(*http.Request) string) func
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			started := time.Now()
 			response := httpserver.Record(w)
+			returned := false
+			defer func() {
+				status := response.Status()
+				if !returned && !response.Written() {
+					status = http.StatusInternalServerError
+				} else if isStream(response) {
+					return
+				}
+				method := r.Method
+				if !slices.Contains(methods, method) {
+					method = "other"
+				}
+				durations.WithLabelValues(method, routeOrOther(route(r)), strconv.Itoa(status)).Observe(time.Since(started).Seconds())
+			}()
 			next.ServeHTTP(response, r)
-			if isStream(response) {
-				return
-			}
-			method := r.Method
-			if !slices.Contains(methods, method) {
-				method = "other"
-			}
-			durations.WithLabelValues(method, routeOrOther(route(r)), strconv.Itoa(response.Status())).Observe(time.Since(started).Seconds())
+			returned = true
 		})
 	}
 }
