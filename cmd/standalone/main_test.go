@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,33 @@ func TestItGreetsAndStops(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(env["DATA_DIR"], name)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Whatever the folder is called, both files are in it, and nothing is anywhere else.
+func TestTheFilesAreInTheFolder(t *testing.T) {
+	parent := t.TempDir()
+	env := environment(t)
+	env["DATA_DIR"] = filepath.Join(parent, "50%41 #1?")
+	if said, err := startAndStop(t, env); err != nil || !strings.Contains(said, env["DATA_DIR"]) {
+		t.Fatalf("%v, and it said %s", err, said)
+	}
+	expectEntries(t, parent, "50%41 #1?")
+	expectEntries(t, env["DATA_DIR"], "events.db", "readmodel.db")
+}
+
+func expectEntries(t *testing.T, folder string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, entry := range entries {
+		got = append(got, entry.Name())
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("in %s are %q, want %q", folder, got, want)
 	}
 }
 

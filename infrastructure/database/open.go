@@ -35,11 +35,14 @@ type Settings struct {
 	Logger *slog.Logger
 }
 
-// Open makes a pool for url and sees that the database answers. url is either
+// Open makes a pool for url and sees that the database answers. url is one of
 //
-//   - the driver's DSN of a MySQL or MariaDB database, such as user:password@tcp(127.0.0.1:3306)/threads, or
-//   - a SQLite file: sqlite:data/readmodel.db, or the file: form with parameters of the driver. The file is made where
-//     there is none; its folder must be there.
+//   - the driver's DSN of a MySQL or MariaDB database, such as user:password@tcp(127.0.0.1:3306)/threads,
+//   - the path of a SQLite file, such as sqlite:data/readmodel.db: all behind the colon, with any character in it, or
+//   - its URI with parameters of the driver, such as file:data/readmodel.db?_pragma=busy_timeout(77): there %, ? and # of
+//     the path are to be written %25, %3F and %23.
+//
+// A SQLite file is made where there is none; its folder must be there.
 //
 // Errors say what to correct and never hold the password.
 func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) {

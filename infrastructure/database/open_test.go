@@ -3,6 +3,7 @@ package database_test
 import (
 	"bytes"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,8 +46,39 @@ func TestSettingsOfSQLite(t *testing.T) {
 	}
 }
 
+func TestTheFileIsWhereThePathSays(t *testing.T) {
+	for name, file := range map[string]string{
+		"sqlite:a#b.db":                 "a#b.db",
+		"sqlite:x?y.db":                 "x?y.db",
+		"sqlite:x.db?mode=memory":       "x.db?mode=memory",
+		"sqlite:p%41q.db":               "p%41q.db",
+		"sqlite:100%.db":                "100%.db",
+		"sqlite:%23 #?&=+%3F茶.db":       "%23 #?&=+%3F茶.db",
+		"sqlite:/FOLDER/two slashes.db": "two slashes.db",
+		"file:a%23b%3fc%2541d.db":       "a#b?c%41d.db",
+		"file:x.db?mode=rwc":            "x.db",
+		"file:x.db#y":                   "x.db",
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			t.Chdir(folder)
+			db, err := database.Open(t.Context(), strings.ReplaceAll(name, "FOLDER", folder), database.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+			files, err := os.ReadDir(folder)
+			if err != nil || len(files) != 1 || files[0].Name() != file {
+				t.Errorf("found %v, %v; want %s", files, err, file)
+			}
+		})
+	}
+}
+
 func TestParametersOfTheURIGoFirst(t *testing.T) {
-	db, err := database.Open(t.Context(), "file:"+filepath.Join(t.TempDir(), "a.db")+"?_pragma=busy_timeout(77)", database.Settings{})
+	db, err := database.Open(t.Context(), "file:"+url.PathEscape(filepath.Join(t.TempDir(), "a.db"))+"?_pragma=busy_timeout(77)", database.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +116,17 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"nonsense":                   "expected user:password@tcp",
 		"root:s3cret@tcp(127.0.0.1)": "expected user:password@tcp",
 		"root:s3cret@tcp(127.0.0.1:1)/threads?timeout=1s": "no answer from the database server at tcp(127.0.0.1:1)",
-		"sqlite:":                         "names no file",
-		"file::memory:":                   "names no file",
-		"sqlite:" + folder + "/none/a.db": "make its folder",
-		"sqlite:" + text:                  "is no SQLite database",
+		"sqlite:":                            "names no file",
+		"sqlite::memory:":                    "names no file",
+		"sqlite::memory:?cache=shared":       "names no file",
+		"file:?mode=rwc":                     "names no file",
+		"file:#a.db":                         "names no file",
+		"file::memory:":                      "names no file",
+		"file:a.db?cache=shared&mode=memory": "names no file",
+		"file:a.db?mode=%zz":                 `parameters of the database file "a.db"`,
+		"sqlite:" + folder + "/none/a.db":    "make its folder",
+		"sqlite:" + folder + "/no#?%41/a.db": folder + `/no#?%41/a.db" can't be written: make its folder`,
+		"sqlite:" + text:                     "is no SQLite database",
 	} {
 		expectError(t, url, want)
 	}
@@ -96,13 +135,13 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 func TestDriverOf(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none", "a.db")
 	for url, want := range map[string]string{
-		"sqlite:" + missing:                    database.SQLite,
-		"file:" + missing + "?mode=rwc":        database.SQLite,
-		"user:s3cret@tcp(127.0.0.1:1)/threads": database.MySQL,
-		"":                                     "",
-		"sqlite:":                              "",
-		"user:s3cret@tcp(127.0.0.1)/":          "",
-		"nonsense":                             "",
+		"sqlite:" + missing:                             database.SQLite,
+		"file:" + url.PathEscape(missing) + "?mode=rwc": database.SQLite,
+		"user:s3cret@tcp(127.0.0.1:1)/threads":          database.MySQL,
+		"":                                              "",
+		"sqlite:":                                       "",
+		"user:s3cret@tcp(127.0.0.1)/":                   "",
+		"nonsense":                                      "",
 	} {
 		got, err := database.DriverOf(url)
 		if got != want || (err == nil) != (want != "") {

@@ -15,18 +15,27 @@ import (
 
 const sqliteExample = "sqlite:data/readmodel.db"
 
-// openSQLite knows a file by its path (sqlite:path) or its URI (file:path?parameters).
+// openSQLite knows a file by its path (sqlite:path), which is taken as it is, or by its URI (file:path?parameters), whose
+// author has escaped what means something there.
 func openSQLite(name string, settings Settings) (*pool, error) {
-	path, parameters, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(name, "sqlite:"), "file:"), "?")
-	if path == "" || strings.Contains(name, ":memory:") || strings.Contains(parameters, "mode=memory") {
-		return nil, fmt.Errorf("%q names no file: expected %s; a database in memory alone would be another one on every connection", name, sqliteExample)
+	var uri, parameters string
+	path, isPath := strings.CutPrefix(name, "sqlite:")
+	if isPath {
+		uri = "file:" + url.PathEscape(path)
+	} else {
+		uri, _, _ = strings.Cut(name, "#") // SQLite does not read the fragment
+		uri, parameters, _ = strings.Cut(uri, "?")
+		path = strings.TrimPrefix(uri, "file:")
 	}
-
 	asked, err := url.ParseQuery(parameters)
 	if err != nil {
 		return nil, fmt.Errorf("the parameters of the database file %q can't be read: %w", path, err)
 	}
-	dsn := "file:" + path + "?" + sqliteParameters(asked, settings).Encode()
+	if path == "" || strings.HasPrefix(path, ":memory:") || slices.Contains(asked["mode"], "memory") {
+		return nil, fmt.Errorf("%q names no file: expected %s; a database in memory alone would be another one on every connection", name, sqliteExample)
+	}
+
+	dsn := uri + "?" + sqliteParameters(asked, settings).Encode()
 	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("the database file %q can't be used: %w", path, err)

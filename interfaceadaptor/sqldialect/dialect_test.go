@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"path/filepath"
 	"testing"
 
@@ -21,7 +22,7 @@ func onEach(t *testing.T, test func(t *testing.T, db *sqlx.DB, dialect sqldialec
 	for kind, url := range map[string]func(t *testing.T) string{
 		"mysql": func(t *testing.T) string { return testenv.MySQL(t) },
 		"sqlite": func(t *testing.T) string {
-			return "file:" + filepath.Join(t.TempDir(), "pairs.db") + "?_pragma=busy_timeout(50)"
+			return "file:" + url.PathEscape(filepath.Join(t.TempDir(), "pairs.db")) + "?_pragma=busy_timeout(50)"
 		},
 	} {
 		t.Run(kind, func(t *testing.T) {

@@ -3,7 +3,9 @@ package readmodeltest
 import (
 	"database/sql"
 	"database/sql/driver"
+	"net/url"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -51,12 +53,12 @@ func open(t *testing.T, url string) *Database {
 }
 
 // connectorOf makes connections as those of db are made, as far as reading goes.
-func connectorOf(t *testing.T, db *sqlx.DB, url string) driver.Connector {
+func connectorOf(t *testing.T, db *sqlx.DB, address string) driver.Connector {
 	t.Helper()
 	if db.DriverName() == database.SQLite {
-		return fileConnector{db.Driver(), "file:" + url[len("sqlite:"):] + "?_pragma=busy_timeout(10000)"}
+		return fileConnector{db.Driver(), "file:" + url.PathEscape(strings.TrimPrefix(address, "sqlite:")) + "?_pragma=busy_timeout(10000)"}
 	}
-	config, err := mysql.ParseDSN(url)
+	config, err := mysql.ParseDSN(address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,8 +18,8 @@ const eventSize = 500
 // yardstick counts transactions of one row a second, one after the other, each on disk when it is done: what a program
 // that does nothing but SQLite could at best acknowledge without putting commands together.
 func yardstick(ctx context.Context, folder string, duration time.Duration) (float64, error) {
-	url := "file:" + filepath.Join(folder, "yardstick.db") + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
-	db, err := sql.Open("sqlite", url)
+	dsn := "file:" + url.PathEscape(filepath.Join(folder, "yardstick.db")) + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
+	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return 0, err
 	}

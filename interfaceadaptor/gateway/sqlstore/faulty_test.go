@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"net/url"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -27,7 +28,7 @@ func openFaulty(t *testing.T) (*sqlx.DB, *fault) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "events.db")
 	open(t, "sqlite:"+path)
-	f := &fault{dsn: "file:" + path + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"}
+	f := &fault{dsn: "file:" + url.PathEscape(path) + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"}
 	db := sqlx.NewDb(sql.OpenDB(f), "sqlite")
 	t.Cleanup(func() { _ = db.Close() })
 	return db, f

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -185,7 +187,7 @@ func TestCommitThatFailsIsTriedOnceMore(t *testing.T) {
 }
 
 func TestWeakDurabilityIsRefused(t *testing.T) {
-	db := open(t, "file:"+t.TempDir()+"/events.db?_pragma=synchronous(NORMAL)")
+	db := open(t, "file:"+url.PathEscape(filepath.Join(t.TempDir(), "events.db"))+"?_pragma=synchronous(NORMAL)")
 	if err := newGateway(t, db).Append(t.Context(), write(newID(), 0, 1)); err == nil {
 		t.Error("an event was acknowledged that a power cut can take back")
 	}
