@@ -60,6 +60,33 @@ func TestTheProgram(t *testing.T) {
 	})
 }
 
+func TestEveryAnswerIsGuarded(t *testing.T) {
+	p := start(t, readmodeltest.SQLite(t).URL)
+	for path, status := range map[string]int{
+		"/health/alive": http.StatusOK, "/health/ready": http.StatusOK, "/metrics": http.StatusOK,
+		"/graphql": http.StatusMethodNotAllowed, "/nothing": http.StatusNotFound, "/graphiql/nothing": http.StatusNotFound,
+	} {
+		got := programtest.Get(t, p.URL+path)
+		if got.Status != status {
+			t.Errorf("%s: %d, want %d", path, got.Status, status)
+		}
+		got.CheckGuarded(t, path)
+	}
+	for _, body := range []string{`{"query": "{ __typename }"}`, `{"query": "{ nothing }"}`, `{`} {
+		for _, accept := range []string{"application/json", "text/event-stream"} {
+			programtest.Post(t, p.URL+"/graphql", body, map[string]string{"Accept": accept}).CheckGuarded(t, body+" as "+accept)
+		}
+	}
+	programtest.Post(t, p.URL+"/metrics", "", nil).CheckGuarded(t, "POST /metrics")
+
+	for _, path := range []string{"/", "/graphiql/graphiql.js"} { // kept, and asked for again
+		got := programtest.Get(t, p.URL+path)
+		if got.Status != http.StatusOK || got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s: %d %v", path, got.Status, got.Header)
+		}
+	}
+}
+
 func TestStreamsDoNotHoldUpAStop(t *testing.T) {
 	db := readmodeltest.SQLite(t)
 	p := start(t, db.URL)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
@@ -90,6 +91,20 @@ func TestItWaitsForWhatIsNotThereYet(t *testing.T) {
 	s.setUpTables(t)
 	key := s.create(t)
 	testenv.Eventually(t, soon, func() error { return errors.Join(s.isAt(t.Context(), key, 1), p.caughtUp()) })
+}
+
+func TestEveryAnswerIsGuarded(t *testing.T) {
+	p := newSystem(t).start(t)
+	for path, status := range map[string]int{
+		"/": http.StatusOK, "/health/alive": http.StatusOK, "/health/ready": http.StatusServiceUnavailable, "/metrics": http.StatusOK, "/nothing": http.StatusNotFound,
+	} {
+		got := programtest.Get(t, p.url+path)
+		if got.Status != status {
+			t.Errorf("%s: %d, want %d", path, got.Status, status)
+		}
+		got.CheckGuarded(t, path)
+	}
+	programtest.Post(t, p.url+"/metrics", "", nil).CheckGuarded(t, "POST /metrics")
 }
 
 func TestAnEventThatCannotBeReadParksItsThreadAlone(t *testing.T) {

@@ -63,6 +63,25 @@ func TestItServesAndStops(t *testing.T) {
 	}
 }
 
+func TestEveryAnswerIsGuarded(t *testing.T) {
+	p := start(t, testenv.DynamoDB(t), withTables(t))
+	for _, path := range []string{"/", "/docs", "/docs/docs.js", "/openapi.json", "/health/alive", "/health/ready", "/metrics", "/nowhere", "/threads/create"} {
+		programtest.Get(t, p.URL+path).CheckGuarded(t, path)
+	}
+	for body, status := range map[string]int{create: http.StatusCreated, `{}`: http.StatusUnprocessableEntity, `{`: http.StatusBadRequest} {
+		got := programtest.Post(t, p.URL+"/threads/create", body, nil)
+		if got.Status != status {
+			t.Errorf("%s: %d, want %d", body, got.Status, status)
+		}
+		got.CheckGuarded(t, body)
+	}
+	// What Swagger UI consists of may be kept for a while.
+	got := programtest.Get(t, p.URL+"/docs/swagger-ui-bundle.js")
+	if got.Status != http.StatusOK || got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Cache-Control") != "max-age=3600" {
+		t.Errorf("Swagger UI: %d %v", got.Status, got.Header)
+	}
+}
+
 // TestAStopFinishesWhatWasAccepted stops the program while half of a request has arrived.
 func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	p := start(t, testenv.DynamoDB(t), withTables(t))

@@ -42,7 +42,6 @@ func Ready(log *slog.Logger, checks ...Check) http.Handler {
 
 func writeHealth(w http.ResponseWriter, status int, body map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
 }

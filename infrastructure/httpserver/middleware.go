@@ -19,8 +19,9 @@ const (
 	maxLogged    = 256 // bytes of what a client sent that go into a log line
 )
 
-// Wrap gives every request an id, a log line and protection from panics. The line is at the level info, that of health and
-// metrics requests that succeed at debug.
+// Wrap gives every request an id, a log line and protection from panics, and every answer headers that keep browsers from
+// guessing what it is and from storing it; a handler whose answer may be stored sets its own Cache-Control. The line is at
+// the level info, that of health and metrics requests that succeed at debug.
 //
 // The id is the client's X-Request-Id where that is 1 to 128 visible ASCII characters, and a new one otherwise. The
 // handler finds it in the request's header, the client in the response's. Lines that are logged with the request's
@@ -31,6 +32,7 @@ func Wrap(log *slog.Logger, next http.Handler) http.Handler {
 		id := requestID(r)
 		r.Header.Set(requestIDHeader, id)
 		w.Header().Set(requestIDHeader, id)
+		guard(w.Header())
 
 		attrs := []slog.Attr{slog.String("request_id", id)}
 		if trace := traceID(r.Header.Get("traceparent")); trace != "" {
@@ -49,6 +51,11 @@ func Wrap(log *slog.Logger, next http.Handler) http.Handler {
 		defer recoverPanic(log, response, r)
 		next.ServeHTTP(response, r)
 	})
+}
+
+func guard(header http.Header) {
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
 }
 
 // levelOf keeps what machines ask every few seconds, and is well, out of a log at the level info.
@@ -75,6 +82,7 @@ func recoverPanic(log *slog.Logger, response *Response, r *http.Request) {
 		panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one
 	}
 	header := response.Header()
+	guard(header) // whatever the handler had said of the answer that did not come
 	header.Del("Content-Length")
 	header.Set("Content-Type", "application/problem+json")
 	response.WriteHeader(http.StatusInternalServerError)

@@ -120,6 +120,25 @@ func TestAPanicIsLoggedAndAnswered(t *testing.T) {
 	}
 }
 
+func TestAnswersAreNeitherGuessedNorKeptUnlessTheHandlerSaysSo(t *testing.T) {
+	keep := func(w http.ResponseWriter) { w.Header().Set("Cache-Control", "max-age=3600") }
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		caching string
+	}{
+		"nothing":         {func(http.ResponseWriter, *http.Request) {}, "no-store"},
+		"an error":        {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }, "no-store"},
+		"something fixed": {func(w http.ResponseWriter, _ *http.Request) { keep(w); w.WriteHeader(http.StatusOK) }, "max-age=3600"},
+		"a panic":         {func(http.ResponseWriter, *http.Request) { panic("broken") }, "no-store"},
+		"a late panic":    {func(w http.ResponseWriter, _ *http.Request) { keep(w); panic("broken") }, "no-store"},
+	} {
+		recorder, _ := answer(t, test.handler, nil)
+		if header := recorder.Header(); header.Get("X-Content-Type-Options") != "nosniff" || header.Get("Cache-Control") != test.caching {
+			t.Errorf("%s: %v", name, header)
+		}
+	}
+}
+
 func TestAPanicInTheMiddleOfAnAnswerDropsTheConnection(t *testing.T) {
 	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")

@@ -133,7 +133,6 @@ type eventWriter struct {
 func (e eventWriter) begin() error {
 	header := e.w.Header()
 	header.Set("Content-Type", "text/event-stream")
-	header.Set("Cache-Control", "no-cache")
 	header.Set("X-Accel-Buffering", "no") // proxies must not wait for more
 	if err := e.controller.SetReadDeadline(time.Time{}); err != nil {
 		return fmt.Errorf("lift the time limit of the request: %w", err)

@@ -32,8 +32,8 @@ type api struct {
 	headers  []requestHeader
 }
 
-// NewHandler returns the HTTP API. Every request must come with a usable X-Request-Id, which infrastructure/httpserver
-// sees to.
+// NewHandler returns the HTTP API. Every request must come with a usable X-Request-Id, and answers are to be kept by nobody
+// unless they say so; infrastructure/httpserver sees to both.
 func NewHandler(service Service, settings Settings) http.Handler {
 	a := &api{service: service, settings: settings, headers: requestHeaders()}
 	router := chi.NewRouter()
@@ -67,13 +67,10 @@ func Route(r *http.Request) string {
 	return ""
 }
 
-// secure sets headers that keep browsers from guessing, caching and embedding.
+// secure keeps browsers from loading anything for an answer, and from embedding it; pages that need more say so.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Cache-Control", "no-store")
-		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		next.ServeHTTP(w, r)
 	})
 }

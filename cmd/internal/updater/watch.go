@@ -60,7 +60,6 @@ func (w *watch) look(ctx context.Context) Report {
 func (w *watch) ready(response http.ResponseWriter, r *http.Request) {
 	found := w.look(r.Context())
 	response.Header().Set("Content-Type", "application/json")
-	response.Header().Set("Cache-Control", "no-store")
 	if found.Status != "ready" {
 		response.WriteHeader(http.StatusServiceUnavailable)
 	}

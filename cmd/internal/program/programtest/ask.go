@@ -14,6 +14,14 @@ type Answer struct {
 	Body   string
 }
 
+// CheckGuarded sees that browsers are told not to guess what the answer to the request about is, and not to keep it.
+func (a Answer) CheckGuarded(t *testing.T, about string) {
+	t.Helper()
+	if a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%s: %d without a guard: %v", about, a.Status, a.Header)
+	}
+}
+
 // Get asks for a page.
 func Get(t *testing.T, url string) Answer {
 	t.Helper()
