@@ -69,11 +69,20 @@ func (a appending) addReceipts(ctx context.Context, in session) error {
 	return nil
 }
 
-// renewReceipt writes over a receipt that has expired, or adds one where there is none.
+// renewReceipt writes over a receipt that has expired, or adds one where there is none. It tries to write over none that
+// has not: on MySQL, repeats that come together all share its lock by now, and would wait for one another.
 func (a appending) renewReceipt(ctx context.Context, in session, receipt repository.Receipt) error {
+	now := a.gateway.settings.Clock().UnixMicro()
+	row, found, err := readReceipt(ctx, in, a.write.ID.Tenant, receipt.CommandID)
+	if err != nil {
+		return err
+	}
+	if found && row.ExpiresAt > now {
+		return errRefused
+	}
 	renewed, err := changed(ctx, in,
 		"UPDATE receipts SET fingerprint = ?, answer = ?, expires_at = ? WHERE tenant_code = ? AND command_id = ? AND expires_at <= ?",
-		receipt.Fingerprint, answerOf(receipt), receipt.ExpiresAt.UnixMicro(), a.write.ID.Tenant, receipt.CommandID, a.gateway.settings.Clock().UnixMicro())
+		receipt.Fingerprint, answerOf(receipt), receipt.ExpiresAt.UnixMicro(), a.write.ID.Tenant, receipt.CommandID, now)
 	if err == nil && renewed == 0 {
 		_, err = in.ExecContext(ctx, a.gateway.dialect.Insert("receipts", receiptColumns, 1), a.receiptValues(receipt)...)
 	}

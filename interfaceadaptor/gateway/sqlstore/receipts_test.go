@@ -1,0 +1,36 @@
+package sqlstore_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/interfaceadaptor/repository"
+)
+
+// Those who meet a receipt of theirs share a lock on it, none of them may want more.
+func TestRepeatsAtOnceDoNotStandInOneAnothersWay(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		gateway := newGateway(t, db)
+		seed := write(newID(), 0, 1)
+		seed.Receipts = []repository.Receipt{receipt(seed.Entries[0].CommandID)}
+		mustAppend(t, gateway, seed)
+		var repeating sync.WaitGroup
+		for range 32 {
+			repeating.Go(func() {
+				for range 20 {
+					again := write(newID(), 0, 1) // such as the creation of a thread, under another id each time
+					again.Receipts = seed.Receipts
+					var handled *repository.HandledError
+					if err := gateway.Append(t.Context(), again); !errors.As(err, &handled) {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		repeating.Wait()
+	})
+}
