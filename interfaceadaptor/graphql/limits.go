@@ -53,7 +53,8 @@ func (l limits) MutateOperationContext(_ context.Context, operation *graphql.Ope
 		{"number of top-level fields", total.fields, maxRootFields},
 	} {
 		if limit.asked > limit.most {
-			return &gqlerror.Error{Err: &limit, Message: limit.Error()}
+			// Over a WebSocket nobody presents the error: what clients are to see of it is here.
+			return &gqlerror.Error{Err: &limit, Message: limit.Error(), Extensions: map[string]any{"code": codeTooComplex}}
 		}
 	}
 	return nil

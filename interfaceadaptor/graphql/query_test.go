@@ -28,6 +28,25 @@ func sameJSON(t *testing.T, got json.RawMessage, want string) {
 	}
 }
 
+func TestTimesHaveMicrosecondsWhateverTheyEndIn(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		alice := readmodeltest.NewUser()
+		chat := w.Thread("Lunch", alice)
+		for micros, want := range map[int]string{
+			0: "1970-01-01T00:00:00.000000Z", 120_000: "1970-01-01T00:00:00.120000Z", 1_000_010: "1970-01-01T00:00:01.000010Z",
+		} {
+			if _, err := db.DB.ExecContext(t.Context(), "UPDATE threads SET created_at = ?", micros); err != nil {
+				t.Fatal(err)
+			}
+			got := a.ask(t, asked{tenant: "acme"}, `{ getThread(`+ids(chat, alice)+`) { createdAt } }`)
+			if data := string(got.Data); data != `{"getThread":{"createdAt":"`+want+`"}}` {
+				t.Errorf("got %s, want %s", data, want)
+			}
+		}
+	})
+}
+
 func TestEveryQueryAndField(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")

@@ -48,7 +48,7 @@ var (
 	gateway = with(inner, "interfaceadaptor/repository", "interfaceadaptor/gateway/internal")
 	// smallLibraries help to write a use case and bring no technology with them.
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync"}
-	everything = []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
+	everything     = []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
 )
 
 func with(parts []string, more ...string) []string { return slices.Concat(parts, more) }
