@@ -40,8 +40,12 @@ func TestEventsBecomeRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Each event has become rows once: from the stream, or from the journal, where the repair at the start or a gap came first.
+	if applied, filled := metric(t, measured, "projection_events_applied_total"), metric(t, measured, "projection_events_filled_total"); applied+filled != 102 || applied == 0 {
+		t.Errorf("%d events from the stream and %d from the journal", applied, filled)
+	}
 	for _, name := range []string{
-		"projection_events_applied_total 1", "projection_lag_seconds 0", "projection_lag_records 0", "projection_ready 1",
+		"projection_lag_seconds 0", "projection_lag_records 0", "projection_ready 1",
 		"projection_repairs_total ", "stream_polls_total ", "stream_records_total 10", "projection_parked_threads 0",
 	} {
 		if !strings.Contains(string(measured), "\n"+name) {
@@ -54,6 +58,15 @@ func TestEventsBecomeRows(t *testing.T) {
 	if err := p.cmd.Wait(); err != nil {
 		t.Errorf("it did not end well: %v", err)
 	}
+}
+
+func metric(t *testing.T, measured []byte, name string) (value int) {
+	t.Helper()
+	_, line, found := strings.Cut(string(measured), "\n"+name+" ")
+	if _, err := fmt.Sscan(line, &value); !found || err != nil {
+		t.Errorf("%s is not in the metrics: %v", name, err)
+	}
+	return value
 }
 
 // A developer may have exported the event store of another system.
