@@ -18,7 +18,6 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql"
-	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -47,8 +46,8 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 	out := &syncBuffer{}
 	log := slog.New(slog.NewTextHandler(out, nil))
 	// Versions are read beside the statements that tests count.
-	watcher := query.NewWatcher(newReader(t, db.DB), log, query.Pace{})
-	reader := newReader(t, pool)
+	watcher := query.NewWatcher(readmodeltest.NewReader(t, db.DB), log, query.Pace{})
+	reader := readmodeltest.NewReader(t, pool)
 	queries := query.New(reader, reader, reader, watcher, query.Settings{WaitTimeout: s.wait})
 
 	watching, stopWatching := context.WithCancel(t.Context())
@@ -63,15 +62,6 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 		running.Wait()
 	})
 	return &api{url: server.URL, log: out, stopStreams: stopStreams, statements: db.Statements}
-}
-
-func newReader(t *testing.T, db *sqlx.DB) *queryreader.Reader {
-	t.Helper()
-	reader, err := queryreader.New(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reader
 }
 
 type syncBuffer struct {

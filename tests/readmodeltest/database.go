@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/testenv"
 )
@@ -80,4 +81,14 @@ func SQLite(t *testing.T) *Database {
 func MySQL(t *testing.T) *Database {
 	t.Helper()
 	return open(t, testenv.MySQL(t))
+}
+
+// NewReader reads the read model in db, which is a Database's or another pool on it.
+func NewReader(t *testing.T, db *sqlx.DB) *queryreader.Reader {
+	t.Helper()
+	reader, err := queryreader.New(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reader
 }

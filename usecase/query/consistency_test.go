@@ -10,29 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
 
-func newReader(t *testing.T, db *sqlx.DB) *queryreader.Reader {
-	t.Helper()
-	reader, err := queryreader.New(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reader
-}
-
 // watching is a watcher that runs until the test ends, and queries that use it.
 func watching(t *testing.T, db *readmodeltest.Database, versions query.VersionReader, wait time.Duration) (*query.Queries, *query.Watcher) {
 	t.Helper()
-	reader := newReader(t, db.DB)
+	reader := readmodeltest.NewReader(t, db.DB)
 	watcher := query.NewWatcher(versions, slog.New(slog.DiscardHandler), query.Pace{Broken: 20 * time.Millisecond})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -77,8 +65,8 @@ func TestTokens(t *testing.T) {
 
 func TestAwait(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		queries, _ := watching(t, db, newReader(t, db.Counted), 5*time.Second)
-		impatient, _ := watching(t, db, newReader(t, db.DB), 50*time.Millisecond)
+		queries, _ := watching(t, db, readmodeltest.NewReader(t, db.Counted), 5*time.Second)
+		impatient, _ := watching(t, db, readmodeltest.NewReader(t, db.DB), 50*time.Millisecond)
 		w := db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		chat, other := w.Thread("chat", alice), w.Thread("other", alice)
@@ -127,7 +115,7 @@ func TestAwait(t *testing.T) {
 
 func TestAllWhoWaitShareTheStatements(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		queries, watcher := watching(t, db, newReader(t, db.Counted), 10*time.Second)
+		queries, watcher := watching(t, db, readmodeltest.NewReader(t, db.Counted), 10*time.Second)
 		w := db.World(t, "acme")
 		const waits = 200
 		chats := make([]thread.ID, waits)
@@ -203,7 +191,7 @@ func (b *broken) Versions(ctx context.Context, keys []usecase.ThreadKey) (map[us
 
 func TestAReadModelThatCanNotBeRead(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		faulty := &broken{VersionReader: newReader(t, db.DB)}
+		faulty := &broken{VersionReader: readmodeltest.NewReader(t, db.DB)}
 		queries, watcher := watching(t, db, faulty, 5*time.Second)
 		w := db.World(t, "acme")
 		chat := w.Thread("chat", readmodeltest.NewUser())

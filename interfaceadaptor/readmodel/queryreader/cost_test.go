@@ -37,7 +37,7 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = single.Close() }()
-	reader := newReader(t, single)
+	reader := readmodeltest.NewReader(t, single)
 	touched := func() (rows int64) {
 		var counters []struct {
 			Name  string `db:"Variable_name"`

@@ -14,7 +14,7 @@ import (
 // at the ends and in between, which positions may point at.
 func TestEveryRangeOfMessages(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		w, reader := db.World(t, "acme"), newReader(t, db.DB)
+		w, reader := db.World(t, "acme"), readmodeltest.NewReader(t, db.DB)
 		alice := readmodeltest.NewUser()
 		chat := w.Thread("chat", alice)
 		const posted = 8
@@ -77,7 +77,7 @@ func TestEveryRangeOfMessages(t *testing.T) {
 
 func TestMembersComeInOrderOfJoining(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		w, reader := db.World(t, "acme"), newReader(t, db.DB)
+		w, reader := db.World(t, "acme"), readmodeltest.NewReader(t, db.DB)
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
 		chat := w.Thread("chat", alice)
 		w.Add(chat, bob)
@@ -121,7 +121,7 @@ func TestMembersComeInOrderOfJoining(t *testing.T) {
 
 func TestThreadsComeLastChangedFirst(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		w, reader := db.World(t, "acme"), newReader(t, db.DB)
+		w, reader := db.World(t, "acme"), readmodeltest.NewReader(t, db.DB)
 		elsewhere := db.World(t, "globex")
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
 		threads := make([]thread.ID, 7)
@@ -185,7 +185,7 @@ func TestThreadsComeLastChangedFirst(t *testing.T) {
 // TestListsOfManyThreadsAreOneStatement asks for as many as can be asked for at once.
 func TestListsOfManyThreadsAreOneStatement(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		w, reader := db.World(t, "acme"), newReader(t, db.Counted)
+		w, reader := db.World(t, "acme"), readmodeltest.NewReader(t, db.Counted)
 		alice := readmodeltest.NewUser()
 		busy, quiet := w.Thread("busy", alice), w.Thread("quiet", alice)
 		for i := range 5 {

@@ -13,7 +13,7 @@ import (
 
 func TestRowsAreReadAsTheyAre(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		w, reader := db.World(t, "acme"), newReader(t, db.DB)
+		w, reader := db.World(t, "acme"), readmodeltest.NewReader(t, db.DB)
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
 		id := w.Thread("Mittag 🍜", alice)
 		created := w.Now()
@@ -47,7 +47,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		w, elsewhere := db.World(t, "acme"), db.World(t, "globex")
 		noTenant := db.World(t, "")
-		reader := newReader(t, db.DB)
+		reader := readmodeltest.NewReader(t, db.DB)
 		alice, bob, carol := readmodeltest.NewUser(), readmodeltest.NewUser(), readmodeltest.NewUser()
 
 		chat := w.Thread("chat", alice)
@@ -122,7 +122,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		reader := newReader(t, db.Counted)
+		reader := readmodeltest.NewReader(t, db.Counted)
 		alice := readmodeltest.NewUser()
 		acme, globex, noTenant := db.World(t, "acme"), db.World(t, "globex"), db.World(t, "")
 		one := acme.Thread("one", alice)

@@ -68,7 +68,7 @@ func TestWhatAskingAgainMayCureIsUnavailable(t *testing.T) {
 			db := sqlx.NewDb(sql.OpenDB(failing{test.err}), database.MySQL)
 			defer func() { _ = db.Close() }()
 			for what, read := range readings {
-				err := read(t.Context(), newReader(t, db), query.Viewer{}, thread.ID{})
+				err := read(t.Context(), readmodeltest.NewReader(t, db), query.Viewer{}, thread.ID{})
 				if !errors.Is(err, test.err) || errors.Is(err, usecase.ErrUnavailable) == test.available {
 					t.Errorf("%s: %v", what, err)
 				}
@@ -88,7 +88,7 @@ func TestAConnectionKilledUnderAQueryIsUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = single.Close() }()
-	reader := newReader(t, single)
+	reader := readmodeltest.NewReader(t, single)
 
 	for what, read := range readings {
 		t.Run(what, func(t *testing.T) {
@@ -134,13 +134,4 @@ func lockThreads(t *testing.T, db *sqlx.DB) (unlock func()) {
 		}
 		_ = conn.Close()
 	}
-}
-
-func newReader(t *testing.T, db *sqlx.DB) *queryreader.Reader {
-	t.Helper()
-	reader, err := queryreader.New(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reader
 }
