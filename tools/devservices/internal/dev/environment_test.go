@@ -2,10 +2,10 @@ package dev_test
 
 import (
 	"os/exec"
-	"regexp"
 	"slices"
 	"testing"
 
+	"example.com/threads/tests/testenv"
 	"example.com/threads/tools/devservices/internal/dev"
 )
 
@@ -20,7 +20,9 @@ var developers = []string{
 func TestTheDataIsOfTheDevelopmentSystemWhateverIsExported(t *testing.T) {
 	variables := []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"}
 	for _, program := range []string{"./cmd/write-api", "./cmd/read-model-updater", "./cmd/read-api", "./tools/dynamodb-setup"} {
-		variables = append(variables, variablesOf(t, program)...)
+		help := exec.CommandContext(t.Context(), "go", "run", program, "--help")
+		help.Dir = "../../../.."
+		variables = append(variables, testenv.VariablesOf(t, help)...)
 	}
 	slices.Sort(variables)
 	variables = slices.Compact(variables)
@@ -46,23 +48,4 @@ func TestTheDataIsOfTheDevelopmentSystemWhateverIsExported(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-}
-
-// variablesOf are the variables that a program's help tells of.
-func variablesOf(t *testing.T, program string) []string {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "run", program, "--help")
-	command.Dir = "../../../.."
-	help, err := command.Output()
-	if err != nil {
-		t.Fatalf("%s --help: %v", program, err)
-	}
-	var found []string
-	for _, line := range regexp.MustCompile(`(?m)^  ([A-Z_]+)  `).FindAllStringSubmatch(string(help), -1) {
-		found = append(found, line[1])
-	}
-	if len(found) == 0 {
-		t.Fatalf("%s --help tells of no variable:\n%s", program, help)
-	}
-	return found
 }
