@@ -102,10 +102,9 @@ func Check(ctx context.Context, db *sqlx.DB, set Set) error {
 // Ready is Check for a program that runs: it goes on beside a newer schema, because the migrations come before the programs
 // that they are for, and only add to what the programs before them use.
 func Ready(ctx context.Context, db *sqlx.DB, set Set) error {
-	err := Check(ctx, db, set)
-	var other *VersionError
-	if errors.As(err, &other) && other.Found > other.Program {
-		return nil
+	found, program, err := set.versions(ctx, db)
+	if err == nil && found < program {
+		return &VersionError{Set: set.name, Found: found, Program: program}
 	}
 	return err
 }
