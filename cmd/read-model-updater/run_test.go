@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/program/programtest"
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
 )
@@ -124,9 +124,9 @@ func TestAnEventThatCannotBeReadParksItsThreadAlone(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	p := s.start(t)
 	poisoned, healthy := s.create(t), s.create(t)
-	err := s.gateway.Append(t.Context(), repository.Append{
-		ID: repository.AggregateID{Type: "thread", ULID: poisoned.Thread.String()}, ExpectedVersion: 1,
-		Entries: []repository.Entry{{SeqNr: 2, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)}},
+	err := s.gateway.Append(t.Context(), eventstore.Append{
+		ID: eventstore.AggregateID{Type: "thread", ULID: poisoned.Thread.String()}, ExpectedVersion: 1,
+		Entries: []eventstore.Entry{{SeqNr: 2, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,15 +4,16 @@ import (
 	"fmt"
 
 	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
 )
 
-func entryOf(recorded usecase.Recorded) (Entry, error) {
+func entryOf(recorded usecase.Recorded) (eventstore.Entry, error) {
 	payload, err := eventcodec.Encode(recorded)
 	if err != nil {
-		return Entry{}, fmt.Errorf("encode event %s: %w", recorded.EventID, err)
+		return eventstore.Entry{}, fmt.Errorf("encode event %s: %w", recorded.EventID, err)
 	}
-	return Entry{
+	return eventstore.Entry{
 		SeqNr:         recorded.SeqNr,
 		EventID:       recorded.EventID.String(),
 		EventType:     eventcodec.TypeOf(recorded.Event),

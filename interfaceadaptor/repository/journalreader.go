@@ -4,17 +4,18 @@ import (
 	"context"
 	"iter"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 )
 
 // JournalReader reads threads' events for the projection, whose port it fills.
-type JournalReader struct{ journal Journal }
+type JournalReader struct{ journal eventstore.Journal }
 
 var _ projection.Journal = (*JournalReader)(nil)
 
 // NewJournalReader returns a reader of journal.
-func NewJournalReader(journal Journal) *JournalReader { return &JournalReader{journal} }
+func NewJournalReader(journal eventstore.Journal) *JournalReader { return &JournalReader{journal} }
 
 // EventsAfter reads up to the version that the thread's head shows at the start.
 func (r *JournalReader) EventsAfter(ctx context.Context, key usecase.ThreadKey, after uint64) iter.Seq2[usecase.Recorded, error] {
@@ -57,7 +58,7 @@ func (r *JournalReader) Heads(ctx context.Context) iter.Seq2[projection.Head, er
 	}
 }
 
-func headOf(aggregate AggregateHead) (projection.Head, error) {
+func headOf(aggregate eventstore.AggregateHead) (projection.Head, error) {
 	key, err := KeyOf(aggregate.ID)
 	return projection.Head{Key: key, Version: aggregate.Version}, err
 }

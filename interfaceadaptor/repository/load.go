@@ -6,6 +6,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
 )
 
@@ -56,7 +57,7 @@ func (r *ThreadRepository) Reload(ctx context.Context, key usecase.ThreadKey) (t
 }
 
 // base is the state to replay from: as late as can be had, and the state before the first event at worst.
-func (r *ThreadRepository) base(ctx context.Context, key usecase.ThreadKey, remembered thread.Thread, head Head) (thread.Thread, error) {
+func (r *ThreadRepository) base(ctx context.Context, key usecase.ThreadKey, remembered thread.Thread, head eventstore.Head) (thread.Thread, error) {
 	switch version := remembered.Version(); {
 	case version > head.Version:
 		// The store is behind what it once acknowledged: somebody put an older one in its place.

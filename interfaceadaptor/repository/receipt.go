@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase/command"
 )
 
@@ -16,10 +17,10 @@ type answer struct {
 	Message string `json:"message_id,omitempty"`
 }
 
-func storedReceipt(receipt command.Receipt) (Receipt, error) {
+func storedReceipt(receipt command.Receipt) (eventstore.Receipt, error) {
 	result := receipt.Result
 	text, err := json.Marshal(answer{result.Thread.String(), result.Version, result.Member.String(), result.Message.String()})
-	return Receipt{
+	return eventstore.Receipt{
 		CommandID:   receipt.CommandID,
 		Fingerprint: receipt.Fingerprint,
 		Answer:      text,
@@ -27,7 +28,7 @@ func storedReceipt(receipt command.Receipt) (Receipt, error) {
 	}, err
 }
 
-func commandReceipt(stored Receipt) (command.Receipt, error) {
+func commandReceipt(stored eventstore.Receipt) (command.Receipt, error) {
 	fail := func(err error) (command.Receipt, error) {
 		// Not wrapped: that a stored id is invalid is no fault of the one who asks now.
 		return command.Receipt{}, fmt.Errorf("the receipt of command %s can't be read: %v", stored.CommandID, err) //nolint:errorlint // see above

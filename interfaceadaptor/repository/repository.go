@@ -7,18 +7,19 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
 )
 
 // One Save must fit in one Append.
-const _ = uint(MaxAppend - 2*command.MaxBatch)
+const _ = uint(eventstore.MaxAppend - 2*command.MaxBatch)
 
 // ThreadRepository keeps threads in an event store; it fills usecase/command's port. It remembers the states of
 // recently used threads. A remembered state may be behind the journal but never beside it: it is a beginning of the thread's
 // history, and the events that followed bring it up to date.
 type ThreadRepository struct {
-	gateway     EventPersistenceGateway
+	gateway     eventstore.EventPersistenceGateway
 	states      *stateCache
 	snapshotter *snapshotter
 }
@@ -50,7 +51,7 @@ func (s Settings) withDefaults() Settings {
 }
 
 // New returns a repository over gateway. [ThreadRepository.Close] ends it.
-func New(gateway EventPersistenceGateway, settings Settings) *ThreadRepository {
+func New(gateway eventstore.EventPersistenceGateway, settings Settings) *ThreadRepository {
 	settings = settings.withDefaults()
 	states := newStateCache(settings.CacheSize)
 	return &ThreadRepository{
@@ -66,7 +67,7 @@ func (r *ThreadRepository) Close(ctx context.Context) error { return r.snapshott
 
 // Save appends the events to the journal. A snapshot that has become due is written afterwards, in the background.
 func (r *ThreadRepository) Save(ctx context.Context, key usecase.ThreadKey, before thread.Thread, events []usecase.Recorded, receipts []command.Receipt) error {
-	write := Append{ID: aggregateOf(key), ExpectedVersion: before.Version()}
+	write := eventstore.Append{ID: aggregateOf(key), ExpectedVersion: before.Version()}
 	after := before
 	for _, event := range events {
 		entry, err := entryOf(event)
@@ -90,9 +91,9 @@ func (r *ThreadRepository) Save(ctx context.Context, key usecase.ThreadKey, befo
 	}
 
 	err := r.gateway.Append(ctx, write)
-	var handled *HandledError
+	var handled *eventstore.HandledError
 	switch {
-	case errors.Is(err, ErrConflict):
+	case errors.Is(err, eventstore.ErrConflict):
 		return command.ErrConflict
 	case errors.As(err, &handled):
 		receipt, err := commandReceipt(handled.Receipt)

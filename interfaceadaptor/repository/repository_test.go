@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
@@ -22,22 +23,22 @@ import (
 
 // watched is a real gateway that counts what is asked of it, and holds snapshots up when told to.
 type watched struct {
-	repository.EventPersistenceGateway
+	eventstore.EventPersistenceGateway
 	heads, entries, saved atomic.Int64
 	hold                  chan struct{} // not nil: SaveSnapshot waits until it is closed
 }
 
-func (w *watched) Head(ctx context.Context, id repository.AggregateID) (repository.Head, error) {
+func (w *watched) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
 	w.heads.Add(1)
 	return w.EventPersistenceGateway.Head(ctx, id)
 }
 
-func (w *watched) Entries(ctx context.Context, id repository.AggregateID, after, upTo uint64) iter.Seq2[repository.Entry, error] {
+func (w *watched) Entries(ctx context.Context, id eventstore.AggregateID, after, upTo uint64) iter.Seq2[eventstore.Entry, error] {
 	w.entries.Add(int64(upTo - after))
 	return w.EventPersistenceGateway.Entries(ctx, id, after, upTo)
 }
 
-func (w *watched) SaveSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
+func (w *watched) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
 	if w.hold != nil {
 		select {
 		case <-w.hold:
@@ -50,7 +51,7 @@ func (w *watched) SaveSnapshot(ctx context.Context, id repository.AggregateID, s
 	return err
 }
 
-func open(t *testing.T, gateway repository.EventPersistenceGateway, every uint64) *repository.ThreadRepository {
+func open(t *testing.T, gateway eventstore.EventPersistenceGateway, every uint64) *repository.ThreadRepository {
 	threads := repository.New(gateway, repository.Settings{SnapshotEvery: every, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	t.Cleanup(func() {
 		if err := threads.Close(context.WithoutCancel(t.Context())); err != nil {
@@ -199,7 +200,7 @@ type racing struct {
 	meanwhile func()
 }
 
-func (r *racing) Head(ctx context.Context, id repository.AggregateID) (repository.Head, error) {
+func (r *racing) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
 	head, err := r.watched.Head(ctx, id)
 	if meanwhile := r.meanwhile; meanwhile != nil {
 		r.meanwhile = nil
@@ -237,7 +238,7 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 	if err := threads.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	id := repository.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
 	head, err := gateway.Head(t.Context(), id)
 	if err != nil || head.Version != 21 || head.SnapshotVersion < 20 {
 		t.Errorf("head %+v, %v", head, err)
@@ -260,7 +261,7 @@ func TestAThreadThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 	if err := threads.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	id := repository.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
 	head, err := gateway.Head(t.Context(), id)
 	if err != nil || head.Version != events || head.SnapshotVersion <= events-every {
 		t.Errorf("head %+v, %v", head, err)
@@ -314,8 +315,8 @@ func TestSnapshotsThatCannotBeUsed(t *testing.T) {
 	threads, key, other := open(t, gateway, 1000), newKey(t), newKey(t)
 	state := post(t, threads, key, create(t, threads, key))
 	create(t, threads, other)
-	id := repository.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
-	if err := gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: 2, Payload: []byte(`{"format":99}`)}); err != nil {
+	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	if err := gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 2, Payload: []byte(`{"format":99}`)}); err != nil {
 		t.Fatal(err)
 	}
 	loaded, err := open(t, gateway, 1000).Load(t.Context(), key)
@@ -382,9 +383,9 @@ func TestJournalReader(t *testing.T) {
 	}
 
 	// An entry that is no event ends the sequence with an error that names it; a command on the thread can't be decided.
-	id := repository.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
-	poison := repository.Entry{SeqNr: 4, EventID: "poison", EventType: "Poison", OccurredAt: time.Now(), Payload: []byte(`{"id":"poison"}`)}
-	if err := gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 3, Entries: []repository.Entry{poison}}); err != nil {
+	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	poison := eventstore.Entry{SeqNr: 4, EventID: "poison", EventType: "Poison", OccurredAt: time.Now(), Payload: []byte(`{"id":"poison"}`)}
+	if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 3, Entries: []eventstore.Entry{poison}}); err != nil {
 		t.Fatal(err)
 	}
 	var last error

@@ -3,22 +3,16 @@ package repository
 import (
 	"context"
 	"fmt"
-	"iter"
-)
 
-// DueFinder is what a gateway can have beside its port: a way to find the aggregates that lack a snapshot.
-type DueFinder interface {
-	// SnapshotsDue yields the aggregates of the type that have had so many events since their latest snapshot, or more,
-	// in no order. It ends after an error.
-	SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[AggregateHead, error]
-}
+	"example.com/threads/interfaceadaptor/eventstore"
+)
 
 // WriteSnapshotsDue writes the snapshots that were due when a program ended before it wrote them, one after the other,
 // and returns how many: for a program's start, beside its work. Commands need none of them. A thread whose snapshot can't
-// be written is logged and stands in nobody's way. Where the gateway is no [DueFinder] there is nothing to do, and the
+// be written is logged and stands in nobody's way. Where the gateway is no [eventstore.DueFinder] there is nothing to do, and the
 // events to come see to it.
 func (r *ThreadRepository) WriteSnapshotsDue(ctx context.Context) (written int, err error) {
-	finder, able := r.gateway.(DueFinder)
+	finder, able := r.gateway.(eventstore.DueFinder)
 	if !able {
 		return 0, nil
 	}
@@ -40,7 +34,7 @@ func (r *ThreadRepository) WriteSnapshotsDue(ctx context.Context) (written int, 
 	return written, nil
 }
 
-func (r *ThreadRepository) writeSnapshotOf(ctx context.Context, id AggregateID) error {
+func (r *ThreadRepository) writeSnapshotOf(ctx context.Context, id eventstore.AggregateID) error {
 	key, err := KeyOf(id)
 	if err != nil {
 		return err

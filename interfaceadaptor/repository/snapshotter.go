@@ -8,6 +8,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
 )
 
@@ -20,7 +21,7 @@ const (
 // snapshotter writes snapshots off the commands' path: one after the other, by a goroutine that is there while there
 // is something to write. A snapshot that could not be written is due again at the thread's next event.
 type snapshotter struct {
-	snapshots Snapshots
+	snapshots eventstore.Snapshots
 	states    *stateCache
 	every     uint64
 	logger    *slog.Logger
@@ -38,7 +39,7 @@ type dueSnapshot struct {
 	state thread.Thread
 }
 
-func newSnapshotter(snapshots Snapshots, states *stateCache, settings Settings) *snapshotter {
+func newSnapshotter(snapshots eventstore.Snapshots, states *stateCache, settings Settings) *snapshotter {
 	return &snapshotter{
 		snapshots: snapshots,
 		states:    states,
@@ -102,7 +103,7 @@ func (s *snapshotter) write(ctx context.Context, key usecase.ThreadKey, state th
 	if err != nil {
 		return err
 	}
-	if err := s.snapshots.SaveSnapshot(ctx, aggregateOf(key), Snapshot{Version: state.Version(), Payload: payload}); err != nil {
+	if err := s.snapshots.SaveSnapshot(ctx, aggregateOf(key), eventstore.Snapshot{Version: state.Version(), Payload: payload}); err != nil {
 		return err
 	}
 	s.states.remember(key, state, state.Version())

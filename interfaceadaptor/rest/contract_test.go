@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase/command"
@@ -17,7 +18,7 @@ import (
 // system is the write side as it runs: this package on the real service, on DynamoDB.
 type system struct {
 	http.Handler
-	gateway repository.EventPersistenceGateway
+	gateway eventstore.EventPersistenceGateway
 }
 
 func newSystem(t *testing.T) system {
@@ -230,7 +231,7 @@ func TestWhoAskedIsOnTheEvent(t *testing.T) {
 		},
 	} {
 		a := s.do(t, "/threads/create", fields{"executor_id": ada, "name": "x"}, test.extra)
-		aggregate := repository.AggregateID{Tenant: test.want["tenant_code"], Type: "thread", ULID: a.text("thread_id")}
+		aggregate := eventstore.AggregateID{Tenant: test.want["tenant_code"], Type: "thread", ULID: a.text("thread_id")}
 		for entry, err := range s.gateway.Entries(t.Context(), aggregate, 0, 1) {
 			var event fields
 			if err == nil {

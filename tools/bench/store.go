@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -41,9 +41,9 @@ func appends(ctx context.Context, folder string, clients int, duration time.Dura
 	group, ctx := errgroup.WithContext(ctx)
 	for range clients {
 		group.Go(func() error {
-			id := repository.AggregateID{Tenant: "default", Type: "thread", ULID: ulid.Make().String()}
+			id := eventstore.AggregateID{Tenant: "default", Type: "thread", ULID: ulid.Make().String()}
 			for version := uint64(0); time.Since(begun) < duration; version++ {
-				if err := store.Append(ctx, repository.Append{ID: id, ExpectedVersion: version, Entries: []repository.Entry{entry(version + 1)}}); err != nil {
+				if err := store.Append(ctx, eventstore.Append{ID: id, ExpectedVersion: version, Entries: []eventstore.Entry{entry(version + 1)}}); err != nil {
 					return err
 				}
 				count.Add(1)
@@ -56,9 +56,9 @@ func appends(ctx context.Context, folder string, clients int, duration time.Dura
 }
 
 // entry is about that of a short message.
-func entry(seqNr uint64) repository.Entry {
+func entry(seqNr uint64) eventstore.Entry {
 	id := ulid.Make().String()
-	return repository.Entry{
+	return eventstore.Entry{
 		SeqNr: seqNr, EventID: id, EventType: "ThreadMessagePosted", OccurredAt: time.Now(), UserID: id, CommandID: id, CorrelationID: id,
 		Payload: fmt.Appendf(nil, `{"data":%q}`, strings.Repeat("x", eventSize)),
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
@@ -41,7 +42,7 @@ func (f *faulty) Save(ctx context.Context, key usecase.ThreadKey, state thread.T
 }
 
 // process is a service with a repository and a cache of its own, as each process has.
-func process(t *testing.T, gateway repository.EventPersistenceGateway) (*command.Service, *faulty) {
+func process(t *testing.T, gateway eventstore.EventPersistenceGateway) (*command.Service, *faulty) {
 	threads := repository.New(gateway, repository.Settings{SnapshotEvery: 20, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	f := &faulty{Repository: threads}
 	service := command.NewService(f, command.Settings{Timeout: 20 * time.Second})

@@ -11,15 +11,15 @@ import (
 
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
 // Store is an open event store. [Store.Close] ends it.
 type Store struct {
-	Gateway repository.EventPersistenceGateway
+	Gateway eventstore.EventPersistenceGateway
 	// Check tells why the store can't be used, for /health/ready.
 	Check func(context.Context) error
 

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // Append writes head, entries and receipts in one transaction.
@@ -17,7 +17,7 @@ import (
 // An answer can be lost although the transaction was done. The token makes a repeat harmless, for ten minutes and
 // where it is the same call; beyond that, the event id in the journal tells that the write that is in the way is this
 // very one.
-func (g *Gateway) Append(ctx context.Context, write repository.Append) error {
+func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 	input, err := g.transaction(write)
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", write.ID, err)
@@ -29,8 +29,8 @@ func (g *Gateway) Append(ctx context.Context, write repository.Append) error {
 	var canceled *types.TransactionCanceledException
 	if errors.As(err, &canceled) && refused(canceled) {
 		err = g.whyRefused(ctx, write, canceled.CancellationReasons)
-		var handled *repository.HandledError
-		if errors.Is(err, repository.ErrConflict) || errors.As(err, &handled) {
+		var handled *eventstore.HandledError
+		if errors.Is(err, eventstore.ErrConflict) || errors.As(err, &handled) {
 			return err
 		}
 	}
@@ -39,7 +39,7 @@ func (g *Gateway) Append(ctx context.Context, write repository.Append) error {
 
 // whyRefused finds the answer in the reasons, which are in the order of the transaction's items: nil when the write is
 // there already, *HandledError when a command is, and ErrConflict otherwise.
-func (g *Gateway) whyRefused(ctx context.Context, write repository.Append, reasons []types.CancellationReason) error {
+func (g *Gateway) whyRefused(ctx context.Context, write eventstore.Append, reasons []types.CancellationReason) error {
 	if len(reasons) != 1+len(write.Entries)+len(write.Receipts) {
 		return fmt.Errorf("the transaction was cancelled for %d reasons, not one for each of its items", len(reasons))
 	}
@@ -53,19 +53,19 @@ func (g *Gateway) whyRefused(ctx context.Context, write repository.Append, reaso
 			if err != nil {
 				return err
 			}
-			return &repository.HandledError{Receipt: receipt}
+			return &eventstore.HandledError{Receipt: receipt}
 		}
 	}
 	version, err := item(reasons[0].Item).number("version")
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("append to %s: %w: expected %d, found %d", write.ID, repository.ErrConflict, write.ExpectedVersion, version)
+	return fmt.Errorf("append to %s: %w: expected %d, found %d", write.ID, eventstore.ErrConflict, write.ExpectedVersion, version)
 }
 
 // isOwn tells whether the first event is in the journal. DynamoDB shows what is in the way of it; where it names another
 // item as the reason, the journal is asked.
-func (g *Gateway) isOwn(ctx context.Context, write repository.Append, reason types.CancellationReason) (bool, error) {
+func (g *Gateway) isOwn(ctx context.Context, write eventstore.Append, reason types.CancellationReason) (bool, error) {
 	first := write.Entries[0]
 	found := item(reason.Item)
 	if len(found) == 0 {

@@ -8,9 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb/internal/faults"
-	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/usecase"
 )
 
 const write = "TransactWriteItems"
@@ -27,7 +26,7 @@ func TestContentionIsRetriedWithTheSameToken(t *testing.T) {
 			id := begin(t, gateway, 1)
 			s.transport.Clear()
 			s.transport.On(write, 3, faults.CancelTransaction(codes...))
-			if err := gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 2)}); err != nil {
+			if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 2)}); err != nil {
 				t.Fatal(err)
 			}
 			calls := s.transport.Calls(write)
@@ -49,7 +48,7 @@ func TestContentionWithoutEndIsGivenUp(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 1)
 	s.transport.On(write, faults.Forever, faults.CancelTransaction("TransactionConflict"))
-	wantUnavailable(t, gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}))
+	wantUnavailable(t, gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}))
 	wantVersion(t, gateway, id, 1)
 }
 
@@ -58,13 +57,13 @@ func TestAFailedConditionIsNotRetried(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 2)
 	s.transport.Clear()
-	err := gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)})
-	if !errors.Is(err, repository.ErrConflict) {
+	err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)})
+	if !errors.Is(err, eventstore.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
 	s.transport.On(write, 1, faults.CancelTransaction("ConditionalCheckFailed", "TransactionConflict"))
-	err = gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 1)})
-	if !errors.Is(err, repository.ErrConflict) {
+	err = gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 1)})
+	if !errors.Is(err, eventstore.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
 	if calls := s.transport.Calls(write); len(calls) != 2 {
@@ -75,17 +74,17 @@ func TestAFailedConditionIsNotRetried(t *testing.T) {
 func TestALostWriteIsRecognisedWithoutItsToken(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
-	for name, meanwhile := range map[string]func(id repository.AggregateID){
-		"nothing happened since": func(repository.AggregateID) {},
-		"others have written since": func(id repository.AggregateID) {
-			if err := gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 3)}); err != nil {
+	for name, meanwhile := range map[string]func(id eventstore.AggregateID){
+		"nothing happened since": func(eventstore.AggregateID) {},
+		"others have written since": func(id eventstore.AggregateID) {
+			if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 3)}); err != nil {
 				t.Error(err)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.transport.Clear()
-			lost := repository.Append{ID: newID(), Entries: entries(0, 2), Receipts: []repository.Receipt{receipt()}}
+			lost := eventstore.Append{ID: newID(), Entries: entries(0, 2), Receipts: []eventstore.Receipt{receipt()}}
 			s.transport.On(write, 1, faults.LoseAnswer(func() {
 				meanwhile(lost.ID)
 				s.transport.On(write, 1, faults.ForgetToken)
@@ -106,13 +105,13 @@ func TestALostWriteOfAnotherIsNoSuccess(t *testing.T) {
 	id := begin(t, gateway, 1)
 	s.transport.On(write, 1, func(call faults.Call) (*http.Response, error) { // lost before it was done, and another one is done
 		s.transport.Clear()
-		if err := gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}); err != nil {
+		if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}); err != nil {
 			t.Error(err)
 		}
 		return faults.Reset(call)
 	})
-	err := gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)})
-	if !errors.Is(err, repository.ErrConflict) {
+	err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)})
+	if !errors.Is(err, eventstore.ErrConflict) {
 		t.Errorf("got %v, want ErrConflict", err)
 	}
 	wantVersion(t, gateway, id, 2)
@@ -126,11 +125,11 @@ func TestAWriteThatDoesNotFitSaysSo(t *testing.T) {
 	for i := range large {
 		large[i].Payload = []byte(`"` + strings.Repeat("x", 250_000) + `"`)
 	}
-	err := gateway.Append(t.Context(), repository.Append{ID: id, Entries: large})
-	if err == nil || !strings.Contains(err.Error(), "fewer entries") || errors.Is(err, usecase.ErrUnavailable) {
+	err := gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: large})
+	if err == nil || !strings.Contains(err.Error(), "fewer entries") || errors.Is(err, eventstore.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
-	if err := gateway.Append(t.Context(), repository.Append{ID: id, Entries: large[:15]}); err != nil {
+	if err := gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: large[:15]}); err != nil {
 		t.Errorf("3.75 MB should fit: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // maxBatchGet is how many keys DynamoDB takes at once.
@@ -15,7 +15,7 @@ const maxBatchGet = 100
 
 // getEntries reads the journal's items from one number up to, but without, another, by their sort keys, consistently.
 // DynamoDB answers what it has the capacity for and names the rest, which is asked for again.
-func (g *Gateway) getEntries(ctx context.Context, id repository.AggregateID, from, end uint64) (map[string]item, error) {
+func (g *Gateway) getEntries(ctx context.Context, id eventstore.AggregateID, from, end uint64) (map[string]item, error) {
 	var keys []map[string]types.AttributeValue
 	for seqNr := from; seqNr < end; seqNr++ {
 		keys = append(keys, g.key(id, seqNr))

@@ -8,13 +8,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // Entries reads the index, which is cheap, and never believes it: a number that it leaves out - at the end or in the
 // middle - is read from the table by its key, consistently. No more than a page is in memory.
-func (g *Gateway) Entries(ctx context.Context, id repository.AggregateID, after, upTo uint64) iter.Seq2[repository.Entry, error] {
-	return func(yield func(repository.Entry, error) bool) {
+func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after, upTo uint64) iter.Seq2[eventstore.Entry, error] {
+	return func(yield func(eventstore.Entry, error) bool) {
 		if after >= upTo {
 			return
 		}
@@ -31,7 +31,7 @@ func (g *Gateway) Entries(ctx context.Context, id repository.AggregateID, after,
 		}
 		for entry, err := range g.entriesByIndex(ctx, page, id, next, upTo) {
 			if err != nil {
-				yield(repository.Entry{}, err)
+				yield(eventstore.Entry{}, err)
 				return
 			}
 			if !fill(entry.SeqNr) || !yield(entry, nil) {
@@ -45,9 +45,9 @@ func (g *Gateway) Entries(ctx context.Context, id repository.AggregateID, after,
 
 // entriesByIndex yields what the index shows, in order, possibly with holes.
 func (g *Gateway) entriesByIndex(
-	ctx context.Context, page *pageSize, id repository.AggregateID, from, to uint64,
-) iter.Seq2[repository.Entry, error] {
-	return func(yield func(repository.Entry, error) bool) {
+	ctx context.Context, page *pageSize, id eventstore.AggregateID, from, to uint64,
+) iter.Seq2[eventstore.Entry, error] {
+	return func(yield func(eventstore.Entry, error) bool) {
 		query := &dynamodb.QueryInput{
 			TableName:                 aws.String(g.settings.JournalTable),
 			IndexName:                 aws.String(journalIndex),
@@ -60,7 +60,7 @@ func (g *Gateway) entriesByIndex(
 			query.Limit = aws.Int32(int32(page.items()))
 			output, err := g.client.Query(ctx, query)
 			if err != nil {
-				yield(repository.Entry{}, explain(ctx, err, "query the journal of", id))
+				yield(eventstore.Entry{}, explain(ctx, err, "query the journal of", id))
 				return
 			}
 			for _, found := range output.Items {
@@ -80,20 +80,20 @@ func (g *Gateway) entriesByIndex(
 // entriesByKey yields the entries from one number up to, but without, another. One that is not there is an error: the
 // head has shown that it was written.
 func (g *Gateway) entriesByKey(
-	ctx context.Context, page *pageSize, id repository.AggregateID, from, end uint64,
-) iter.Seq2[repository.Entry, error] {
-	return func(yield func(repository.Entry, error) bool) {
+	ctx context.Context, page *pageSize, id eventstore.AggregateID, from, end uint64,
+) iter.Seq2[eventstore.Entry, error] {
+	return func(yield func(eventstore.Entry, error) bool) {
 		for from < end {
 			to := min(end, from+uint64(min(page.items(), maxBatchGet)))
 			found, err := g.getEntries(ctx, id, from, to)
 			if err != nil {
-				yield(repository.Entry{}, explain(ctx, err, "read the journal of", id))
+				yield(eventstore.Entry{}, explain(ctx, err, "read the journal of", id))
 				return
 			}
 			for ; from < to; from++ {
 				event, exists := found[sortKey(id, from)]
 				if !exists {
-					yield(repository.Entry{}, fmt.Errorf("event %d of %s is missing in the journal", from, id))
+					yield(eventstore.Entry{}, fmt.Errorf("event %d of %s is missing in the journal", from, id))
 					return
 				}
 				page.saw(event)

@@ -12,13 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/usecase"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // explain says what failed and sorts it: the caller has gone (context.Canceled), the store did not answer
-// (usecase.ErrUnavailable), or a fault.
-func explain(ctx context.Context, err error, doing string, id repository.AggregateID) error {
+// (eventstore.ErrUnavailable), or a fault.
+func explain(ctx context.Context, err error, doing string, id eventstore.AggregateID) error {
 	return explainf(ctx, err, "%s %s", doing, id)
 }
 
@@ -30,7 +29,7 @@ func explainf(ctx context.Context, err error, format string, args ...any) error 
 	case errors.Is(ended, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, ended)
 	case ended != nil || passing(err):
-		return fmt.Errorf("%s: %w: %w", doing, usecase.ErrUnavailable, err)
+		return fmt.Errorf("%s: %w: %w", doing, eventstore.ErrUnavailable, err)
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}

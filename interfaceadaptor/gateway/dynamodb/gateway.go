@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
-	"example.com/threads/interfaceadaptor/repository"
 )
 
 // DefaultShards is the number of logical shards unless set.
@@ -35,7 +35,7 @@ type Gateway struct {
 	packer   *packing.Packer
 }
 
-var _ repository.EventPersistenceGateway = (*Gateway)(nil)
+var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)
 
 // New checks the settings. It connects to nothing.
 func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gateway, error) {

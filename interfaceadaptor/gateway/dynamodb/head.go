@@ -6,14 +6,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // headSeqNr is the head's place among an aggregate's items in the snapshot table.
 const headSeqNr = 0
 
 // Head reads the head item without its payload, consistently.
-func (g *Gateway) Head(ctx context.Context, id repository.AggregateID) (repository.Head, error) {
+func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
 	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:                aws.String(g.settings.SnapshotTable),
 		Key:                      g.key(id, headSeqNr),
@@ -22,19 +22,19 @@ func (g *Gateway) Head(ctx context.Context, id repository.AggregateID) (reposito
 		ConsistentRead:           aws.Bool(true),
 	})
 	if err != nil {
-		return repository.Head{}, explain(ctx, err, "read the head of", id)
+		return eventstore.Head{}, explain(ctx, err, "read the head of", id)
 	}
 	return headOf(output.Item)
 }
 
-func headOf(found item) (repository.Head, error) {
+func headOf(found item) (eventstore.Head, error) {
 	version, err := found.number("version")
 	if err != nil {
-		return repository.Head{}, err
+		return eventstore.Head{}, err
 	}
 	snapshot, err := found.number("snapshot_version")
 	if err != nil {
-		return repository.Head{}, err
+		return eventstore.Head{}, err
 	}
-	return repository.Head{Version: version, SnapshotVersion: snapshot}, nil
+	return eventstore.Head{Version: version, SnapshotVersion: snapshot}, nil
 }

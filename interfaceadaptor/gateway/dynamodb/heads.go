@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 const (
@@ -19,8 +19,8 @@ const (
 
 // Heads scans the snapshot table. It reads the table and not the small index, because an index may never show a head
 // that it has not got yet, and repairs are for what else went missing.
-func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[repository.AggregateHead, error] {
-	return func(yield func(repository.AggregateHead, error) bool) {
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eventstore.AggregateHead, error] {
+	return func(yield func(eventstore.AggregateHead, error) bool) {
 		pages := dynamodb.NewScanPaginator(g.client, &dynamodb.ScanInput{
 			TableName:            aws.String(g.settings.SnapshotTable),
 			FilterExpression:     aws.String("#seq_nr = :head AND begins_with(#aid, :type)"),
@@ -36,7 +36,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[rep
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
-				yield(repository.AggregateHead{}, explainf(ctx, err, "scan the heads of type %s", aggregateType))
+				yield(eventstore.AggregateHead{}, explainf(ctx, err, "scan the heads of type %s", aggregateType))
 				return
 			}
 			for _, found := range page.Items {
@@ -46,17 +46,17 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[rep
 				}
 			}
 			if pages.HasMorePages() && !wait(ctx, scanPause) {
-				yield(repository.AggregateHead{}, explainf(ctx, ctx.Err(), "scan the heads of type %s", aggregateType))
+				yield(eventstore.AggregateHead{}, explainf(ctx, ctx.Err(), "scan the heads of type %s", aggregateType))
 				return
 			}
 		}
 	}
 }
 
-func aggregateHeadOf(aggregateType string, found item) (repository.AggregateHead, error) {
+func aggregateHeadOf(aggregateType string, found item) (eventstore.AggregateHead, error) {
 	head, err := headOf(found)
-	return repository.AggregateHead{
-		ID: repository.AggregateID{
+	return eventstore.AggregateHead{
+		ID: eventstore.AggregateID{
 			Tenant: tenantOf(found.text("pkey")),
 			Type:   aggregateType,
 			ULID:   strings.TrimPrefix(found.text("aid"), aggregateType+"-"),

@@ -11,7 +11,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 func shardOf(name string) string {
@@ -28,8 +28,8 @@ func TestItemsAreAsDocumented(t *testing.T) {
 		id.Tenant = tenant
 		made := entries(0, 2)
 		first := []byte(`{"state":1}`)
-		err := gateway.Append(t.Context(), repository.Append{
-			ID: id, Entries: made, FirstSnapshot: first, Receipts: []repository.Receipt{kept},
+		err := gateway.Append(t.Context(), eventstore.Append{
+			ID: id, Entries: made, FirstSnapshot: first, Receipts: []eventstore.Receipt{kept},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestTheHeadStaysSmall(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 200)
-	large := repository.Snapshot{Version: 200, Payload: []byte(strings.Repeat("state ", 200_000))}
+	large := eventstore.Snapshot{Version: 200, Payload: []byte(strings.Repeat("state ", 200_000))}
 	if err := gateway.SaveSnapshot(t.Context(), id, large); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestPayloadsOfEitherTypeAreRead(t *testing.T) {
 		}
 	}
 	count := 0
-	for snapshot, err := range gateway.Snapshots(t.Context(), id, repository.Head{Version: 1}) {
+	for snapshot, err := range gateway.Snapshots(t.Context(), id, eventstore.Head{Version: 1}) {
 		if count++; err != nil || string(snapshot.Payload) != `{"state":1}` {
 			t.Errorf("the first state is %s, %v", snapshot.Payload, err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 const (
@@ -39,12 +39,12 @@ func tenantOf(partition string) string {
 	return tenant
 }
 
-func sortKey(id repository.AggregateID, seqNr uint64) string {
+func sortKey(id eventstore.AggregateID, seqNr uint64) string {
 	return id.String() + "-" + strconv.FormatUint(seqNr, 10)
 }
 
 // key is the primary key of an aggregate's item: of an event in the journal, of the head (0) or a snapshot beside it.
-func (g *Gateway) key(id repository.AggregateID, seqNr uint64) item {
+func (g *Gateway) key(id eventstore.AggregateID, seqNr uint64) item {
 	return item{"pkey": text(g.partition(id.Tenant, id.Type, id.ULID)), "skey": text(sortKey(id, seqNr))}
 }
 
@@ -69,7 +69,7 @@ func indexNames() map[string]string {
 	return map[string]string{"#aid": "aid", "#seq_nr": "seq_nr", "#pkey": "pkey"}
 }
 
-func (g *Gateway) indexValues(id repository.AggregateID, from, to uint64) map[string]types.AttributeValue {
+func (g *Gateway) indexValues(id eventstore.AggregateID, from, to uint64) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		":aid": text(id.String()), ":from": number(from), ":to": number(to),
 		":pkey": text(g.partition(id.Tenant, id.Type, id.ULID)),

@@ -9,13 +9,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
-	"example.com/threads/interfaceadaptor/repository"
 )
 
 // letGo deletes the snapshots before the latest, beyond the number to keep, or has them expire. The index tells which
 // there are; one that it does not show yet goes the next time.
-func (g *Gateway) letGo(ctx context.Context, id repository.AggregateID, latest uint64) error {
+func (g *Gateway) letGo(ctx context.Context, id eventstore.AggregateID, latest uint64) error {
 	if latest == 0 {
 		return nil // the head has gone
 	}

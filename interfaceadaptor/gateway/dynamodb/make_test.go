@@ -8,16 +8,15 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
-	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/usecase"
 )
 
-func entries(after uint64, count int) []repository.Entry {
-	made := make([]repository.Entry, count)
+func entries(after uint64, count int) []eventstore.Entry {
+	made := make([]eventstore.Entry, count)
 	for i := range made {
 		seqNr, eventID := after+uint64(i)+1, ulid.Make().String()
-		made[i] = repository.Entry{
+		made[i] = eventstore.Entry{
 			SeqNr: seqNr, EventID: eventID, OccurredAt: time.UnixMilli(1_700_000_000_123),
 			Payload: fmt.Appendf(nil, `{"id":%q}`, eventID),
 		}
@@ -26,12 +25,12 @@ func entries(after uint64, count int) []repository.Entry {
 }
 
 // begin makes an aggregate with so many entries.
-func begin(t *testing.T, gateway *dynamodb.Gateway, count int) repository.AggregateID {
+func begin(t *testing.T, gateway *dynamodb.Gateway, count int) eventstore.AggregateID {
 	t.Helper()
 	id := newID()
 	for made := 0; made < count; {
-		next := min(repository.MaxAppend, count-made)
-		write := repository.Append{ID: id, ExpectedVersion: uint64(made), Entries: entries(uint64(made), next)}
+		next := min(eventstore.MaxAppend, count-made)
+		write := eventstore.Append{ID: id, ExpectedVersion: uint64(made), Entries: entries(uint64(made), next)}
 		if made == 0 {
 			write.FirstSnapshot = []byte(`{"state":1}`)
 		}
@@ -43,14 +42,14 @@ func begin(t *testing.T, gateway *dynamodb.Gateway, count int) repository.Aggreg
 	return id
 }
 
-func receipt() repository.Receipt {
-	return repository.Receipt{
+func receipt() eventstore.Receipt {
+	return eventstore.Receipt{
 		CommandID: ulid.Make().String(), Fingerprint: "f", Answer: []byte("{}"), ExpiresAt: time.Now().Add(time.Hour),
 	}
 }
 
 // readAll counts the entries that come in order before the end or an error.
-func readAll(t *testing.T, gateway *dynamodb.Gateway, id repository.AggregateID, upTo uint64) (uint64, error) {
+func readAll(t *testing.T, gateway *dynamodb.Gateway, id eventstore.AggregateID, upTo uint64) (uint64, error) {
 	t.Helper()
 	var last uint64
 	for entry, err := range gateway.Entries(t.Context(), id, 0, upTo) {
@@ -65,7 +64,7 @@ func readAll(t *testing.T, gateway *dynamodb.Gateway, id repository.AggregateID,
 	return last, nil
 }
 
-func wantVersion(t *testing.T, gateway *dynamodb.Gateway, id repository.AggregateID, want uint64) {
+func wantVersion(t *testing.T, gateway *dynamodb.Gateway, id eventstore.AggregateID, want uint64) {
 	t.Helper()
 	if head, err := gateway.Head(t.Context(), id); err != nil || head.Version != want {
 		t.Errorf("version %d, %v; want %d", head.Version, err, want)
@@ -74,7 +73,7 @@ func wantVersion(t *testing.T, gateway *dynamodb.Gateway, id repository.Aggregat
 
 func wantUnavailable(t *testing.T, err error) {
 	t.Helper()
-	if !errors.Is(err, usecase.ErrUnavailable) {
-		t.Errorf("got %v, want usecase.ErrUnavailable", err)
+	if !errors.Is(err, eventstore.ErrUnavailable) {
+		t.Errorf("got %v, want eventstore.ErrUnavailable", err)
 	}
 }

@@ -8,31 +8,31 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // Receipt reads consistently. An expired one that DynamoDB has not deleted yet does not exist.
-func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (repository.Receipt, bool, error) {
+func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (eventstore.Receipt, bool, error) {
 	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(g.settings.SnapshotTable),
 		Key:            g.receiptKey(tenant, commandID),
 		ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return repository.Receipt{}, false, explainf(ctx, err, "read the receipt of command %s", commandID)
+		return eventstore.Receipt{}, false, explainf(ctx, err, "read the receipt of command %s", commandID)
 	}
 	if len(output.Item) == 0 {
-		return repository.Receipt{}, false, nil
+		return eventstore.Receipt{}, false, nil
 	}
 	receipt, err := receiptOf(commandID, output.Item)
 	if err != nil || !receipt.ExpiresAt.After(g.settings.Clock()) {
-		return repository.Receipt{}, false, err
+		return eventstore.Receipt{}, false, err
 	}
 	return receipt, true, nil
 }
 
 // receiptPut writes a receipt where there is none, or where the one that is there has expired.
-func (g *Gateway) receiptPut(tenant string, receipt repository.Receipt) *types.Put {
+func (g *Gateway) receiptPut(tenant string, receipt eventstore.Receipt) *types.Put {
 	put := g.receiptKey(tenant, receipt.CommandID)
 	put["fingerprint"] = text(receipt.Fingerprint)
 	put["answer"] = binary(receipt.Answer)
@@ -47,12 +47,12 @@ func (g *Gateway) receiptPut(tenant string, receipt repository.Receipt) *types.P
 	}
 }
 
-func receiptOf(commandID string, found item) (repository.Receipt, error) {
+func receiptOf(commandID string, found item) (eventstore.Receipt, error) {
 	ttl, err := found.number("ttl")
 	if err != nil {
-		return repository.Receipt{}, err
+		return eventstore.Receipt{}, err
 	}
-	return repository.Receipt{
+	return eventstore.Receipt{
 		CommandID:   commandID,
 		Fingerprint: found.text("fingerprint"),
 		Answer:      found.bytes("answer"),

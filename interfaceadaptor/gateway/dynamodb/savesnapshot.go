@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // partBytes is how much of a snapshot one item holds: an item takes 400 KB.
@@ -18,7 +18,7 @@ const partBytes = 300_000
 // SaveSnapshot writes the parts, then the main item, which makes the snapshot complete, then the head's pointer, which
 // makes it the latest. A process that dies in between leaves parts that nothing refers to: they cost their storage and
 // nothing else.
-func (g *Gateway) SaveSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
+func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
 	head, err := g.Head(ctx, id)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id repository.AggregateID, s
 
 // writeSnapshot stores a snapshot. One of the same version that is complete already stays, so that what a reader puts
 // together never changes under its hands.
-func (g *Gateway) writeSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
+func (g *Gateway) writeSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
 	packed := g.packer.Pack(snapshot.Payload)
 	pieces := slices.Collect(slices.Chunk(packed.Bytes, partBytes))
 	main := g.key(id, snapshot.Version)
@@ -76,7 +76,7 @@ func (g *Gateway) writeSnapshot(ctx context.Context, id repository.AggregateID, 
 
 // pointTo moves the head's pointer forward, never back, and leaves the version alone. It returns what the head points
 // to afterwards.
-func (g *Gateway) pointTo(ctx context.Context, id repository.AggregateID, version uint64) (uint64, error) {
+func (g *Gateway) pointTo(ctx context.Context, id eventstore.AggregateID, version uint64) (uint64, error) {
 	err := retryContended(ctx, func() error { // a command that is writing the head is in the way for a moment
 		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:           aws.String(g.settings.SnapshotTable),

@@ -7,12 +7,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // snapshotIndex yields what the index shows of the snapshots up to a version, latest first: the keys, checksum, parts and
 // ttl of their main items. The head, at seq_nr 0, is none of them.
-func (g *Gateway) snapshotIndex(ctx context.Context, id repository.AggregateID, upTo uint64) iter.Seq2[item, error] {
+func (g *Gateway) snapshotIndex(ctx context.Context, id eventstore.AggregateID, upTo uint64) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		if upTo == 0 {
 			return

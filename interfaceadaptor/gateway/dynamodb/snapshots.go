@@ -5,16 +5,16 @@ import (
 	"errors"
 	"iter"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // Snapshots yields the one that the head points to, then older ones as the index shows them, then the state after event
 // 1 out of the head item. Each is read when it is asked for: who is content with the first pays for no other.
-func (g *Gateway) Snapshots(ctx context.Context, id repository.AggregateID, head repository.Head) iter.Seq2[repository.Snapshot, error] {
-	return func(yield func(repository.Snapshot, error) bool) {
+func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[eventstore.Snapshot, error] {
+	return func(yield func(eventstore.Snapshot, error) bool) {
 		for version, err := range g.candidates(ctx, id, head) {
 			if err != nil {
-				yield(repository.Snapshot{}, explain(ctx, err, "find the snapshots of", id))
+				yield(eventstore.Snapshot{}, explain(ctx, err, "find the snapshots of", id))
 				return
 			}
 			snapshot, err := g.readSnapshot(ctx, id, version)
@@ -32,7 +32,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id repository.AggregateID, head
 
 // candidates yields the seq_nrs of the items that may hold a snapshot, latest first. A head that was read a while ago
 // may point to one that others have let go of, for a later one: so the index is asked for those up to the head's version.
-func (g *Gateway) candidates(ctx context.Context, id repository.AggregateID, head repository.Head) iter.Seq2[uint64, error] {
+func (g *Gateway) candidates(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if head.SnapshotVersion > 0 {
 			if !yield(head.SnapshotVersion, nil) {

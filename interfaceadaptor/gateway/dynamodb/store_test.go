@@ -13,10 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/oklog/ulid/v2"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb/internal/faults"
 	"example.com/threads/interfaceadaptor/gateway/gatewaytest"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/tools/dynamodb-setup/schema"
 )
@@ -109,7 +109,7 @@ func (s *store) hideEntries(hidden func(seqNr uint64) bool) {
 }
 
 // items reads all items of an aggregate in a table, as they are.
-func (s *store) items(t *testing.T, table string, id repository.AggregateID) []map[string]types.AttributeValue {
+func (s *store) items(t *testing.T, table string, id eventstore.AggregateID) []map[string]types.AttributeValue {
 	t.Helper()
 	var found []map[string]types.AttributeValue
 	pages := sdk.NewScanPaginator(s.client, &sdk.ScanInput{
@@ -129,7 +129,7 @@ func (s *store) items(t *testing.T, table string, id repository.AggregateID) []m
 }
 
 // lastOf is the last item of a snapshot: its last part, or the main item when it has none.
-func (s *store) lastOf(t *testing.T, id repository.AggregateID, version uint64) map[string]types.AttributeValue {
+func (s *store) lastOf(t *testing.T, id eventstore.AggregateID, version uint64) map[string]types.AttributeValue {
 	t.Helper()
 	skey := id.String() + "-" + strconv.FormatUint(version, 10)
 	var last map[string]types.AttributeValue
@@ -144,7 +144,7 @@ func (s *store) lastOf(t *testing.T, id repository.AggregateID, version uint64) 
 	return last
 }
 
-func (s *store) damageSnapshot(t *testing.T, id repository.AggregateID, version uint64) {
+func (s *store) damageSnapshot(t *testing.T, id eventstore.AggregateID, version uint64) {
 	t.Helper()
 	last := s.lastOf(t, id, version)
 	payload := last["payload"].(*types.AttributeValueMemberB)
@@ -154,7 +154,7 @@ func (s *store) damageSnapshot(t *testing.T, id repository.AggregateID, version 
 	}
 }
 
-func (s *store) removeSnapshot(t *testing.T, id repository.AggregateID, version uint64) {
+func (s *store) removeSnapshot(t *testing.T, id eventstore.AggregateID, version uint64) {
 	t.Helper()
 	last := s.lastOf(t, id, version)
 	key := map[string]types.AttributeValue{"pkey": last["pkey"], "skey": last["skey"]}
@@ -179,6 +179,6 @@ func num(found map[string]types.AttributeValue, attribute string) string {
 	return value.Value
 }
 
-func newID() repository.AggregateID {
-	return repository.AggregateID{Type: "thread", ULID: ulid.Make().String()}
+func newID() eventstore.AggregateID {
+	return eventstore.AggregateID{Type: "thread", ULID: ulid.Make().String()}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // maxTransaction is how many bytes one transaction takes at most: 4 MB, less what the estimate may miss.
@@ -16,7 +16,7 @@ const maxTransaction = 4_000_000
 
 // transaction is the write as DynamoDB takes it: the head, then the entries, then the receipts. It is built once and
 // repeated as it is, because the token stands for exactly these bytes.
-func (g *Gateway) transaction(write repository.Append) (*dynamodb.TransactWriteItemsInput, error) {
+func (g *Gateway) transaction(write eventstore.Append) (*dynamodb.TransactWriteItemsInput, error) {
 	if err := write.Check(); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (g *Gateway) transaction(write repository.Append) (*dynamodb.TransactWriteI
 }
 
 // lock moves the head from the expected version, or makes it.
-func (g *Gateway) lock(write repository.Append) types.TransactWriteItem {
+func (g *Gateway) lock(write eventstore.Append) types.TransactWriteItem {
 	next := write.NextVersion()
 	if write.ExpectedVersion > 0 {
 		return types.TransactWriteItem{Update: &types.Update{

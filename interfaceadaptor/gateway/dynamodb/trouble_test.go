@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb/internal/faults"
-	"example.com/threads/interfaceadaptor/repository"
 )
 
 // trouble is what passes by itself: retried by the SDK, and told as unavailable where it does not pass.
@@ -22,37 +22,37 @@ var trouble = map[string]faults.Fault{
 }
 
 // calls are the port's methods, with the operations that they stand on.
-func calls(gateway *dynamodb.Gateway) map[string]func(ctx context.Context, id repository.AggregateID) error {
-	return map[string]func(ctx context.Context, id repository.AggregateID) error{
-		"TransactWriteItems": func(ctx context.Context, id repository.AggregateID) error {
+func calls(gateway *dynamodb.Gateway) map[string]func(ctx context.Context, id eventstore.AggregateID) error {
+	return map[string]func(ctx context.Context, id eventstore.AggregateID) error{
+		"TransactWriteItems": func(ctx context.Context, id eventstore.AggregateID) error {
 			head, err := gateway.Head(ctx, id)
 			if err != nil {
 				return err
 			}
-			return gateway.Append(ctx, repository.Append{ID: id, ExpectedVersion: head.Version, Entries: entries(head.Version, 1)})
+			return gateway.Append(ctx, eventstore.Append{ID: id, ExpectedVersion: head.Version, Entries: entries(head.Version, 1)})
 		},
-		"GetItem": func(ctx context.Context, id repository.AggregateID) error {
+		"GetItem": func(ctx context.Context, id eventstore.AggregateID) error {
 			_, err := gateway.Head(ctx, id)
 			return err
 		},
-		"Query": func(ctx context.Context, id repository.AggregateID) (err error) {
+		"Query": func(ctx context.Context, id eventstore.AggregateID) (err error) {
 			for _, err = range gateway.Entries(ctx, id, 0, 5) {
 			}
 			return err
 		},
-		"Scan": func(ctx context.Context, id repository.AggregateID) (err error) {
+		"Scan": func(ctx context.Context, id eventstore.AggregateID) (err error) {
 			for _, err = range gateway.Heads(ctx, id.Type) {
 			}
 			return err
 		},
-		"PutItem": func(ctx context.Context, id repository.AggregateID) error {
-			return gateway.SaveSnapshot(ctx, id, repository.Snapshot{Version: 3, Payload: []byte("{}")})
+		"PutItem": func(ctx context.Context, id eventstore.AggregateID) error {
+			return gateway.SaveSnapshot(ctx, id, eventstore.Snapshot{Version: 3, Payload: []byte("{}")})
 		},
-		"UpdateItem": func(ctx context.Context, id repository.AggregateID) error {
-			return gateway.SaveSnapshot(ctx, id, repository.Snapshot{Version: 4, Payload: []byte("{}")})
+		"UpdateItem": func(ctx context.Context, id eventstore.AggregateID) error {
+			return gateway.SaveSnapshot(ctx, id, eventstore.Snapshot{Version: 4, Payload: []byte("{}")})
 		},
-		"DeleteItem": func(ctx context.Context, id repository.AggregateID) error {
-			return gateway.SaveSnapshot(ctx, id, repository.Snapshot{Version: 5, Payload: []byte("{}")})
+		"DeleteItem": func(ctx context.Context, id eventstore.AggregateID) error {
+			return gateway.SaveSnapshot(ctx, id, eventstore.Snapshot{Version: 5, Payload: []byte("{}")})
 		},
 	}
 }

@@ -3,7 +3,7 @@ package gatewaytest
 import (
 	"testing"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // Whatever is wrong with snapshots, the ones before them or the events do.
@@ -50,7 +50,7 @@ var brokenSnapshotContracts = []contract{
 }
 
 // withSnapshots makes an aggregate at version 30 that has snapshots at 10, 20 and 30.
-func withSnapshots(t *testing.T, h Harness) repository.AggregateID {
+func withSnapshots(t *testing.T, h Harness) eventstore.AggregateID {
 	t.Helper()
 	id := newID()
 	grow(t, h, id, 0, 30, 0)
@@ -58,9 +58,9 @@ func withSnapshots(t *testing.T, h Harness) repository.AggregateID {
 	return id
 }
 
-func saveLarge(t *testing.T, h Harness, id repository.AggregateID, version uint64) {
+func saveLarge(t *testing.T, h Harness, id eventstore.AggregateID, version uint64) {
 	t.Helper()
-	if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: version, Payload: noise(1_000_000)}); err != nil {
+	if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: version, Payload: noise(1_000_000)}); err != nil {
 		t.Fatal(err)
 	}
 }

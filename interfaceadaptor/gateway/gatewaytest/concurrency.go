@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 const writers = 32
@@ -15,9 +15,9 @@ var concurrencyContracts = []contract{
 	{"one of 32 writers wins each version", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		for version := range uint64(6) { // the first one is for the creation
-			won := race(t, func(int) (repository.Entry, error) {
+			won := race(t, func(int) (eventstore.Entry, error) {
 				made := entries(version, 1, 0)
-				return made[0], h.Gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: version, Entries: made})
+				return made[0], h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: version, Entries: made})
 			})
 			if len(won) != 1 {
 				t.Fatalf("%d writers won version %d", len(won), version+1)
@@ -29,15 +29,15 @@ var concurrencyContracts = []contract{
 	{"32 writers who try again all get through", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 1, 0)
-		won := race(t, func(int) (repository.Entry, error) {
+		won := race(t, func(int) (eventstore.Entry, error) {
 			for {
 				head, err := h.Gateway.Head(t.Context(), id)
 				if err != nil {
-					return repository.Entry{}, err
+					return eventstore.Entry{}, err
 				}
 				made := entries(head.Version, 1, 0)
-				err = h.Gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: head.Version, Entries: made})
-				if !errors.Is(err, repository.ErrConflict) {
+				err = h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: head.Version, Entries: made})
+				if !errors.Is(err, eventstore.ErrConflict) {
 					return made[0], err
 				}
 			}
@@ -53,14 +53,14 @@ var concurrencyContracts = []contract{
 	}},
 	{"one of 32 handles a command", Settings{}, func(t *testing.T, h Harness) {
 		shared := receipt(newID().ULID)
-		ids := make([]repository.AggregateID, writers)
-		won := race(t, func(writer int) (repository.Entry, error) {
+		ids := make([]eventstore.AggregateID, writers)
+		won := race(t, func(writer int) (eventstore.Entry, error) {
 			ids[writer] = newID()
 			made := entries(0, 1, 0)
-			err := h.Gateway.Append(t.Context(), repository.Append{ID: ids[writer], Entries: made, Receipts: []repository.Receipt{shared}})
-			var handled *repository.HandledError
+			err := h.Gateway.Append(t.Context(), eventstore.Append{ID: ids[writer], Entries: made, Receipts: []eventstore.Receipt{shared}})
+			var handled *eventstore.HandledError
 			if errors.As(err, &handled) {
-				err = repository.ErrConflict // the one way to lose that race knows
+				err = eventstore.ErrConflict // the one way to lose that race knows
 			}
 			return made[0], err
 		})
@@ -80,10 +80,10 @@ var concurrencyContracts = []contract{
 }
 
 // race lets all writers write at once and returns what the winners wrote. To lose is to meet ErrConflict.
-func race(t *testing.T, write func(writer int) (repository.Entry, error)) []repository.Entry {
+func race(t *testing.T, write func(writer int) (eventstore.Entry, error)) []eventstore.Entry {
 	t.Helper()
 	var mutex sync.Mutex
-	var won []repository.Entry
+	var won []eventstore.Entry
 	var failed []error
 	var done sync.WaitGroup
 	ready := make(chan struct{})
@@ -96,7 +96,7 @@ func race(t *testing.T, write func(writer int) (repository.Entry, error)) []repo
 			switch {
 			case err == nil:
 				won = append(won, entry)
-			case !errors.Is(err, repository.ErrConflict):
+			case !errors.Is(err, eventstore.ErrConflict):
 				failed = append(failed, fmt.Errorf("writer %d: %w", writer, err))
 			}
 		})

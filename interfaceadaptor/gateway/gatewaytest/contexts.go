@@ -8,8 +8,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/usecase"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 var contextContracts = []contract{
@@ -17,7 +16,7 @@ var contextContracts = []contract{
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		everyCall(t, h, ctx, func(name string, err error) {
-			if !errors.Is(err, context.Canceled) || errors.Is(err, usecase.ErrUnavailable) {
+			if !errors.Is(err, context.Canceled) || errors.Is(err, eventstore.ErrUnavailable) {
 				t.Errorf("%s: got %v, want context.Canceled", name, err)
 			}
 		})
@@ -26,8 +25,8 @@ var contextContracts = []contract{
 		ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 		defer cancel()
 		everyCall(t, h, ctx, func(name string, err error) {
-			if !errors.Is(err, usecase.ErrUnavailable) {
-				t.Errorf("%s: got %v, want usecase.ErrUnavailable", name, err)
+			if !errors.Is(err, eventstore.ErrUnavailable) {
+				t.Errorf("%s: got %v, want eventstore.ErrUnavailable", name, err)
 			}
 		})
 	}},
@@ -60,8 +59,8 @@ func everyCall(t *testing.T, h Harness, ctx context.Context, check func(name str
 	kept := receipt(ulid.Make().String())
 	gateway := h.Gateway
 
-	check("Append", gateway.Append(ctx, repository.Append{
-		ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0), Receipts: []repository.Receipt{kept},
+	check("Append", gateway.Append(ctx, eventstore.Append{
+		ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0), Receipts: []eventstore.Receipt{kept},
 	}))
 	_, err := gateway.Head(ctx, id)
 	check("Head", err)
@@ -71,7 +70,7 @@ func everyCall(t *testing.T, h Harness, ctx context.Context, check func(name str
 	for _, err = range gateway.Heads(ctx, id.Type) {
 	}
 	check("Heads", err)
-	check("SaveSnapshot", gateway.SaveSnapshot(ctx, id, repository.Snapshot{Version: 3, Payload: state(3)}))
+	check("SaveSnapshot", gateway.SaveSnapshot(ctx, id, eventstore.Snapshot{Version: 3, Payload: state(3)}))
 	for _, err = range gateway.Snapshots(ctx, id, head) {
 	}
 	check("Snapshots", err)

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-func wantVersion(t *testing.T, h Harness, id repository.AggregateID, want uint64) repository.Head {
+func wantVersion(t *testing.T, h Harness, id eventstore.AggregateID, want uint64) eventstore.Head {
 	t.Helper()
 	head, err := h.Gateway.Head(t.Context(), id)
 	if err != nil {
@@ -22,7 +22,7 @@ func wantVersion(t *testing.T, h Harness, id repository.AggregateID, want uint64
 }
 
 // wantEntries reads the aggregate after a version and compares it with what was written.
-func wantEntries(t *testing.T, h Harness, id repository.AggregateID, after uint64, want []repository.Entry) {
+func wantEntries(t *testing.T, h Harness, id eventstore.AggregateID, after uint64, want []eventstore.Entry) {
 	t.Helper()
 	got, err := read(t, h, id, after, after+uint64(len(want)))
 	if err != nil {
@@ -37,7 +37,7 @@ func wantEntries(t *testing.T, h Harness, id repository.AggregateID, after uint6
 }
 
 // wantEntry compares what every store gives back: number, id, time to the millisecond, and payload to the byte.
-func wantEntry(t *testing.T, got, want repository.Entry) {
+func wantEntry(t *testing.T, got, want eventstore.Entry) {
 	t.Helper()
 	off := got.OccurredAt.Sub(want.OccurredAt).Abs()
 	if got.SeqNr != want.SeqNr || got.EventID != want.EventID || off >= time.Millisecond || !bytes.Equal(got.Payload, want.Payload) {
@@ -46,9 +46,9 @@ func wantEntry(t *testing.T, got, want repository.Entry) {
 	}
 }
 
-func read(t *testing.T, h Harness, id repository.AggregateID, after, upTo uint64) ([]repository.Entry, error) {
+func read(t *testing.T, h Harness, id eventstore.AggregateID, after, upTo uint64) ([]eventstore.Entry, error) {
 	t.Helper()
-	var got []repository.Entry
+	var got []eventstore.Entry
 	var failed error
 	for entry, err := range h.Gateway.Entries(t.Context(), id, after, upTo) {
 		if failed != nil {
@@ -61,7 +61,7 @@ func read(t *testing.T, h Harness, id repository.AggregateID, after, upTo uint64
 	return got, failed
 }
 
-func wantReceipt(t *testing.T, h Harness, tenant string, want repository.Receipt) {
+func wantReceipt(t *testing.T, h Harness, tenant string, want eventstore.Receipt) {
 	t.Helper()
 	got, found, err := h.Gateway.Receipt(t.Context(), tenant, want.CommandID)
 	if err != nil || !found {
@@ -71,7 +71,7 @@ func wantReceipt(t *testing.T, h Harness, tenant string, want repository.Receipt
 }
 
 // wantSameReceipt allows a store to keep a receipt for up to a second longer.
-func wantSameReceipt(t *testing.T, got, want repository.Receipt) {
+func wantSameReceipt(t *testing.T, got, want eventstore.Receipt) {
 	t.Helper()
 	longer := got.ExpiresAt.Sub(want.ExpiresAt)
 	if got.CommandID != want.CommandID || got.Fingerprint != want.Fingerprint || !bytes.Equal(got.Answer, want.Answer) ||
@@ -89,14 +89,14 @@ func wantNoReceipt(t *testing.T, h Harness, tenant, commandID string) {
 
 func wantConflict(t *testing.T, err error) {
 	t.Helper()
-	if !errors.Is(err, repository.ErrConflict) {
+	if !errors.Is(err, eventstore.ErrConflict) {
 		t.Fatalf("got %v, want ErrConflict", err)
 	}
 }
 
-func wantHandled(t *testing.T, err error, want repository.Receipt) {
+func wantHandled(t *testing.T, err error, want eventstore.Receipt) {
 	t.Helper()
-	var handled *repository.HandledError
+	var handled *eventstore.HandledError
 	if !errors.As(err, &handled) {
 		t.Fatalf("got %v, want a HandledError", err)
 	}

@@ -3,7 +3,7 @@ package gatewaytest
 import (
 	"testing"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // Settings are what a test needs the gateway to be set to.
@@ -14,7 +14,7 @@ type Settings struct {
 // Harness is a gateway over a real store, and faults of that store. All fields are required: a gateway whose test can't
 // bring about a fault has not been tested for it.
 type Harness struct {
-	Gateway repository.EventPersistenceGateway
+	Gateway eventstore.EventPersistenceGateway
 
 	// LoseNextAnswer lets the next Append reach the store and be done there, and then loses the answer on its way to the
 	// gateway. In between it calls meanwhile, which may use the gateway.
@@ -25,10 +25,10 @@ type Harness struct {
 	HideEntries func(hidden func(seqNr uint64) bool)
 
 	// DamageSnapshot changes some of the bytes of a stored snapshot.
-	DamageSnapshot func(t *testing.T, id repository.AggregateID, version uint64)
+	DamageSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
 
 	// RemoveSnapshot deletes a stored snapshot, or a part of it, and leaves everything that refers to it.
-	RemoveSnapshot func(t *testing.T, id repository.AggregateID, version uint64)
+	RemoveSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
 }
 
 // NothingLags is the HideEntries of a store that reads its journal from one place, consistently: there is nothing that

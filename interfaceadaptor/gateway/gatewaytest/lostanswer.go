@@ -5,7 +5,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 var lostAnswerContracts = []contract{
@@ -13,7 +13,7 @@ var lostAnswerContracts = []contract{
 		id, kept := newID(), receipt(ulid.Make().String())
 		made := entries(0, 2, 0)
 		h.LoseNextAnswer(func() {})
-		mustAppend(t, h, repository.Append{ID: id, Entries: made, FirstSnapshot: state(1), Receipts: []repository.Receipt{kept}})
+		mustAppend(t, h, eventstore.Append{ID: id, Entries: made, FirstSnapshot: state(1), Receipts: []eventstore.Receipt{kept}})
 		wantVersion(t, h, id, 2)
 		wantEntries(t, h, id, 0, made)
 		wantReceipt(t, h, "", kept)
@@ -23,7 +23,7 @@ var lostAnswerContracts = []contract{
 		grow(t, h, id, 0, 3, 0)
 		made := entries(3, 2, 0)
 		h.LoseNextAnswer(func() {})
-		mustAppend(t, h, repository.Append{ID: id, ExpectedVersion: 3, Entries: made, Receipts: []repository.Receipt{kept}})
+		mustAppend(t, h, eventstore.Append{ID: id, ExpectedVersion: 3, Entries: made, Receipts: []eventstore.Receipt{kept}})
 		wantVersion(t, h, id, 5)
 		wantEntries(t, h, id, 3, made)
 		wantReceipt(t, h, "", kept)
@@ -32,15 +32,15 @@ var lostAnswerContracts = []contract{
 		id := newID()
 		grow(t, h, id, 0, 1, 0)
 		made := entries(1, 1, 0)
-		var since []repository.Entry
+		var since []eventstore.Entry
 		h.LoseNextAnswer(func() { since = grow(t, h, id, 2, 3, 0) })
-		mustAppend(t, h, repository.Append{ID: id, ExpectedVersion: 1, Entries: made})
+		mustAppend(t, h, eventstore.Append{ID: id, ExpectedVersion: 1, Entries: made})
 		wantVersion(t, h, id, 5)
 		wantEntries(t, h, id, 1, append(made, since...))
 	}},
 	{"the same write sent again is the same write", Settings{}, func(t *testing.T, h Harness) {
-		write := repository.Append{
-			ID: newID(), Entries: entries(0, 2, 0), Receipts: []repository.Receipt{receipt(ulid.Make().String())},
+		write := eventstore.Append{
+			ID: newID(), Entries: entries(0, 2, 0), Receipts: []eventstore.Receipt{receipt(ulid.Make().String())},
 		}
 		mustAppend(t, h, write)
 		mustAppend(t, h, write)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 var receiptContracts = []contract{
@@ -16,12 +16,12 @@ var receiptContracts = []contract{
 	{"a command is handled once", Settings{}, func(t *testing.T, h Harness) {
 		id, first, other := newID(), receipt(ulid.Make().String()), receipt(ulid.Make().String())
 		grow(t, h, id, 0, 1, 0)
-		mustAppend(t, h, repository.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0), Receipts: []repository.Receipt{first}})
+		mustAppend(t, h, eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0), Receipts: []eventstore.Receipt{first}})
 		wantReceipt(t, h, "", first)
 
 		again := receipt(first.CommandID)
-		err := h.Gateway.Append(t.Context(), repository.Append{
-			ID: id, ExpectedVersion: 2, Entries: entries(2, 2, 0), Receipts: []repository.Receipt{other, again},
+		err := h.Gateway.Append(t.Context(), eventstore.Append{
+			ID: id, ExpectedVersion: 2, Entries: entries(2, 2, 0), Receipts: []eventstore.Receipt{other, again},
 		})
 		wantHandled(t, err, first)
 		wantVersion(t, h, id, 2)
@@ -30,19 +30,19 @@ var receiptContracts = []contract{
 	}},
 	{"also when the version has passed", Settings{}, func(t *testing.T, h Harness) {
 		id, first := newID(), receipt(ulid.Make().String())
-		mustAppend(t, h, repository.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []repository.Receipt{first}})
-		err := h.Gateway.Append(t.Context(), repository.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []repository.Receipt{receipt(first.CommandID)}})
+		mustAppend(t, h, eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{first}})
+		err := h.Gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{receipt(first.CommandID)}})
 		wantHandled(t, err, first)
 	}},
 	{"also for another aggregate, and one to be created", Settings{}, func(t *testing.T, h Harness) {
 		here, there, fresh, first := newID(), newID(), newID(), receipt(ulid.Make().String())
-		mustAppend(t, h, repository.Append{ID: here, Entries: entries(0, 1, 0), Receipts: []repository.Receipt{first}})
+		mustAppend(t, h, eventstore.Append{ID: here, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{first}})
 		grow(t, h, there, 0, 1, 0)
-		for _, write := range []repository.Append{
+		for _, write := range []eventstore.Append{
 			{ID: there, ExpectedVersion: 1, Entries: entries(1, 1, 0)},
 			{ID: fresh, Entries: entries(0, 1, 0), FirstSnapshot: state(1)},
 		} {
-			write.Receipts = []repository.Receipt{receipt(first.CommandID)}
+			write.Receipts = []eventstore.Receipt{receipt(first.CommandID)}
 			wantHandled(t, h.Gateway.Append(t.Context(), write), first)
 			wantVersion(t, h, write.ID, write.ExpectedVersion)
 		}
@@ -53,21 +53,21 @@ var receiptContracts = []contract{
 			id, kept := newID(), receipt(command)
 			id.Tenant = tenant
 			wantNoReceipt(t, h, tenant, command)
-			mustAppend(t, h, repository.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []repository.Receipt{kept}})
+			mustAppend(t, h, eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{kept}})
 			wantReceipt(t, h, tenant, kept)
 		}
 	}},
 	{"an expired one does not exist", Settings{}, func(t *testing.T, h Harness) {
 		id, expired := newID(), receipt(ulid.Make().String())
 		expired.ExpiresAt = time.Now().Add(-5 * time.Second)
-		mustAppend(t, h, repository.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []repository.Receipt{expired}})
+		mustAppend(t, h, eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{expired}})
 		wantNoReceipt(t, h, "", expired.CommandID)
 
 		renewed := receipt(expired.CommandID)
-		mustAppend(t, h, repository.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0), Receipts: []repository.Receipt{renewed}})
+		mustAppend(t, h, eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0), Receipts: []eventstore.Receipt{renewed}})
 		wantReceipt(t, h, "", renewed)
-		err := h.Gateway.Append(t.Context(), repository.Append{
-			ID: id, ExpectedVersion: 2, Entries: entries(2, 1, 0), Receipts: []repository.Receipt{receipt(expired.CommandID)},
+		err := h.Gateway.Append(t.Context(), eventstore.Append{
+			ID: id, ExpectedVersion: 2, Entries: entries(2, 1, 0), Receipts: []eventstore.Receipt{receipt(expired.CommandID)},
 		})
 		wantHandled(t, err, renewed)
 	}},

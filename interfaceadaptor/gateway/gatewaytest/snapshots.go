@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 var snapshotContracts = []contract{
@@ -18,7 +18,7 @@ var snapshotContracts = []contract{
 	{"an aggregate that does not exist has none", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		wantSnapshots(t, h, id)
-		if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: 1, Payload: state(1)}); err == nil {
+		if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 1, Payload: state(1)}); err == nil {
 			t.Error("a snapshot of an aggregate that does not exist was taken")
 		}
 		wantVersion(t, h, id, 0)
@@ -39,7 +39,7 @@ var snapshotContracts = []contract{
 		grow(t, h, id, 0, 30, 0)
 		save(t, h, id, 20)
 		for _, version := range []uint64{10, 20} {
-			late := repository.Snapshot{Version: version, Payload: []byte(`{"late":true}`)}
+			late := eventstore.Snapshot{Version: version, Payload: []byte(`{"late":true}`)}
 			if err := h.Gateway.SaveSnapshot(t.Context(), id, late); err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ var snapshotContracts = []contract{
 	{"one of events that were not written is refused", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 2, 0)
-		if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: 3, Payload: state(3)}); err == nil {
+		if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 3, Payload: state(3)}); err == nil {
 			t.Error("a snapshot of version 3 was taken at version 2")
 		}
 		wantSnapshots(t, h, id, 1)
@@ -62,7 +62,7 @@ var snapshotContracts = []contract{
 		beforeOthers := wantVersion(t, h, id, 60)
 		save(t, h, id, 20, 30, 40, 50, 60)
 		wantSnapshots(t, h, id, 60, 50, 40)
-		for _, head := range []repository.Head{early, beforeOthers} { // read before others moved on
+		for _, head := range []eventstore.Head{early, beforeOthers} { // read before others moved on
 			if got := snapshots(t, h, id, head); len(got) == 0 {
 				t.Errorf("a reader with an early head %+v found nothing", head)
 			}
@@ -78,7 +78,7 @@ var snapshotContracts = []contract{
 		id := newID()
 		grow(t, h, id, 0, 2, 0)
 		for _, size := range []int{2_000_000, 400_000} {
-			large := repository.Snapshot{Version: 2, Payload: noise(size)}
+			large := eventstore.Snapshot{Version: 2, Payload: noise(size)}
 			if size < 1_000_000 { // a second one, which the first has to make way for
 				grow(t, h, id, 2, 1, 0)
 				large.Version = 3
@@ -103,7 +103,7 @@ var snapshotContracts = []contract{
 		for saver := range 16 {
 			done.Go(func() {
 				version := uint64(saver/2+1) * 10
-				if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: version, Payload: state(version)}); err != nil {
+				if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: version, Payload: state(version)}); err != nil {
 					t.Errorf("version %d: %v", version, err)
 				}
 			})
@@ -117,18 +117,18 @@ var snapshotContracts = []contract{
 	}},
 }
 
-func save(t *testing.T, h Harness, id repository.AggregateID, versions ...uint64) {
+func save(t *testing.T, h Harness, id eventstore.AggregateID, versions ...uint64) {
 	t.Helper()
 	for _, version := range versions {
-		if err := h.Gateway.SaveSnapshot(t.Context(), id, repository.Snapshot{Version: version, Payload: state(version)}); err != nil {
+		if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: version, Payload: state(version)}); err != nil {
 			t.Fatalf("save the snapshot at %d: %v", version, err)
 		}
 	}
 }
 
-func snapshots(t *testing.T, h Harness, id repository.AggregateID, head repository.Head) []repository.Snapshot {
+func snapshots(t *testing.T, h Harness, id eventstore.AggregateID, head eventstore.Head) []eventstore.Snapshot {
 	t.Helper()
-	var got []repository.Snapshot
+	var got []eventstore.Snapshot
 	for snapshot, err := range h.Gateway.Snapshots(t.Context(), id, head) {
 		if err != nil {
 			t.Fatalf("snapshots of %s: %v", id, err)
@@ -143,7 +143,7 @@ func snapshots(t *testing.T, h Harness, id repository.AggregateID, head reposito
 
 // wantSnapshots compares versions and states. The first state may stay for ever, or count among those to keep: where it
 // is not asked for it may be there or not.
-func wantSnapshots(t *testing.T, h Harness, id repository.AggregateID, want ...uint64) {
+func wantSnapshots(t *testing.T, h Harness, id eventstore.AggregateID, want ...uint64) {
 	t.Helper()
 	head, err := h.Gateway.Head(t.Context(), id)
 	if err != nil {

@@ -3,7 +3,7 @@ package gatewaytest
 import (
 	"testing"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 var tenantContracts = []contract{
@@ -19,16 +19,16 @@ var tenantContracts = []contract{
 			if got, err := read(t, h, stranger, 0, 3); err == nil || len(got) > 0 {
 				t.Errorf("tenant %q reads %d entries, %v", tenant, len(got), err)
 			}
-			if got := snapshots(t, h, stranger, repository.Head{Version: 3, SnapshotVersion: 3}); len(got) > 0 {
+			if got := snapshots(t, h, stranger, eventstore.Head{Version: 3, SnapshotVersion: 3}); len(got) > 0 {
 				t.Errorf("tenant %q reads %d snapshots", tenant, len(got))
 			}
-			wantConflict(t, h.Gateway.Append(t.Context(), repository.Append{ID: stranger, ExpectedVersion: 3, Entries: entries(3, 1, 0)}))
+			wantConflict(t, h.Gateway.Append(t.Context(), eventstore.Append{ID: stranger, ExpectedVersion: 3, Entries: entries(3, 1, 0)}))
 		}
 		wantVersion(t, h, owner, 3)
 	}},
 	{"the same ULID is another aggregate", Settings{KeepSnapshots: 9}, func(t *testing.T, h Harness) {
 		shared := newID()
-		written := map[repository.AggregateID][]repository.Entry{}
+		written := map[eventstore.AggregateID][]eventstore.Entry{}
 		for i, tenant := range []string{"", "one", "two"} {
 			id := shared
 			id.Tenant = tenant

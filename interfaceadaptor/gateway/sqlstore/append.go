@@ -6,18 +6,18 @@ import (
 	"errors"
 	"fmt"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
 // Append writes head, entries and receipts in one transaction: on SQLite together with others that arrive at the same
 // time.
-func (g *Gateway) Append(ctx context.Context, write repository.Append) error {
+func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 	err := check(write)
 	if err == nil {
 		change := appending{gateway: g, write: write}
 		if write.FirstSnapshot != nil {
-			change.first = g.pack(write.ID, repository.Snapshot{Version: 1, Payload: write.FirstSnapshot})
+			change.first = g.pack(write.ID, eventstore.Snapshot{Version: 1, Payload: write.FirstSnapshot})
 		}
 		err = g.writer.write(ctx, change)
 	}
@@ -25,7 +25,7 @@ func (g *Gateway) Append(ctx context.Context, write repository.Append) error {
 }
 
 // check adds a rule of the tables to the port's: one event for a command.
-func check(write repository.Append) error {
+func check(write eventstore.Append) error {
 	if err := write.Check(); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func check(write repository.Append) error {
 // appending is the change that an Append makes.
 type appending struct {
 	gateway *Gateway
-	write   repository.Append
+	write   eventstore.Append
 	first   packedSnapshot
 }
 
@@ -107,7 +107,7 @@ func (a appending) refused(ctx context.Context, in session) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: expected %d, found %d", repository.ErrConflict, a.write.ExpectedVersion, head.Version)
+	return fmt.Errorf("%w: expected %d, found %d", eventstore.ErrConflict, a.write.ExpectedVersion, head.Version)
 }
 
 // isOwn tells whether the first event is in the journal, where this very write put it before its answer was lost.

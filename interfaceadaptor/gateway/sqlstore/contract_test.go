@@ -7,9 +7,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/gatewaytest"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/testenv"
 )
 
@@ -43,7 +43,7 @@ func keeping(settings gatewaytest.Settings) func(*sqlstore.Settings) {
 }
 
 // harness has the rest of the faults, which are the same in every database.
-func harness(db *sqlx.DB, gateway repository.EventPersistenceGateway, lose func(func())) gatewaytest.Harness {
+func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(func())) gatewaytest.Harness {
 	const at = " WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
 	run := func(t *testing.T, statement string, args ...any) {
 		t.Helper()
@@ -59,7 +59,7 @@ func harness(db *sqlx.DB, gateway repository.EventPersistenceGateway, lose func(
 		Gateway:        gateway,
 		LoseNextAnswer: lose,
 		HideEntries:    gatewaytest.NothingLags,
-		DamageSnapshot: func(t *testing.T, id repository.AggregateID, version uint64) {
+		DamageSnapshot: func(t *testing.T, id eventstore.AggregateID, version uint64) {
 			t.Helper()
 			var stored []byte
 			if err := db.GetContext(t.Context(), &stored, "SELECT snapshot FROM snapshots"+at, id.Tenant, id.String(), version); err != nil {
@@ -68,7 +68,7 @@ func harness(db *sqlx.DB, gateway repository.EventPersistenceGateway, lose func(
 			stored[len(stored)/2]++
 			run(t, "UPDATE snapshots SET snapshot = ?"+at, stored, id.Tenant, id.String(), version)
 		},
-		RemoveSnapshot: func(t *testing.T, id repository.AggregateID, version uint64) {
+		RemoveSnapshot: func(t *testing.T, id eventstore.AggregateID, version uint64) {
 			t.Helper()
 			run(t, "DELETE FROM snapshots"+at, id.Tenant, id.String(), version)
 		},
@@ -77,22 +77,22 @@ func harness(db *sqlx.DB, gateway repository.EventPersistenceGateway, lose func(
 
 // distant is a gateway that has a network between itself and its database.
 type distant struct {
-	repository.EventPersistenceGateway
+	eventstore.EventPersistenceGateway
 	network *proxy
 }
 
-func (d distant) Append(ctx context.Context, write repository.Append) error {
+func (d distant) Append(ctx context.Context, write eventstore.Append) error {
 	defer d.network.settle()
 	return d.EventPersistenceGateway.Append(ctx, write)
 }
 
 // detour is a gateway whose writes another one can take over for a while.
 type detour struct {
-	repository.EventPersistenceGateway
+	eventstore.EventPersistenceGateway
 	other atomic.Pointer[sqlstore.Gateway]
 }
 
-func (d *detour) Append(ctx context.Context, write repository.Append) error {
+func (d *detour) Append(ctx context.Context, write eventstore.Append) error {
 	if other := d.other.Load(); other != nil {
 		return other.Append(ctx, write)
 	}

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
 )
 
 // writerURL has this test binary append to an event store instead of testing, until it is killed.
@@ -46,7 +46,7 @@ func appendForEver(url string) error {
 			id := newID()
 			for version := uint64(0); ; version++ {
 				w := write(id, version, 1)
-				w.Receipts = []repository.Receipt{receipt(w.Entries[0].CommandID)}
+				w.Receipts = []eventstore.Receipt{receipt(w.Entries[0].CommandID)}
 				if err := gateway.Append(ctx, w); err != nil {
 					failed <- err
 					return
@@ -65,7 +65,7 @@ func TestKilledWriterLosesNothingThatWasAcknowledged(t *testing.T) {
 		acknowledged := killedAfter(t, url, 200+round*150)
 		gateway := newGateway(t, db)
 		for _, a := range acknowledged {
-			id := repository.AggregateID{Type: "thread", ULID: a.ulid}
+			id := eventstore.AggregateID{Type: "thread", ULID: a.ulid}
 			entry, found, err := gateway.EntryByCommand(t.Context(), id, a.command)
 			if err != nil || !found || entry.SeqNr != a.version {
 				t.Fatalf("round %d: event %d of %s is lost: %+v, %v", round, a.version, id, entry, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
@@ -16,9 +17,9 @@ import (
 func TestSnapshotsDue(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
-		due := func(events uint64) map[repository.AggregateID]repository.Head {
+		due := func(events uint64) map[eventstore.AggregateID]eventstore.Head {
 			t.Helper()
-			found := map[repository.AggregateID]repository.Head{}
+			found := map[eventstore.AggregateID]eventstore.Head{}
 			for head, err := range gateway.SnapshotsDue(t.Context(), "thread", events) {
 				if err != nil {
 					t.Fatal(err)
@@ -32,13 +33,13 @@ func TestSnapshotsDue(t *testing.T) {
 		mustAppend(t, gateway, write(short, 0, 10))
 		mustAppend(t, gateway, write(long, 0, 11))
 		mustAppend(t, gateway, write(saved, 0, 30))
-		if err := gateway.SaveSnapshot(t.Context(), saved, repository.Snapshot{Version: 25, Payload: []byte("{}")}); err != nil {
+		if err := gateway.SaveSnapshot(t.Context(), saved, eventstore.Snapshot{Version: 25, Payload: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 		if got := due(11); len(got) != 1 || got[long].Version != 11 {
 			t.Errorf("after 11 events: %v", got)
 		}
-		if got := due(5); len(got) != 3 || got[saved] != (repository.Head{Version: 30, SnapshotVersion: 25}) {
+		if got := due(5); len(got) != 3 || got[saved] != (eventstore.Head{Version: 30, SnapshotVersion: 25}) {
 			t.Errorf("after 5 events: %v", got)
 		}
 	})
@@ -58,7 +59,7 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 			keys = append(keys, talk(t, commands, messages))
 		}
 		// A thread that can't be loaded is due, too, and in nobody's way.
-		broken := repository.AggregateID{Type: "thread", ULID: keys[11].Thread.String()}
+		broken := eventstore.AggregateID{Type: "thread", ULID: keys[11].Thread.String()}
 		mustAppend(t, gateway, write(broken, 12, 1))
 		keys = keys[:11]
 		for round, want := range []int{4, 0} {
@@ -67,7 +68,7 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 			}
 		}
 		for messages, key := range keys {
-			head, err := gateway.Head(t.Context(), repository.AggregateID{Type: "thread", ULID: key.Thread.String()})
+			head, err := gateway.Head(t.Context(), eventstore.AggregateID{Type: "thread", ULID: key.Thread.String()})
 			if due := messages >= 7; err != nil || due != (head.SnapshotVersion == uint64(messages+1)) {
 				t.Errorf("a thread of %d messages: %+v, %v", messages, head, err)
 			}

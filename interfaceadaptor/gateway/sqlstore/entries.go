@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // entriesPage is how many entries are in memory at once: 3 MB when each is as long as may be.
@@ -15,13 +15,13 @@ const selectEntries = "SELECT " + entryColumns + " FROM events " +
 	"WHERE tenant_code = ? AND aggregate_id = ? AND version > ? AND version <= ? ORDER BY version LIMIT ?"
 
 // Entries reads the table that Append writes, in which nothing lags.
-func (g *Gateway) Entries(ctx context.Context, id repository.AggregateID, after, upTo uint64) iter.Seq2[repository.Entry, error] {
-	return func(yield func(repository.Entry, error) bool) {
+func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after, upTo uint64) iter.Seq2[eventstore.Entry, error] {
+	return func(yield func(eventstore.Entry, error) bool) {
 		for after < upTo {
 			var page []entryRow
 			err := g.db.SelectContext(ctx, &page, selectEntries, id.Tenant, id.String(), after, upTo, entriesPage)
 			if err != nil {
-				yield(repository.Entry{}, explain(ctx, g.dialect, err, "read the journal of %s", id))
+				yield(eventstore.Entry{}, explain(ctx, g.dialect, err, "read the journal of %s", id))
 				return
 			}
 			for _, row := range page {
@@ -34,7 +34,7 @@ func (g *Gateway) Entries(ctx context.Context, id repository.AggregateID, after,
 				after = row.Version
 			}
 			if after < upTo && (len(page) == 0 || page[len(page)-1].Version != after) {
-				yield(repository.Entry{}, fmt.Errorf("event %d of %s is missing in the journal", after+1, id))
+				yield(eventstore.Entry{}, fmt.Errorf("event %d of %s is missing in the journal", after+1, id))
 				return
 			}
 		}

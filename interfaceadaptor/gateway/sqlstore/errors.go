@@ -5,26 +5,25 @@ import (
 	"errors"
 	"fmt"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/sqldialect"
-	"example.com/threads/usecase"
 )
 
 // explain says what failed and sorts it: an answer (ErrConflict, *HandledError), the caller has gone
-// (context.Canceled), the store did not answer (usecase.ErrUnavailable), or a fault.
+// (context.Canceled), the store did not answer (eventstore.ErrUnavailable), or a fault.
 func explain(ctx context.Context, dialect sqldialect.Dialect, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
 	doing := fmt.Sprintf(format, args...)
-	var handled *repository.HandledError
+	var handled *eventstore.HandledError
 	switch ended := ctx.Err(); {
-	case errors.Is(err, repository.ErrConflict), errors.As(err, &handled):
+	case errors.Is(err, eventstore.ErrConflict), errors.As(err, &handled):
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.Is(ended, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, ended)
 	case ended != nil, dialect.Classify(err) == sqldialect.Transient, dialect.Classify(err) == sqldialect.Ended:
-		return fmt.Errorf("%s: %w: %w", doing, usecase.ErrUnavailable, err)
+		return fmt.Errorf("%s: %w: %w", doing, eventstore.ErrUnavailable, err)
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
@@ -35,7 +35,7 @@ type Gateway struct {
 	packer   *packing.Packer
 }
 
-var _ repository.EventPersistenceGateway = (*Gateway)(nil)
+var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)
 
 // writer is how changes get into the database.
 type writer interface {

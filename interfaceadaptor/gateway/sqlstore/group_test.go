@@ -13,10 +13,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase"
 )
 
 // together has the writes arrive, in their order, while the file is locked, so that they share a transaction; behind one
@@ -73,7 +72,7 @@ func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
 	db := openSQLite(t)
 	var commits atomic.Int32
 	gateway := newGateway(t, db, func(s *sqlstore.Settings) { s.OnAppend = func() { commits.Add(1) } })
-	send := func(ctx context.Context, write repository.Append) func() error {
+	send := func(ctx context.Context, write eventstore.Append) func() error {
 		return func() error { return gateway.Append(ctx, write) }
 	}
 	existing := mustAppend(t, gateway, write(newID(), 0, 2))
@@ -81,14 +80,14 @@ func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
 	goes, cancel := context.WithCancel(t.Context())
 
 	first := write(newID(), 0, 3)
-	first.Receipts = []repository.Receipt{receipt("command-of-first")}
+	first.Receipts = []eventstore.Receipt{receipt("command-of-first")}
 	rival := write(first.ID, 0, 1)
 	next := write(first.ID, 3, 1)
 	stale := write(existing.ID, 1, 1)
 	repeat := write(newID(), 0, 1)
-	repeat.Receipts = []repository.Receipt{receipt("command-of-first")}
+	repeat.Receipts = []eventstore.Receipt{receipt("command-of-first")}
 	half := write(newID(), 0, 2)
-	half.Receipts = []repository.Receipt{receipt("command-of-half"), receipt("command-of-first")}
+	half.Receipts = []eventstore.Receipt{receipt("command-of-half"), receipt("command-of-first")}
 	gone := write(newID(), 0, 1)
 	again := write(existing.ID, 2, 1)
 	again.Entries[0].CommandID = existing.Entries[0].CommandID
@@ -99,16 +98,16 @@ func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
 		send(t.Context(), first), send(t.Context(), rival), send(t.Context(), next), send(t.Context(), stale), send(t.Context(), repeat),
 		send(t.Context(), half), send(goes, gone), send(t.Context(), again), send(t.Context(), own), send(t.Context(), last))
 
-	var handled *repository.HandledError
+	var handled *eventstore.HandledError
 	for i, right := range []bool{
 		answers[0] == nil,
-		errors.Is(answers[1], repository.ErrConflict),
+		errors.Is(answers[1], eventstore.ErrConflict),
 		answers[2] == nil,
-		errors.Is(answers[3], repository.ErrConflict),
+		errors.Is(answers[3], eventstore.ErrConflict),
 		errors.As(answers[4], &handled) && handled.Receipt.CommandID == "command-of-first",
 		errors.As(answers[5], &handled) && handled.Receipt.CommandID == "command-of-first",
 		errors.Is(answers[6], context.Canceled),
-		answers[7] != nil && !errors.Is(answers[7], usecase.ErrUnavailable),
+		answers[7] != nil && !errors.Is(answers[7], eventstore.ErrUnavailable),
 		answers[8] == nil,
 		answers[9] == nil,
 	} {
@@ -116,7 +115,7 @@ func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
 			t.Errorf("write %d: %v", i, answers[i])
 		}
 	}
-	for id, version := range map[repository.AggregateID]uint64{first.ID: 4, existing.ID: 3, repeat.ID: 0, half.ID: 0, gone.ID: 0} {
+	for id, version := range map[eventstore.AggregateID]uint64{first.ID: 4, existing.ID: 3, repeat.ID: 0, half.ID: 0, gone.ID: 0} {
 		if head, err := gateway.Head(t.Context(), id); err != nil || head.Version != version {
 			t.Errorf("%s is at version %d, not %d: %v", id, head.Version, version, err)
 		}
@@ -143,7 +142,7 @@ func TestCloseFinishesWhatWasAccepted(t *testing.T) {
 	if head, err := gateway.Head(t.Context(), accepted.ID); err != nil || head.Version != 1 {
 		t.Errorf("%+v, %v", head, err)
 	}
-	if err := gateway.Append(t.Context(), write(newID(), 0, 1)); !errors.Is(err, usecase.ErrUnavailable) {
+	if err := gateway.Append(t.Context(), write(newID(), 0, 1)); !errors.Is(err, eventstore.ErrUnavailable) {
 		t.Errorf("an append after the end: %v", err)
 	}
 }
@@ -155,7 +154,7 @@ func TestLockedFileIsUnavailable(t *testing.T) {
 	defer cancel()
 	late := write(newID(), 0, 1)
 	answers := together(t, db, gateway, func() { <-ctx.Done() }, func() error { return gateway.Append(ctx, late) })
-	if !errors.Is(answers[0], usecase.ErrUnavailable) {
+	if !errors.Is(answers[0], eventstore.ErrUnavailable) {
 		t.Error(answers[0])
 	}
 	mustAppend(t, gateway, write(newID(), 0, 1)) // whatever became of the late one is done by now
@@ -172,11 +171,11 @@ func TestCommitThatFailsIsTriedOnceMore(t *testing.T) {
 	mustAppend(t, gateway, w)
 
 	next, stale := write(w.ID, 1, 1), write(w.ID, 0, 1)
-	for _, w := range []repository.Append{next, stale} {
+	for _, w := range []eventstore.Append{next, stale} {
 		fault.refuseCommits(2)
 		err := gateway.Append(t.Context(), w)
 		// What was found out in a transaction that was not committed is no answer.
-		if !errors.Is(err, usecase.ErrUnavailable) || errors.Is(err, repository.ErrConflict) {
+		if !errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrConflict) {
 			t.Errorf("behind version %d: %v", w.ExpectedVersion, err)
 		}
 	}

@@ -9,14 +9,14 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/sqldialect"
-	"example.com/threads/usecase"
 )
 
 // maxGroup bounds how many changes share a transaction, and with it how long the first of them waits for the last.
 const maxGroup = 256
 
-var errClosed = fmt.Errorf("%w: this process has closed it", usecase.ErrUnavailable)
+var errClosed = fmt.Errorf("%w: this process has closed it", eventstore.ErrUnavailable)
 
 // groupWriter is the one writer that SQLite lets there be. The changes that arrive while a transaction is being
 // committed share the next one, so that a wait for the disk serves many; nobody waits for company. Its goroutine is there while
@@ -112,7 +112,7 @@ func (w *groupWriter) commit(ctx context.Context, group []*member) {
 	added := false
 	for _, m := range group {
 		if err != nil {
-			m.outcome = fmt.Errorf("%w: %w", usecase.ErrUnavailable, err)
+			m.outcome = fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
 		}
 		added = added || m.outcome == nil && m.change.appends()
 	}

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"strings"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 const headsPage = 500
@@ -18,42 +18,42 @@ type headRow struct {
 	SnapshotVersion uint64 `db:"snapshot_version"`
 }
 
-func (r headRow) head() repository.Head {
-	return repository.Head{Version: r.Version, SnapshotVersion: r.SnapshotVersion}
+func (r headRow) head() eventstore.Head {
+	return eventstore.Head{Version: r.Version, SnapshotVersion: r.SnapshotVersion}
 }
 
 // Head reads the aggregate's row.
-func (g *Gateway) Head(ctx context.Context, id repository.AggregateID) (repository.Head, error) {
+func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
 	head, err := readHead(ctx, g.db, id)
 	return head, explain(ctx, g.dialect, err, "read the head of %s", id)
 }
 
-func readHead(ctx context.Context, in session, id repository.AggregateID) (repository.Head, error) {
+func readHead(ctx context.Context, in session, id eventstore.AggregateID) (eventstore.Head, error) {
 	var row headRow
 	err := in.GetContext(ctx, &row, "SELECT aggregate_id, version, snapshot_version FROM aggregates WHERE tenant_code = ? AND aggregate_id = ?",
 		id.Tenant, id.String())
 	if errors.Is(err, sql.ErrNoRows) {
-		return repository.Head{}, nil
+		return eventstore.Head{}, nil
 	}
 	return row.head(), err
 }
 
 // Heads walks through the tenants, and through each tenant's aggregates, page by page.
-func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[repository.AggregateHead, error] {
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eventstore.AggregateHead, error] {
 	return g.heads(ctx, aggregateType, 0)
 }
 
-// SnapshotsDue implements [repository.DueFinder]. It looks at every aggregate: it is for a program's start, not for the path
+// SnapshotsDue implements [eventstore.DueFinder]. It looks at every aggregate: it is for a program's start, not for the path
 // of a command.
-func (g *Gateway) SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[repository.AggregateHead, error] {
+func (g *Gateway) SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[eventstore.AggregateHead, error] {
 	return g.heads(ctx, aggregateType, events)
 }
 
 // heads yields the heads with so many events since the latest snapshot, or more.
-func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64) iter.Seq2[repository.AggregateHead, error] {
-	return func(yield func(repository.AggregateHead, error) bool) {
+func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64) iter.Seq2[eventstore.AggregateHead, error] {
+	return func(yield func(eventstore.AggregateHead, error) bool) {
 		fail := func(err error) {
-			yield(repository.AggregateHead{}, explain(ctx, g.dialect, err, "read the heads of type %s", aggregateType))
+			yield(eventstore.AggregateHead{}, explain(ctx, g.dialect, err, "read the heads of type %s", aggregateType))
 		}
 		var tenant sql.Null[string]
 		err := g.db.GetContext(ctx, &tenant, "SELECT MIN(tenant_code) FROM aggregates")
@@ -69,7 +69,7 @@ func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64
 				}
 				for _, row := range page {
 					id := aggregateID(tenant.V, aggregateType, row.AggregateID)
-					if !yield(repository.AggregateHead{ID: id, Head: row.head()}, nil) {
+					if !yield(eventstore.AggregateHead{ID: id, Head: row.head()}, nil) {
 						return
 					}
 					after = row.AggregateID
@@ -84,7 +84,7 @@ func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64
 	}
 }
 
-// aggregateID takes an id apart that [repository.AggregateID.String] put together.
-func aggregateID(tenant, aggregateType, stored string) repository.AggregateID {
-	return repository.AggregateID{Tenant: tenant, Type: aggregateType, ULID: strings.TrimPrefix(stored, aggregateType+"-")}
+// aggregateID takes an id apart that [eventstore.AggregateID.String] put together.
+func aggregateID(tenant, aggregateType, stored string) eventstore.AggregateID {
+	return eventstore.AggregateID{Tenant: tenant, Type: aggregateType, ULID: strings.TrimPrefix(stored, aggregateType+"-")}
 }

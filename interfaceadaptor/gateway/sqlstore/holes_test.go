@@ -11,8 +11,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/testenv"
 )
 
@@ -42,10 +42,10 @@ func holdReceipt(t *testing.T, db *sqlx.DB, commandID string) (letGo func(handle
 }
 
 // appendHeld starts an Append that has got its sequence number and waits, and returns where its answer will come.
-func appendHeld(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway) (letGo func(bool), w repository.Append, answer chan error) {
+func appendHeld(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway) (letGo func(bool), w eventstore.Append, answer chan error) {
 	t.Helper()
 	w = write(newID(), 0, 1)
-	w.Receipts = []repository.Receipt{receipt(w.Entries[0].CommandID)}
+	w.Receipts = []eventstore.Receipt{receipt(w.Entries[0].CommandID)}
 	letGo = holdReceipt(t, db, w.Entries[0].CommandID)
 	answer = make(chan error, 1)
 	go func() { answer <- gateway.Append(t.Context(), w) }()
@@ -106,7 +106,7 @@ func TestTransactionsThatFailLeaveHolesThatArePassed(t *testing.T) {
 	fast := mustAppend(t, gateway, write(newID(), 0, 2))
 	f.read(t, 100)
 	letGo(true)
-	var handled *repository.HandledError
+	var handled *eventstore.HandledError
 	if err := <-answer; !errors.As(err, &handled) {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestNothingIsSkippedUnderLoad(t *testing.T) {
 	var writing sync.WaitGroup
 	handled := receipt("a-command-that-was-handled")
 	seed := write(newID(), 0, 1)
-	seed.Receipts = []repository.Receipt{handled}
+	seed.Receipts = []eventstore.Receipt{handled}
 	mustAppend(t, gateway, seed)
 	for writer := range writers {
 		writing.Go(func() {
@@ -166,10 +166,10 @@ func TestNothingIsSkippedUnderLoad(t *testing.T) {
 			for version < each {
 				w := write(id, version, 1+random.IntN(3))
 				if random.IntN(4) == 0 { // fails after it has got its numbers
-					w.Receipts = []repository.Receipt{handled}
+					w.Receipts = []eventstore.Receipt{handled}
 				}
 				err := gateway.Append(t.Context(), w)
-				var known *repository.HandledError
+				var known *eventstore.HandledError
 				if err == nil {
 					version += uint64(len(w.Entries))
 				} else if !errors.As(err, &known) {
@@ -197,7 +197,7 @@ func TestNothingIsSkippedUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.until(t, total)
-	versions := map[repository.AggregateID]uint64{}
+	versions := map[eventstore.AggregateID]uint64{}
 	for _, q := range f.seen {
 		if versions[q.ID]++; q.SeqNr != versions[q.ID] {
 			t.Fatalf("event %d of %s comes after event %d", q.SeqNr, q.ID, versions[q.ID]-1)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
@@ -44,8 +44,8 @@ type queueRow struct {
 	Content        []byte `db:"event_content"`
 }
 
-func (r queueRow) queued() repository.Queued {
-	return repository.Queued{
+func (r queueRow) queued() eventstore.Queued {
+	return eventstore.Queued{
 		Position: r.SequenceNumber, ID: aggregateID(r.TenantCode, r.AggregateType, r.AggregateID), SeqNr: r.Version, Payload: r.Content,
 	}
 }
@@ -53,7 +53,7 @@ func (r queueRow) queued() repository.Queued {
 // Read returns up to limit entries behind a position, in order. Whoever goes on behind the last of them misses nothing:
 // no entry with a lower number can become visible any more. That there are none may mean that the next one is still
 // being written. One goroutine at a time may read.
-func (q *Queue) Read(ctx context.Context, after uint64, limit int) ([]repository.Queued, error) {
+func (q *Queue) Read(ctx context.Context, after uint64, limit int) ([]eventstore.Queued, error) {
 	rows, err := q.rows(ctx, after, limit)
 	if err == nil && q.holes != nil && q.holes.inFront(after, rows) {
 		var settled bool
@@ -68,7 +68,7 @@ func (q *Queue) Read(ctx context.Context, after uint64, limit int) ([]repository
 	if q.holes != nil {
 		rows = q.holes.before(after, rows)
 	}
-	queued := make([]repository.Queued, len(rows))
+	queued := make([]eventstore.Queued, len(rows))
 	for i, row := range rows {
 		queued[i] = row.queued()
 	}

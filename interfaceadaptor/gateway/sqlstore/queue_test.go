@@ -8,8 +8,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/testenv"
 )
 
@@ -17,7 +17,7 @@ import (
 type follower struct {
 	queue    *sqlstore.Queue
 	position uint64
-	seen     []repository.Queued
+	seen     []eventstore.Queued
 }
 
 // read takes what there is, once.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
@@ -20,20 +20,20 @@ type receiptRow struct {
 	ExpiresAt   int64  `db:"expires_at"`
 }
 
-func (r receiptRow) receipt() repository.Receipt {
-	return repository.Receipt{
+func (r receiptRow) receipt() eventstore.Receipt {
+	return eventstore.Receipt{
 		CommandID: r.CommandID, Fingerprint: r.Fingerprint, Answer: r.Answer, ExpiresAt: time.UnixMicro(r.ExpiresAt).UTC(),
 	}
 }
 
 // Receipt reads consistently. An expired one does not exist.
-func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (repository.Receipt, bool, error) {
+func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (eventstore.Receipt, bool, error) {
 	row, found, err := readReceipt(ctx, g.db, tenant, commandID)
 	if err != nil {
-		return repository.Receipt{}, false, explain(ctx, g.dialect, err, "read the receipt of command %s", commandID)
+		return eventstore.Receipt{}, false, explain(ctx, g.dialect, err, "read the receipt of command %s", commandID)
 	}
 	if !found || row.ExpiresAt <= g.settings.Clock().UnixMicro() {
-		return repository.Receipt{}, false, nil
+		return eventstore.Receipt{}, false, nil
 	}
 	return row.receipt(), true, nil
 }
@@ -71,7 +71,7 @@ func (a appending) addReceipts(ctx context.Context, in session) error {
 
 // renewReceipt writes over a receipt that has expired, or adds one where there is none. It tries to write over none that
 // has not: on MySQL, repeats that come together all share its lock by now, and would wait for one another.
-func (a appending) renewReceipt(ctx context.Context, in session, receipt repository.Receipt) error {
+func (a appending) renewReceipt(ctx context.Context, in session, receipt eventstore.Receipt) error {
 	now := a.gateway.settings.Clock().UnixMicro()
 	row, found, err := readReceipt(ctx, in, a.write.ID.Tenant, receipt.CommandID)
 	if err != nil {
@@ -89,12 +89,12 @@ func (a appending) renewReceipt(ctx context.Context, in session, receipt reposit
 	return err
 }
 
-func (a appending) receiptValues(receipt repository.Receipt) []any {
+func (a appending) receiptValues(receipt eventstore.Receipt) []any {
 	return []any{a.write.ID.Tenant, receipt.CommandID, receipt.Fingerprint, answerOf(receipt), receipt.ExpiresAt.UnixMicro()}
 }
 
 // answerOf is never NULL.
-func answerOf(receipt repository.Receipt) []byte { return append([]byte{}, receipt.Answer...) }
+func answerOf(receipt eventstore.Receipt) []byte { return append([]byte{}, receipt.Answer...) }
 
 // handled is a *HandledError when one of the commands was handled before: it has a receipt, or an event of the aggregate
 // says so. An aggregate handles a command id once and for all, so that there even an expired receipt counts.
@@ -106,7 +106,7 @@ func (a appending) handled(ctx context.Context, in session) error {
 			return err
 		}
 		if found && row.ExpiresAt > now {
-			return &repository.HandledError{Receipt: row.receipt()}
+			return &eventstore.HandledError{Receipt: row.receipt()}
 		}
 	}
 	for _, entry := range a.write.Entries {
@@ -122,7 +122,7 @@ func (a appending) handled(ctx context.Context, in session) error {
 		case err != nil:
 			return err
 		case found:
-			return &repository.HandledError{Receipt: row.receipt()}
+			return &eventstore.HandledError{Receipt: row.receipt()}
 		default:
 			return fmt.Errorf("command %s was handled before, as event %d, and has no receipt to answer with: send the command with a new id",
 				entry.CommandID, earlier.SeqNr)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // Those who meet a receipt of theirs share a lock on it, none of them may want more.
@@ -15,7 +15,7 @@ func TestRepeatsAtOnceDoNotStandInOneAnothersWay(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
 		seed := write(newID(), 0, 1)
-		seed.Receipts = []repository.Receipt{receipt(seed.Entries[0].CommandID)}
+		seed.Receipts = []eventstore.Receipt{receipt(seed.Entries[0].CommandID)}
 		mustAppend(t, gateway, seed)
 		var repeating sync.WaitGroup
 		for range 32 {
@@ -23,7 +23,7 @@ func TestRepeatsAtOnceDoNotStandInOneAnothersWay(t *testing.T) {
 				for range 20 {
 					again := write(newID(), 0, 1) // such as the creation of a thread, under another id each time
 					again.Receipts = seed.Receipts
-					var handled *repository.HandledError
+					var handled *eventstore.HandledError
 					if err := gateway.Append(t.Context(), again); !errors.As(err, &handled) {
 						t.Error(err)
 						return

@@ -3,8 +3,8 @@ package sqlstore
 import (
 	"context"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
@@ -30,7 +30,7 @@ type packedSnapshot struct {
 	values  []any
 }
 
-func (g *Gateway) pack(id repository.AggregateID, snapshot repository.Snapshot) packedSnapshot {
+func (g *Gateway) pack(id eventstore.AggregateID, snapshot eventstore.Snapshot) packedSnapshot {
 	packed := g.packer.Pack(snapshot.Payload)
 	return packedSnapshot{snapshot.Version, []any{
 		id.Tenant, id.String(), snapshot.Version, id.Type, packed.Encoding, packed.Checksum, packed.Bytes, g.settings.Clock().UnixMicro(),

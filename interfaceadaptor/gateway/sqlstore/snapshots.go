@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"iter"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
 // SaveSnapshot adds the snapshot, moves the aggregate's pointer to it and lets go of old ones, in one transaction.
-func (g *Gateway) SaveSnapshot(ctx context.Context, id repository.AggregateID, snapshot repository.Snapshot) error {
+func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
 	head, err := g.Head(ctx, id)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id repository.AggregateID, s
 // snapshotting is the change that SaveSnapshot makes.
 type snapshotting struct {
 	gateway *Gateway
-	id      repository.AggregateID
+	id      eventstore.AggregateID
 	packed  packedSnapshot
 }
 
@@ -80,8 +80,8 @@ const selectSnapshot = "SELECT version, encoding, checksum, snapshot FROM snapsh
 	"WHERE tenant_code = ? AND aggregate_id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
 
 // Snapshots reads one after the other, because a caller seldom wants the second.
-func (g *Gateway) Snapshots(ctx context.Context, id repository.AggregateID, head repository.Head) iter.Seq2[repository.Snapshot, error] {
-	return func(yield func(repository.Snapshot, error) bool) {
+func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[eventstore.Snapshot, error] {
+	return func(yield func(eventstore.Snapshot, error) bool) {
 		for upTo := head.Version; upTo > 0; {
 			var row snapshotRow
 			err := g.db.GetContext(ctx, &row, selectSnapshot, id.Tenant, id.String(), upTo)
@@ -89,7 +89,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id repository.AggregateID, head
 				return
 			}
 			if err != nil {
-				yield(repository.Snapshot{}, explain(ctx, g.dialect, err, "read a snapshot of %s", id))
+				yield(eventstore.Snapshot{}, explain(ctx, g.dialect, err, "read a snapshot of %s", id))
 				return
 			}
 			upTo = row.Version - 1
@@ -99,7 +99,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id repository.AggregateID, head
 					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", row.Version, "error", err)
 				continue
 			}
-			if !yield(repository.Snapshot{Version: row.Version, Payload: state}, nil) {
+			if !yield(eventstore.Snapshot{Version: row.Version, Payload: state}, nil) {
 				return
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
 	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/testenv"
 )
@@ -70,16 +70,16 @@ func newQueue(t testing.TB, db *sqlx.DB) *sqlstore.Queue {
 	return queue
 }
 
-func newID() repository.AggregateID {
-	return repository.AggregateID{Type: "thread", ULID: ulid.Make().String()}
+func newID() eventstore.AggregateID {
+	return eventstore.AggregateID{Type: "thread", ULID: ulid.Make().String()}
 }
 
 // write is an Append of count entries behind a version.
-func write(id repository.AggregateID, after uint64, count int) repository.Append {
-	w := repository.Append{ID: id, ExpectedVersion: after}
+func write(id eventstore.AggregateID, after uint64, count int) eventstore.Append {
+	w := eventstore.Append{ID: id, ExpectedVersion: after}
 	for i := range count {
 		seqNr := after + uint64(i) + 1
-		w.Entries = append(w.Entries, repository.Entry{
+		w.Entries = append(w.Entries, eventstore.Entry{
 			SeqNr: seqNr, EventID: ulid.Make().String(), EventType: "Tested", OccurredAt: time.Now().UTC().Truncate(time.Microsecond),
 			UserID: ulid.Make().String(), CommandID: ulid.Make().String(), CorrelationID: "correlated",
 			Payload: fmt.Appendf(nil, `{"seq_nr":%d,"text":"a message of a usual length, which is a line or two of text","padding":"%0300d"}`, seqNr, 0),
@@ -88,7 +88,7 @@ func write(id repository.AggregateID, after uint64, count int) repository.Append
 	return w
 }
 
-func mustAppend(t testing.TB, gateway repository.EventPersistenceGateway, write repository.Append) repository.Append {
+func mustAppend(t testing.TB, gateway eventstore.EventPersistenceGateway, write eventstore.Append) eventstore.Append {
 	t.Helper()
 	if err := gateway.Append(t.Context(), write); err != nil {
 		t.Fatal(err)
@@ -96,6 +96,6 @@ func mustAppend(t testing.TB, gateway repository.EventPersistenceGateway, write 
 	return write
 }
 
-func receipt(commandID string) repository.Receipt {
-	return repository.Receipt{CommandID: commandID, Fingerprint: "print", Answer: []byte(`{}`), ExpiresAt: time.Now().Add(time.Hour)}
+func receipt(commandID string) eventstore.Receipt {
+	return eventstore.Receipt{CommandID: commandID, Fingerprint: "print", Answer: []byte(`{}`), ExpiresAt: time.Now().Add(time.Hour)}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // TestTenantsAreStrangersToEachOther tries every method with the ids of another tenant's aggregate and command.
@@ -17,10 +17,10 @@ func TestTenantsAreStrangersToEachOther(t *testing.T) {
 		owner.Tenant = "owner"
 		w := write(owner, 0, 3)
 		commandID := w.Entries[2].CommandID
-		w.Receipts = []repository.Receipt{receipt(commandID)}
+		w.Receipts = []eventstore.Receipt{receipt(commandID)}
 		w.FirstSnapshot = []byte("{}")
 		mustAppend(t, gateway, w)
-		snapshot := repository.Snapshot{Version: 2, Payload: []byte("{}")}
+		snapshot := eventstore.Snapshot{Version: 2, Payload: []byte("{}")}
 		if err := gateway.SaveSnapshot(t.Context(), owner, snapshot); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestTenantsAreStrangersToEachOther(t *testing.T) {
 		for _, tenant := range []string{"", "stranger", "owne", "owner1"} {
 			stranger := owner
 			stranger.Tenant = tenant
-			if got, err := gateway.Head(t.Context(), stranger); err != nil || got != (repository.Head{}) {
+			if got, err := gateway.Head(t.Context(), stranger); err != nil || got != (eventstore.Head{}) {
 				t.Errorf("%q reads the head %+v, %v", tenant, got, err)
 			}
 			for entry, err := range gateway.Entries(t.Context(), stranger, 0, 3) {
@@ -49,16 +49,16 @@ func TestTenantsAreStrangersToEachOther(t *testing.T) {
 			for got, err := range gateway.Snapshots(t.Context(), stranger, head) {
 				t.Errorf("%q reads the snapshot at %d, %v", tenant, got.Version, err)
 			}
-			if err := gateway.SaveSnapshot(t.Context(), stranger, repository.Snapshot{Version: 3, Payload: []byte("{}")}); err == nil {
+			if err := gateway.SaveSnapshot(t.Context(), stranger, eventstore.Snapshot{Version: 3, Payload: []byte("{}")}); err == nil {
 				t.Errorf("%q saves a snapshot", tenant)
 			}
-			if err := gateway.Append(t.Context(), write(stranger, 3, 1)); !errors.Is(err, repository.ErrConflict) {
+			if err := gateway.Append(t.Context(), write(stranger, 3, 1)); !errors.Is(err, eventstore.ErrConflict) {
 				t.Errorf("%q appends: %v", tenant, err)
 			}
 			// The same ids, for an aggregate and a command of its own.
 			own := write(stranger, 0, 1)
 			own.Entries[0].CommandID = commandID
-			own.Receipts = []repository.Receipt{receipt(commandID)}
+			own.Receipts = []eventstore.Receipt{receipt(commandID)}
 			mustAppend(t, gateway, own)
 		}
 		if after, err := gateway.Head(t.Context(), owner); err != nil || after != head {
@@ -84,7 +84,7 @@ func TestACommandIsHandledOnceForEver(t *testing.T) {
 		first := write(newID(), 0, 1)
 		expired := receipt(first.Entries[0].CommandID)
 		expired.ExpiresAt = expired.ExpiresAt.AddDate(-1, 0, 0)
-		first.Receipts = []repository.Receipt{expired}
+		first.Receipts = []eventstore.Receipt{expired}
 		mustAppend(t, gateway, first)
 		entry, found, err := gateway.EntryByCommand(t.Context(), first.ID, expired.CommandID)
 		if err != nil || !found || entry.EventID != first.Entries[0].EventID {
@@ -92,8 +92,8 @@ func TestACommandIsHandledOnceForEver(t *testing.T) {
 		}
 		again := write(first.ID, 1, 1)
 		again.Entries[0].CommandID = expired.CommandID
-		again.Receipts = []repository.Receipt{receipt(expired.CommandID)}
-		var handled *repository.HandledError
+		again.Receipts = []eventstore.Receipt{receipt(expired.CommandID)}
+		var handled *eventstore.HandledError
 		if err := gateway.Append(t.Context(), again); !errors.As(err, &handled) || handled.Receipt.Fingerprint != expired.Fingerprint {
 			t.Errorf("got %v", err)
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase"
 )
 
 func TestServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
@@ -26,7 +26,7 @@ func TestServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	_, _, receiptErr := gateway.Receipt(ctx, "", "any")
 	_, queueErr := queue.Read(ctx, 0, 10)
 	for name, err := range map[string]error{"append": appendErr, "head": headErr, "receipt": receiptErr, "queue": queueErr} {
-		if !errors.Is(err, usecase.ErrUnavailable) {
+		if !errors.Is(err, eventstore.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -3,13 +3,14 @@ package relational
 import (
 	"context"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/usecase/projection"
 )
 
 // batchOf makes a page into records. What is not a thread's has no place in the read model; what is a thread's and can't be
 // read as an event becomes a record with Err: it is never dropped.
-func (s *Source) batchOf(ctx context.Context, queue string, page []repository.Queued) projection.Batch {
+func (s *Source) batchOf(ctx context.Context, queue string, page []eventstore.Queued) projection.Batch {
 	batch := projection.Batch{Checkpoint: bookmark{queue, page[len(page)-1].Position}.checkpoint()}
 	for _, queued := range page {
 		if queued.ID.Type != repository.AggregateType {

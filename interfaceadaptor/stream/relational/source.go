@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/stream"
 )
 
@@ -73,7 +73,7 @@ func (s *Source) Run(ctx context.Context) {
 }
 
 // read gets the next page, however long that takes. It fails only when ctx ends.
-func (s *Source) read(ctx context.Context, position uint64) (page []repository.Queued, err error) {
+func (s *Source) read(ctx context.Context, position uint64) (page []eventstore.Queued, err error) {
 	err = stream.Persist(ctx, s.reporter(ctx, "the queue of events can't be read; tried again"), func(ctx context.Context) (err error) {
 		page, err = s.ports.Queue.Read(ctx, position, s.settings.PageSize)
 		return err
@@ -90,7 +90,7 @@ func (s *Source) read(ctx context.Context, position uint64) (page []repository.Q
 }
 
 // project has a page projected, however long that takes. It fails only when ctx ends.
-func (s *Source) project(ctx context.Context, queue string, page []repository.Queued) error {
+func (s *Source) project(ctx context.Context, queue string, page []eventstore.Queued) error {
 	batch := s.batchOf(ctx, queue, page)
 	err := stream.Persist(ctx, s.reporter(ctx, "a batch could not be projected; tried again"), func(ctx context.Context) error {
 		return stream.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/stream/relational"
 	"example.com/threads/tests/testenv"
@@ -217,10 +217,10 @@ func TestWhatCanNotBeReadStopsItsThreadAlone(t *testing.T) {
 		source := s.source(t, s.projector, relational.Settings{})
 		run(t, source)
 		key, other := s.create(t, "one"), s.create(t, "one")
-		broken := repository.AggregateID{Tenant: "one", Type: "thread", ULID: key.Thread.String()}
+		broken := eventstore.AggregateID{Tenant: "one", Type: "thread", ULID: key.Thread.String()}
 		s.append(t, broken, 1)
-		s.append(t, repository.AggregateID{Tenant: "one", Type: "invoice", ULID: ulid.Make().String()}, 0)
-		s.append(t, repository.AggregateID{Tenant: "one", Type: "thread", ULID: "no-ulid"}, 0)
+		s.append(t, eventstore.AggregateID{Tenant: "one", Type: "invoice", ULID: ulid.Make().String()}, 0)
+		s.append(t, eventstore.AggregateID{Tenant: "one", Type: "thread", ULID: "no-ulid"}, 0)
 		s.post(t, other, "goes on")
 		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1, other: 2})
 		testenv.Eventually(t, 5*time.Second, func() error {
@@ -236,9 +236,9 @@ func TestWhatCanNotBeReadStopsItsThreadAlone(t *testing.T) {
 }
 
 // append writes an event that nobody can read.
-func (s *system) append(t *testing.T, id repository.AggregateID, after uint64) {
+func (s *system) append(t *testing.T, id eventstore.AggregateID, after uint64) {
 	t.Helper()
-	if err := s.gateway.Append(t.Context(), repository.Append{ID: id, ExpectedVersion: after, Entries: []repository.Entry{{
+	if err := s.gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: after, Entries: []eventstore.Entry{{
 		SeqNr: after + 1, EventID: ulid.Make().String(), EventType: "Unheard", OccurredAt: time.Now(), CommandID: ulid.Make().String(),
 		Payload: []byte(`{"type":"Unheard"}`),
 	}}}); err != nil {

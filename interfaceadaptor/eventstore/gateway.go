@@ -1,4 +1,4 @@
-package repository
+package eventstore
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 // without a gap, a head whose version is the number of the last entry, and snapshots of states. All methods may be
 // called concurrently, from any number of processes.
 //
-// Errors: [ErrConflict] and [HandledError] as told below; usecase.ErrUnavailable, wrapped, when the store did not
-// answer within the gateway's retries or ctx's time; anything else is a fault. gateway/gatewaytest is this contract
-// as a test suite.
+// Errors: [ErrConflict] and [HandledError] as told below; [ErrUnavailable], wrapped, when the store did not answer
+// within the gateway's retries or ctx's time; anything else is a fault. gateway/gatewaytest is this contract as a test
+// suite.
 type EventPersistenceGateway interface {
 	Journal
 	Snapshots
@@ -54,6 +54,13 @@ type Snapshots interface {
 	// Snapshots yields the snapshots with Version <= head.Version that can be read whole, latest first, and at last the
 	// state after entry 1. One that is missing parts or fails its checksum is logged and left out. It ends after an error.
 	Snapshots(ctx context.Context, id AggregateID, head Head) iter.Seq2[Snapshot, error]
+}
+
+// DueFinder is what a gateway can have beside its port: a way to find the aggregates that lack a snapshot.
+type DueFinder interface {
+	// SnapshotsDue yields the aggregates of the type that have had so many events since their latest snapshot, or more,
+	// in no order. It ends after an error.
+	SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[AggregateHead, error]
 }
 
 // AggregateID names an aggregate: a type such as "thread", a ULID, and the tenant that it belongs to. The same ULID

@@ -1,4 +1,4 @@
-package repository
+package eventstore
 
 import (
 	"errors"
@@ -44,6 +44,9 @@ func (a Append) NextVersion() uint64 { return a.ExpectedVersion + uint64(len(a.E
 
 // ErrConflict says that the aggregate is not at the expected version: load it again and decide again.
 var ErrConflict = errors.New("the aggregate is not at the expected version")
+
+// ErrUnavailable says that the store did not answer in time: the outcome of a write is unknown.
+var ErrUnavailable = errors.New("the event store did not answer in time")
 
 // HandledError says that a command with this id was handled before, and with which answer.
 type HandledError struct{ Receipt Receipt }
