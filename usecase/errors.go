@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"example.com/threads/domain/thread"
 )
 
 // Kind is the class of an error: what the one who asked can do about it. Adapters answer by kind.
@@ -25,10 +23,10 @@ const (
 	Canceled                    // the caller has gone
 )
 
-// The errors that use cases add to those of the domain. Compare with [errors.Is].
+// The errors that use cases add to those of a domain. Compare with [errors.Is].
 var (
-	// ErrConcurrentUpdate says that others kept changing the thread until the retries were used up.
-	ErrConcurrentUpdate = errors.New("the thread kept changing while the command was decided; send it again")
+	// ErrConcurrentUpdate says that others kept changing the aggregate until the retries were used up.
+	ErrConcurrentUpdate = errors.New("others kept changing it while the command was decided; send it again")
 	// ErrKeyReused says that an idempotency key came with another request than the first time.
 	ErrKeyReused = errors.New("the idempotency key was used for another request; take a new key for a new request")
 	// ErrUnavailable says that a store did not answer in time, so that the outcome is unknown.
@@ -37,11 +35,11 @@ var (
 	ErrBehind = errors.New("the read model has not reached the version of the consistency token yet; ask again")
 )
 
-// VersionMismatchError says that a caller decided on a version that is not the thread's any more.
+// VersionMismatchError says that a caller decided on a version that is not the aggregate's any more.
 type VersionMismatchError struct{ Expected, Current uint64 }
 
 func (e *VersionMismatchError) Error() string {
-	return fmt.Sprintf("the thread is at version %d, not %d; read it again and decide anew", e.Current, e.Expected)
+	return fmt.Sprintf("it is at version %d, not %d; read it again and decide anew", e.Current, e.Expected)
 }
 
 // kinds is where each error that can be compared has its kind. What this system found out comes before why a call
@@ -50,19 +48,6 @@ var kinds = []struct {
 	err  error
 	kind Kind
 }{
-	{thread.ErrThreadNotFound, NotFound},
-	{thread.ErrMemberNotFound, NotFound},
-	{thread.ErrMessageNotFound, NotFound},
-	{thread.ErrNotMember, Forbidden},
-	{thread.ErrNotAdmin, Forbidden},
-	{thread.ErrNotSender, Forbidden},
-	{thread.ErrThreadExists, Conflict},
-	{thread.ErrThreadDeleted, Conflict},
-	{thread.ErrAlreadyMember, Conflict},
-	{thread.ErrNameUnchanged, Conflict},
-	{thread.ErrRoleUnchanged, Conflict},
-	{thread.ErrTextUnchanged, Conflict},
-	{thread.ErrLastAdmin, Conflict},
 	{ErrConcurrentUpdate, Conflict},
 	{ErrKeyReused, KeyReused},
 	{ErrUnavailable, Unavailable},
@@ -71,13 +56,36 @@ var kinds = []struct {
 	{context.DeadlineExceeded, Unavailable},
 }
 
+// classes are the kinds of errors that say their class themselves: the rejections of a domain, and what an event store
+// says. A class that is not here is [Internal].
+var classes = map[string]Kind{
+	"not_found":   NotFound,
+	"forbidden":   Forbidden,
+	"conflict":    Conflict,
+	"unavailable": Unavailable,
+}
+
+// InvalidError says that something that a caller names, such as a tenant, can't be what it stands for.
+type InvalidError struct {
+	Field  string
+	Reason string // what is expected, to be read after the field's name
+}
+
+func (e *InvalidError) Error() string { return e.Field + " " + e.Reason }
+
+// Invalid tells the field and what is expected of it.
+func (e *InvalidError) Invalid() (field, reason string) { return e.Field, e.Reason }
+
 // KindOf is the kind of err, however deep it is wrapped.
 func KindOf(err error) Kind {
-	var invalid *thread.InvalidError
+	var invalid interface{ Invalid() (field, reason string) }
+	var classified interface{ Class() string }
 	var mismatch *VersionMismatchError
 	switch {
 	case errors.As(err, &invalid):
 		return Invalid
+	case errors.As(err, &classified):
+		return classes[classified.Class()]
 	case errors.As(err, &mismatch):
 		return VersionMismatch
 	}

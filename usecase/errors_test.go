@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"testing"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
 
 func TestEveryRejectionHasAKind(t *testing.T) {
 	known := append(thread.Rejections(), usecase.ErrConcurrentUpdate, usecase.ErrKeyReused, usecase.ErrUnavailable, usecase.ErrBehind,
-		&thread.InvalidError{Field: "name"}, &usecase.VersionMismatchError{Expected: 1, Current: 2})
+		&ident.InvalidError{Field: "name"}, &usecase.VersionMismatchError{Expected: 1, Current: 2})
 	for _, err := range known {
 		if kind := usecase.KindOf(fmt.Errorf("deep: %w", fmt.Errorf("inside: %w", err))); kind == usecase.Internal {
 			t.Errorf("%v would be told as an internal error", err)

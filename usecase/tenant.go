@@ -1,22 +1,18 @@
 package usecase
 
-import (
-	"regexp"
+import "regexp"
 
-	"example.com/threads/domain/thread"
-)
-
-// Tenant is whose threads these are. A tenant sees and changes its own only. The zero value is the tenant with the
+// Tenant is whose aggregates these are. A tenant sees and changes its own only. The zero value is the tenant with the
 // empty code, which is the one of callers who name none.
 type Tenant struct{ code string }
 
 var tenantCode = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
 
 // ParseTenant reads a tenant's code: 1 to 32 characters out of a-z, 0-9 and -, or none. Anything else is a
-// [thread.InvalidError].
+// [InvalidError].
 func ParseTenant(code string) (Tenant, error) {
 	if code != "" && !tenantCode.MatchString(code) {
-		return Tenant{}, &thread.InvalidError{Field: "tenant", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
+		return Tenant{}, &InvalidError{Field: "tenant", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
 	}
 	return Tenant{code}, nil
 }
@@ -24,8 +20,12 @@ func ParseTenant(code string) (Tenant, error) {
 // String is the tenant's code.
 func (t Tenant) String() string { return t.code }
 
-// ThreadKey names a thread of a tenant. A thread's id alone names nothing: another tenant's thread does not exist.
-type ThreadKey struct {
-	Tenant Tenant
-	Thread thread.ID
+// Key names an aggregate: its type, such as "order", and the text of its ULID, within a tenant. An id alone names
+// nothing: what another tenant has does not exist.
+type Key struct {
+	Tenant   Tenant
+	Type, ID string
 }
+
+// String is the key without its tenant, as event stores write it.
+func (k Key) String() string { return k.Type + "-" + k.ID }

@@ -125,7 +125,7 @@ func TestAnEventThatCannotBeReadParksItsThreadAlone(t *testing.T) {
 	p := s.start(t)
 	poisoned, healthy := s.create(t), s.create(t)
 	err := s.gateway.Append(t.Context(), eventstore.Append{
-		ID: eventstore.AggregateID{Type: "thread", ULID: poisoned.Thread.String()}, ExpectedVersion: 1,
+		ID: eventstore.AggregateID{Type: "thread", ULID: poisoned.ID}, ExpectedVersion: 1,
 		Entries: []eventstore.Entry{{SeqNr: 2, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)}},
 	})
 	if err != nil {
@@ -189,7 +189,7 @@ func TestADatabaseThatTakesNothing(t *testing.T) {
 func TestKilledAgainAndAgain(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	const threads, posts, kills = 4, 150, 8
-	keys := make([]usecase.ThreadKey, threads)
+	keys := make([]usecase.Key, threads)
 	failures := make(chan error, threads)
 	for i := range keys {
 		keys[i] = s.create(t)

@@ -16,6 +16,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/database"
@@ -25,6 +26,7 @@ import (
 	"example.com/threads/tests/testenv"
 	"example.com/threads/tools/dynamodb-setup/schema"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -58,7 +60,7 @@ func newSystem(t *testing.T) *system {
 			"AWS_REGION": testenv.Region, "AWS_ACCESS_KEY_ID": testenv.AccessKeyID, "AWS_SECRET_ACCESS_KEY": testenv.SecretAccessKey,
 			"AWS_ENDPOINT_URL_DYNAMODB": testenv.DynamoDB(t), "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": testenv.DynamoDB(t),
 		},
-		user: newID[thread.UserAccount](),
+		user: newID[ident.UserAccount](),
 	}
 	gateway, err := dynamodb.New(awsclient.DynamoDB(testenv.DynamoDBConfig(t)), dynamodb.Settings{
 		JournalTable: s.env["JOURNAL_TABLE"], SnapshotTable: s.env["SNAPSHOT_TABLE"], Clock: time.Now,
@@ -178,45 +180,45 @@ func (p *process) caughtUp() error {
 	return err
 }
 
-func (s *system) create(t *testing.T) usecase.ThreadKey {
+func (s *system) create(t *testing.T) usecase.Key {
 	t.Helper()
 	name, err := thread.ParseName("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := s.commands.Handle(t.Context(), command.Request{Caller: usecase.Caller{Executor: s.user}, Command: thread.Create{Executor: s.user, Name: name}})
+	result, err := s.commands.Handle(t.Context(), command.Request{Caller: usecase.Caller{Executor: s.user.String()}, Command: thread.Create{Executor: s.user, Name: name}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usecase.ThreadKey{Thread: result.Thread}
+	return chat.ThreadKey(usecase.Tenant{}, result.Thread)
 }
 
-func (s *system) post(ctx context.Context, key usecase.ThreadKey, words string) (version uint64, err error) {
+func (s *system) post(ctx context.Context, key usecase.Key, words string) (version uint64, err error) {
 	text, err := thread.ParseText(words)
 	if err != nil {
 		return 0, err
 	}
 	result, err := s.commands.Handle(ctx, command.Request{
-		Caller: usecase.Caller{Executor: s.user}, Thread: key.Thread, Command: thread.PostMessage{Executor: s.user, Text: text},
+		Caller: usecase.Caller{Executor: s.user.String()}, Thread: chat.ThreadID(key), Command: thread.PostMessage{Executor: s.user, Text: text},
 	})
 	return result.Version, err
 }
 
 // isAt checks that the thread's row is at the version and has a message for each post.
-func (s *system) isAt(ctx context.Context, key usecase.ThreadKey, version uint64) error {
+func (s *system) isAt(ctx context.Context, key usecase.Key, version uint64) error {
 	var found struct{ Version, Messages, Distinct uint64 }
 	err := s.db.GetContext(ctx, &found, `SELECT
 		COALESCE((SELECT version FROM threads WHERE id = ?), 0) AS version,
 		(SELECT COUNT(*) FROM messages WHERE thread_id = ?) AS messages,
-		(SELECT COUNT(DISTINCT text) FROM messages WHERE thread_id = ?) AS `+"`distinct`", key.Thread.String(), key.Thread.String(), key.Thread.String())
+		(SELECT COUNT(DISTINCT text) FROM messages WHERE thread_id = ?) AS `+"`distinct`", key.ID, key.ID, key.ID)
 	if err == nil && (found.Version != version || found.Messages != version-1 || found.Distinct != version-1) {
-		err = fmt.Errorf("thread %s: %+v, want version %d", key.Thread, found, version)
+		err = fmt.Errorf("thread %s: %+v, want version %d", chat.ThreadID(key), found, version)
 	}
 	return err
 }
 
-func newID[T any]() thread.IDOf[T] {
+func newID[T any]() ident.Of[T] {
 	var entropy [10]byte
 	_, _ = rand.Read(entropy[:])
-	return thread.NewID[T](time.Now(), entropy)
+	return ident.New[T](time.Now(), entropy)
 }

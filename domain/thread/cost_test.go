@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"testing"
 	"time"
+
+	"example.com/threads/domain/ident"
 )
 
 // A thread of 100,000 messages is an ordinary thread: deciding on it and applying to it allocates about what it does on
@@ -30,7 +32,7 @@ func postedTo(t *testing.T, messages int) Thread {
 func randomID() MessageID {
 	var entropy [10]byte
 	_, _ = rand.Read(entropy[:])
-	return NewID[Message](time.UnixMilli(1), entropy)
+	return ident.New[Message](time.UnixMilli(1), entropy)
 }
 
 func allocationsOf(state Thread) float64 {

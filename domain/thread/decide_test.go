@@ -8,18 +8,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.com/threads/domain/ident"
 )
 
 // The people of the tests: ada creates the thread, bob joins as Member, eve is a stranger.
-var ada, bob, eve = someID[UserAccount](1), someID[UserAccount](2), someID[UserAccount](3)
+var ada, bob, eve = someID[ident.UserAccount](1), someID[ident.UserAccount](2), someID[ident.UserAccount](3)
 
 var (
 	adaIn, bobIn, eveIn   = someID[Member](11), someID[Member](12), someID[Member](13)
 	hello, other, unknown = someID[Message](21), someID[Message](22), someID[Message](23)
 )
 
-func someID[T any](number byte) IDOf[T] {
-	return NewID[T](time.UnixMilli(int64(number)), [10]byte{9: number})
+func someID[T any](number byte) ident.Of[T] {
+	return ident.New[T](time.UnixMilli(int64(number)), [10]byte{9: number})
 }
 
 func name(text string) Name { return RecordedName(text) }

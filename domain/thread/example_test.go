@@ -4,23 +4,24 @@ import (
 	"fmt"
 	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 )
 
 // A command is decided on a state, and the events that follow make the next state.
 func Example() {
 	at := time.Now()
-	ada := thread.NewID[thread.UserAccount](at, [10]byte{1})
-	bob := thread.NewID[thread.UserAccount](at, [10]byte{2})
+	ada := ident.New[ident.UserAccount](at, [10]byte{1})
+	bob := ident.New[ident.UserAccount](at, [10]byte{2})
 	name, _ := thread.ParseName("tea")
 	invitation, _ := thread.ParseText("Anyone for a cup?")
 	answer, _ := thread.ParseText("Me!")
 
 	state := thread.Thread{}
 	for _, command := range []thread.Command{
-		thread.Create{Executor: ada, Member: thread.NewID[thread.Member](at, [10]byte{3}), Name: name},
-		thread.PostMessage{Executor: ada, Message: thread.NewID[thread.Message](at, [10]byte{4}), Text: invitation},
-		thread.PostMessage{Executor: bob, Message: thread.NewID[thread.Message](at, [10]byte{5}), Text: answer},
+		thread.Create{Executor: ada, Member: ident.New[thread.Member](at, [10]byte{3}), Name: name},
+		thread.PostMessage{Executor: ada, Message: ident.New[thread.Message](at, [10]byte{4}), Text: invitation},
+		thread.PostMessage{Executor: bob, Message: ident.New[thread.Message](at, [10]byte{5}), Text: answer},
 	} {
 		events, err := thread.Decide(state, command)
 		state = state.Replay(events...)

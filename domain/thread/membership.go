@@ -1,5 +1,7 @@
 package thread
 
+import "example.com/threads/domain/ident"
+
 // Member is a user account's place in a thread.
 type Member struct {
 	ID   MemberID
@@ -16,13 +18,13 @@ var (
 	RoleMember = Role{"Member"}
 )
 
-// ParseRole reads "Admin" or "Member"; anything else is an [InvalidError].
+// ParseRole reads "Admin" or "Member"; anything else is an [ident.InvalidError].
 func ParseRole(text string) (Role, error) {
 	switch role := (Role{text}); role {
 	case RoleAdmin, RoleMember:
 		return role, nil
 	}
-	return Role{}, &InvalidError{Field: "role", Reason: "must be Admin or Member"}
+	return Role{}, &ident.InvalidError{Field: "role", Reason: "must be Admin or Member"}
 }
 
 func (r Role) String() string { return r.name }
@@ -31,7 +33,7 @@ func (t Thread) addMember(c AddMember) (Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil {
 		return nil, err
 	}
-	if _, isMember := t.members.get(c.User.value); isMember {
+	if _, isMember := t.members.get(c.User.ULID()); isMember {
 		return nil, ErrAlreadyMember
 	}
 	return MemberAdded{Member: Member{ID: c.Member, User: c.User, Role: c.Role}}, nil
@@ -45,7 +47,7 @@ func (t Thread) removeMember(c RemoveMember) (Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil && !leaving {
 		return nil, err
 	}
-	member, isMember := t.members.get(c.User.value)
+	member, isMember := t.members.get(c.User.ULID())
 	switch {
 	case !isMember:
 		return nil, ErrMemberNotFound
@@ -59,7 +61,7 @@ func (t Thread) changeMemberRole(c ChangeMemberRole) (Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil {
 		return nil, err
 	}
-	member, isMember := t.members.get(c.User.value)
+	member, isMember := t.members.get(c.User.ULID())
 	switch {
 	case !isMember:
 		return nil, ErrMemberNotFound
@@ -73,14 +75,14 @@ func (t Thread) changeMemberRole(c ChangeMemberRole) (Event, error) {
 }
 
 func (t Thread) mustBeMember(user UserID) error {
-	if _, isMember := t.members.get(user.value); !isMember {
+	if _, isMember := t.members.get(user.ULID()); !isMember {
 		return ErrNotMember
 	}
 	return nil
 }
 
 func (t Thread) mustBeAdmin(user UserID) error {
-	member, isMember := t.members.get(user.value)
+	member, isMember := t.members.get(user.ULID())
 	switch {
 	case !isMember:
 		return ErrNotMember
@@ -94,7 +96,7 @@ func (t Thread) isLastAdmin(member Member) bool { return member.Role == RoleAdmi
 
 func (t Thread) withMember(member Member) Thread {
 	t = t.withoutMember(member.User)
-	t.members = t.members.with(member.User.value, member)
+	t.members = t.members.with(member.User.ULID(), member)
 	if member.Role == RoleAdmin {
 		t.admins++
 	}
@@ -102,9 +104,9 @@ func (t Thread) withMember(member Member) Thread {
 }
 
 func (t Thread) withoutMember(user UserID) Thread {
-	if member, isMember := t.members.get(user.value); isMember && member.Role == RoleAdmin {
+	if member, isMember := t.members.get(user.ULID()); isMember && member.Role == RoleAdmin {
 		t.admins--
 	}
-	t.members = t.members.without(user.value)
+	t.members = t.members.without(user.ULID())
 	return t
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/domain/ident"
 )
 
 // Memento is a state laid open, for those who store it as a snapshot. [Thread.Memento] and [Memento.Thread] are
@@ -32,7 +34,7 @@ func (t Thread) Memento() Memento {
 		m.Members = append(m.Members, member)
 	})
 	t.messages.all(func(id ulid.ULID, p posting) {
-		m.Messages = append(m.Messages, MessageDigest{ID: MessageID{id}, Sender: p.sender, Text: p.text})
+		m.Messages = append(m.Messages, MessageDigest{ID: ident.FromULID[Message](id), Sender: p.sender, Text: p.text})
 	})
 	slices.SortFunc(m.Members, func(a, b Member) int { return a.User.Compare(b.User) })
 	slices.SortFunc(m.Messages, func(a, b MessageDigest) int { return a.ID.Compare(b.ID) })
@@ -46,7 +48,7 @@ func (m Memento) Thread() Thread {
 		t = t.withMember(member)
 	}
 	for _, message := range m.Messages {
-		t.messages = t.messages.with(message.ID.value, posting{sender: message.Sender, text: message.Text})
+		t.messages = t.messages.with(message.ID.ULID(), posting{sender: message.Sender, text: message.Text})
 	}
 	return t
 }

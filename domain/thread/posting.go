@@ -33,7 +33,7 @@ func (t Thread) editMessage(c EditMessage) (Event, error) {
 	if err := t.mustBeMember(c.Executor); err != nil {
 		return nil, err
 	}
-	message, exists := t.messages.get(c.Message.value)
+	message, exists := t.messages.get(c.Message.ULID())
 	switch {
 	case !exists:
 		return nil, ErrMessageNotFound
@@ -49,7 +49,7 @@ func (t Thread) deleteMessage(c DeleteMessage) (Event, error) {
 	if err := t.mustBeMember(c.Executor); err != nil {
 		return nil, err
 	}
-	message, exists := t.messages.get(c.Message.value)
+	message, exists := t.messages.get(c.Message.ULID())
 	switch {
 	case !exists:
 		return nil, ErrMessageNotFound

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"example.com/threads/domain/ident"
 )
 
 // history draws commands of a handful of people who know each other, and returns what came of them.
@@ -25,12 +27,12 @@ func history(t *rapid.T) []Event {
 		user := person.Draw(t, "user")
 		message := rapid.SampledFrom(messages).Draw(t, "message")
 		command := rapid.SampledFrom([]Command{
-			Create{executor, NewID[Member](at, fresh), name(word.Draw(t, "name"))},
+			Create{executor, ident.New[Member](at, fresh), name(word.Draw(t, "name"))},
 			Rename{executor, name(word.Draw(t, "name"))},
-			AddMember{executor, NewID[Member](at, fresh), user, role.Draw(t, "role")},
+			AddMember{executor, ident.New[Member](at, fresh), user, role.Draw(t, "role")},
 			RemoveMember{executor, user},
 			ChangeMemberRole{executor, user, role.Draw(t, "role")},
-			PostMessage{executor, NewID[Message](at, fresh), text(word.Draw(t, "text"))},
+			PostMessage{executor, ident.New[Message](at, fresh), text(word.Draw(t, "text"))},
 			EditMessage{executor, message, text(word.Draw(t, "text"))},
 			DeleteMessage{executor, message},
 		}).Draw(t, "command")

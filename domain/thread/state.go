@@ -49,11 +49,11 @@ func (t Thread) Apply(event Event) Thread {
 	case MemberRoleChanged:
 		t = t.withMember(Member{ID: e.Member, User: e.User, Role: e.Role})
 	case MessagePosted:
-		t.messages = t.messages.with(e.Message.ID.value, postingOf(e.Message))
+		t.messages = t.messages.with(e.Message.ID.ULID(), postingOf(e.Message))
 	case MessageEdited:
-		t.messages = t.messages.with(e.Message.ID.value, postingOf(e.Message))
+		t.messages = t.messages.with(e.Message.ID.ULID(), postingOf(e.Message))
 	case MessageDeleted:
-		t.messages = t.messages.without(e.Message.value)
+		t.messages = t.messages.without(e.Message.ULID())
 	default:
 		// The set of events is closed, so only a new event without a case can come here.
 		panic(fmt.Sprintf("thread: no state after event %T", event))

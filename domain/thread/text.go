@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"example.com/threads/domain/ident"
 )
 
 // Limits of what people write, in Unicode code points after trimming.
@@ -17,7 +19,7 @@ const (
 type Name struct{ value string }
 
 // ParseName trims text and takes it as a name. White space alone, too many code points, control characters and
-// broken UTF-8 are an [InvalidError].
+// broken UTF-8 are an [ident.InvalidError].
 func ParseName(text string) (Name, error) {
 	value, err := parseWriting("name", text, MaxNameLength, "")
 	return Name{value}, err
@@ -33,7 +35,7 @@ func (n Name) String() string { return n.value }
 type Text struct{ value string }
 
 // ParseText trims text and takes it as a message's text. White space alone, too many code points, control
-// characters other than newline and tab, and broken UTF-8 are an [InvalidError].
+// characters other than newline and tab, and broken UTF-8 are an [ident.InvalidError].
 func ParseText(text string) (Text, error) {
 	value, err := parseWriting("text", text, MaxTextLength, "\n\t")
 	return Text{value}, err
@@ -48,7 +50,7 @@ func (t Text) String() string { return t.value }
 func parseWriting(field, text string, limit int, controlsAllowed string) (string, error) {
 	text = strings.TrimSpace(text)
 	invalid := func(reason string, args ...any) (string, error) {
-		return "", &InvalidError{Field: field, Reason: fmt.Sprintf(reason, args...)}
+		return "", &ident.InvalidError{Field: field, Reason: fmt.Sprintf(reason, args...)}
 	}
 	switch {
 	case !utf8.ValidString(text):

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 )
 
@@ -43,7 +44,7 @@ func TestParseNameAndText(t *testing.T) {
 
 func checkParsed(t *testing.T, field, got string, err error, want string, invalid bool) {
 	t.Helper()
-	var reason *thread.InvalidError
+	var reason *ident.InvalidError
 	if errors.As(err, &reason) != invalid || invalid && reason.Field != field {
 		t.Errorf("%s: got error %v", field, err)
 	}
@@ -71,8 +72,8 @@ func TestParseID(t *testing.T) {
 		"01890535-c59c-72d5-08a8-dcea31637-c8": "",
 		"thread-" + canonical:                  "",
 	} {
-		id, err := thread.ParseID[thread.Thread](input)
-		var invalid *thread.InvalidError
+		id, err := ident.Parse[thread.Thread](input)
+		var invalid *ident.InvalidError
 		if id.String() != want || errors.As(err, &invalid) != (want == "") || id.IsZero() != (want == "") {
 			t.Errorf("%q: got %q, %v", input, id, err)
 		}
@@ -86,7 +87,7 @@ func TestParseRole(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "admin", "ADMIN", "Owner"} {
-		var invalid *thread.InvalidError
+		var invalid *ident.InvalidError
 		if got, err := thread.ParseRole(text); !errors.As(err, &invalid) || got != (thread.Role{}) {
 			t.Errorf("%q: got %s, %v", text, got, err)
 		}

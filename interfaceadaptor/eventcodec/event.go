@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
@@ -16,38 +17,38 @@ const occurredAtFormat = "2006-01-02T15:04:05.000000Z07:00"
 
 // wireEvent is the JSON of every event: the envelope, and those of the other fields that its type has.
 type wireEvent struct {
-	Type      string                      `json:"type"`
-	ID        plainID[thread.Event]       `json:"id"`
-	Aggregate wireID[thread.Thread]       `json:"aggregate_id"`
-	SeqNr     uint64                      `json:"seq_nr"`
-	Name      string                      `json:"name,omitempty"`
-	Members   *wireMembers                `json:"members,omitempty"`
-	Member    *wireMember                 `json:"member,omitempty"`
-	MemberID  *wireID[thread.Member]      `json:"member_id,omitempty"`
-	User      *wireID[thread.UserAccount] `json:"user_account_id,omitempty"`
-	Role      *wireRole                   `json:"role,omitempty"`
-	Message   *wireMessage                `json:"message,omitempty"`
-	MessageID *wireID[thread.Message]     `json:"message_id,omitempty"`
+	Type      string                     `json:"type"`
+	ID        plainID[thread.Event]      `json:"id"`
+	Aggregate wireID[thread.Thread]      `json:"aggregate_id"`
+	SeqNr     uint64                     `json:"seq_nr"`
+	Name      string                     `json:"name,omitempty"`
+	Members   *wireMembers               `json:"members,omitempty"`
+	Member    *wireMember                `json:"member,omitempty"`
+	MemberID  *wireID[thread.Member]     `json:"member_id,omitempty"`
+	User      *wireID[ident.UserAccount] `json:"user_account_id,omitempty"`
+	Role      *wireRole                  `json:"role,omitempty"`
+	Message   *wireMessage               `json:"message,omitempty"`
+	MessageID *wireID[thread.Message]    `json:"message_id,omitempty"`
 
-	Executor      *wireID[thread.UserAccount] `json:"executor_id,omitempty"`
-	OccurredAt    string                      `json:"occurred_at"`
-	Tenant        string                      `json:"tenant_code"`
-	CommandID     string                      `json:"command_id,omitempty"`
-	CorrelationID string                      `json:"correlation_id,omitempty"`
-	CausationID   string                      `json:"causation_id,omitempty"`
-	Source        string                      `json:"source,omitempty"`
-	ClientIP      string                      `json:"client_ip,omitempty"`
-	RequestID     string                      `json:"request_id,omitempty"`
+	Executor      *wireID[ident.UserAccount] `json:"executor_id,omitempty"`
+	OccurredAt    string                     `json:"occurred_at"`
+	Tenant        string                     `json:"tenant_code"`
+	CommandID     string                     `json:"command_id,omitempty"`
+	CorrelationID string                     `json:"correlation_id,omitempty"`
+	CausationID   string                     `json:"causation_id,omitempty"`
+	Source        string                     `json:"source,omitempty"`
+	ClientIP      string                     `json:"client_ip,omitempty"`
+	RequestID     string                     `json:"request_id,omitempty"`
 }
 
 // Encode writes an event and its envelope as JSON.
-func Encode(recorded usecase.Recorded) ([]byte, error) {
+func Encode(recorded usecase.Recorded[thread.Event]) ([]byte, error) {
 	w := wireEvent{
 		Type:          TypeOf(recorded.Event),
-		ID:            plainID[thread.Event]{recorded.EventID},
-		Aggregate:     wireID[thread.Thread]{recorded.Thread},
+		ID:            plainID[thread.Event]{idOf[thread.Event](recorded.EventID)},
+		Aggregate:     wireID[thread.Thread]{idOf[thread.Thread](recorded.AggregateID)},
 		SeqNr:         recorded.SeqNr,
-		Executor:      &wireID[thread.UserAccount]{recorded.Executor},
+		Executor:      &wireID[ident.UserAccount]{idOf[ident.UserAccount](recorded.Executor)},
 		OccurredAt:    recorded.OccurredAt.UTC().Format(occurredAtFormat),
 		Tenant:        recorded.Tenant.String(),
 		CommandID:     recorded.CommandID,
@@ -63,20 +64,26 @@ func Encode(recorded usecase.Recorded) ([]byte, error) {
 
 // Decode reads an event and its envelope, whichever version of its JSON it was written in. What it can't read - an
 // unknown type, a field that is missing or broken - is a [DecodeError].
-func Decode(payload []byte) (usecase.Recorded, error) {
+func Decode(payload []byte) (usecase.Recorded[thread.Event], error) {
 	var w wireEvent
 	if err := json.Unmarshal(payload, &w); err != nil {
-		return usecase.Recorded{}, decodeError(payload, err)
+		return usecase.Recorded[thread.Event]{}, decodeError(payload, err)
 	}
 	event, err := w.event()
 	if err != nil {
-		return usecase.Recorded{}, decodeError(payload, err)
+		return usecase.Recorded[thread.Event]{}, decodeError(payload, err)
 	}
 	envelope, err := w.envelope(event)
 	if err != nil {
-		return usecase.Recorded{}, decodeError(payload, err)
+		return usecase.Recorded[thread.Event]{}, decodeError(payload, err)
 	}
-	return usecase.Recorded{Envelope: envelope, Event: event}, nil
+	return usecase.Recorded[thread.Event]{Envelope: envelope, Event: event}, nil
+}
+
+// idOf is the identifier that text stands for; zero for one that is none, which no envelope has.
+func idOf[T any](text string) ident.Of[T] {
+	id, _ := ident.Parse[T](text)
+	return id
 }
 
 func (w wireEvent) envelope(event thread.Event) (usecase.Envelope, error) {
@@ -96,14 +103,15 @@ func (w wireEvent) envelope(event thread.Event) (usecase.Envelope, error) {
 		return usecase.Envelope{}, errors.New("id, aggregate_id and seq_nr must be there")
 	}
 	return usecase.Envelope{
-		EventID:    w.ID.id,
-		Thread:     w.Aggregate.id,
-		SeqNr:      w.SeqNr,
-		OccurredAt: occurredAt.UTC(),
-		CommandID:  w.CommandID,
+		EventID:       w.ID.id.String(),
+		AggregateType: thread.AggregateType,
+		AggregateID:   w.Aggregate.id.String(),
+		SeqNr:         w.SeqNr,
+		OccurredAt:    occurredAt.UTC(),
+		CommandID:     w.CommandID,
 		Caller: usecase.Caller{
 			Tenant:        tenant,
-			Executor:      executor,
+			Executor:      executor.String(),
 			RequestID:     w.RequestID,
 			CorrelationID: w.CorrelationID,
 			CausationID:   w.CausationID,

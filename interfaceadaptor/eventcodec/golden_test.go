@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/usecase"
@@ -21,8 +22,8 @@ import (
 // UPDATE_GOLDEN=1 to write those that are missing, never to change one.
 var (
 	aThread = parsed[thread.Thread]("01H42K4ABWQ5V2XQEP3A48VE0Z")
-	ada     = parsed[thread.UserAccount]("01H42KBHCWA0000000000000AD")
-	bob     = parsed[thread.UserAccount]("01H42KBHCWB0000000000000B0")
+	ada     = parsed[ident.UserAccount]("01H42KBHCWA0000000000000AD")
+	bob     = parsed[ident.UserAccount]("01H42KBHCWB0000000000000B0")
 	adaIn   = parsed[thread.Member]("01H42KBHCWA000000000000ADM")
 	bobIn   = parsed[thread.Member]("01H42KBHCWB000000000000B0M")
 	hello   = parsed[thread.Message]("01H42KBHCWC000000000000HE1")
@@ -41,28 +42,29 @@ var (
 	}
 )
 
-func parsed[T any](text string) thread.IDOf[T] {
-	id, err := thread.ParseID[T](text)
+func parsed[T any](text string) ident.Of[T] {
+	id, err := ident.Parse[T](text)
 	if err != nil {
 		panic(err)
 	}
 	return id
 }
 
-func recorded(t *testing.T, event thread.Event) usecase.Recorded {
+func recorded(t *testing.T, event thread.Event) usecase.Recorded[thread.Event] {
 	tenant, err := usecase.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usecase.Recorded{
+	return usecase.Recorded[thread.Event]{
 		Envelope: usecase.Envelope{
-			EventID:    parsed[thread.Event]("01H42KBHCW1BZG504J4ZXKA2F2"),
-			Thread:     aThread,
-			SeqNr:      7,
-			OccurredAt: time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
-			CommandID:  "01H42KBHCWC0MMAND000000000",
+			EventID:       parsed[thread.Event]("01H42KBHCW1BZG504J4ZXKA2F2").String(),
+			AggregateType: thread.AggregateType,
+			AggregateID:   aThread.String(),
+			SeqNr:         7,
+			OccurredAt:    time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
+			CommandID:     "01H42KBHCWC0MMAND000000000",
 			Caller: usecase.Caller{
-				Tenant: tenant, Executor: ada, RequestID: "request-1", CorrelationID: "correlation-1", CausationID: "causation-1",
+				Tenant: tenant, Executor: ada.String(), RequestID: "request-1", CorrelationID: "correlation-1", CausationID: "causation-1",
 				Source: "write-api /threads/post_message", ClientIP: "192.0.2.7",
 			},
 		},
@@ -95,14 +97,15 @@ func TestTheFirstVersionOfThreadCreated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user := parsed[thread.UserAccount]("01890535-c59c-5b75-ff5c-f63a3485eb9d")
-	want := usecase.Recorded{
+	user := parsed[ident.UserAccount]("01890535-c59c-5b75-ff5c-f63a3485eb9d")
+	want := usecase.Recorded[thread.Event]{
 		Envelope: usecase.Envelope{
-			EventID:    parsed[thread.Event]("01H42KBHCW1BZG504J4ZXKA2F2"),
-			Thread:     parsed[thread.Thread]("01890535-c59c-72d5-08a8-dcea316374c8"),
-			SeqNr:      1,
-			OccurredAt: time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
-			Caller:     usecase.Caller{Executor: user},
+			EventID:       parsed[thread.Event]("01H42KBHCW1BZG504J4ZXKA2F2").String(),
+			AggregateType: thread.AggregateType,
+			AggregateID:   parsed[thread.Thread]("01890535-c59c-72d5-08a8-dcea316374c8").String(),
+			SeqNr:         1,
+			OccurredAt:    time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
+			Caller:        usecase.Caller{Executor: user.String()},
 		},
 		Event: thread.Created{
 			Name:    thread.RecordedName("test"),
@@ -136,7 +139,7 @@ func TestSnapshotsOfAnySizeAndName(t *testing.T) {
 		for count := range 4 {
 			state := thread.Thread{}.Replay(thread.Created{Name: thread.RecordedName(name), Members: []thread.Member{{ID: adaIn, User: ada, Role: thread.RoleAdmin}}})
 			for i := range count {
-				id := thread.NewID[thread.Message](time.UnixMilli(int64(i)+1), [10]byte{})
+				id := ident.New[thread.Message](time.UnixMilli(int64(i)+1), [10]byte{})
 				state = state.Apply(thread.MessagePosted{Message: thread.Message{ID: id, Sender: bob, Text: tricky}})
 			}
 			encoded, err := eventcodec.EncodeSnapshot(aThread, state)
@@ -163,7 +166,7 @@ func TestTheFirstVersionOfSnapshots(t *testing.T) {
 		Version: 1,
 		Name:    thread.RecordedName("test"),
 		Members: []thread.Member{{
-			ID: parsed[thread.Member]("01H42KNM5M2QEW700VCW4J2KYE"), User: parsed[thread.UserAccount]("0189053a-d0b4-5ef0-bfe9-4d57d2ed66df"), Role: thread.RoleAdmin,
+			ID: parsed[thread.Member]("01H42KNM5M2QEW700VCW4J2KYE"), User: parsed[ident.UserAccount]("0189053a-d0b4-5ef0-bfe9-4d57d2ed66df"), Role: thread.RoleAdmin,
 		}},
 	}
 	if diff := cmp.Diff(want, got.Memento(), byValue()); diff != "" || id != parsed[thread.Thread]("0189053a-d0b4-8f9b-4fb6-db91f72ccf16") {
@@ -218,6 +221,6 @@ func byValue() cmp.Option {
 		cmp.Comparer(func(a, b thread.Text) bool { return a == b }),
 		cmp.Comparer(func(a, b thread.Role) bool { return a == b }),
 		cmp.Comparer(func(a, b usecase.Tenant) bool { return a == b }),
-		cmpopts.EquateComparable(thread.ID{}, thread.EventID{}, thread.MemberID{}, thread.MessageID{}, thread.UserID{}),
+		cmpopts.EquateComparable(thread.ID{}, thread.MemberID{}, thread.MessageID{}, thread.UserID{}),
 	}
 }

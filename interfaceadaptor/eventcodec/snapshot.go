@@ -9,6 +9,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 )
 
@@ -25,10 +26,10 @@ type wireSnapshot struct {
 }
 
 type wirePosting struct {
-	ID     plainID[thread.Message]     `json:"id"`
-	Sender plainID[thread.UserAccount] `json:"sender_id"`
-	Digest string                      `json:"text_digest,omitempty"` // 16 hexadecimal digits
-	Text   string                      `json:"text,omitempty"`        // in the first version only
+	ID     plainID[thread.Message]    `json:"id"`
+	Sender plainID[ident.UserAccount] `json:"sender_id"`
+	Digest string                     `json:"text_digest,omitempty"` // 16 hexadecimal digits
+	Text   string                     `json:"text,omitempty"`        // in the first version only
 }
 
 // snapshotFormat is the version of the JSON that is written today.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 )
 
@@ -45,9 +46,9 @@ func (w *wireEvent) fill(event thread.Event) {
 		member := memberOf(e.Member)
 		w.Member = &member
 	case thread.MemberRemoved:
-		w.MemberID, w.User = &wireID[thread.Member]{e.Member}, &wireID[thread.UserAccount]{e.User}
+		w.MemberID, w.User = &wireID[thread.Member]{e.Member}, &wireID[ident.UserAccount]{e.User}
 	case thread.MemberRoleChanged:
-		w.MemberID, w.User, w.Role = &wireID[thread.Member]{e.Member}, &wireID[thread.UserAccount]{e.User}, &wireRole{e.Role}
+		w.MemberID, w.User, w.Role = &wireID[thread.Member]{e.Member}, &wireID[ident.UserAccount]{e.User}, &wireRole{e.Role}
 	case thread.MessagePosted:
 		w.Message = messageOf(e.Message)
 	case thread.MessageEdited:

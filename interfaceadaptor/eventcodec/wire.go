@@ -6,11 +6,12 @@ import (
 	"maps"
 	"slices"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 )
 
 // wireID is an identifier as {"value":"<ulid>"}; the plain string and the UUID form are read, too.
-type wireID[T any] struct{ id thread.IDOf[T] }
+type wireID[T any] struct{ id ident.Of[T] }
 
 // MarshalJSON needs no escapes: there is nothing but letters and digits in a ULID.
 func (w wireID[T]) MarshalJSON() ([]byte, error) {
@@ -29,12 +30,12 @@ func (w *wireID[T]) UnmarshalJSON(data []byte) error {
 		return errors.New(`an id must be a string or {"value": string}`)
 	}
 	var err error
-	w.id, err = thread.ParseID[T](object.Value)
+	w.id, err = ident.Parse[T](object.Value)
 	return err
 }
 
 // plainID is an identifier as a plain string; {"value":"<ulid>"} and the UUID form are read, too.
-type plainID[T any] struct{ id thread.IDOf[T] }
+type plainID[T any] struct{ id ident.Of[T] }
 
 func (p plainID[T]) MarshalText() ([]byte, error) { return []byte(p.id.String()), nil }
 
@@ -42,15 +43,15 @@ func (p *plainID[T]) UnmarshalJSON(data []byte) error { return (*wireID[T])(p).U
 
 // wireMember is a member with its role.
 type wireMember struct {
-	ID   plainID[thread.Member]     `json:"id"`
-	User wireID[thread.UserAccount] `json:"user_account_id"`
-	Role wireRole                   `json:"role"`
+	ID   plainID[thread.Member]    `json:"id"`
+	User wireID[ident.UserAccount] `json:"user_account_id"`
+	Role wireRole                  `json:"role"`
 }
 
 func memberOf(m thread.Member) wireMember {
 	return wireMember{
 		ID:   plainID[thread.Member]{m.ID},
-		User: wireID[thread.UserAccount]{m.User},
+		User: wireID[ident.UserAccount]{m.User},
 		Role: wireRole{m.Role},
 	}
 }
@@ -106,13 +107,13 @@ func (w *wireMembers) members() ([]thread.Member, error) {
 
 // wireMessage is a message with its text.
 type wireMessage struct {
-	ID     wireID[thread.Message]     `json:"id"`
-	Text   string                     `json:"text"`
-	Sender wireID[thread.UserAccount] `json:"sender_id"`
+	ID     wireID[thread.Message]    `json:"id"`
+	Text   string                    `json:"text"`
+	Sender wireID[ident.UserAccount] `json:"sender_id"`
 }
 
 func messageOf(m thread.Message) *wireMessage {
-	return &wireMessage{ID: wireID[thread.Message]{m.ID}, Text: m.Text.String(), Sender: wireID[thread.UserAccount]{m.Sender}}
+	return &wireMessage{ID: wireID[thread.Message]{m.ID}, Text: m.Text.String(), Sender: wireID[ident.UserAccount]{m.Sender}}
 }
 
 func (w *wireMessage) message() (thread.Message, error) {

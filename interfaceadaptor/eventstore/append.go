@@ -46,7 +46,14 @@ func (a Append) NextVersion() uint64 { return a.ExpectedVersion + uint64(len(a.E
 var ErrConflict = errors.New("the aggregate is not at the expected version")
 
 // ErrUnavailable says that the store did not answer in time: the outcome of a write is unknown.
-var ErrUnavailable = errors.New("the event store did not answer in time")
+var ErrUnavailable error = unavailable{}
+
+type unavailable struct{}
+
+func (unavailable) Error() string { return "the event store did not answer in time" }
+
+// Class is how use cases classify it.
+func (unavailable) Class() string { return "unavailable" }
 
 // HandledError says that a command with this id was handled before, and with which answer.
 type HandledError struct{ Receipt Receipt }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
@@ -16,7 +17,7 @@ import (
 func TestEveryKindHasACode(t *testing.T) {
 	codes := []string{codeNotFound, codeBadInput, codeBehind, codeTooComplex, codeUnavailable, codeInternal}
 	samples := append(thread.Rejections(), usecase.ErrConcurrentUpdate, usecase.ErrKeyReused, usecase.ErrUnavailable, usecase.ErrBehind,
-		&thread.InvalidError{Field: "name", Reason: "must be something"}, &usecase.VersionMismatchError{Expected: 1, Current: 2},
+		&ident.InvalidError{Field: "name", Reason: "must be something"}, &usecase.VersionMismatchError{Expected: 1, Current: 2},
 		context.Canceled, context.DeadlineExceeded, errors.New("the password of the database is hunter2"))
 	seen := map[usecase.Kind]bool{}
 	for _, sample := range samples {

@@ -18,7 +18,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"example.com/threads/domain/thread"
+	"example.com/threads/domain/ident"
 	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
@@ -107,7 +107,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if errors.As(err, &tooLarge) {
 			status = http.StatusRequestEntityTooLarge
 		}
-		h.refuse(w, r, status, &thread.InvalidError{Field: "body", Reason: "must arrive whole and be 64 KiB at most"})
+		h.refuse(w, r, status, &ident.InvalidError{Field: "body", Reason: "must arrive whole and be 64 KiB at most"})
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -151,7 +151,7 @@ func tenantFrom(header http.Header) (usecase.Tenant, error) {
 	}
 }
 
-var errTenant error = &thread.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -, and be sent once"}
+var errTenant error = &ident.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -, and be sent once"}
 
 func parseTenant(code string) (usecase.Tenant, error) {
 	tenant, err := usecase.ParseTenant(code)
@@ -163,10 +163,10 @@ func parseTenant(code string) (usecase.Tenant, error) {
 
 func checkPost(r *http.Request) (status int, err error) {
 	if r.Method != http.MethodPost {
-		return http.StatusMethodNotAllowed, &thread.InvalidError{Field: "method", Reason: "must be POST; GET / is GraphiQL"}
+		return http.StatusMethodNotAllowed, &ident.InvalidError{Field: "method", Reason: "must be POST; GET / is GraphiQL"}
 	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return http.StatusUnsupportedMediaType, &thread.InvalidError{Field: "Content-Type", Reason: "must be application/json"}
+		return http.StatusUnsupportedMediaType, &ident.InvalidError{Field: "Content-Type", Reason: "must be application/json"}
 	}
 	return 0, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"example.com/threads/domain/thread"
+	"example.com/threads/domain/ident"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
@@ -49,7 +49,7 @@ func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHan
 	if a.running != nil {
 		if a.running.Add(1) > maxOperations {
 			a.running.Add(-1)
-			return graphql.OneShot(h.presenter.response(ctx, &thread.InvalidError{Field: "subscribe", Reason: tooManyOperations}))
+			return graphql.OneShot(h.presenter.response(ctx, &ident.InvalidError{Field: "subscribe", Reason: tooManyOperations}))
 		}
 		context.AfterFunc(ctx, func() { a.running.Add(-1) }) // the transport ends ctx with the operation
 	}
@@ -57,7 +57,7 @@ func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHan
 		return h.inTime(ctx, a, next)
 	}
 	if !a.canStream {
-		return graphql.OneShot(h.presenter.response(ctx, &thread.InvalidError{Field: "subscription", Reason: needsStream}))
+		return graphql.OneShot(h.presenter.response(ctx, &ident.InvalidError{Field: "subscription", Reason: needsStream}))
 	}
 	if err := h.await(ctx, a); err != nil {
 		return graphql.OneShot(h.presenter.response(ctx, err))

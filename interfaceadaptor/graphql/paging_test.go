@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/tests/readmodeltest"
 )
@@ -72,7 +73,7 @@ func TestMessagesBothWays(t *testing.T) {
 					if backward {
 						seen = page.Edges[0].Node.ID
 					}
-					message, err := thread.ParseID[thread.Message](seen)
+					message, err := ident.Parse[thread.Message](seen)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -127,7 +128,7 @@ func TestListsContinueBehindWhatHasGone(t *testing.T) {
 			t.Errorf("members %v, want %v", got, members)
 		}
 		if got := walk("getMessages", ids(chat, alice), "", func(id string) {
-			message, err := thread.ParseID[thread.Message](id)
+			message, err := ident.Parse[thread.Message](id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +147,7 @@ func TestListsContinueBehindWhatHasGone(t *testing.T) {
 		}
 		// A thread that has gone is at the front, where its last event has put it: everything else is behind it.
 		for i, leave := range []func(thread.ID) uint64{w.Delete, func(id thread.ID) uint64 { return w.Remove(id, bob) }} {
-			last, err := thread.ParseID[thread.Thread](threads[len(threads)-1])
+			last, err := ident.Parse[thread.Thread](threads[len(threads)-1])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql/model"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
@@ -19,7 +20,7 @@ func (r queryResolver) GetThread(ctx context.Context, threadID, userAccountID st
 	if err != nil {
 		return model.Thread{}, err
 	}
-	found, err := r.queries.Thread(ctx, viewer, key.Thread)
+	found, err := r.queries.Thread(ctx, viewer, chat.ThreadID(key))
 	if err != nil {
 		return model.Thread{}, err
 	}
@@ -75,7 +76,7 @@ func (r queryResolver) GetMembers(ctx context.Context, threadID, userAccountID s
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.queries.MembersAfter(ctx, viewer, key.Thread, n, last)
+	found, err := r.queries.MembersAfter(ctx, viewer, chat.ThreadID(key), n, last)
 	return each(found, model.NewMember), err
 }
 
@@ -110,7 +111,7 @@ func (r queryResolver) GetMessages(ctx context.Context, threadID, userAccountID 
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.queries.MessagesAfter(ctx, viewer, key.Thread, n, last)
+	found, err := r.queries.MessagesAfter(ctx, viewer, chat.ThreadID(key), n, last)
 	return each(found, model.NewMessage), err
 }
 

@@ -3,10 +3,12 @@ package graphql
 import (
 	"context"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
@@ -29,33 +31,33 @@ func (r resolver) Subscription() generated.SubscriptionResolver { return subscri
 
 // viewerOf is the viewer that an operation names.
 func viewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
-	user, err := parseID[thread.UserAccount]("userAccountId", userAccountID)
+	user, err := parseID[ident.UserAccount]("userAccountId", userAccountID)
 	return query.Viewer{Tenant: askerOf(ctx).tenant, User: user}, err
 }
 
 // viewerAndThread is the viewer and the thread that an operation names.
-func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, usecase.ThreadKey, error) {
+func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, usecase.Key, error) {
 	viewer, err := viewerOf(ctx, userAccountID)
 	if err != nil {
-		return viewer, usecase.ThreadKey{}, err
+		return viewer, usecase.Key{}, err
 	}
 	id, err := parseID[thread.Thread]("threadId", threadID)
-	return viewer, usecase.ThreadKey{Tenant: viewer.Tenant, Thread: id}, err
+	return viewer, chat.ThreadKey(viewer.Tenant, id), err
 }
 
 // parseID reads an id that was given as the argument of the given name.
-func parseID[T any](argument, text string) (thread.IDOf[T], error) {
-	id, err := thread.ParseID[T](text)
+func parseID[T any](argument, text string) (ident.Of[T], error) {
+	id, err := ident.Parse[T](text)
 	if err != nil {
-		return id, &thread.InvalidError{Field: argument, Reason: "must be a ULID of 26 characters"}
+		return id, &ident.InvalidError{Field: argument, Reason: "must be a ULID of 26 characters"}
 	}
 	return id, nil
 }
 
 // parseAfter reads the id of the last row seen; none is zero.
-func parseAfter[T any](after *string) (thread.IDOf[T], error) {
+func parseAfter[T any](after *string) (ident.Of[T], error) {
 	if after == nil {
-		return thread.IDOf[T]{}, nil
+		return ident.Of[T]{}, nil
 	}
 	return parseID[T]("after", *after)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"example.com/threads/domain/thread"
+	"example.com/threads/domain/ident"
 )
 
 // eventWriteTimeout is how long a client may take to receive an event.
@@ -42,7 +42,7 @@ func (t eventStream) Do(w http.ResponseWriter, r *http.Request, executor graphql
 	if err := json.NewDecoder(r.Body).Decode(params); err != nil {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(t.presenter.response(ctx, &thread.InvalidError{Field: "body", Reason: "must be a GraphQL request in JSON"}))
+		_ = json.NewEncoder(w).Encode(t.presenter.response(ctx, &ident.InvalidError{Field: "body", Reason: "must be a GraphQL request in JSON"}))
 		return
 	}
 	stream := eventWriter{w, http.NewResponseController(w)}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"example.com/threads/interfaceadaptor/graphql/model"
+	"example.com/threads/usecase/chat"
 )
 
 type subscriptionResolver struct{ resolver }
@@ -17,7 +18,7 @@ func (r subscriptionResolver) ThreadChanged(ctx context.Context, threadID, userA
 	changes := make(chan model.Thread)
 	go func() {
 		defer close(changes)
-		for changed, err := range r.queries.ThreadChanges(ctx, viewer, key.Thread) {
+		for changed, err := range r.queries.ThreadChanges(ctx, viewer, chat.ThreadID(key)) {
 			if err != nil {
 				if end, ok := ctx.Value(endingKey{}).(*ending); ok {
 					end.err = r.presenter.present(ctx, resolverError{err})

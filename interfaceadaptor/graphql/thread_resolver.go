@@ -3,7 +3,7 @@ package graphql
 import (
 	"context"
 
-	"example.com/threads/domain/thread"
+	"example.com/threads/domain/ident"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/query"
 )
@@ -40,7 +40,7 @@ func (threadResolver) Messages(ctx context.Context, t *model.Thread, first *int,
 // eitherWay is the page at one of the ends of a range between two cursors.
 func eitherWay(kind model.ListKind, first *int, after *string, last *int, before *string) (query.Range, error) {
 	if first != nil && last != nil {
-		return query.Range{}, &thread.InvalidError{Field: "first and last", Reason: "exclude each other: give one of them"}
+		return query.Range{}, &ident.InvalidError{Field: "first and last", Reason: "exclude each other: give one of them"}
 	}
 	asked, err := forward(kind, first, after)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql/handler/transport"
 
-	"example.com/threads/domain/thread"
+	"example.com/threads/domain/ident"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 // serveWebsocket lets a WebSocket in from the page's own origin, because browsers ask nobody before they open one.
 func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 	if !sameOrigin(r) {
-		h.refuse(w, r, http.StatusForbidden, &thread.InvalidError{Field: "Origin", Reason: "must be the origin of this server"})
+		h.refuse(w, r, http.StatusForbidden, &ident.InvalidError{Field: "Origin", Reason: "must be the origin of this server"})
 		return
 	}
 	var offered []string
@@ -36,7 +36,7 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 		offered = append(offered, strings.TrimSpace(protocol))
 	}
 	if r.Method != http.MethodGet || !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") || !slices.Contains(offered, subprotocol) {
-		h.refuse(w, r, http.StatusBadRequest, &thread.InvalidError{Field: "Upgrade", Reason: "must be a WebSocket with the protocol " + subprotocol})
+		h.refuse(w, r, http.StatusBadRequest, &ident.InvalidError{Field: "Upgrade", Reason: "must be a WebSocket with the protocol " + subprotocol})
 		return
 	}
 	ctx, cancel := h.untilStreamsEnd(r.Context())
@@ -75,7 +75,7 @@ func initConnection(ctx context.Context, payload transport.InitPayload) (context
 		code, isText := named.(string)
 		tenant, err := parseTenant(code)
 		if header := a.tenant; err == nil && (!isText || header.String() != "" && header != tenant) {
-			err = &thread.InvalidError{Field: tenantHeader, Reason: "must be a text, and the same in the header and in connection_init"}
+			err = &ident.InvalidError{Field: tenantHeader, Reason: "must be a text, and the same in the header and in connection_init"}
 		}
 		if err != nil {
 			return transport.WithWebsocketCloseCode(transport.AppendCloseReason(ctx, codeBadInput+": "+err.Error()), closeBadRequest), nil, err

@@ -17,24 +17,24 @@ type remembered struct {
 
 // stateCache remembers the states of the threads that were used last, as many as its size allows.
 type stateCache struct {
-	states *otter.Cache[usecase.ThreadKey, remembered]
+	states *otter.Cache[usecase.Key, remembered]
 }
 
 func newStateCache(size uint64) *stateCache {
-	return &stateCache{otter.Must(&otter.Options[usecase.ThreadKey, remembered]{
+	return &stateCache{otter.Must(&otter.Options[usecase.Key, remembered]{
 		MaximumWeight: size,
-		Weigher: func(_ usecase.ThreadKey, r remembered) uint32 {
+		Weigher: func(_ usecase.Key, r remembered) uint32 {
 			return uint32(min(r.state.Size()+1, math.MaxUint32))
 		},
 	})}
 }
 
-func (c *stateCache) get(key usecase.ThreadKey) (remembered, bool) { return c.states.GetIfPresent(key) }
+func (c *stateCache) get(key usecase.Key) (remembered, bool) { return c.states.GetIfPresent(key) }
 
-func (c *stateCache) forget(key usecase.ThreadKey) { c.states.Invalidate(key) }
+func (c *stateCache) forget(key usecase.Key) { c.states.Invalidate(key) }
 
 // remember keeps the later of what is remembered and what is told, and returns it.
-func (c *stateCache) remember(key usecase.ThreadKey, state thread.Thread, snapshotVersion uint64) remembered {
+func (c *stateCache) remember(key usecase.Key, state thread.Thread, snapshotVersion uint64) remembered {
 	kept := remembered{state, snapshotVersion}
 	c.states.Compute(key, func(old remembered, found bool) (remembered, otter.ComputeOp) {
 		if found {

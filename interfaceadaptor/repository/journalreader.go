@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
@@ -18,22 +19,22 @@ var _ projection.Journal = (*JournalReader)(nil)
 func NewJournalReader(journal eventstore.Journal) *JournalReader { return &JournalReader{journal} }
 
 // EventsAfter reads up to the version that the thread's head shows at the start.
-func (r *JournalReader) EventsAfter(ctx context.Context, key usecase.ThreadKey, after uint64) iter.Seq2[usecase.Recorded, error] {
-	return func(yield func(usecase.Recorded, error) bool) {
+func (r *JournalReader) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[usecase.Recorded[thread.Event], error] {
+	return func(yield func(usecase.Recorded[thread.Event], error) bool) {
 		id := aggregateOf(key)
 		head, err := r.journal.Head(ctx, id)
 		if err != nil {
-			yield(usecase.Recorded{}, err)
+			yield(usecase.Recorded[thread.Event]{}, err)
 			return
 		}
 		for entry, err := range r.journal.Entries(ctx, id, after, head.Version) {
 			if err != nil {
-				yield(usecase.Recorded{}, err)
+				yield(usecase.Recorded[thread.Event]{}, err)
 				return
 			}
 			record := RecordOf(key, entry.SeqNr, entry.Payload)
 			if record.Err != nil {
-				yield(usecase.Recorded{}, record.Err)
+				yield(usecase.Recorded[thread.Event]{}, record.Err)
 				return
 			}
 			if !yield(record.Event, nil) {

@@ -8,10 +8,11 @@ import (
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 )
 
 // Load returns the state that is remembered, or else the latest.
-func (r *ThreadRepository) Load(ctx context.Context, key usecase.ThreadKey) (thread.Thread, error) {
+func (r *ThreadRepository) Load(ctx context.Context, key usecase.Key) (thread.Thread, error) {
 	if remembered, found := r.states.get(key); found {
 		return remembered.state, nil
 	}
@@ -19,14 +20,14 @@ func (r *ThreadRepository) Load(ctx context.Context, key usecase.ThreadKey) (thr
 }
 
 // IsLatest compares the state with the head.
-func (r *ThreadRepository) IsLatest(ctx context.Context, key usecase.ThreadKey, state thread.Thread) (bool, error) {
+func (r *ThreadRepository) IsLatest(ctx context.Context, key usecase.Key, state thread.Thread) (bool, error) {
 	head, err := r.gateway.Head(ctx, aggregateOf(key))
 	return head.Version == state.Version(), err
 }
 
 // Reload returns the latest state: what is remembered, or the latest snapshot that can be read, and the events after
 // it.
-func (r *ThreadRepository) Reload(ctx context.Context, key usecase.ThreadKey) (thread.Thread, error) {
+func (r *ThreadRepository) Reload(ctx context.Context, key usecase.Key) (thread.Thread, error) {
 	id := aggregateOf(key)
 	remembered, _ := r.states.get(key) // before the head is read, so that the head can't be behind it
 	head, err := r.gateway.Head(ctx, id)
@@ -57,7 +58,7 @@ func (r *ThreadRepository) Reload(ctx context.Context, key usecase.ThreadKey) (t
 }
 
 // base is the state to replay from: as late as can be had, and the state before the first event at worst.
-func (r *ThreadRepository) base(ctx context.Context, key usecase.ThreadKey, remembered thread.Thread, head eventstore.Head) (thread.Thread, error) {
+func (r *ThreadRepository) base(ctx context.Context, key usecase.Key, remembered thread.Thread, head eventstore.Head) (thread.Thread, error) {
 	switch version := remembered.Version(); {
 	case version > head.Version:
 		// The store is behind what it once acknowledged: somebody put an older one in its place.
@@ -72,13 +73,13 @@ func (r *ThreadRepository) base(ctx context.Context, key usecase.ThreadKey, reme
 		id, state, err := eventcodec.DecodeSnapshot(snapshot.Payload)
 		switch {
 		case err != nil:
-		case id != key.Thread || state.Version() != snapshot.Version:
+		case id != chat.ThreadID(key) || state.Version() != snapshot.Version:
 			err = fmt.Errorf("it is of thread %s at version %d", id, state.Version())
 		default:
 			return state, nil
 		}
 		r.snapshotter.logger.WarnContext(ctx, "a snapshot is passed over; an earlier one or the first event will do",
-			"thread", key.Thread, "version", snapshot.Version, "error", err)
+			"thread", chat.ThreadID(key), "version", snapshot.Version, "error", err)
 	}
 	return thread.Thread{}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase/command"
@@ -39,16 +40,16 @@ func commandReceipt(stored eventstore.Receipt) (command.Receipt, error) {
 	}
 	result := command.Result{Version: a.Version}
 	var err error
-	if result.Thread, err = thread.ParseID[thread.Thread](a.Thread); err != nil {
+	if result.Thread, err = ident.Parse[thread.Thread](a.Thread); err != nil {
 		return fail(err)
 	}
 	if a.Member != "" {
-		if result.Member, err = thread.ParseID[thread.Member](a.Member); err != nil {
+		if result.Member, err = ident.Parse[thread.Member](a.Member); err != nil {
 			return fail(err)
 		}
 	}
 	if a.Message != "" {
-		if result.Message, err = thread.ParseID[thread.Message](a.Message); err != nil {
+		if result.Message, err = ident.Parse[thread.Message](a.Message); err != nil {
 			return fail(err)
 		}
 	}

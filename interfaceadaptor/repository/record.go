@@ -11,15 +11,15 @@ import (
 
 // RecordOf reads the payload of the journal entry that stands at seqNr of the thread. A payload that is no event, or
 // another thread's, or another number's, makes a record with Err.
-func RecordOf(key usecase.ThreadKey, seqNr uint64, payload []byte) projection.Record {
+func RecordOf(key usecase.Key, seqNr uint64, payload []byte) projection.Record {
 	recorded, err := eventcodec.Decode(payload)
 	if err == nil && (recorded.Key() != key || recorded.SeqNr != seqNr) {
-		err = fmt.Errorf("it says that it is event %d of thread %s of tenant %q", recorded.SeqNr, recorded.Thread, recorded.Tenant)
+		err = fmt.Errorf("it says that it is event %d of thread %s of tenant %q", recorded.SeqNr, recorded.AggregateID, recorded.Tenant)
 	}
 	if err == nil {
 		return projection.Record{Key: key, SeqNr: seqNr, Event: recorded}
 	}
-	unreadable := &projection.UnreadableError{Key: key, SeqNr: seqNr, EventID: recorded.EventID.String(), Payload: payload, Cause: err}
+	unreadable := &projection.UnreadableError{Key: key, SeqNr: seqNr, EventID: recorded.EventID, Payload: payload, Cause: err}
 	var broken *eventcodec.DecodeError
 	if errors.As(err, &broken) {
 		unreadable.EventID = broken.EventID

@@ -9,6 +9,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -66,7 +67,7 @@ func New(gateway eventstore.EventPersistenceGateway, settings Settings) *ThreadR
 func (r *ThreadRepository) Close(ctx context.Context) error { return r.snapshotter.close(ctx) }
 
 // Save appends the events to the journal. A snapshot that has become due is written afterwards, in the background.
-func (r *ThreadRepository) Save(ctx context.Context, key usecase.ThreadKey, before thread.Thread, events []usecase.Recorded, receipts []command.Receipt) error {
+func (r *ThreadRepository) Save(ctx context.Context, key usecase.Key, before thread.Thread, events []usecase.Recorded[thread.Event], receipts []command.Receipt) error {
 	write := eventstore.Append{ID: aggregateOf(key), ExpectedVersion: before.Version()}
 	after := before
 	for _, event := range events {
@@ -77,7 +78,7 @@ func (r *ThreadRepository) Save(ctx context.Context, key usecase.ThreadKey, befo
 		write.Entries = append(write.Entries, entry)
 		after = after.Apply(event.Event)
 		if after.Version() == 1 {
-			if write.FirstSnapshot, err = eventcodec.EncodeSnapshot(key.Thread, after); err != nil {
+			if write.FirstSnapshot, err = eventcodec.EncodeSnapshot(chat.ThreadID(key), after); err != nil {
 				return err
 			}
 		}
@@ -110,7 +111,7 @@ func (r *ThreadRepository) Save(ctx context.Context, key usecase.ThreadKey, befo
 
 // presumed is the snapshot that a thread is presumed to have when it has been forgotten since it was loaded, and with it
 // when it last got one: the latest that was ever due. So it gets the next one when that is due, remembered or not.
-func (r *ThreadRepository) presumed(key usecase.ThreadKey, before thread.Thread) uint64 {
+func (r *ThreadRepository) presumed(key usecase.Key, before thread.Thread) uint64 {
 	if _, found := r.states.get(key); found {
 		return 0 // what is known is later
 	}
@@ -129,6 +130,6 @@ func (r *ThreadRepository) Receipt(ctx context.Context, tenant usecase.Tenant, c
 }
 
 // SaveSnapshot writes a snapshot now.
-func (r *ThreadRepository) SaveSnapshot(ctx context.Context, key usecase.ThreadKey, state thread.Thread) error {
+func (r *ThreadRepository) SaveSnapshot(ctx context.Context, key usecase.Key, state thread.Thread) error {
 	return r.snapshotter.write(ctx, key, state)
 }

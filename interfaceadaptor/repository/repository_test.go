@@ -12,11 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/projection"
 )
@@ -61,53 +63,53 @@ func open(t *testing.T, gateway eventstore.EventPersistenceGateway, every uint64
 	return threads
 }
 
-var ada = newID[thread.UserAccount]()
+var ada = newID[ident.UserAccount]()
 
-func newID[T any]() thread.IDOf[T] {
+func newID[T any]() ident.Of[T] {
 	var entropy [10]byte
 	next := serial.Add(1)
 	for i := range 8 {
 		entropy[9-i] = byte(next >> (8 * i))
 	}
-	return thread.NewID[T](time.Now(), entropy)
+	return ident.New[T](time.Now(), entropy)
 }
 
 var serial atomic.Uint64
 
-func newKey(t *testing.T) usecase.ThreadKey {
+func newKey(t *testing.T) usecase.Key {
 	tenant, err := usecase.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usecase.ThreadKey{Tenant: tenant, Thread: newID[thread.Thread]()}
+	return chat.ThreadKey(tenant, newID[thread.Thread]())
 }
 
-func record(key usecase.ThreadKey, seqNr uint64, event thread.Event) usecase.Recorded {
-	return usecase.Recorded{
+func record(key usecase.Key, seqNr uint64, event thread.Event) usecase.Recorded[thread.Event] {
+	return usecase.Recorded[thread.Event]{
 		Envelope: usecase.Envelope{
-			EventID: newID[thread.Event](), Thread: key.Thread, SeqNr: seqNr, OccurredAt: time.Now().UTC().Truncate(time.Microsecond),
-			CommandID: newID[thread.Command]().String(), Caller: usecase.Caller{Tenant: key.Tenant, Executor: ada},
+			EventID: newID[thread.Event]().String(), AggregateType: key.Type, AggregateID: key.ID, SeqNr: seqNr, OccurredAt: time.Now().UTC().Truncate(time.Microsecond),
+			CommandID: newID[thread.Command]().String(), Caller: usecase.Caller{Tenant: key.Tenant, Executor: ada.String()},
 		},
 		Event: event,
 	}
 }
 
 // create saves a new thread of ada's, post another message of hers.
-func create(t *testing.T, threads *repository.ThreadRepository, key usecase.ThreadKey) thread.Thread {
+func create(t *testing.T, threads *repository.ThreadRepository, key usecase.Key) thread.Thread {
 	t.Helper()
 	event := thread.Created{Name: thread.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}}
 	return save(t, threads, key, thread.Thread{}, event)
 }
 
-func post(t *testing.T, threads *repository.ThreadRepository, key usecase.ThreadKey, state thread.Thread) thread.Thread {
+func post(t *testing.T, threads *repository.ThreadRepository, key usecase.Key, state thread.Thread) thread.Thread {
 	t.Helper()
 	text := thread.RecordedText(fmt.Sprintf("message %d", state.Version()+1))
 	return save(t, threads, key, state, thread.MessagePosted{Message: thread.Message{ID: newID[thread.Message](), Sender: ada, Text: text}})
 }
 
-func save(t *testing.T, threads *repository.ThreadRepository, key usecase.ThreadKey, state thread.Thread, event thread.Event) thread.Thread {
+func save(t *testing.T, threads *repository.ThreadRepository, key usecase.Key, state thread.Thread, event thread.Event) thread.Thread {
 	t.Helper()
-	if err := threads.Save(t.Context(), key, state, []usecase.Recorded{record(key, state.Version()+1, event)}, nil); err != nil {
+	if err := threads.Save(t.Context(), key, state, []usecase.Recorded[thread.Event]{record(key, state.Version()+1, event)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	return state.Apply(event)
@@ -140,8 +142,8 @@ func TestAThreadThatIsNotThere(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	threads, key := open(t, gateway, 10), newKey(t)
 	create(t, threads, key)
-	elsewhere := usecase.ThreadKey{Thread: key.Thread} // the same id of another tenant
-	for _, load := range []func(context.Context, usecase.ThreadKey) (thread.Thread, error){threads.Load, threads.Reload} {
+	elsewhere := usecase.Key{Type: key.Type, ID: key.ID} // the same id of another tenant
+	for _, load := range []func(context.Context, usecase.Key) (thread.Thread, error){threads.Load, threads.Reload} {
 		if state, err := load(t.Context(), elsewhere); err != nil || state.Version() != 0 {
 			t.Errorf("got version %d, %v", state.Version(), err)
 		}
@@ -180,7 +182,7 @@ func TestAStateThatIsBehind(t *testing.T) {
 		t.Errorf("IsLatest: %v, %v", latest, err)
 	}
 	event := record(key, 2, thread.Renamed{Name: thread.RecordedName("coffee")})
-	if err := here.Save(t.Context(), key, old, []usecase.Recorded{event}, nil); !errors.Is(err, command.ErrConflict) {
+	if err := here.Save(t.Context(), key, old, []usecase.Recorded[thread.Event]{event}, nil); !errors.Is(err, command.ErrConflict) {
 		t.Errorf("Save: %v", err)
 	}
 	gateway.entries.Store(0)
@@ -238,7 +240,7 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 	if err := threads.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.ID}
 	head, err := gateway.Head(t.Context(), id)
 	if err != nil || head.Version != 21 || head.SnapshotVersion < 20 {
 		t.Errorf("head %+v, %v", head, err)
@@ -261,7 +263,7 @@ func TestAThreadThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 	if err := threads.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.ID}
 	head, err := gateway.Head(t.Context(), id)
 	if err != nil || head.Version != events || head.SnapshotVersion <= events-every {
 		t.Errorf("head %+v, %v", head, err)
@@ -315,7 +317,7 @@ func TestSnapshotsThatCannotBeUsed(t *testing.T) {
 	threads, key, other := open(t, gateway, 1000), newKey(t), newKey(t)
 	state := post(t, threads, key, create(t, threads, key))
 	create(t, threads, other)
-	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.ID}
 	if err := gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 2, Payload: []byte(`{"format":99}`)}); err != nil {
 		t.Fatal(err)
 	}
@@ -331,11 +333,11 @@ func TestReceiptsComeBackWhole(t *testing.T) {
 	threads, key := open(t, gateway, 1000), newKey(t)
 	want := command.Receipt{
 		CommandID: newID[thread.Command]().String(), Fingerprint: "print", ExpiresAt: time.Now().Add(time.Hour).Truncate(time.Second),
-		Result: command.Result{Thread: key.Thread, Version: 1, Member: newID[thread.Member](), Message: newID[thread.Message]()},
+		Result: command.Result{Thread: chat.ThreadID(key), Version: 1, Member: newID[thread.Member](), Message: newID[thread.Message]()},
 	}
 	state := thread.Thread{}
 	event := record(key, 1, thread.Created{Name: thread.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}})
-	if err := threads.Save(t.Context(), key, state, []usecase.Recorded{event}, []command.Receipt{want}); err != nil {
+	if err := threads.Save(t.Context(), key, state, []usecase.Recorded[thread.Event]{event}, []command.Receipt{want}); err != nil {
 		t.Fatal(err)
 	}
 	got, found, err := threads.Receipt(t.Context(), key.Tenant, want.CommandID)
@@ -345,7 +347,7 @@ func TestReceiptsComeBackWhole(t *testing.T) {
 	again := newKey(t)
 	event = record(again, 1, event.Event)
 	var handled *command.HandledError
-	if err := threads.Save(t.Context(), again, state, []usecase.Recorded{event}, []command.Receipt{want}); !errors.As(err, &handled) || handled.Receipt.Result != want.Result {
+	if err := threads.Save(t.Context(), again, state, []usecase.Recorded[thread.Event]{event}, []command.Receipt{want}); !errors.As(err, &handled) || handled.Receipt.Result != want.Result {
 		t.Errorf("Save with the same command: %v", err)
 	}
 	if _, found, err := threads.Receipt(t.Context(), usecase.Tenant{}, want.CommandID); found || err != nil {
@@ -371,7 +373,7 @@ func TestJournalReader(t *testing.T) {
 		t.Error("events (-want +got):\n" + diff)
 	}
 
-	versions := map[usecase.ThreadKey]uint64{}
+	versions := map[usecase.Key]uint64{}
 	for head, err := range journal.Heads(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
@@ -383,7 +385,7 @@ func TestJournalReader(t *testing.T) {
 	}
 
 	// An entry that is no event ends the sequence with an error that names it; a command on the thread can't be decided.
-	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.Thread.String()}
+	id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.ID}
 	poison := eventstore.Entry{SeqNr: 4, EventID: "poison", EventType: "Poison", OccurredAt: time.Now(), Payload: []byte(`{"id":"poison"}`)}
 	if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 3, Entries: []eventstore.Entry{poison}}); err != nil {
 		t.Fatal(err)

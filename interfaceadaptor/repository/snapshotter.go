@@ -10,6 +10,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 )
 
 const (
@@ -27,7 +28,7 @@ type snapshotter struct {
 	logger    *slog.Logger
 
 	mutex   sync.Mutex
-	due     map[usecase.ThreadKey]dueSnapshot
+	due     map[usecase.Key]dueSnapshot
 	working bool
 	cancel  context.CancelFunc // gives up the one that is being written
 	closed  bool
@@ -45,13 +46,13 @@ func newSnapshotter(snapshots eventstore.Snapshots, states *stateCache, settings
 		states:    states,
 		every:     settings.SnapshotEvery,
 		logger:    settings.Logger,
-		due:       map[usecase.ThreadKey]dueSnapshot{},
+		due:       map[usecase.Key]dueSnapshot{},
 		cancel:    func() {},
 	}
 }
 
 // saved tells the snapshotter that a thread has moved on.
-func (s *snapshotter) saved(ctx context.Context, key usecase.ThreadKey, thread remembered) {
+func (s *snapshotter) saved(ctx context.Context, key usecase.Key, thread remembered) {
 	if !s.isDue(thread) {
 		return
 	}
@@ -79,13 +80,13 @@ func (s *snapshotter) work() {
 		}
 		if err := s.write(due.ctx, key, due.state); err != nil {
 			s.logger.WarnContext(due.ctx, "a snapshot could not be written; the thread's next event tries again",
-				"thread", key.Thread, "version", due.state.Version(), "error", err)
+				"thread", chat.ThreadID(key), "version", due.state.Version(), "error", err)
 		}
 	}
 }
 
 // next takes any snapshot that is due, with a context that ends when its time is over or close gives it up.
-func (s *snapshotter) next() (usecase.ThreadKey, dueSnapshot, bool) {
+func (s *snapshotter) next() (usecase.Key, dueSnapshot, bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.cancel() // the one before is done with
@@ -95,11 +96,11 @@ func (s *snapshotter) next() (usecase.ThreadKey, dueSnapshot, bool) {
 		return key, due, true
 	}
 	s.working = false
-	return usecase.ThreadKey{}, dueSnapshot{}, false
+	return usecase.Key{}, dueSnapshot{}, false
 }
 
-func (s *snapshotter) write(ctx context.Context, key usecase.ThreadKey, state thread.Thread) error {
-	payload, err := eventcodec.EncodeSnapshot(key.Thread, state)
+func (s *snapshotter) write(ctx context.Context, key usecase.Key, state thread.Thread) error {
+	payload, err := eventcodec.EncodeSnapshot(chat.ThreadID(key), state)
 	if err != nil {
 		return err
 	}

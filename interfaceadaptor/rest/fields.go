@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 )
 
@@ -13,10 +14,10 @@ import (
 // and knows its JSON Schema.
 type (
 	threadID  = id[thread.Thread]
-	userID    = id[thread.UserAccount]
+	userID    = id[ident.UserAccount]
 	messageID = id[thread.Message]
 
-	id[T any] struct{ value thread.IDOf[T] }
+	id[T any] struct{ value ident.Of[T] }
 	name      struct{ value thread.Name }
 	text      struct{ value thread.Text }
 	role      struct{ value thread.Role }
@@ -43,7 +44,7 @@ func (i *id[T]) UnmarshalJSON(raw []byte) error {
 	if err != nil {
 		return errNotAnID
 	}
-	if i.value, err = thread.ParseID[T](value); err != nil {
+	if i.value, err = ident.Parse[T](value); err != nil {
 		return errNotAnID
 	}
 	return nil
@@ -75,7 +76,7 @@ func parse[V any](raw json.RawMessage, read func(string) (V, error)) (V, error) 
 		return value, err
 	}
 	value, err = read(written)
-	if invalid := (*thread.InvalidError)(nil); errors.As(err, &invalid) {
+	if invalid := (*ident.InvalidError)(nil); errors.As(err, &invalid) {
 		err = errors.New(invalid.Reason)
 	}
 	return value, err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"example.com/threads/domain/thread"
+	"example.com/threads/domain/ident"
 	"example.com/threads/usecase"
 )
 
@@ -46,33 +46,21 @@ var statuses = map[usecase.Kind]int{
 	usecase.Canceled:        http.StatusServiceUnavailable, // by us: when it is the client, nobody is left to read the answer
 }
 
-// codes name the errors that can be compared.
+// codes name the errors of use cases that can be compared. A domain's rejections bring their own.
 var codes = []struct {
 	err  error
 	code string
 }{
-	{thread.ErrThreadNotFound, "thread_not_found"},
-	{thread.ErrMessageNotFound, "message_not_found"},
-	{thread.ErrMemberNotFound, "member_not_found"},
-	{thread.ErrNotMember, "not_a_member"},
-	{thread.ErrNotAdmin, "not_an_admin"},
-	{thread.ErrNotSender, "not_the_sender"},
-	{thread.ErrThreadDeleted, "thread_deleted"},
-	{thread.ErrAlreadyMember, "already_a_member"},
-	{thread.ErrNameUnchanged, "name_unchanged"},
-	{thread.ErrRoleUnchanged, "role_unchanged"},
-	{thread.ErrTextUnchanged, "text_unchanged"},
-	{thread.ErrLastAdmin, "last_admin"},
 	{usecase.ErrConcurrentUpdate, "concurrent_update"},
 	{usecase.ErrKeyReused, "idempotency_key_reused"},
-	{thread.ErrThreadExists, "concurrent_update"}, // an id was drawn twice: as with any race, send it again
 }
 
 // problemOf tells a client about an error of a use case: what its table says, and never what it wraps.
 func problemOf(err error) *Problem {
 	status, known := statuses[usecase.KindOf(err)]
 	var mismatch *usecase.VersionMismatchError
-	var invalid *thread.InvalidError
+	var invalid interface{ Invalid() (field, reason string) }
+	var rejection *ident.Rejection
 	switch {
 	case !known:
 		return newProblem(http.StatusInternalServerError, internal, "something went wrong; it has been logged with the X-Request-Id of this answer")
@@ -83,7 +71,10 @@ func problemOf(err error) *Problem {
 		problem.CurrentVersion = mismatch.Current
 		return problem
 	case errors.As(err, &invalid):
-		return invalidFields([]FieldError{{"body." + invalid.Field, invalid.Reason}})
+		field, reason := invalid.Invalid()
+		return invalidFields([]FieldError{{"body." + field, reason}})
+	case errors.As(err, &rejection):
+		return newProblem(status, rejection.Code(), rejection.Error())
 	}
 	for _, known := range codes {
 		if errors.Is(err, known.err) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
@@ -41,8 +42,8 @@ func TestErrorsOfUseCases(t *testing.T) {
 		context.DeadlineExceeded:    {503, "store_unavailable"},
 		context.Canceled:            {503, "store_unavailable"}, // not by the client: it is there
 		errors.New("a fault"):       {500, "internal"},
-		&usecase.VersionMismatchError{Expected: 1, Current: 2}:    {412, "version_mismatch"},
-		&thread.InvalidError{Field: "name", Reason: "is too odd"}: {422, "invalid_request"},
+		&usecase.VersionMismatchError{Expected: 1, Current: 2}:   {412, "version_mismatch"},
+		&ident.InvalidError{Field: "name", Reason: "is too odd"}: {422, "invalid_request"},
 	}
 	for _, err := range thread.Rejections() {
 		if _, has := told[err]; !has {

@@ -39,7 +39,7 @@ func (a *api) serve(op operation) http.HandlerFunc {
 			return
 		}
 		caller := &conditions.caller
-		caller.Executor = body.(request).executor()
+		caller.Executor = body.(request).executor().String()
 		caller.Source = a.settings.Source + " " + op.path
 		caller.ClientIP = a.settings.TrustedProxies.clientIP(r)
 

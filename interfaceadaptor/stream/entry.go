@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/projection"
 )
 
@@ -44,19 +46,19 @@ func (e Entry) Record() (projection.Record, error) {
 	return repository.RecordOf(key, seqNr, e.Payload), nil
 }
 
-func (e Entry) key() (usecase.ThreadKey, error) {
+func (e Entry) key() (usecase.Key, error) {
 	parts := partition.FindStringSubmatch(e.PKey)
 	if parts == nil {
-		return usecase.ThreadKey{}, fmt.Errorf("%w: pkey is %q", ErrNotAnEntry, e.PKey)
+		return usecase.Key{}, fmt.Errorf("%w: pkey is %q", ErrNotAnEntry, e.PKey)
 	}
 	tenant, err := usecase.ParseTenant(parts[1])
 	if err != nil {
-		return usecase.ThreadKey{}, fmt.Errorf("%w: pkey is %q: %w", ErrNotAnEntry, e.PKey, err)
+		return usecase.Key{}, fmt.Errorf("%w: pkey is %q: %w", ErrNotAnEntry, e.PKey, err)
 	}
 	ulid, found := strings.CutPrefix(e.AID, aggregate)
-	id, err := thread.ParseID[thread.Thread](ulid)
+	id, err := ident.Parse[thread.Thread](ulid)
 	if !found || err != nil {
-		return usecase.ThreadKey{}, fmt.Errorf("%w: aid is %q", ErrNotAnEntry, e.AID)
+		return usecase.Key{}, fmt.Errorf("%w: aid is %q", ErrNotAnEntry, e.AID)
 	}
-	return usecase.ThreadKey{Tenant: tenant, Thread: id}, nil
+	return chat.ThreadKey(tenant, id), nil
 }

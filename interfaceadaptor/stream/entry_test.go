@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 )
 
 func entry(t testing.TB, tenant string) stream.Entry {
@@ -19,11 +21,11 @@ func entry(t testing.TB, tenant string) stream.Entry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := thread.NewID[thread.Thread](time.Unix(1, 0), [10]byte{1})
-	payload, err := eventcodec.Encode(usecase.Recorded{
+	id := ident.New[thread.Thread](time.Unix(1, 0), [10]byte{1})
+	payload, err := eventcodec.Encode(usecase.Recorded[thread.Event]{
 		Envelope: usecase.Envelope{
-			EventID: thread.NewID[thread.Event](time.Unix(2, 0), [10]byte{2}), Thread: id, SeqNr: 3, OccurredAt: time.Unix(2, 0).UTC(),
-			Caller: usecase.Caller{Tenant: code, Executor: thread.NewID[thread.UserAccount](time.Unix(1, 0), [10]byte{3})},
+			EventID: ident.New[thread.Event](time.Unix(2, 0), [10]byte{2}).String(), AggregateType: thread.AggregateType, AggregateID: id.String(), SeqNr: 3, OccurredAt: time.Unix(2, 0).UTC(),
+			Caller: usecase.Caller{Tenant: code, Executor: ident.New[ident.UserAccount](time.Unix(1, 0), [10]byte{3}).String()},
 		},
 		Event: thread.Deleted{},
 	})
@@ -68,7 +70,7 @@ func TestWhatCannotBeReadIsNotDropped(t *testing.T) {
 			if err != nil || record.Err == nil {
 				t.Fatalf("got %+v and %v, want a record that says why it can't be read", record, err)
 			}
-			if record.Key.Thread.IsZero() || record.Err.Key != record.Key || record.Err.SeqNr != record.SeqNr || record.Err.Cause == nil {
+			if chat.ThreadID(record.Key).IsZero() || record.Err.Key != record.Key || record.Err.SeqNr != record.SeqNr || record.Err.Cause == nil {
 				t.Errorf("it does not say whose it is: %+v", record)
 			}
 		})
@@ -109,6 +111,6 @@ func ExampleEntry_Record() {
 	e := stream.Entry{PKey: "thread-7", AID: "thread-01890535-c59c-72d5-08a8-dcea316374c8", SeqNr: "1", Payload: payload}
 	record, err := e.Record()
 	created := record.Event.Event.(thread.Created)
-	fmt.Println(record.Key.Thread, record.SeqNr, created.Name, err)
+	fmt.Println(chat.ThreadID(record.Key), record.SeqNr, created.Name, err)
 	// Output: 01H42KBHCWEBAGHA6WX8RP6X68 1 test <nil>
 }

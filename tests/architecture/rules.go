@@ -24,13 +24,14 @@ var layers = map[string]struct {
 	"interfaceadaptor/rest":                {imports: inner},
 	"interfaceadaptor/graphql":             {imports: inner},
 	"interfaceadaptor/eventcodec":          {imports: inner},
-	"interfaceadaptor/repository":          {imports: with(inner, "interfaceadaptor/eventcodec")},
+	"interfaceadaptor/eventstore":          {},
+	"interfaceadaptor/repository":          {imports: with(inner, "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore")},
 	"interfaceadaptor/readmodel":           {imports: with(inner, "interfaceadaptor/sqldialect")},
-	"interfaceadaptor/stream":              {imports: with(inner, "interfaceadaptor/eventcodec", "interfaceadaptor/repository")},
+	"interfaceadaptor/stream":              {imports: with(inner, "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/repository")},
 	"interfaceadaptor/gateway/dynamodb":    {imports: gateway},
 	"interfaceadaptor/gateway/sqlstore":    {imports: with(gateway, "interfaceadaptor/sqldialect")},
 	"interfaceadaptor/gateway/internal":    {},
-	"interfaceadaptor/gateway/gatewaytest": {imports: with(inner, "interfaceadaptor/repository")},
+	"interfaceadaptor/gateway/gatewaytest": {imports: []string{"interfaceadaptor/eventstore"}},
 	"interfaceadaptor/sqldialect":          {},
 
 	"infrastructure":    {},
@@ -45,7 +46,7 @@ var layers = map[string]struct {
 var (
 	inner = []string{"domain", "usecase"}
 	// gateway is what event stores may import: the port that they fill, and what they share.
-	gateway = with(inner, "interfaceadaptor/repository", "interfaceadaptor/gateway/internal")
+	gateway = []string{"interfaceadaptor/eventstore", "interfaceadaptor/gateway/internal"}
 	// smallLibraries help to write a use case and bring no technology with them.
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync"}
 	everything     = []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}

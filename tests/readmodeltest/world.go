@@ -7,8 +7,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 )
 
 // World is what happens in one tenant's threads. Every method is one event: it changes the rows and then the thread's
@@ -31,18 +33,18 @@ func (d *Database) World(t testing.TB, code string) *World {
 }
 
 // NewID makes an identifier that nobody has.
-func NewID[T any]() thread.IDOf[T] {
+func NewID[T any]() ident.Of[T] {
 	var entropy [10]byte
 	_, _ = rand.Read(entropy[:]) // never fails
-	return thread.NewID[T](time.Now(), entropy)
+	return ident.New[T](time.Now(), entropy)
 }
 
 // NewUser makes a user account.
-func NewUser() thread.UserID { return NewID[thread.UserAccount]() }
+func NewUser() thread.UserID { return NewID[ident.UserAccount]() }
 
 // Key names a thread of the world.
-func (w *World) Key(id thread.ID) usecase.ThreadKey {
-	return usecase.ThreadKey{Tenant: w.Tenant, Thread: id}
+func (w *World) Key(id thread.ID) usecase.Key {
+	return chat.ThreadKey(w.Tenant, id)
 }
 
 // Now is the world's time: that of the last event.
@@ -135,5 +137,5 @@ func (w *World) MemberID(id thread.ID, user thread.UserID) (thread.MemberID, err
 	if err != nil {
 		return thread.MemberID{}, err
 	}
-	return thread.ParseID[thread.Member](text)
+	return ident.Parse[thread.Member](text)
 }

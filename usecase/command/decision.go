@@ -6,18 +6,19 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 )
 
 // decision is what became of a call: a result and its events, or a rejection.
 type decision struct {
 	call   *call
-	events []usecase.Recorded
+	events []usecase.Recorded[thread.Event]
 	result Result
 	err    error
 }
 
 // decide judges the calls one after the other, each on what those before it lead to.
-func (s *Service) decide(key usecase.ThreadKey, state thread.Thread, calls []*call) []decision {
+func (s *Service) decide(key usecase.Key, state thread.Thread, calls []*call) []decision {
 	decided := make([]decision, 0, len(calls))
 	now := s.settings.Clock().UTC().Truncate(time.Microsecond)
 	for _, c := range calls {
@@ -28,7 +29,7 @@ func (s *Service) decide(key usecase.ThreadKey, state thread.Thread, calls []*ca
 				state = state.Apply(event)
 				d.events = append(d.events, s.record(key, state.Version(), now, c, event))
 			}
-			d.result = resultOf(key.Thread, state.Version(), events)
+			d.result = resultOf(key, state.Version(), events)
 		}
 		decided = append(decided, d)
 	}
@@ -43,27 +44,28 @@ func judge(state thread.Thread, c *call) ([]thread.Event, error) {
 	return thread.Decide(state, c.command)
 }
 
-func (s *Service) record(key usecase.ThreadKey, seqNr uint64, now time.Time, c *call, event thread.Event) usecase.Recorded {
+func (s *Service) record(key usecase.Key, seqNr uint64, now time.Time, c *call, event thread.Event) usecase.Recorded[thread.Event] {
 	caller := c.request.Caller
 	if caller.CausationID == "" {
 		caller.CausationID = c.commandID // nothing but the command itself caused its events
 	}
-	return usecase.Recorded{
+	return usecase.Recorded[thread.Event]{
 		Envelope: usecase.Envelope{
-			EventID:    newID[thread.Event](s),
-			Thread:     key.Thread,
-			SeqNr:      seqNr,
-			OccurredAt: now,
-			CommandID:  c.commandID,
-			Caller:     caller,
+			EventID:       newID[thread.Event](s).String(),
+			AggregateType: key.Type,
+			AggregateID:   key.ID,
+			SeqNr:         seqNr,
+			OccurredAt:    now,
+			CommandID:     c.commandID,
+			Caller:        caller,
 		},
 		Event: event,
 	}
 }
 
 // resultOf tells the caller which version the thread has now, and which member or message the command was about.
-func resultOf(id thread.ID, version uint64, events []thread.Event) Result {
-	result := Result{Thread: id, Version: version}
+func resultOf(key usecase.Key, version uint64, events []thread.Event) Result {
+	result := Result{Thread: chat.ThreadID(key), Version: version}
 	for _, event := range events {
 		switch e := event.(type) {
 		case thread.Created, thread.Renamed, thread.Deleted:

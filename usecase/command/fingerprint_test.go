@@ -4,16 +4,17 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 )
 
 // A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay what
 // it is. When a command gets another field, requests without it keep the fingerprint that they have here.
 func TestFingerprintsStayWhatTheyAre(t *testing.T) {
-	user := thread.NewID[thread.UserAccount](time.UnixMilli(1), [10]byte{1})
-	other := thread.NewID[thread.UserAccount](time.UnixMilli(2), [10]byte{2})
-	id := thread.NewID[thread.Thread](time.UnixMilli(3), [10]byte{3})
-	message := thread.NewID[thread.Message](time.UnixMilli(4), [10]byte{4})
+	user := ident.New[ident.UserAccount](time.UnixMilli(1), [10]byte{1})
+	other := ident.New[ident.UserAccount](time.UnixMilli(2), [10]byte{2})
+	id := ident.New[thread.Thread](time.UnixMilli(3), [10]byte{3})
+	message := ident.New[thread.Message](time.UnixMilli(4), [10]byte{4})
 	name, text := thread.RecordedName("tea"), thread.RecordedText("Anyone for a cup?")
 	for _, c := range []struct {
 		command thread.Command

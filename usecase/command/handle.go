@@ -14,7 +14,7 @@ import (
 // handle is load -> decide -> save for the calls of a batch, until each has its answer. The write's condition on the
 // version is what decisions are tested against: it proves those that it saves, and the rejections beside them.
 // Rejections alone are told only when the state that they were decided on is seen to be the latest.
-func (s *Service) handle(ctx context.Context, key usecase.ThreadKey, calls []*call) {
+func (s *Service) handle(ctx context.Context, key usecase.Key, calls []*call) {
 	state, err := s.load(ctx, key, calls)
 	for attempt := 1; err == nil; attempt++ {
 		decided := s.decide(key, state, calls)
@@ -45,7 +45,7 @@ func (s *Service) handle(ctx context.Context, key usecase.ThreadKey, calls []*ca
 	}
 }
 
-func (s *Service) load(ctx context.Context, key usecase.ThreadKey, calls []*call) (thread.Thread, error) {
+func (s *Service) load(ctx context.Context, key usecase.Key, calls []*call) (thread.Thread, error) {
 	if _, begins := calls[0].command.(thread.Create); begins {
 		return thread.Thread{}, nil // its id has just been made, so there is nothing to load
 	}
@@ -53,8 +53,8 @@ func (s *Service) load(ctx context.Context, key usecase.ThreadKey, calls []*call
 }
 
 // save writes what was accepted. Where nothing was, it makes sure that the rejections are true: ErrConflict if not.
-func (s *Service) save(ctx context.Context, key usecase.ThreadKey, state thread.Thread, decided []decision) error {
-	var events []usecase.Recorded
+func (s *Service) save(ctx context.Context, key usecase.Key, state thread.Thread, decided []decision) error {
+	var events []usecase.Recorded[thread.Event]
 	var receipts []Receipt
 	for _, d := range decided {
 		if d.err != nil {

@@ -3,14 +3,15 @@ package command
 import (
 	"crypto/rand"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 )
 
 // newID makes the id of something that a command brings into being.
-func newID[T any](s *Service) thread.IDOf[T] {
+func newID[T any](s *Service) ident.Of[T] {
 	var entropy [10]byte
 	_, _ = rand.Read(entropy[:]) // never fails: it says so
-	return thread.NewID[T](s.settings.Clock(), entropy)
+	return ident.New[T](s.settings.Clock(), entropy)
 }
 
 // complete gives a command the ids that it comes without.

@@ -31,7 +31,7 @@ type queue struct{ waiting []*call }
 
 // enqueue has the call handled after those for the same thread that are there already. The calls that gather while
 // one write is under way share the next one, so that a busy thread costs a write per batch and not per command.
-func (s *Service) enqueue(key usecase.ThreadKey, c *call) {
+func (s *Service) enqueue(key usecase.Key, c *call) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	q, busy := s.queues[key]
@@ -44,7 +44,7 @@ func (s *Service) enqueue(key usecase.ThreadKey, c *call) {
 }
 
 // work handles the queue's calls until none is left, and then lets go of the queue.
-func (s *Service) work(key usecase.ThreadKey, q *queue) {
+func (s *Service) work(key usecase.Key, q *queue) {
 	for {
 		calls := s.next(key, q)
 		if len(calls) == 0 {
@@ -59,7 +59,7 @@ func (s *Service) work(key usecase.ThreadKey, q *queue) {
 
 // handleAll handles a batch. A panic is an error, for those of its calls that have no answer yet: it must not take the
 // program, and with it everybody's commands, along.
-func (s *Service) handleAll(ctx context.Context, key usecase.ThreadKey, calls []*call) {
+func (s *Service) handleAll(ctx context.Context, key usecase.Key, calls []*call) {
 	defer func() {
 		reason := recover()
 		if reason == nil {
@@ -78,7 +78,7 @@ func (s *Service) handleAll(ctx context.Context, key usecase.ThreadKey, calls []
 }
 
 // next takes a batch from the queue: calls whose callers are still there, no two with the same command id.
-func (s *Service) next(key usecase.ThreadKey, q *queue) []*call {
+func (s *Service) next(key usecase.Key, q *queue) []*call {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var batch, rest []*call

@@ -9,6 +9,7 @@ import (
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -150,17 +151,17 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	caller := usecase.Caller{
-		Tenant: tenant, Executor: ada, RequestID: "request", CorrelationID: "correlation", Source: "test", ClientIP: "192.0.2.7",
+		Tenant: tenant, Executor: ada.String(), RequestID: "request", CorrelationID: "correlation", Source: "test", ClientIP: "192.0.2.7",
 	}
 	create := command.Request{Caller: caller, Command: thread.Create{Executor: ada, Name: thread.RecordedName("tea")}, IdempotencyKey: "key"}
 	result := accepted(t, service, create)
-	for recorded, err := range repository.NewJournalReader(gateway).EventsAfter(t.Context(), usecase.ThreadKey{Tenant: tenant, Thread: result.Thread}, 0) {
+	for recorded, err := range repository.NewJournalReader(gateway).EventsAfter(t.Context(), chat.ThreadKey(tenant, result.Thread), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := caller
 		want.CausationID = recorded.CommandID
-		if recorded.Caller != want || recorded.CommandID == "" || recorded.EventID.IsZero() || recorded.OccurredAt.IsZero() {
+		if recorded.Caller != want || recorded.CommandID == "" || recorded.EventID == "" || recorded.OccurredAt.IsZero() {
 			t.Errorf("got %+v", recorded.Envelope)
 		}
 	}

@@ -43,7 +43,7 @@ func (s *Service) commandID(r Request) string {
 		return newID[thread.Command](s).String()
 	}
 	// No part can hold a zero byte, so the parts can't run into one another.
-	scope := strings.Join([]string{r.Caller.Tenant.String(), r.Caller.Executor.String(), fmt.Sprintf("%T", r.Command), r.IdempotencyKey}, "\x00")
+	scope := strings.Join([]string{r.Caller.Tenant.String(), r.Caller.Executor, fmt.Sprintf("%T", r.Command), r.IdempotencyKey}, "\x00")
 	sum := sha256.Sum256([]byte(scope))
 	return ulid.ULID(sum[:16]).String()
 }

@@ -7,6 +7,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 )
 
 // Service handles commands. It may be used concurrently; [Service.Drain] ends it.
@@ -15,7 +16,7 @@ type Service struct {
 	settings   Settings
 
 	mutex   sync.Mutex
-	queues  map[usecase.ThreadKey]*queue
+	queues  map[usecase.Key]*queue
 	running sync.WaitGroup
 }
 
@@ -54,7 +55,7 @@ func NewService(repository Repository, settings Settings) *Service {
 	return &Service{
 		repository: repository,
 		settings:   settings,
-		queues:     map[usecase.ThreadKey]*queue{},
+		queues:     map[usecase.Key]*queue{},
 	}
 }
 
@@ -70,9 +71,9 @@ func (s *Service) Handle(ctx context.Context, request Request) (Result, error) {
 		commandID: s.commandID(request),
 		answered:  make(chan struct{}),
 	}
-	key := usecase.ThreadKey{Tenant: request.Caller.Tenant, Thread: request.Thread}
+	key := chat.ThreadKey(request.Caller.Tenant, request.Thread)
 	if _, begins := request.Command.(thread.Create); begins {
-		key.Thread = newID[thread.Thread](s)
+		key.ID = newID[thread.Thread](s).String()
 	}
 	s.enqueue(key, c)
 	select {
@@ -86,7 +87,7 @@ func (s *Service) Handle(ctx context.Context, request Request) (Result, error) {
 // Snapshot stores a snapshot of the thread's latest state and returns its version. It is an operation: no event
 // follows. A thread that does not exist or is deleted is rejected.
 func (s *Service) Snapshot(ctx context.Context, caller usecase.Caller, id thread.ID) (uint64, error) {
-	key := usecase.ThreadKey{Tenant: caller.Tenant, Thread: id}
+	key := chat.ThreadKey(caller.Tenant, id)
 	state, err := s.repository.Reload(ctx, key)
 	switch {
 	case err != nil:

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
@@ -27,7 +28,7 @@ type faulty struct {
 	after  func() error              // not nil: its error hides that Save succeeded
 }
 
-func (f *faulty) Save(ctx context.Context, key usecase.ThreadKey, state thread.Thread, events []usecase.Recorded, receipts []command.Receipt) error {
+func (f *faulty) Save(ctx context.Context, key usecase.Key, state thread.Thread, events []usecase.Recorded[thread.Event], receipts []command.Receipt) error {
 	attempt := f.saves.Add(1)
 	if f.before != nil {
 		if err := f.before(attempt); err != nil {
@@ -58,11 +59,11 @@ func process(t *testing.T, gateway eventstore.EventPersistenceGateway) (*command
 var ada, bob = newUser(1), newUser(2)
 
 func newUser(number byte) thread.UserID {
-	return thread.NewID[thread.UserAccount](time.UnixMilli(1), [10]byte{9: number})
+	return ident.New[ident.UserAccount](time.UnixMilli(1), [10]byte{9: number})
 }
 
 func request(executor thread.UserID, id thread.ID, c thread.Command) command.Request {
-	return command.Request{Caller: usecase.Caller{Executor: executor, Source: "test"}, Thread: id, Command: c}
+	return command.Request{Caller: usecase.Caller{Executor: executor.String(), Source: "test"}, Thread: id, Command: c}
 }
 
 func createThread(t *testing.T, service *command.Service) thread.ID {
@@ -286,7 +287,7 @@ func TestSnapshotOnRequest(t *testing.T) {
 	service, _ := process(t, dynamodbtest.New(t))
 	id := createThread(t, service)
 	accepted(t, service, request(ada, id, say(ada, "hello")))
-	caller := usecase.Caller{Executor: ada}
+	caller := usecase.Caller{Executor: ada.String()}
 	if version, err := service.Snapshot(t.Context(), caller, id); version != 2 || err != nil {
 		t.Errorf("version %d, %v", version, err)
 	}

@@ -10,14 +10,14 @@ import (
 // pass is what a transaction, or several, have done.
 type pass struct {
 	outcome Outcome
-	gaps    []gap                      // threads that the events at hand do not bring to their target
-	changed []Head                     // threads with other rows than before
-	stopped map[usecase.ThreadKey]bool // threads that are parked now
+	gaps    []gap                // threads that the events at hand do not bring to their target
+	changed []Head               // threads with other rows than before
+	stopped map[usecase.Key]bool // threads that are parked now
 }
 
 // gap is what a thread lacks: the events behind after, up to target.
 type gap struct {
-	key    usecase.ThreadKey
+	key    usecase.Key
 	after  uint64
 	target uint64
 	origin origin // of the runs that close it: fromJournal or fromRetry
@@ -48,7 +48,7 @@ func (p *Projector) applyAll(ctx context.Context, runs []run, checkpoint Checkpo
 	}
 	culprit := runs[0]
 	event := culprit.events[0]
-	culprit.failure = &failure{seqNr: event.SeqNr, eventID: event.EventID.String(), cause: err}
+	culprit.failure = &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: err}
 	culprit.events = nil
 	return p.apply(ctx, []run{culprit}, checkpoint)
 }
@@ -79,7 +79,7 @@ func (p *Projector) apply(ctx context.Context, runs []run, checkpoint Checkpoint
 	}
 	for _, letter := range work.changes.Rows.Parked {
 		p.logger.ErrorContext(ctx, "a thread is parked: its rows stay as they are until the event can be projected", "tenant", letter.Key.Tenant.String(),
-			"thread", letter.Key.Thread.String(), "seq_nr", letter.SeqNr, "event_id", letter.EventID, "reason", letter.Reason,
+			"thread", letter.Key.ID, "seq_nr", letter.SeqNr, "event_id", letter.EventID, "reason", letter.Reason,
 			"attempts", letter.Attempts, "retry_at", letter.RetryAt)
 	}
 	if len(work.done.changed) > 0 {

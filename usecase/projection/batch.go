@@ -5,20 +5,21 @@ import (
 	"fmt"
 	"slices"
 
+	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
 
 // Record is one journal record as a source saw it.
 type Record struct {
-	Key   usecase.ThreadKey
+	Key   usecase.Key
 	SeqNr uint64
-	Event usecase.Recorded // where Err is nil
-	Err   *UnreadableError // why the record can't be read as an event; nil for one that can
+	Event usecase.Recorded[thread.Event] // where Err is nil
+	Err   *UnreadableError               // why the record can't be read as an event; nil for one that can
 }
 
 // UnreadableError says that a journal record is there but is no event that this program knows.
 type UnreadableError struct {
-	Key     usecase.ThreadKey
+	Key     usecase.Key
 	SeqNr   uint64
 	EventID string // as far as it could be read
 	Payload []byte // as it stands in the journal
@@ -26,7 +27,7 @@ type UnreadableError struct {
 }
 
 func (e *UnreadableError) Error() string {
-	return fmt.Sprintf("event %d (id %q) of thread %s can't be read: %v", e.SeqNr, e.EventID, e.Key.Thread, e.Cause)
+	return fmt.Sprintf("event %d (id %q) of %s can't be read: %v", e.SeqNr, e.EventID, e.Key, e.Cause)
 }
 
 func (e *UnreadableError) Unwrap() error { return e.Cause }
@@ -71,9 +72,9 @@ func (o Outcome) plus(other Outcome) Outcome {
 
 // run is a piece of one thread's events for one transaction.
 type run struct {
-	key    usecase.ThreadKey
-	events []usecase.Recorded // by seq_nr, each once
-	target uint64             // the seq_nr that the thread is to reach, as far as is known
+	key    usecase.Key
+	events []usecase.Recorded[thread.Event] // by seq_nr, each once
+	target uint64                           // the seq_nr that the thread is to reach, as far as is known
 	origin origin
 	// Of a run from the journal:
 	complete bool     // the journal has nothing behind it, or nothing that was asked for
@@ -101,9 +102,9 @@ type failure struct {
 // the news that its thread has an event of that number; what the event is will be asked of the journal. Records that
 // name no event at all come back as unusable.
 func runsOf(records []Record) (runs []run, outcome Outcome, unusable []Record) {
-	at := make(map[usecase.ThreadKey]int)
+	at := make(map[usecase.Key]int)
 	for _, record := range records {
-		if record.Key.Thread.IsZero() || record.SeqNr == 0 {
+		if record.Key.ID == "" || record.SeqNr == 0 {
 			unusable = append(unusable, record)
 			continue
 		}
@@ -120,8 +121,8 @@ func runsOf(records []Record) (runs []run, outcome Outcome, unusable []Record) {
 	}
 	for i := range runs {
 		events := runs[i].events
-		slices.SortStableFunc(events, func(a, b usecase.Recorded) int { return cmp.Compare(a.SeqNr, b.SeqNr) })
-		runs[i].events = slices.CompactFunc(events, func(a, b usecase.Recorded) bool { return a.SeqNr == b.SeqNr })
+		slices.SortStableFunc(events, func(a, b usecase.Recorded[thread.Event]) int { return cmp.Compare(a.SeqNr, b.SeqNr) })
+		runs[i].events = slices.CompactFunc(events, func(a, b usecase.Recorded[thread.Event]) bool { return a.SeqNr == b.SeqNr })
 		outcome.Duplicates += len(events) - len(runs[i].events)
 	}
 	outcome.Unusable = len(unusable)

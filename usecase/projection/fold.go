@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
@@ -17,7 +18,7 @@ type change struct {
 
 // changeBy says what recorded, the next event of its thread, makes of rows. It is pure. An event that contradicts the
 // rows, or that this program does not know, is an error.
-func changeBy(rows Rows, recorded usecase.Recorded) (change, error) {
+func changeBy(rows Rows, recorded usecase.Recorded[thread.Event]) (change, error) {
 	before, exists := rows.Threads[recorded.Key()]
 	at := place{rows: rows, envelope: recorded.Envelope}
 	_, begins := recorded.Event.(thread.Created)
@@ -41,6 +42,11 @@ func changeBy(rows Rows, recorded usecase.Recorded) (change, error) {
 type place struct {
 	rows     Rows
 	envelope usecase.Envelope
+}
+
+func (p place) thread() thread.ID {
+	id, _ := ident.Parse[thread.Thread](p.envelope.AggregateID) // it was parsed when the event was read
+	return id
 }
 
 // changed is what happens to a thread that is there and alive, or that begins.
@@ -98,14 +104,14 @@ func (p place) created(e thread.Created) (change, error) {
 
 func (p place) joined(member thread.Member) Member {
 	return Member{
-		Key: MemberKey{p.envelope.Tenant, member.ID}, Thread: p.envelope.Thread, User: member.User, Role: member.Role.String(),
+		Key: MemberKey{p.envelope.Tenant, member.ID}, Thread: p.thread(), User: member.User, Role: member.Role.String(),
 		JoinedSeq: p.envelope.SeqNr, CreatedAt: p.envelope.OccurredAt, UpdatedAt: p.envelope.OccurredAt,
 	}
 }
 
 func (p place) posted(message thread.Message) Message {
 	return Message{
-		Key: MessageKey{p.envelope.Tenant, message.ID}, Thread: p.envelope.Thread, Sender: message.Sender, Text: message.Text.String(),
+		Key: MessageKey{p.envelope.Tenant, message.ID}, Thread: p.thread(), Sender: message.Sender, Text: message.Text.String(),
 		SeqNr: p.envelope.SeqNr, CreatedAt: p.envelope.OccurredAt, UpdatedAt: p.envelope.OccurredAt,
 	}
 }
@@ -113,7 +119,7 @@ func (p place) posted(message thread.Message) Message {
 // member is the row of a member that is there, as changed now.
 func (p place) member(id thread.MemberID) (Member, error) {
 	member, exists := p.rows.Members[MemberKey{p.envelope.Tenant, id}]
-	if !exists || member.Removed || member.Thread != p.envelope.Thread {
+	if !exists || member.Removed || member.Thread != p.thread() {
 		return member, fmt.Errorf("member %s is not in the thread", id)
 	}
 	member.UpdatedAt = p.envelope.OccurredAt
@@ -123,7 +129,7 @@ func (p place) member(id thread.MemberID) (Member, error) {
 // message is the row of a message that is there, as changed now.
 func (p place) message(id thread.MessageID) (Message, error) {
 	message, exists := p.rows.Messages[MessageKey{p.envelope.Tenant, id}]
-	if !exists || message.Deleted || message.Thread != p.envelope.Thread {
+	if !exists || message.Deleted || message.Thread != p.thread() {
 		return message, fmt.Errorf("message %s is not in the thread", id)
 	}
 	message.UpdatedAt = p.envelope.OccurredAt

@@ -6,19 +6,21 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 )
 
-func id[T any](n byte) thread.IDOf[T] {
-	return thread.NewID[T](time.UnixMilli(1700000000000), [10]byte{n})
+func id[T any](n byte) ident.Of[T] {
+	return ident.New[T](time.UnixMilli(1700000000000), [10]byte{n})
 }
 
 var (
 	begun = time.UnixMicro(1700000000000001).UTC()
 	later = time.UnixMicro(1700000000000002).UTC()
 
-	alice, bob   = id[thread.UserAccount](1), id[thread.UserAccount](2)
+	alice, bob   = id[ident.UserAccount](1), id[ident.UserAccount](2)
 	aliceM, bobM = id[thread.Member](3), id[thread.Member](4)
 	hello        = id[thread.Message](5)
 	stranger     = id[thread.Message](6)
@@ -44,38 +46,38 @@ func text(t *testing.T, words string) thread.Text {
 }
 
 // The rows before every event of the tables below: a thread at version 7 with two members and a message.
-func threadBefore(key usecase.ThreadKey) Thread {
+func threadBefore(key usecase.Key) Thread {
 	return Thread{Key: key, Name: "before", Owner: alice, Version: 7, CreatedAt: begun, UpdatedAt: begun}
 }
 
-func rowsBefore(key usecase.ThreadKey) Rows {
+func rowsBefore(key usecase.Key) Rows {
 	rows := NewRows()
-	message := Message{Key: MessageKey{key.Tenant, hello}, Thread: key.Thread, Sender: bob, Text: "hello", SeqNr: 3, CreatedAt: begun, UpdatedAt: begun}
+	message := Message{Key: MessageKey{key.Tenant, hello}, Thread: chat.ThreadID(key), Sender: bob, Text: "hello", SeqNr: 3, CreatedAt: begun, UpdatedAt: begun}
 	elsewhere := message
 	elsewhere.Key.ID, elsewhere.Thread = stranger, other
 	rows.add(change{
 		thread: threadBefore(key),
 		members: []Member{
-			{Key: MemberKey{key.Tenant, aliceM}, Thread: key.Thread, User: alice, Role: "Admin", JoinedSeq: 1, CreatedAt: begun, UpdatedAt: begun},
-			{Key: MemberKey{key.Tenant, bobM}, Thread: key.Thread, User: bob, Role: "Member", JoinedSeq: 2, CreatedAt: begun, UpdatedAt: begun},
+			{Key: MemberKey{key.Tenant, aliceM}, Thread: chat.ThreadID(key), User: alice, Role: "Admin", JoinedSeq: 1, CreatedAt: begun, UpdatedAt: begun},
+			{Key: MemberKey{key.Tenant, bobM}, Thread: chat.ThreadID(key), User: bob, Role: "Member", JoinedSeq: 2, CreatedAt: begun, UpdatedAt: begun},
 		},
 		messages: []Message{message, elsewhere},
 	})
 	return rows
 }
 
-func keyOf(t *testing.T) usecase.ThreadKey {
+func keyOf(t *testing.T) usecase.Key {
 	t.Helper()
 	tenant, err := usecase.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usecase.ThreadKey{Tenant: tenant, Thread: id[thread.Thread](9)}
+	return chat.ThreadKey(tenant, id[thread.Thread](9))
 }
 
-func next(key usecase.ThreadKey, event thread.Event) usecase.Recorded {
-	return usecase.Recorded{
-		Envelope: usecase.Envelope{Thread: key.Thread, SeqNr: 8, OccurredAt: later, Caller: usecase.Caller{Tenant: key.Tenant, Executor: bob}},
+func next(key usecase.Key, event thread.Event) usecase.Recorded[thread.Event] {
+	return usecase.Recorded[thread.Event]{
+		Envelope: usecase.Envelope{AggregateType: key.Type, AggregateID: key.ID, SeqNr: 8, OccurredAt: later, Caller: usecase.Caller{Tenant: key.Tenant, Executor: bob.String()}},
 		Event:    event,
 	}
 }
@@ -84,7 +86,7 @@ func TestWhatEventsDo(t *testing.T) {
 	key := keyOf(t)
 	before := rowsBefore(key)
 	bobRow, helloRow := before.Members[MemberKey{key.Tenant, bobM}], before.Messages[MessageKey{key.Tenant, hello}]
-	carol, carolM, news := id[thread.UserAccount](10), id[thread.Member](11), id[thread.Message](12)
+	carol, carolM, news := id[ident.UserAccount](10), id[thread.Member](11), id[thread.Message](12)
 
 	for _, c := range []struct {
 		event thread.Event
@@ -93,7 +95,7 @@ func TestWhatEventsDo(t *testing.T) {
 		{thread.Renamed{Name: name(t, "after")}, func(c *change) { c.thread.Name = "after" }},
 		{thread.Deleted{}, func(c *change) { c.thread.Deleted = true }},
 		{thread.MemberAdded{Member: thread.Member{ID: carolM, User: carol, Role: thread.RoleMember}}, func(c *change) {
-			c.members = []Member{{Key: MemberKey{key.Tenant, carolM}, Thread: key.Thread, User: carol, Role: "Member", JoinedSeq: 8, CreatedAt: later, UpdatedAt: later}}
+			c.members = []Member{{Key: MemberKey{key.Tenant, carolM}, Thread: chat.ThreadID(key), User: carol, Role: "Member", JoinedSeq: 8, CreatedAt: later, UpdatedAt: later}}
 		}},
 		{thread.MemberRemoved{Member: bobM, User: bob}, func(c *change) {
 			left := bobRow
@@ -106,7 +108,7 @@ func TestWhatEventsDo(t *testing.T) {
 			c.members = []Member{promoted}
 		}},
 		{thread.MessagePosted{Message: thread.Message{ID: news, Sender: alice, Text: text(t, "news")}}, func(c *change) {
-			c.messages = []Message{{Key: MessageKey{key.Tenant, news}, Thread: key.Thread, Sender: alice, Text: "news", SeqNr: 8, CreatedAt: later, UpdatedAt: later}}
+			c.messages = []Message{{Key: MessageKey{key.Tenant, news}, Thread: chat.ThreadID(key), Sender: alice, Text: "news", SeqNr: 8, CreatedAt: later, UpdatedAt: later}}
 		}},
 		{thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: text(t, "edited")}}, func(c *change) {
 			edited := helloRow
@@ -142,8 +144,8 @@ func TestWhatTheFirstEventDoes(t *testing.T) {
 	want := change{
 		thread: Thread{Key: key, Name: "new", Owner: alice, Version: 1, CreatedAt: later, UpdatedAt: later},
 		members: []Member{
-			{Key: MemberKey{key.Tenant, bobM}, Thread: key.Thread, User: bob, Role: "Member", JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
-			{Key: MemberKey{key.Tenant, aliceM}, Thread: key.Thread, User: alice, Role: "Admin", JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
+			{Key: MemberKey{key.Tenant, bobM}, Thread: chat.ThreadID(key), User: bob, Role: "Member", JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
+			{Key: MemberKey{key.Tenant, aliceM}, Thread: chat.ThreadID(key), User: alice, Role: "Admin", JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
 		},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {

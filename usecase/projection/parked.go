@@ -21,7 +21,7 @@ func (p *Projector) RetryParked(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	var total Outcome
-	seen := make(map[usecase.ThreadKey]bool)
+	seen := make(map[usecase.Key]bool)
 	for {
 		letters, err := p.readModel.Parked(ctx, now, parkedPage)
 		if err != nil {
@@ -40,8 +40,8 @@ func (p *Projector) RetryParked(ctx context.Context) (Outcome, error) {
 }
 
 // gapsOf is what the parked threads lack that have not been seen before.
-func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[usecase.ThreadKey]bool) ([]gap, error) {
-	var keys []usecase.ThreadKey
+func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[usecase.Key]bool) ([]gap, error) {
+	var keys []usecase.Key
 	for _, letter := range letters {
 		if !seen[letter.Key] {
 			seen[letter.Key] = true

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
 
@@ -13,7 +14,7 @@ type Journal interface {
 	// EventsAfter yields the events of a thread whose seq_nr is above after, in order and without a gap, read page by
 	// page. An event that can't be read comes as an *UnreadableError, after which the sequence ends; so it does after any
 	// other error. A thread that does not exist has no events.
-	EventsAfter(ctx context.Context, key usecase.ThreadKey, after uint64) iter.Seq2[usecase.Recorded, error]
+	EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[usecase.Recorded[thread.Event], error]
 	// Heads yields every thread and its version, in no order: for repairs, not for the path of an event. It ends after
 	// an error.
 	Heads(ctx context.Context) iter.Seq2[Head, error]
@@ -21,7 +22,7 @@ type Journal interface {
 
 // Head is a thread and its version.
 type Head struct {
-	Key     usecase.ThreadKey
+	Key     usecase.Key
 	Version uint64
 }
 
@@ -35,7 +36,7 @@ type ReadModel interface {
 	// the commit fails with ErrTransient the outcome is unknown.
 	Change(ctx context.Context, change func(ctx context.Context, tx Tx) error) error
 	// Versions tells the versions of those of the threads that have a row, without waiting for anybody.
-	Versions(ctx context.Context, keys []usecase.ThreadKey) (map[usecase.ThreadKey]uint64, error)
+	Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error)
 	// Parked lists the threads that are parked and whose RetryAt has come, those that wait longest first.
 	Parked(ctx context.Context, now time.Time, limit int) ([]DeadLetter, error)
 	// RetryNow makes every parked thread due.

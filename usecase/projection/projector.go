@@ -73,7 +73,7 @@ func (p *Projector) Project(ctx context.Context, batch Batch) (Outcome, error) {
 	runs, outcome, unusable := runsOf(batch.Records)
 	for _, record := range unusable {
 		p.logger.ErrorContext(ctx, "a record of the source names no event of a thread and is left out; if it belongs to one, a repair brings it back",
-			"thread", record.Key.Thread.String(), "seq_nr", record.SeqNr, "error", record.Err)
+			"thread", record.Key.ID, "seq_nr", record.SeqNr, "error", record.Err)
 	}
 
 	done, err := p.applyAll(ctx, runs, batch.Checkpoint)

@@ -70,7 +70,7 @@ type repair struct {
 
 // look fills those threads whose rows are behind their heads.
 func (r *repair) look(ctx context.Context, heads []Head) error {
-	keys := make([]usecase.ThreadKey, len(heads))
+	keys := make([]usecase.Key, len(heads))
 	for i, head := range heads {
 		keys[i] = head.Key
 	}

@@ -9,7 +9,7 @@ import (
 
 // Thread is the row of a thread. Version is the seq_nr of the last event that is in the rows of the thread.
 type Thread struct {
-	Key       usecase.ThreadKey
+	Key       usecase.Key
 	Name      string
 	Owner     thread.UserID
 	Version   uint64
@@ -56,7 +56,7 @@ type (
 
 // DeadLetter says that a thread is parked: its rows stay as they are until the event with SeqNr can be projected.
 type DeadLetter struct {
-	Key      usecase.ThreadKey
+	Key      usecase.Key
 	SeqNr    uint64
 	EventID  string // as far as it could be read
 	Payload  []byte // as it stands in the journal; empty where that could be read
@@ -68,35 +68,35 @@ type DeadLetter struct {
 
 // Wanted names the rows that a transaction works on.
 type Wanted struct {
-	Threads  []usecase.ThreadKey // with their dead letters
+	Threads  []usecase.Key // with their dead letters
 	Members  []MemberKey
 	Messages []MessageKey
 }
 
 // Rows are rows of the read model by their keys.
 type Rows struct {
-	Threads  map[usecase.ThreadKey]Thread
+	Threads  map[usecase.Key]Thread
 	Members  map[MemberKey]Member
 	Messages map[MessageKey]Message
-	Parked   map[usecase.ThreadKey]DeadLetter
+	Parked   map[usecase.Key]DeadLetter
 }
 
 // NewRows is no rows, ready to take some.
 func NewRows() Rows {
 	return Rows{
-		Threads:  make(map[usecase.ThreadKey]Thread),
+		Threads:  make(map[usecase.Key]Thread),
 		Members:  make(map[MemberKey]Member),
 		Messages: make(map[MessageKey]Message),
-		Parked:   make(map[usecase.ThreadKey]DeadLetter),
+		Parked:   make(map[usecase.Key]DeadLetter),
 	}
 }
 
 // Changes is what a transaction leaves behind.
 type Changes struct {
-	Rows       Rows                // as they are from now on, whether they were there before or not; Parked among them
-	Released   []usecase.ThreadKey // the threads that are not parked any more
-	Checkpoint Checkpoint          // the zero value: none
-	At         time.Time           // when
+	Rows       Rows          // as they are from now on, whether they were there before or not; Parked among them
+	Released   []usecase.Key // the threads that are not parked any more
+	Checkpoint Checkpoint    // the zero value: none
+	At         time.Time     // when
 }
 
 // wantedBy names the rows that runs may change, and that are not made by them.

@@ -22,7 +22,7 @@ func (p *Projector) begin(rows Rows) *transaction {
 		journal: p.journal,
 		rows:    rows,
 		changes: Changes{Rows: NewRows(), At: p.options.Now()},
-		done:    pass{stopped: make(map[usecase.ThreadKey]bool)},
+		done:    pass{stopped: make(map[usecase.Key]bool)},
 	}
 }
 
@@ -75,7 +75,7 @@ func (t *transaction) fold(run run) *failure {
 		}
 		changed, err := changeBy(t.rows, event)
 		if err != nil {
-			return &failure{seqNr: event.SeqNr, eventID: event.EventID.String(), cause: fmt.Errorf("it can't be applied: %w", err)}
+			return &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: fmt.Errorf("it can't be applied: %w", err)}
 		}
 		t.rows.add(changed)
 		t.changes.Rows.add(changed)
@@ -104,7 +104,7 @@ func (t *transaction) hold(run run, version uint64) {
 }
 
 // park stops a thread before the event that failed.
-func (t *transaction) park(key usecase.ThreadKey, failed failure) {
+func (t *transaction) park(key usecase.Key, failed failure) {
 	letter := DeadLetter{
 		Key: key, SeqNr: failed.seqNr, EventID: failed.eventID, Payload: failed.payload, Reason: failed.cause.Error(),
 		Attempts: 1, ParkedAt: t.changes.At,
@@ -125,7 +125,7 @@ func (t *transaction) park(key usecase.ThreadKey, failed failure) {
 // release lets a parked thread go on when the journal has nothing behind its rows. What the source told of while the
 // thread was parked is in the journal, and nobody gets past the lock on the dead letter until this transaction ends: so
 // nothing can fall between the last look at the journal and the release.
-func (t *transaction) release(ctx context.Context, key usecase.ThreadKey, version uint64) error {
+func (t *transaction) release(ctx context.Context, key usecase.Key, version uint64) error {
 	for _, err := range t.journal.EventsAfter(ctx, key, version) {
 		var unreadable *UnreadableError
 		switch {

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 )
 
 // Settings are the times that queries keep. A zero value is the default.
@@ -39,9 +41,9 @@ type Token struct {
 }
 
 // ParseTokens reads the Consistency-Token header: 1 to [MaxTokens] times <thread id>:<version>, separated by commas.
-// Anything else is a [thread.InvalidError].
+// Anything else is a [ident.InvalidError].
 func ParseTokens(header string) ([]Token, error) {
-	invalid := &thread.InvalidError{
+	invalid := &ident.InvalidError{
 		Field:  "Consistency-Token",
 		Reason: fmt.Sprintf("must be 1 to %d tokens of the form <thread id>:<version>, separated by commas", MaxTokens),
 	}
@@ -51,7 +53,7 @@ func ParseTokens(header string) ([]Token, error) {
 	var tokens []Token
 	for text := range strings.SplitSeq(header, ",") {
 		idText, versionText, _ := strings.Cut(strings.TrimSpace(text), ":")
-		id, idErr := thread.ParseID[thread.Thread](idText)
+		id, idErr := ident.Parse[thread.Thread](idText)
 		version, versionErr := strconv.ParseUint(versionText, 10, 63)
 		if idErr != nil || versionErr != nil || version == 0 {
 			return nil, invalid
@@ -64,9 +66,9 @@ func ParseTokens(header string) ([]Token, error) {
 // Await returns when the read model has what the tokens name, or with [usecase.ErrBehind] after the wait timeout. A
 // thread that the tenant does not have never arrives.
 func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Token) error {
-	least := make(map[usecase.ThreadKey]uint64, len(tokens))
+	least := make(map[usecase.Key]uint64, len(tokens))
 	for _, token := range tokens {
-		key := usecase.ThreadKey{Tenant: tenant, Thread: token.Thread}
+		key := chat.ThreadKey(tenant, token.Thread)
 		least[key] = max(least[key], token.Version)
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, usecase.ErrBehind)

@@ -14,6 +14,7 @@ import (
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
@@ -179,7 +180,7 @@ func (b *broken) set(err error) {
 	b.err = err
 }
 
-func (b *broken) Versions(ctx context.Context, keys []usecase.ThreadKey) (map[usecase.ThreadKey]uint64, error) {
+func (b *broken) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error) {
 	b.mu.Lock()
 	err := b.err
 	b.mu.Unlock()
@@ -214,9 +215,9 @@ func TestAReadModelThatCanNotBeRead(t *testing.T) {
 // nothing is a read model without threads, and counts how often that has been seen.
 type nothing struct{ looks atomic.Int64 }
 
-func (n *nothing) Versions(context.Context, []usecase.ThreadKey) (map[usecase.ThreadKey]uint64, error) {
+func (n *nothing) Versions(context.Context, []usecase.Key) (map[usecase.Key]uint64, error) {
 	n.looks.Add(1)
-	return map[usecase.ThreadKey]uint64{}, nil
+	return map[usecase.Key]uint64{}, nil
 }
 
 func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
@@ -231,9 +232,9 @@ func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := usecase.ThreadKey{Tenant: tenant, Thread: readmodeltest.NewID[thread.Thread]()}
+	key := chat.ThreadKey(tenant, readmodeltest.NewID[thread.Thread]())
 	woken := make(chan error, 1)
-	go func() { woken <- watcher.Await(t.Context(), map[usecase.ThreadKey]uint64{key: 3}) }()
+	go func() { woken <- watcher.Await(t.Context(), map[usecase.Key]uint64{key: 3}) }()
 	stillWaiting := func() { // as long as somebody waits, the watcher looks
 		seen := empty.looks.Load()
 		testenv.Eventually(t, 5*time.Second, func() error {
@@ -244,10 +245,10 @@ func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
 		})
 	}
 	stillWaiting()
-	foreign := usecase.ThreadKey{Thread: key.Thread} // the same id, of another tenant
-	watcher.Wake(map[usecase.ThreadKey]uint64{key: 2, foreign: 9})
+	foreign := usecase.Key{Type: key.Type, ID: key.ID} // the same id, of another tenant
+	watcher.Wake(map[usecase.Key]uint64{key: 2, foreign: 9})
 	stillWaiting()
-	watcher.Wake(map[usecase.ThreadKey]uint64{key: 3})
+	watcher.Wake(map[usecase.Key]uint64{key: 3})
 	if err := <-woken; err != nil {
 		t.Error(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 )
 
 // Viewer is who asks. A viewer sees the threads of the tenant that they are a member of and that are not deleted;
@@ -14,8 +15,8 @@ type Viewer struct {
 	User   thread.UserID
 }
 
-func (v Viewer) key(id thread.ID) usecase.ThreadKey {
-	return usecase.ThreadKey{Tenant: v.Tenant, Thread: id}
+func (v Viewer) key(id thread.ID) usecase.Key {
+	return chat.ThreadKey(v.Tenant, id)
 }
 
 // Thread is a thread as the read model has it. Lists of threads begin with the one that changed last.

@@ -3,7 +3,7 @@ package query
 import (
 	"fmt"
 
-	"example.com/threads/domain/thread"
+	"example.com/threads/domain/ident"
 )
 
 // MaxPage is the largest page that can be asked for.
@@ -36,10 +36,10 @@ type Page[T any] struct {
 }
 
 // ParseLimit reads how many rows are asked for by the argument of the given name: 1 to [MaxPage], anything else is a
-// [thread.InvalidError].
+// [ident.InvalidError].
 func ParseLimit(argument string, n int) (int, error) {
 	if n < 1 || n > MaxPage {
-		return 0, &thread.InvalidError{Field: argument, Reason: fmt.Sprintf("must be 1 to %d", MaxPage)}
+		return 0, &ident.InvalidError{Field: argument, Reason: fmt.Sprintf("must be 1 to %d", MaxPage)}
 	}
 	return n, nil
 }

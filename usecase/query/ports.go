@@ -22,13 +22,13 @@ type ThreadReader interface {
 // MemberReader reads the members of threads, those who have left not included.
 type MemberReader interface {
 	// Member is the member of a thread that is not deleted, or [thread.ErrMemberNotFound].
-	Member(ctx context.Context, key usecase.ThreadKey, user thread.UserID) (Member, error)
+	Member(ctx context.Context, key usecase.Key, user thread.UserID) (Member, error)
 	// Members reads the same page of the lists of several threads, for a caller who may see them. A thread without
 	// members there has an empty page.
 	Members(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Member], error)
 	// MemberPosition is where a member stands in the list of the thread, also when they have left, or
 	// [thread.ErrMemberNotFound].
-	MemberPosition(ctx context.Context, key usecase.ThreadKey, id thread.MemberID) (Position, error)
+	MemberPosition(ctx context.Context, key usecase.Key, id thread.MemberID) (Position, error)
 }
 
 // MessageReader reads the messages of threads, deleted ones not included.
@@ -40,12 +40,12 @@ type MessageReader interface {
 	Messages(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Message], error)
 	// MessagePosition is where a message stands in the list of the thread, also when it has been deleted, or
 	// [thread.ErrMessageNotFound].
-	MessagePosition(ctx context.Context, key usecase.ThreadKey, id thread.MessageID) (Position, error)
+	MessagePosition(ctx context.Context, key usecase.Key, id thread.MessageID) (Position, error)
 }
 
 // VersionReader tells how far threads are.
 type VersionReader interface {
 	// Versions is the version of each of the threads that the read model has ever had, deleted ones included. Everything
 	// up to that version can be read when the call returns.
-	Versions(ctx context.Context, keys []usecase.ThreadKey) (map[usecase.ThreadKey]uint64, error)
+	Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
@@ -50,7 +51,7 @@ func (q *Queries) ThreadsAfter(ctx context.Context, viewer Viewer, limit int, af
 }
 
 // Member is the member that a user account is in a thread, or [thread.ErrMemberNotFound].
-func (q *Queries) Member(ctx context.Context, key usecase.ThreadKey, user thread.UserID) (Member, error) {
+func (q *Queries) Member(ctx context.Context, key usecase.Key, user thread.UserID) (Member, error) {
 	return q.members.Member(ctx, key, user)
 }
 
@@ -107,7 +108,7 @@ func (q *Queries) MessagesAfter(ctx context.Context, viewer Viewer, id thread.ID
 func unknownAfter(err error) error {
 	for _, missing := range []error{thread.ErrThreadNotFound, thread.ErrMemberNotFound, thread.ErrMessageNotFound} {
 		if errors.Is(err, missing) {
-			return &thread.InvalidError{Field: "after", Reason: "must be the id of a row of this list"}
+			return &ident.InvalidError{Field: "after", Reason: "must be the id of a row of this list"}
 		}
 	}
 	return fmt.Errorf("find where the page begins: %w", err)

@@ -42,7 +42,7 @@ type Watcher struct {
 
 // wait is somebody waiting for threads to reach versions.
 type wait struct {
-	least  map[usecase.ThreadKey]uint64 // what is still missing
+	least  map[usecase.Key]uint64 // what is still missing
 	urgent bool
 	done   chan error // takes one result
 }
@@ -54,8 +54,8 @@ func NewWatcher(versions VersionReader, log *slog.Logger, pace Pace) *Watcher {
 
 // Await returns when every thread has reached its version, with ctx's error when that ends before, or with the error
 // that keeps the versions from being read.
-func (w *Watcher) Await(ctx context.Context, least map[usecase.ThreadKey]uint64) error {
-	missing := make(map[usecase.ThreadKey]uint64, len(least))
+func (w *Watcher) Await(ctx context.Context, least map[usecase.Key]uint64) error {
+	missing := make(map[usecase.Key]uint64, len(least))
 	for key, version := range least {
 		missing[key] = version
 	}
@@ -63,8 +63,8 @@ func (w *Watcher) Await(ctx context.Context, least map[usecase.ThreadKey]uint64)
 }
 
 // AwaitChange returns when the thread's version is above after, or with ctx's error when that ends before.
-func (w *Watcher) AwaitChange(ctx context.Context, key usecase.ThreadKey, after uint64) error {
-	return w.await(ctx, &wait{least: map[usecase.ThreadKey]uint64{key: after + 1}, done: make(chan error, 1)})
+func (w *Watcher) AwaitChange(ctx context.Context, key usecase.Key, after uint64) error {
+	return w.await(ctx, &wait{least: map[usecase.Key]uint64{key: after + 1}, done: make(chan error, 1)})
 }
 
 func (w *Watcher) await(ctx context.Context, wait *wait) error {
@@ -93,7 +93,7 @@ func (w *Watcher) await(ctx context.Context, wait *wait) error {
 
 // Wake tells that threads have reached versions, so that those who wait need not wait for the next look. A projection in
 // the same process calls it after its transaction has been committed.
-func (w *Watcher) Wake(versions map[usecase.ThreadKey]uint64) {
+func (w *Watcher) Wake(versions map[usecase.Key]uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for wait := range w.waits {
@@ -137,10 +137,10 @@ func (w *Watcher) Run(ctx context.Context) {
 }
 
 // look lists the threads that are waited for, and how soon to look again; 0 is not before somebody waits.
-func (w *Watcher) look() (keys []usecase.ThreadKey, pause time.Duration) {
+func (w *Watcher) look() (keys []usecase.Key, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known := map[usecase.ThreadKey]bool{}
+	known := map[usecase.Key]bool{}
 	for wait := range w.waits {
 		if wait.urgent {
 			pause = w.pace.Urgent
@@ -160,7 +160,7 @@ func (w *Watcher) look() (keys []usecase.ThreadKey, pause time.Duration) {
 const versionsTimeout = 2 * time.Second
 
 // read looks once. When that fails, queries are told, because their clients can ask again; subscriptions wait on.
-func (w *Watcher) read(ctx context.Context, keys []usecase.ThreadKey) error {
+func (w *Watcher) read(ctx context.Context, keys []usecase.Key) error {
 	ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 	defer cancel()
 	versions, err := w.versions.Versions(ctx, keys)

@@ -48,7 +48,7 @@ func Listen(ctx context.Context, settings Settings, db *sqlx.DB, log *slog.Logge
 // Changed tells the server what a projection in the same process has just brought into the read model, so that those
 // who wait for it need not wait for the next look at the database.
 func (s *Server) Changed(heads []projection.Head) {
-	versions := make(map[usecase.ThreadKey]uint64, len(heads))
+	versions := make(map[usecase.Key]uint64, len(heads))
 	for _, head := range heads {
 		versions[head.Key] = head.Version
 	}

@@ -7,10 +7,12 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -54,12 +56,12 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 			return threads
 		}
 		commands := command.NewService(threads(1000), command.Settings{})
-		var keys []usecase.ThreadKey
+		var keys []usecase.Key
 		for messages := range 12 {
 			keys = append(keys, talk(t, commands, messages))
 		}
 		// A thread that can't be loaded is due, too, and in nobody's way.
-		broken := eventstore.AggregateID{Type: "thread", ULID: keys[11].Thread.String()}
+		broken := eventstore.AggregateID{Type: "thread", ULID: keys[11].ID}
 		mustAppend(t, gateway, write(broken, 12, 1))
 		keys = keys[:11]
 		for round, want := range []int{4, 0} {
@@ -68,7 +70,7 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 			}
 		}
 		for messages, key := range keys {
-			head, err := gateway.Head(t.Context(), eventstore.AggregateID{Type: "thread", ULID: key.Thread.String()})
+			head, err := gateway.Head(t.Context(), eventstore.AggregateID{Type: "thread", ULID: key.ID})
 			if due := messages >= 7; err != nil || due != (head.SnapshotVersion == uint64(messages+1)) {
 				t.Errorf("a thread of %d messages: %+v, %v", messages, head, err)
 			}
@@ -77,13 +79,13 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 }
 
 // talk makes a thread of so many messages.
-func talk(t *testing.T, commands *command.Service, messages int) usecase.ThreadKey {
+func talk(t *testing.T, commands *command.Service, messages int) usecase.Key {
 	t.Helper()
-	user, err := thread.ParseID[thread.UserAccount](newID().ULID)
+	user, err := ident.Parse[ident.UserAccount](newID().ULID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	caller := usecase.Caller{Executor: user}
+	caller := usecase.Caller{Executor: user.String()}
 	created, err := commands.Handle(t.Context(), command.Request{
 		Caller: caller, Command: thread.Create{Executor: user, Name: thread.RecordedName("name")},
 	})
@@ -96,5 +98,5 @@ func talk(t *testing.T, commands *command.Service, messages int) usecase.ThreadK
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usecase.ThreadKey{Thread: created.Thread}
+	return chat.ThreadKey(usecase.Tenant{}, created.Thread)
 }

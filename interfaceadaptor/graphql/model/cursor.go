@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/threads/domain/thread"
+	"example.com/threads/domain/ident"
 	"example.com/threads/usecase/query"
 )
 
@@ -25,16 +25,16 @@ func EncodeCursor(kind ListKind, position query.Position) string {
 }
 
 // DecodeCursor reads a cursor that was given as the argument of the given name. What is no cursor of the list is a
-// [thread.InvalidError].
+// [ident.InvalidError].
 func DecodeCursor(kind ListKind, argument, cursor string) (query.Position, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	parts := strings.Split(string(text), " ")
 	if err == nil && len(parts) == 3 && parts[0] == string(kind) {
 		at, atErr := strconv.ParseInt(parts[1], 10, 64)
-		id, idErr := thread.ParseID[struct{}](parts[2])
+		id, idErr := ident.Parse[struct{}](parts[2])
 		if atErr == nil && idErr == nil {
 			return query.Position{At: at, ID: id.String()}, nil
 		}
 	}
-	return query.Position{}, &thread.InvalidError{Field: argument, Reason: "must be a cursor of this list, as an earlier answer held it"}
+	return query.Position{}, &ident.InvalidError{Field: argument, Reason: "must be a cursor of this list, as an earlier answer held it"}
 }

@@ -15,7 +15,7 @@ func memberRowKey(key projection.MemberKey) rowkey.Key { return rowkey.Of(key.Te
 
 func messageRowKey(key projection.MessageKey) rowkey.Key { return rowkey.Of(key.Tenant, key.ID) }
 
-func threadRowKeys(keys []usecase.ThreadKey) []rowkey.Key {
+func threadRowKeys(keys []usecase.Key) []rowkey.Key {
 	return rowkey.InOrder(keys, rowkey.OfThread)
 }
 

@@ -14,7 +14,7 @@ import (
 type tx struct {
 	tx       *sqlx.Tx
 	store    *Store
-	existing map[usecase.ThreadKey]bool // the threads that Load found
+	existing map[usecase.Key]bool // the threads that Load found
 }
 
 // Load implements [projection.Tx]. The threads' rows come first and are locked in the order of their keys, and with

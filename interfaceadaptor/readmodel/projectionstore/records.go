@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/readmodel/internal/rowkey"
 	"example.com/threads/usecase/projection"
@@ -31,7 +32,7 @@ func (r threadRecord) row() (projection.Thread, error) {
 	if err != nil {
 		return projection.Thread{}, err
 	}
-	owner, err := rowkey.ParseID[thread.UserAccount](r.Owner)
+	owner, err := rowkey.ParseID[ident.UserAccount](r.Owner)
 	return projection.Thread{
 		Key: key, Name: r.Name, Owner: owner, Version: uint64(r.Version), Deleted: r.Deleted,
 		CreatedAt: timeOf(r.CreatedAt), UpdatedAt: timeOf(r.UpdatedAt),
@@ -64,7 +65,7 @@ func (r memberRecord) row() (projection.Member, error) {
 	if err != nil {
 		return projection.Member{}, err
 	}
-	user, err := rowkey.ParseID[thread.UserAccount](r.User)
+	user, err := rowkey.ParseID[ident.UserAccount](r.User)
 	return projection.Member{
 		Key: projection.MemberKey{Tenant: tenant, ID: id}, Thread: in, User: user, Role: r.Role, JoinedSeq: uint64(r.JoinedSeq),
 		Removed: r.Removed, CreatedAt: timeOf(r.CreatedAt), UpdatedAt: timeOf(r.UpdatedAt),
@@ -97,7 +98,7 @@ func (r messageRecord) row() (projection.Message, error) {
 	if err != nil {
 		return projection.Message{}, err
 	}
-	sender, err := rowkey.ParseID[thread.UserAccount](r.Sender)
+	sender, err := rowkey.ParseID[ident.UserAccount](r.Sender)
 	return projection.Message{
 		Key: projection.MessageKey{Tenant: tenant, ID: id}, Thread: in, Sender: sender, Text: r.Text, SeqNr: uint64(r.SeqNr),
 		Deleted: r.Deleted, CreatedAt: timeOf(r.CreatedAt), UpdatedAt: timeOf(r.UpdatedAt),

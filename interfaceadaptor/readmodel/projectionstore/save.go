@@ -45,9 +45,9 @@ func (t *tx) Save(ctx context.Context, changes projection.Changes) error {
 
 // saveThreads changes the threads that were there, and then makes those that were not. One that is there now has been
 // made by another transaction, with events that this one does not know of: so this one has to begin again.
-func (t *tx) saveThreads(ctx context.Context, rows map[usecase.ThreadKey]projection.Thread) error {
-	made := make(map[usecase.ThreadKey]projection.Thread)
-	changed := make(map[usecase.ThreadKey]projection.Thread)
+func (t *tx) saveThreads(ctx context.Context, rows map[usecase.Key]projection.Thread) error {
+	made := make(map[usecase.Key]projection.Thread)
+	changed := make(map[usecase.Key]projection.Thread)
 	for key, row := range rows {
 		if t.existing[key] {
 			changed[key] = row
@@ -99,7 +99,7 @@ func (t *tx) write(ctx context.Context, rows [][]any, statement func(rows int) s
 	return nil
 }
 
-func (t *tx) release(ctx context.Context, released []usecase.ThreadKey) error {
+func (t *tx) release(ctx context.Context, released []usecase.Key) error {
 	return eachKeys(threadRowKeys(released), func(keys []rowkey.Key) error {
 		where, args := rowkey.Where("thread_id", keys)
 		if _, err := t.tx.ExecContext(ctx, "DELETE FROM dead_letters WHERE "+where, args...); err != nil {

@@ -41,7 +41,7 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 			_ = begun.Rollback()
 		}
 	}()
-	if err := change(ctx, &tx{tx: begun, store: s, existing: make(map[usecase.ThreadKey]bool)}); err != nil {
+	if err := change(ctx, &tx{tx: begun, store: s, existing: make(map[usecase.Key]bool)}); err != nil {
 		return err
 	}
 	committed = true
@@ -52,7 +52,7 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 }
 
 // Versions implements [projection.ReadModel].
-func (s *Store) Versions(ctx context.Context, keys []usecase.ThreadKey) (map[usecase.ThreadKey]uint64, error) {
+func (s *Store) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error) {
 	versions, err := rowkey.Versions(ctx, s.db, keys, keysAtOnce)
 	if err != nil {
 		return nil, s.classified("read versions of threads", err)

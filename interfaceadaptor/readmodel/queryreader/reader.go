@@ -52,12 +52,12 @@ func (r *Reader) Thread(ctx context.Context, viewer query.Viewer, id thread.ID) 
 }
 
 // Member implements [query.MemberReader].
-func (r *Reader) Member(ctx context.Context, key usecase.ThreadKey, user thread.UserID) (query.Member, error) {
+func (r *Reader) Member(ctx context.Context, key usecase.Key, user thread.UserID) (query.Member, error) {
 	row, err := one[memberRow](ctx, r, thread.ErrMemberNotFound,
 		`SELECT `+memberColumns+` FROM members m
 		JOIN threads t ON t.tenant_code = m.tenant_code AND t.id = m.thread_id AND t.deleted = 0
 		WHERE m.tenant_code = ? AND m.thread_id = ? AND m.user_account_id = ? AND m.removed = 0`,
-		key.Tenant.String(), key.Thread.String(), user.String())
+		key.Tenant.String(), key.ID, user.String())
 	if err != nil {
 		return query.Member{}, err
 	}
@@ -86,17 +86,17 @@ func (r *Reader) ThreadPosition(ctx context.Context, viewer query.Viewer, id thr
 }
 
 // MemberPosition implements [query.MemberReader].
-func (r *Reader) MemberPosition(ctx context.Context, key usecase.ThreadKey, id thread.MemberID) (query.Position, error) {
+func (r *Reader) MemberPosition(ctx context.Context, key usecase.Key, id thread.MemberID) (query.Position, error) {
 	return r.position(ctx, thread.ErrMemberNotFound, id.String(),
 		`SELECT joined_seq FROM members WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
-		key.Tenant.String(), id.String(), key.Thread.String())
+		key.Tenant.String(), id.String(), key.ID)
 }
 
 // MessagePosition implements [query.MessageReader].
-func (r *Reader) MessagePosition(ctx context.Context, key usecase.ThreadKey, id thread.MessageID) (query.Position, error) {
+func (r *Reader) MessagePosition(ctx context.Context, key usecase.Key, id thread.MessageID) (query.Position, error) {
 	return r.position(ctx, thread.ErrMessageNotFound, id.String(),
 		`SELECT seq_nr FROM messages WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
-		key.Tenant.String(), id.String(), key.Thread.String())
+		key.Tenant.String(), id.String(), key.ID)
 }
 
 func (r *Reader) position(ctx context.Context, missing error, id, statement string, args ...any) (query.Position, error) {

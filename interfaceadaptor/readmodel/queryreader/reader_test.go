@@ -8,6 +8,7 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
@@ -50,12 +51,12 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 		reader := readmodeltest.NewReader(t, db.DB)
 		alice, bob, carol := readmodeltest.NewUser(), readmodeltest.NewUser(), readmodeltest.NewUser()
 
-		chat := w.Thread("chat", alice)
-		w.Add(chat, bob)
-		message := w.Post(chat, alice, "hello")
-		unposted := w.Post(chat, alice, "oops")
-		w.Unpost(chat, unposted)
-		w.Remove(chat, bob)
+		tea := w.Thread("tea", alice)
+		w.Add(tea, bob)
+		message := w.Post(tea, alice, "hello")
+		unposted := w.Post(tea, alice, "oops")
+		w.Unpost(tea, unposted)
+		w.Remove(tea, bob)
 
 		gone := w.Thread("gone", alice)
 		goneMessage := w.Post(gone, alice, "bye")
@@ -73,10 +74,10 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 			thread  thread.ID
 			message thread.MessageID
 		}{
-			"never a member":            {viewer(w, carol), chat, message},
-			"a member no more":          {viewer(w, bob), chat, message},
-			"another tenant":            {viewer(elsewhere, alice), chat, message},
-			"no tenant":                 {viewer(noTenant, alice), chat, message},
+			"never a member":            {viewer(w, carol), tea, message},
+			"a member no more":          {viewer(w, bob), tea, message},
+			"another tenant":            {viewer(elsewhere, alice), tea, message},
+			"no tenant":                 {viewer(noTenant, alice), tea, message},
 			"a deleted thread":          {viewer(w, alice), gone, goneMessage},
 			"a deleted message":         {viewer(w, alice), readmodeltest.NewID[thread.Thread](), unposted},
 			"nothing there":             {viewer(w, alice), readmodeltest.NewID[thread.Thread](), readmodeltest.NewID[thread.Message]()},
@@ -88,7 +89,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 			if got, err := reader.Message(t.Context(), test.viewer, test.message); !errors.Is(err, thread.ErrMessageNotFound) {
 				t.Errorf("%s: message %+v, %v", name, got, err)
 			}
-			key := usecase.ThreadKey{Tenant: test.viewer.Tenant, Thread: test.thread}
+			key := chat.ThreadKey(test.viewer.Tenant, test.thread)
 			if got, err := reader.Member(t.Context(), key, test.viewer.User); !errors.Is(err, thread.ErrMemberNotFound) {
 				t.Errorf("%s: member %+v, %v", name, got, err)
 			}
@@ -97,22 +98,22 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 			t.Errorf("the thread of the other tenant: %+v, %v", got, err)
 		}
 		for _, other := range []query.Viewer{viewer(elsewhere, alice), viewer(noTenant, alice), viewer(w, carol)} {
-			position, err := reader.ThreadPosition(t.Context(), other, chat)
+			position, err := reader.ThreadPosition(t.Context(), other, tea)
 			if !errors.Is(err, thread.ErrThreadNotFound) {
 				t.Errorf("the place of a thread that %v never saw: %v, %v", other, position, err)
 			}
 		}
-		if _, err := reader.MessagePosition(t.Context(), elsewhere.Key(chat), message); !errors.Is(err, thread.ErrMessageNotFound) {
+		if _, err := reader.MessagePosition(t.Context(), elsewhere.Key(tea), message); !errors.Is(err, thread.ErrMessageNotFound) {
 			t.Errorf("the place of another tenant's message: %v", err)
 		}
 		if _, err := reader.MessagePosition(t.Context(), w.Key(same), message); !errors.Is(err, thread.ErrMessageNotFound) {
 			t.Errorf("the place of another thread's message: %v", err)
 		}
-		owner, err := reader.Member(t.Context(), w.Key(chat), alice)
+		owner, err := reader.Member(t.Context(), w.Key(tea), alice)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, key := range []usecase.ThreadKey{elsewhere.Key(chat), w.Key(same)} {
+		for _, key := range []usecase.Key{elsewhere.Key(tea), w.Key(same)} {
 			if _, err := reader.MemberPosition(t.Context(), key, owner.ID); !errors.Is(err, thread.ErrMemberNotFound) {
 				t.Errorf("the place of a member somewhere else: %v", err)
 			}
@@ -131,7 +132,7 @@ func TestVersions(t *testing.T) {
 		acme.Rename(one, "uno")
 		globex.Delete(two)
 
-		keys := []usecase.ThreadKey{acme.Key(one), globex.Key(two), noTenant.Key(three), acme.Key(two), globex.Key(three), noTenant.Key(one)}
+		keys := []usecase.Key{acme.Key(one), globex.Key(two), noTenant.Key(three), acme.Key(two), globex.Key(three), noTenant.Key(one)}
 		for range 300 {
 			keys = append(keys, acme.Key(readmodeltest.NewID[thread.Thread]()))
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase/query"
 )
@@ -26,8 +27,8 @@ type threadRow struct {
 }
 
 func (r threadRow) thread() (query.Thread, error) {
-	id, idErr := thread.ParseID[thread.Thread](r.ID)
-	owner, ownerErr := thread.ParseID[thread.UserAccount](r.OwnerID)
+	id, idErr := ident.Parse[thread.Thread](r.ID)
+	owner, ownerErr := ident.Parse[ident.UserAccount](r.OwnerID)
 	return query.Thread{
 		ID: id, Name: r.Name, Owner: owner, Version: r.Version, CreatedAt: at(r.CreatedAt), UpdatedAt: at(r.UpdatedAt),
 	}, unreadable("thread", r.ID, idErr, ownerErr)
@@ -45,9 +46,9 @@ type memberRow struct {
 }
 
 func (r memberRow) member() (query.Member, error) {
-	id, idErr := thread.ParseID[thread.Member](r.ID)
-	threadID, threadErr := thread.ParseID[thread.Thread](r.ThreadID)
-	user, userErr := thread.ParseID[thread.UserAccount](r.UserID)
+	id, idErr := ident.Parse[thread.Member](r.ID)
+	threadID, threadErr := ident.Parse[thread.Thread](r.ThreadID)
+	user, userErr := ident.Parse[ident.UserAccount](r.UserID)
 	role, roleErr := thread.ParseRole(r.Role)
 	return query.Member{
 		ID: id, Thread: threadID, User: user, Role: role, JoinedSeq: r.JoinedSeq, CreatedAt: at(r.CreatedAt), UpdatedAt: at(r.UpdatedAt),
@@ -66,9 +67,9 @@ type messageRow struct {
 }
 
 func (r messageRow) message() (query.Message, error) {
-	id, idErr := thread.ParseID[thread.Message](r.ID)
-	threadID, threadErr := thread.ParseID[thread.Thread](r.ThreadID)
-	sender, senderErr := thread.ParseID[thread.UserAccount](r.UserID)
+	id, idErr := ident.Parse[thread.Message](r.ID)
+	threadID, threadErr := ident.Parse[thread.Thread](r.ThreadID)
+	sender, senderErr := ident.Parse[ident.UserAccount](r.UserID)
 	return query.Message{
 		ID: id, Thread: threadID, Sender: sender, Text: r.Text, SeqNr: r.SeqNr, CreatedAt: at(r.CreatedAt), UpdatedAt: at(r.UpdatedAt),
 	}, unreadable("message", r.ID, idErr, threadErr, senderErr)

@@ -17,6 +17,7 @@ import (
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
@@ -31,7 +32,7 @@ var readings = map[string]func(ctx context.Context, reader *queryreader.Reader, 
 		return err
 	},
 	"versions": func(ctx context.Context, reader *queryreader.Reader, viewer query.Viewer, id thread.ID) error {
-		_, err := reader.Versions(ctx, []usecase.ThreadKey{{Tenant: viewer.Tenant, Thread: id}})
+		_, err := reader.Versions(ctx, []usecase.Key{chat.ThreadKey(viewer.Tenant, id)})
 		return err
 	},
 }

@@ -11,7 +11,7 @@ import (
 const maxKeys = 5000
 
 // Versions implements [query.VersionReader].
-func (r *Reader) Versions(ctx context.Context, keys []usecase.ThreadKey) (map[usecase.ThreadKey]uint64, error) {
+func (r *Reader) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error) {
 	versions, err := rowkey.Versions(ctx, r.db, keys, maxKeys)
 	if err != nil {
 		return nil, r.explain("read versions of the read model", err)

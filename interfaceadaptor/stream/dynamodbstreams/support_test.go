@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
@@ -22,12 +23,12 @@ const arn = "arn:aws:dynamodb:us-east-1:000000000000:table/journal/stream/1"
 
 // recordOf is the stream's record of event seqNr of the one thread that the tests write to.
 func recordOf(seqNr uint64, at time.Time) types.Record {
-	id := thread.NewID[thread.Thread](time.Unix(1, 0), [10]byte{1})
-	user := thread.NewID[thread.UserAccount](time.Unix(1, 0), [10]byte{2})
-	payload, err := eventcodec.Encode(usecase.Recorded{
+	id := ident.New[thread.Thread](time.Unix(1, 0), [10]byte{1})
+	user := ident.New[ident.UserAccount](time.Unix(1, 0), [10]byte{2})
+	payload, err := eventcodec.Encode(usecase.Recorded[thread.Event]{
 		Envelope: usecase.Envelope{
-			EventID: thread.NewID[thread.Event](at, [10]byte{byte(seqNr)}), Thread: id, SeqNr: seqNr, OccurredAt: at.UTC().Truncate(time.Microsecond),
-			Caller: usecase.Caller{Executor: user},
+			EventID: ident.New[thread.Event](at, [10]byte{byte(seqNr)}).String(), AggregateType: thread.AggregateType, AggregateID: id.String(), SeqNr: seqNr, OccurredAt: at.UTC().Truncate(time.Microsecond),
+			Caller: usecase.Caller{Executor: user.String()},
 		},
 		Event: thread.Deleted{},
 	})

@@ -26,7 +26,7 @@ func TestEventsReachTheReadModel(t *testing.T) {
 		source := s.source(t, s.projector, relational.Settings{PageSize: 7})
 		run(t, source)
 		var mutex sync.Mutex
-		versions := map[usecase.ThreadKey]uint64{early: 1}
+		versions := map[usecase.Key]uint64{early: 1}
 		var clients sync.WaitGroup
 		for client := range 8 {
 			clients.Go(func() {
@@ -58,10 +58,10 @@ func TestWriterWakesTheSource(t *testing.T) {
 		source := s.source(t, s.projector, relational.Settings{PollMin: time.Minute, PollMax: time.Minute})
 		s.onAppend = source.Wake
 		run(t, source)
-		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1})
+		s.eventually(t, map[usecase.Key]uint64{key: 1})
 		for version := uint64(2); version < 12; version++ {
 			s.post(t, key, "woken")
-			s.eventually(t, map[usecase.ThreadKey]uint64{key: version})
+			s.eventually(t, map[usecase.Key]uint64{key: version})
 		}
 	})
 }
@@ -77,7 +77,7 @@ func TestEventsOneUponTheOtherShareABatch(t *testing.T) {
 		for range posts {
 			s.post(t, key, "one of many")
 		}
-		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1 + posts})
+		s.eventually(t, map[usecase.Key]uint64{key: 1 + posts})
 		batches := source.Counters().Polls.Load() - source.Counters().Empty.Load()
 		const counted = 1 // a poll is, before it is found to be empty
 		if most := 1 + int64(time.Since(begun)/gather) + counted; batches > most {
@@ -91,7 +91,7 @@ func TestRestartGoesOnWhereTheRowsAre(t *testing.T) {
 		key := s.create(t, "")
 		first := s.source(t, s.projector, relational.Settings{})
 		stop := run(t, first)
-		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1})
+		s.eventually(t, map[usecase.Key]uint64{key: 1})
 		stop()
 		s.post(t, key, "while nobody follows")
 		s.post(t, key, "and again")
@@ -104,7 +104,7 @@ func TestRestartGoesOnWhereTheRowsAre(t *testing.T) {
 			t.Error("a source that has not begun is healthy")
 		}
 		run(t, idle)
-		s.eventually(t, map[usecase.ThreadKey]uint64{key: 3})
+		s.eventually(t, map[usecase.Key]uint64{key: 3})
 		testenv.Eventually(t, 5*time.Second, func() error {
 			if got := idle.Counters().Records.Load(); got != 2 {
 				return fmt.Errorf("%d events came again, or not at all", got-2)
@@ -124,7 +124,7 @@ func TestAnotherStoreBeginsAnew(t *testing.T) {
 				key := s.create(t, "")
 				s.post(t, key, "projected")
 				stop := run(t, s.source(t, s.projector, relational.Settings{}))
-				s.eventually(t, map[usecase.ThreadKey]uint64{key: 2})
+				s.eventually(t, map[usecase.Key]uint64{key: 2})
 				stop()
 				if _, err := s.events.ExecContext(t.Context(), change); err != nil {
 					t.Fatal(err)
@@ -168,7 +168,7 @@ func TestBatchThatFailsComesAgain(t *testing.T) {
 		run(t, source)
 		key := s.create(t, "")
 		s.post(t, key, "after all")
-		s.eventually(t, map[usecase.ThreadKey]uint64{key: 2})
+		s.eventually(t, map[usecase.Key]uint64{key: 2})
 		if got := source.Counters().Failures.Load(); got != 3 {
 			t.Errorf("%d failures", got)
 		}
@@ -181,7 +181,7 @@ func TestStandingStillIsTold(t *testing.T) {
 		source := s.source(t, projector, relational.Settings{StallAfter: 200 * time.Millisecond})
 		stop := run(t, source)
 		key := s.create(t, "")
-		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1})
+		s.eventually(t, map[usecase.Key]uint64{key: 1})
 		testenv.Eventually(t, 5*time.Second, source.Health)
 
 		projector.failures.Store(1 << 30)
@@ -217,12 +217,12 @@ func TestWhatCanNotBeReadStopsItsThreadAlone(t *testing.T) {
 		source := s.source(t, s.projector, relational.Settings{})
 		run(t, source)
 		key, other := s.create(t, "one"), s.create(t, "one")
-		broken := eventstore.AggregateID{Tenant: "one", Type: "thread", ULID: key.Thread.String()}
+		broken := eventstore.AggregateID{Tenant: "one", Type: "thread", ULID: key.ID}
 		s.append(t, broken, 1)
 		s.append(t, eventstore.AggregateID{Tenant: "one", Type: "invoice", ULID: ulid.Make().String()}, 0)
 		s.append(t, eventstore.AggregateID{Tenant: "one", Type: "thread", ULID: "no-ulid"}, 0)
 		s.post(t, other, "goes on")
-		s.eventually(t, map[usecase.ThreadKey]uint64{key: 1, other: 2})
+		s.eventually(t, map[usecase.Key]uint64{key: 1, other: 2})
 		testenv.Eventually(t, 5*time.Second, func() error {
 			if parked, err := s.readModel.CountParked(t.Context()); err != nil || parked != 1 {
 				return fmt.Errorf("%d threads are parked, %w", parked, err)

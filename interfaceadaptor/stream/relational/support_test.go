@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/oklog/ulid/v2"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
@@ -23,6 +24,7 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/projection"
 )
@@ -110,23 +112,23 @@ func run(t testing.TB, source *relational.Source) (stop func()) {
 }
 
 // create begins a thread, and post says something in it.
-func (s *system) create(t testing.TB, tenant string) usecase.ThreadKey {
+func (s *system) create(t testing.TB, tenant string) usecase.Key {
 	t.Helper()
 	caller := callerOf(t, tenant)
 	result, err := s.commands.Handle(t.Context(), command.Request{
-		Caller: caller, Command: thread.Create{Executor: caller.Executor, Name: thread.RecordedName("name")},
+		Caller: caller, Command: thread.Create{Executor: executorOf(caller), Name: thread.RecordedName("name")},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usecase.ThreadKey{Tenant: caller.Tenant, Thread: result.Thread}
+	return chat.ThreadKey(caller.Tenant, result.Thread)
 }
 
-func (s *system) post(t testing.TB, key usecase.ThreadKey, text string) command.Result {
+func (s *system) post(t testing.TB, key usecase.Key, text string) command.Result {
 	t.Helper()
 	caller := callerOf(t, key.Tenant.String())
 	result, err := s.commands.Handle(t.Context(), command.Request{
-		Caller: caller, Thread: key.Thread, Command: thread.PostMessage{Executor: caller.Executor, Text: thread.RecordedText(text)},
+		Caller: caller, Thread: chat.ThreadID(key), Command: thread.PostMessage{Executor: executorOf(caller), Text: thread.RecordedText(text)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -140,26 +142,31 @@ func callerOf(t testing.TB, tenant string) usecase.Caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := thread.ParseID[thread.UserAccount]("01H42K4ABWQ5V2XQEP3A48VE0Z")
+	user, err := ident.Parse[ident.UserAccount]("01H42K4ABWQ5V2XQEP3A48VE0Z")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usecase.Caller{Tenant: parsed, Executor: user, CorrelationID: ulid.Make().String()}
+	return usecase.Caller{Tenant: parsed, Executor: user.String(), CorrelationID: ulid.Make().String()}
 }
 
 // eventually waits until the rows of each thread are at its version.
-func (s *system) eventually(t *testing.T, versions map[usecase.ThreadKey]uint64) {
+func (s *system) eventually(t *testing.T, versions map[usecase.Key]uint64) {
 	t.Helper()
 	testenv.Eventually(t, 20*time.Second, func() error {
 		for key, want := range versions {
-			found, err := s.readModel.Versions(t.Context(), []usecase.ThreadKey{key})
+			found, err := s.readModel.Versions(t.Context(), []usecase.Key{key})
 			if err != nil {
 				return err
 			}
 			if found[key] != want {
-				return fmt.Errorf("thread %s is at version %d, not %d", key.Thread, found[key], want)
+				return fmt.Errorf("thread %s is at version %d, not %d", chat.ThreadID(key), found[key], want)
 			}
 		}
 		return nil
 	})
+}
+
+func executorOf(caller usecase.Caller) thread.UserID {
+	id, _ := ident.Parse[ident.UserAccount](caller.Executor)
+	return id
 }

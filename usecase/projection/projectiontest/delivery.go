@@ -64,7 +64,7 @@ func anyDelivery(t *testing.T, db Database) {
 // history lets things happen to threads of two tenants, and is what a perfect source tells of it.
 func history(t tb, journal *Journal, random *mathrand.Rand, threads, steps int) []projection.Record {
 	var stories []*story
-	known := make(map[usecase.ThreadKey]int)
+	known := make(map[usecase.Key]int)
 	var told []projection.Record
 	for i := range threads {
 		stories = append(stories, begin(t, journal, []string{"", "acme"}[i%2]))

@@ -7,6 +7,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/projection"
 )
 
@@ -32,7 +33,7 @@ func expected(journal *Journal) projection.Rows {
 			}
 			join := func(joined thread.Member) {
 				member(joined.ID, func(m *projection.Member) {
-					m.Key, m.Thread, m.User = projection.MemberKey{Tenant: key.Tenant, ID: joined.ID}, key.Thread, joined.User
+					m.Key, m.Thread, m.User = projection.MemberKey{Tenant: key.Tenant, ID: joined.ID}, chat.ThreadID(key), joined.User
 					m.Role, m.JoinedSeq, m.CreatedAt = joined.Role.String(), recorded.SeqNr, recorded.OccurredAt
 				})
 			}
@@ -52,7 +53,7 @@ func expected(journal *Journal) projection.Rows {
 				member(e.Member, func(m *projection.Member) { m.Role = e.Role.String() })
 			case thread.MessagePosted:
 				message(e.Message.ID, func(m *projection.Message) {
-					m.Key, m.Thread = projection.MessageKey{Tenant: key.Tenant, ID: e.Message.ID}, key.Thread
+					m.Key, m.Thread = projection.MessageKey{Tenant: key.Tenant, ID: e.Message.ID}, chat.ThreadID(key)
 					m.Sender, m.Text, m.SeqNr, m.CreatedAt = e.Message.Sender, e.Message.Text.String(), recorded.SeqNr, recorded.OccurredAt
 				})
 			case thread.MessageEdited:
@@ -104,15 +105,15 @@ func difference(ctx context.Context, readModel projection.ReadModel, journal *Jo
 		}
 	}
 	for key, letter := range got.Parked {
-		return fmt.Errorf("thread %s is parked: %+v", key.Thread, letter)
+		return fmt.Errorf("thread %s is parked: %+v", chat.ThreadID(key), letter)
 	}
 	return nil
 }
 
 // versionOf is the version that a thread's rows have; 0 where there are none.
-func versionOf(ctx context.Context, t tb, readModel projection.ReadModel, key usecase.ThreadKey) uint64 {
+func versionOf(ctx context.Context, t tb, readModel projection.ReadModel, key usecase.Key) uint64 {
 	t.Helper()
-	versions, err := readModel.Versions(ctx, []usecase.ThreadKey{key})
+	versions, err := readModel.Versions(ctx, []usecase.Key{key})
 	if err != nil {
 		t.Fatalf("read the version: %v", err)
 	}

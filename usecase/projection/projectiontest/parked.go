@@ -85,7 +85,7 @@ func retryBesideTheSource(t *testing.T, db Database) {
 
 		var reads atomic.Int64 // the other projector reads, too
 		beside := make(chan error, 1)
-		journal.OnRead(func(usecase.ThreadKey) {
+		journal.OnRead(func(usecase.Key) {
 			switch int(reads.Add(1)) {
 			case c.before:
 				s.post("before the last look")

@@ -42,7 +42,7 @@ func unreadableEvent(t *testing.T, db Database) {
 
 	letter, parked := letterOf(t, db, bad.key)
 	event := journal.Of(bad.key)[9]
-	if !parked || letter.SeqNr != 10 || letter.EventID != event.EventID.String() || string(letter.Payload) != "{broken\xff" ||
+	if !parked || letter.SeqNr != 10 || letter.EventID != event.EventID || string(letter.Payload) != "{broken\xff" ||
 		!strings.Contains(letter.Reason, "unexpected end") || letter.Attempts != 1 || !letter.ParkedAt.Equal(clock.read()) || !letter.RetryAt.After(clock.read()) {
 		t.Errorf("the dead letter is %+v", letter)
 	}
@@ -65,8 +65,8 @@ func unfitEvent(t *testing.T, db Database) {
 	journal := NewJournal()
 	bad, good := begin(t, journal, ""), begin(t, journal, "")
 	forged := func(seqNr uint64, event thread.Event) {
-		journal.Append(usecase.Recorded{
-			Envelope: usecase.Envelope{EventID: newID[thread.Event](), Thread: bad.key.Thread, SeqNr: seqNr, OccurredAt: bad.at},
+		journal.Append(usecase.Recorded[thread.Event]{
+			Envelope: usecase.Envelope{EventID: newID[thread.Event]().String(), AggregateType: bad.key.Type, AggregateID: bad.key.ID, SeqNr: seqNr, OccurredAt: bad.at},
 			Event:    event,
 		})
 	}
@@ -159,7 +159,7 @@ func refusedData(t *testing.T, db Database) {
 		}
 	}
 	expectVersion(t, db, stories[3].key, 5)
-	if letter, parked := letterOf(t, db, stories[3].key); !parked || letter.SeqNr != 6 || letter.EventID != journal.Of(stories[3].key)[5].EventID.String() {
+	if letter, parked := letterOf(t, db, stories[3].key); !parked || letter.SeqNr != 6 || letter.EventID != journal.Of(stories[3].key)[5].EventID {
 		t.Errorf("the dead letter is %+v", letter)
 	}
 	if stored, err := db.Checkpoints(t.Context(), "s"); err != nil || len(stored) != 1 {

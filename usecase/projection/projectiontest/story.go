@@ -7,8 +7,10 @@ import (
 
 	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/projection"
 )
 
@@ -22,7 +24,7 @@ type tb interface {
 type story struct {
 	t       tb
 	journal *Journal
-	key     usecase.ThreadKey
+	key     usecase.Key
 	state   thread.Thread
 	admin   thread.UserID
 	users   []thread.UserID
@@ -43,17 +45,17 @@ func begin(t tb, journal *Journal, tenant string) *story {
 		t.Fatalf("tenant %q: %v", tenant, err)
 	}
 	s := &story{
-		t: t, journal: journal, key: usecase.ThreadKey{Tenant: code, Thread: newID[thread.Thread]()},
-		admin: newID[thread.UserAccount](), at: time.UnixMicro(1700000000123456).UTC(),
+		t: t, journal: journal, key: chat.ThreadKey(code, newID[thread.Thread]()),
+		admin: newID[ident.UserAccount](), at: time.UnixMicro(1700000000123456).UTC(),
 	}
 	s.must(thread.Create{Executor: s.admin, Member: newID[thread.Member](), Name: s.name("a thread 😀")})
 	return s
 }
 
-func newID[T any]() thread.IDOf[T] {
+func newID[T any]() ident.Of[T] {
 	var entropy [10]byte
 	_, _ = rand.Read(entropy[:]) // never fails
-	return thread.NewID[T](time.Now(), entropy)
+	return ident.New[T](time.Now(), entropy)
 }
 
 func (s *story) name(text string) thread.Name {
@@ -80,10 +82,10 @@ func (s *story) try(command thread.Command) error {
 	for _, event := range events {
 		s.state = s.state.Apply(event)
 		s.at = s.at.Add(1234567 * time.Microsecond)
-		s.journal.Append(usecase.Recorded{
+		s.journal.Append(usecase.Recorded[thread.Event]{
 			Envelope: usecase.Envelope{
-				EventID: newID[thread.Event](), Thread: s.key.Thread, SeqNr: s.state.Version(), OccurredAt: s.at,
-				Caller: usecase.Caller{Tenant: s.key.Tenant, Executor: s.admin},
+				EventID: newID[thread.Event]().String(), AggregateType: s.key.Type, AggregateID: s.key.ID, SeqNr: s.state.Version(), OccurredAt: s.at,
+				Caller: usecase.Caller{Tenant: s.key.Tenant, Executor: s.admin.String()},
 			},
 			Event: event,
 		})
@@ -124,7 +126,7 @@ func (s *story) anything(random *mathrand.Rand) {
 	case choice < 3:
 		_ = s.try(thread.Rename{Executor: s.admin, Name: s.name(fmt.Sprint("name ", random.IntN(1000)))})
 	case choice < 8:
-		added := newID[thread.UserAccount]()
+		added := newID[ident.UserAccount]()
 		if s.try(thread.AddMember{Executor: s.admin, Member: newID[thread.Member](), User: added, Role: role}) == nil {
 			s.users = append(s.users, added)
 		}
@@ -160,6 +162,6 @@ func (s *story) records(from, to uint64) []projection.Record {
 
 func (s *story) all() []projection.Record { return s.records(1, s.state.Version()) }
 
-func recordOf(event usecase.Recorded) projection.Record {
+func recordOf(event usecase.Recorded[thread.Event]) projection.Record {
 	return projection.Record{Key: event.Key(), SeqNr: event.SeqNr, Event: event}
 }

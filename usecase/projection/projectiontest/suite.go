@@ -86,7 +86,7 @@ func expectRows(t *testing.T, db projection.ReadModel, journal *Journal) {
 	}
 }
 
-func expectVersion(t *testing.T, db projection.ReadModel, key usecase.ThreadKey, want uint64) {
+func expectVersion(t *testing.T, db projection.ReadModel, key usecase.Key, want uint64) {
 	t.Helper()
 	if got := versionOf(t.Context(), t, db, key); got != want {
 		t.Errorf("the rows are at version %d and should be at %d", got, want)
@@ -94,7 +94,7 @@ func expectVersion(t *testing.T, db projection.ReadModel, key usecase.ThreadKey,
 }
 
 // letterOf is the dead letter of a thread, whenever it is due.
-func letterOf(t *testing.T, db projection.ReadModel, key usecase.ThreadKey) (projection.DeadLetter, bool) {
+func letterOf(t *testing.T, db projection.ReadModel, key usecase.Key) (projection.DeadLetter, bool) {
 	t.Helper()
 	letters, err := db.Parked(t.Context(), time.UnixMicro(1<<60), 100)
 	if err != nil {

@@ -186,7 +186,7 @@ func lock(t *testing.T, db Database) {
 	first := make(chan error, 1)
 	go func() {
 		first <- db.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			rows, err := tx.Load(ctx, projection.Wanted{Threads: []usecase.ThreadKey{s.key}})
+			rows, err := tx.Load(ctx, projection.Wanted{Threads: []usecase.Key{s.key}})
 			if err != nil {
 				return err
 			}
@@ -203,7 +203,7 @@ func lock(t *testing.T, db Database) {
 	second := make(chan projection.Rows, 1)
 	go func() {
 		_ = db.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			rows, err := tx.Load(ctx, projection.Wanted{Threads: []usecase.ThreadKey{s.key}})
+			rows, err := tx.Load(ctx, projection.Wanted{Threads: []usecase.Key{s.key}})
 			second <- rows
 			return err
 		})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/threads/domain/thread"
+	"example.com/threads/domain/ident"
 	"example.com/threads/interfaceadaptor/sqldialect"
 	"example.com/threads/usecase"
 )
@@ -18,12 +18,12 @@ type Key struct {
 }
 
 // Of is the key of what has an id in a tenant.
-func Of[T any](tenant usecase.Tenant, id thread.IDOf[T]) Key {
+func Of[T any](tenant usecase.Tenant, id ident.Of[T]) Key {
 	return Key{Tenant: tenant.String(), ID: id.String()}
 }
 
 // OfThread is the key of a thread's row.
-func OfThread(key usecase.ThreadKey) Key { return Of(key.Tenant, key.Thread) }
+func OfThread(key usecase.Key) Key { return Key{Tenant: key.Tenant.String(), ID: key.ID} }
 
 // InOrder are keys in the order of the primary key, each once.
 func InOrder[K any](keys []K, of func(K) Key) []Key {

@@ -9,6 +9,7 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/internal/rowkey"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 )
 
 func TestAConditionGoesTenantByTenant(t *testing.T) {
@@ -32,13 +33,13 @@ func TestAConditionGoesTenantByTenant(t *testing.T) {
 func TestVersionsOfMoreThanAStatementAsksFor(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		alice := readmodeltest.NewUser()
-		want := map[usecase.ThreadKey]uint64{}
-		var keys []usecase.ThreadKey
+		want := map[usecase.Key]uint64{}
+		var keys []usecase.Key
 		for _, code := range []string{"acme", "", "globex"} {
 			w := db.World(t, code)
 			for range 3 {
 				key := w.Key(w.Thread("chat", alice))
-				want[key] = w.Rename(key.Thread, "renamed")
+				want[key] = w.Rename(chat.ThreadID(key), "renamed")
 				keys = append(keys, key, key)
 			}
 			keys = append(keys, w.Key(readmodeltest.NewID[thread.Thread]()))

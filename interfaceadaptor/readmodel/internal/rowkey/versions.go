@@ -11,8 +11,8 @@ import (
 
 // Versions reads the versions of those of the threads that have a row. A statement asks for atOnce keys at most. An
 // error of the database is as the driver has it.
-func Versions(ctx context.Context, db sqlx.QueryerContext, threads []usecase.ThreadKey, atOnce int) (map[usecase.ThreadKey]uint64, error) {
-	versions := make(map[usecase.ThreadKey]uint64, len(threads))
+func Versions(ctx context.Context, db sqlx.QueryerContext, threads []usecase.Key, atOnce int) (map[usecase.Key]uint64, error) {
+	versions := make(map[usecase.Key]uint64, len(threads))
 	for keys := range slices.Chunk(InOrder(threads, OfThread), atOnce) {
 		var found []struct {
 			Key
