@@ -17,6 +17,7 @@ import (
 
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/database"
@@ -182,7 +183,7 @@ func (p *process) caughtUp() error {
 
 func (s *system) create(t *testing.T) usecase.Key {
 	t.Helper()
-	name, err := thread.ParseName("test")
+	name, err := text.ParseName("test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func someID[T any](number byte) ident.Of[T] {
 	return ident.New[T](time.UnixMilli(int64(number)), [10]byte{9: number})
 }
 
-func name(text string) Name { return RecordedName(text) }
+func name(text string) Name { return text.RecordedName(text) }
 func text(text string) Text { return RecordedText(text) }
 
 // What has happened, in the words of the tests.

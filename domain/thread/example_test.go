@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
 )
 
@@ -13,7 +14,7 @@ func Example() {
 	at := time.Now()
 	ada := ident.New[ident.UserAccount](at, [10]byte{1})
 	bob := ident.New[ident.UserAccount](at, [10]byte{2})
-	name, _ := thread.ParseName("tea")
+	name, _ := text.ParseName("tea")
 	invitation, _ := thread.ParseText("Anyone for a cup?")
 	answer, _ := thread.ParseText("Me!")
 

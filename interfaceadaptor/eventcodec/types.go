@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
 )
 
@@ -117,7 +118,7 @@ func (w *wireEvent) name() (thread.Name, error) {
 	if w.Name == "" {
 		return thread.Name{}, errors.New("name must be there")
 	}
-	return thread.RecordedName(w.Name), nil
+	return text.RecordedName(w.Name), nil
 }
 
 func (w *wireEvent) message() (thread.Message, error) {

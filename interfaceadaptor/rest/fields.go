@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
 )
 
@@ -52,7 +53,7 @@ func (i *id[T]) UnmarshalJSON(raw []byte) error {
 
 // UnmarshalJSON reads a name.
 func (n *name) UnmarshalJSON(raw []byte) (err error) {
-	n.value, err = parse(raw, thread.ParseName)
+	n.value, err = parse(raw, text.ParseName)
 	return err
 }
 
@@ -102,7 +103,7 @@ func (id[T]) Schema(schemas huma.Registry) *huma.Schema {
 
 // Schema implements [huma.SchemaProvider].
 func (name) Schema(huma.Registry) *huma.Schema {
-	return written(thread.MaxNameLength, "release planning")
+	return written(text.MaxNameLength, "release planning")
 }
 
 // Schema implements [huma.SchemaProvider].

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
 )
 
@@ -15,7 +16,7 @@ func TestFingerprintsStayWhatTheyAre(t *testing.T) {
 	other := ident.New[ident.UserAccount](time.UnixMilli(2), [10]byte{2})
 	id := ident.New[thread.Thread](time.UnixMilli(3), [10]byte{3})
 	message := ident.New[thread.Message](time.UnixMilli(4), [10]byte{4})
-	name, text := thread.RecordedName("tea"), thread.RecordedText("Anyone for a cup?")
+	name, text := text.RecordedName("tea"), thread.RecordedText("Anyone for a cup?")
 	for _, c := range []struct {
 		command thread.Command
 		want    string

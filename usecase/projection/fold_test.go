@@ -29,7 +29,7 @@ var (
 
 func name(t *testing.T, text string) thread.Name {
 	t.Helper()
-	parsed, err := thread.ParseName(text)
+	parsed, err := text.ParseName(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
@@ -116,7 +117,7 @@ func (s *system) create(t testing.TB, tenant string) usecase.Key {
 	t.Helper()
 	caller := callerOf(t, tenant)
 	result, err := s.commands.Handle(t.Context(), command.Request{
-		Caller: caller, Command: thread.Create{Executor: executorOf(caller), Name: thread.RecordedName("name")},
+		Caller: caller, Command: thread.Create{Executor: executorOf(caller), Name: text.RecordedName("name")},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func newID[T any]() ident.Of[T] {
 
 func (s *story) name(text string) thread.Name {
 	s.t.Helper()
-	name, err := thread.ParseName(text)
+	name, err := text.ParseName(text)
 	if err != nil {
 		s.t.Fatalf("name %q: %v", text, err)
 	}
