@@ -17,8 +17,8 @@ import (
 
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
@@ -183,7 +183,7 @@ func (p *process) caughtUp() error {
 
 func (s *system) create(t *testing.T) usecase.Key {
 	t.Helper()
-	name, err := text.ParseName("test")
+	name, err := writing.ParseName("test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
+	"example.com/threads/domain/writing"
 )
 
 // AggregateType is what event stores know accounts as.
@@ -21,7 +21,7 @@ type ID = ident.UserID
 type Account struct {
 	registered bool
 	closed     bool
-	name       text.Name
+	name       writing.Name
 }
 
 // Command is what somebody wants to happen to their account. The set is closed: the types of this file are all there
@@ -31,10 +31,10 @@ type Account struct {
 type Command interface{ isCommand() }
 
 // Register wants an account with this name.
-type Register struct{ Name text.Name }
+type Register struct{ Name writing.Name }
 
 // Rename wants another name for the account.
-type Rename struct{ Name text.Name }
+type Rename struct{ Name writing.Name }
 
 // Close wants the account gone for good: its name stays with what it said, and it leaves its threads.
 type Close struct{}
@@ -49,10 +49,10 @@ func (Close) isCommand()    {}
 type Event interface{ isEvent() }
 
 // Registered begins an account.
-type Registered struct{ Name text.Name }
+type Registered struct{ Name writing.Name }
 
 // Renamed gives the account another name.
-type Renamed struct{ Name text.Name }
+type Renamed struct{ Name writing.Name }
 
 // Closed ends the account.
 type Closed struct{}
@@ -117,7 +117,7 @@ func (a Account) Apply(event Event) Account {
 // Memento is a state laid open, for those who store it as a snapshot. [Account.Memento] and [Memento.Account] are
 // inverse.
 type Memento struct {
-	Name   text.Name
+	Name   writing.Name
 	Closed bool
 }
 

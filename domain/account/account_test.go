@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/domain/text"
+	"example.com/threads/domain/writing"
 )
 
 func TestDecide(t *testing.T) {
-	ada, countess := text.RecordedName("Ada"), text.RecordedName("Countess of Lovelace")
+	ada, countess := writing.RecordedName("Ada"), writing.RecordedName("Countess of Lovelace")
 	registered := account.Registered{Name: ada}
 	for _, test := range []struct {
 		given []account.Event
@@ -39,7 +39,7 @@ func TestDecide(t *testing.T) {
 				state = state.Apply(event)
 			}
 			events, err := account.Decide(state, test.when)
-			if diff := cmp.Diff(test.then, events, cmpopts.EquateComparable(text.Name{})); diff != "" || !errors.Is(err, test.err) {
+			if diff := cmp.Diff(test.then, events, cmpopts.EquateComparable(writing.Name{})); diff != "" || !errors.Is(err, test.err) {
 				t.Errorf("error %v, want %v; events (-want +got):\n%s", err, test.err, diff)
 			}
 		})
@@ -47,7 +47,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestMementoKeepsTheState(t *testing.T) {
-	state := account.Account{}.Apply(account.Registered{Name: text.RecordedName("Ada")})
+	state := account.Account{}.Apply(account.Registered{Name: writing.RecordedName("Ada")})
 	for _, state := range []account.Account{state, state.Apply(account.Closed{})} {
 		if kept := state.Memento().Account(); kept != state {
 			t.Errorf("kept %+v of %+v", kept, state)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/writing"
 )
 
 // The people of the tests: ada creates the thread, bob joins as Member, eve is a stranger.
@@ -24,7 +25,7 @@ func someID[T any](number byte) ident.Of[T] {
 	return ident.New[T](time.UnixMilli(int64(number)), [10]byte{9: number})
 }
 
-func name(text string) Name { return text.RecordedName(text) }
+func name(text string) Name { return writing.RecordedName(text) }
 func text(text string) Text { return RecordedText(text) }
 
 // What has happened, in the words of the tests.

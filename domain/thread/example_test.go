@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 )
 
 // A command is decided on a state, and the events that follow make the next state.
@@ -14,7 +14,7 @@ func Example() {
 	at := time.Now()
 	ada := ident.New[ident.UserAccount](at, [10]byte{1})
 	bob := ident.New[ident.UserAccount](at, [10]byte{2})
-	name, _ := text.ParseName("tea")
+	name, _ := writing.ParseName("tea")
 	invitation, _ := thread.ParseText("Anyone for a cup?")
 	answer, _ := thread.ParseText("Me!")
 

@@ -1,12 +1,12 @@
 package thread
 
-import "example.com/threads/domain/text"
+import "example.com/threads/domain/writing"
 
 // MaxTextLength is the limit of a [Text], in Unicode code points after trimming.
 const MaxTextLength = 4000
 
 // Name is a thread's name.
-type Name = text.Name
+type Name = writing.Name
 
 // Text is what a message says: 1 to [MaxTextLength] code points, newlines and tabs among them. The zero value is no
 // text.
@@ -15,7 +15,7 @@ type Text struct{ value string }
 // ParseText trims text and takes it as a message's text. White space alone, too many code points, control characters
 // other than newline and tab, and broken UTF-8 are an ident.InvalidError.
 func ParseText(written string) (Text, error) {
-	value, err := text.Parse("text", written, MaxTextLength, "\n\t")
+	value, err := writing.Parse("text", written, MaxTextLength, "\n\t")
 	return Text{value}, err
 }
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 )
 
 func TestParseNameAndText(t *testing.T) {
@@ -35,7 +35,7 @@ func TestParseNameAndText(t *testing.T) {
 		{about: "joined emoji", input: "👩‍🚀", name: "👩‍🚀", text: "👩‍🚀"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
-			name, err := text.ParseName(c.input)
+			name, err := writing.ParseName(c.input)
 			checkParsed(t, "name", name.String(), err, c.name, c.noName)
 			text, err := thread.ParseText(c.input)
 			checkParsed(t, "text", text.String(), err, c.text, c.noText)

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/usecase"
 )
@@ -31,8 +31,8 @@ var (
 	tricky  = thread.RecordedText("<b>\"茶\" & 🍵</b>\n\t\u2028end")
 
 	today = map[string]thread.Event{
-		"ThreadCreated":           thread.Created{Name: text.RecordedName("tea"), Members: []thread.Member{{ID: adaIn, User: ada, Role: thread.RoleAdmin}}},
-		"ThreadRenamed":           thread.Renamed{Name: text.RecordedName("coffee & cake")},
+		"ThreadCreated":           thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: adaIn, User: ada, Role: thread.RoleAdmin}}},
+		"ThreadRenamed":           thread.Renamed{Name: writing.RecordedName("coffee & cake")},
 		"ThreadDeleted":           thread.Deleted{},
 		"ThreadMemberAdded":       thread.MemberAdded{Member: thread.Member{ID: bobIn, User: bob, Role: thread.RoleMember}},
 		"ThreadMemberRemoved":     thread.MemberRemoved{Member: bobIn, User: bob},
@@ -109,7 +109,7 @@ func TestTheFirstVersionOfThreadCreated(t *testing.T) {
 			Caller:        usecase.Caller{Executor: user.String()},
 		},
 		Event: thread.Created{
-			Name:    text.RecordedName("test"),
+			Name:    writing.RecordedName("test"),
 			Members: []thread.Member{{ID: parsed[thread.Member]("01H42KBHCWA8NE32M49YH544H1"), User: user, Role: thread.RoleAdmin}},
 		},
 	}
@@ -138,7 +138,7 @@ func TestSnapshotOfToday(t *testing.T) {
 func TestSnapshotsOfAnySizeAndName(t *testing.T) {
 	for about, name := range map[string]string{"a plain name": "tea", "a name like the place of messages": `"messages":[],"messages":[`} {
 		for count := range 4 {
-			state := thread.Thread{}.Replay(thread.Created{Name: text.RecordedName(name), Members: []thread.Member{{ID: adaIn, User: ada, Role: thread.RoleAdmin}}})
+			state := thread.Thread{}.Replay(thread.Created{Name: writing.RecordedName(name), Members: []thread.Member{{ID: adaIn, User: ada, Role: thread.RoleAdmin}}})
 			for i := range count {
 				id := ident.New[thread.Message](time.UnixMilli(int64(i)+1), [10]byte{})
 				state = state.Apply(thread.MessagePosted{Message: thread.Message{ID: id, Sender: bob, Text: tricky}})
@@ -165,7 +165,7 @@ func TestTheFirstVersionOfSnapshots(t *testing.T) {
 	}
 	want := thread.Memento{
 		Version: 1,
-		Name:    text.RecordedName("test"),
+		Name:    writing.RecordedName("test"),
 		Members: []thread.Member{{
 			ID: parsed[thread.Member]("01H42KNM5M2QEW700VCW4J2KYE"), User: parsed[ident.UserAccount]("0189053a-d0b4-5ef0-bfe9-4d57d2ed66df"), Role: thread.RoleAdmin,
 		}},

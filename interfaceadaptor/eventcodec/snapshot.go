@@ -10,8 +10,8 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 )
 
 // wireSnapshot is the JSON of a state. The first version had no format and its messages had texts instead of digests;
@@ -93,7 +93,7 @@ func DecodeSnapshot(payload []byte) (thread.ID, thread.Thread, error) {
 	case w.ID.id.IsZero() || w.Name == "" || w.Members == nil || w.Version == 0:
 		return fail(errors.New("id, name, members and version must be there"))
 	}
-	m := thread.Memento{Version: w.Version, Deleted: w.Deleted, Name: text.RecordedName(w.Name)}
+	m := thread.Memento{Version: w.Version, Deleted: w.Deleted, Name: writing.RecordedName(w.Name)}
 	var err error
 	if m.Members, err = w.Members.members(); err != nil {
 		return fail(err)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 )
 
 // TypeOf is the name that an event has in the journal.
@@ -118,7 +118,7 @@ func (w *wireEvent) name() (thread.Name, error) {
 	if w.Name == "" {
 		return thread.Name{}, errors.New("name must be there")
 	}
-	return text.RecordedName(w.Name), nil
+	return writing.RecordedName(w.Name), nil
 }
 
 func (w *wireEvent) message() (thread.Message, error) {

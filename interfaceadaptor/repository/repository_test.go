@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/dynamodbtest"
@@ -98,7 +98,7 @@ func record(key usecase.Key, seqNr uint64, event thread.Event) usecase.Recorded[
 // create saves a new thread of ada's, post another message of hers.
 func create(t *testing.T, threads *repository.ThreadRepository, key usecase.Key) thread.Thread {
 	t.Helper()
-	event := thread.Created{Name: text.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}}
+	event := thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}}
 	return save(t, threads, key, thread.Thread{}, event)
 }
 
@@ -182,7 +182,7 @@ func TestAStateThatIsBehind(t *testing.T) {
 	if latest, err := here.IsLatest(t.Context(), key, old); err != nil || latest {
 		t.Errorf("IsLatest: %v, %v", latest, err)
 	}
-	event := record(key, 2, thread.Renamed{Name: text.RecordedName("coffee")})
+	event := record(key, 2, thread.Renamed{Name: writing.RecordedName("coffee")})
 	if err := here.Save(t.Context(), key, old, []usecase.Recorded[thread.Event]{event}, nil); !errors.Is(err, command.ErrConflict) {
 		t.Errorf("Save: %v", err)
 	}
@@ -337,7 +337,7 @@ func TestReceiptsComeBackWhole(t *testing.T) {
 		Result: command.Result{Thread: chat.ThreadID(key), Version: 1, Member: newID[thread.Member](), Message: newID[thread.Message]()},
 	}
 	state := thread.Thread{}
-	event := record(key, 1, thread.Created{Name: text.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}})
+	event := record(key, 1, thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}})
 	if err := threads.Save(t.Context(), key, state, []usecase.Recorded[thread.Event]{event}, []command.Receipt{want}); err != nil {
 		t.Fatal(err)
 	}

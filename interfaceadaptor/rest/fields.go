@@ -7,8 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 )
 
 // The fields of request bodies. Each reads itself from JSON, with an error that is to be read after the field's name,
@@ -53,7 +53,7 @@ func (i *id[T]) UnmarshalJSON(raw []byte) error {
 
 // UnmarshalJSON reads a name.
 func (n *name) UnmarshalJSON(raw []byte) (err error) {
-	n.value, err = parse(raw, text.ParseName)
+	n.value, err = parse(raw, writing.ParseName)
 	return err
 }
 
@@ -103,7 +103,7 @@ func (id[T]) Schema(schemas huma.Registry) *huma.Schema {
 
 // Schema implements [huma.SchemaProvider].
 func (name) Schema(huma.Registry) *huma.Schema {
-	return written(text.MaxNameLength, "release planning")
+	return written(writing.MaxNameLength, "release planning")
 }
 
 // Schema implements [huma.SchemaProvider].

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 )
 
 // A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay what
@@ -16,7 +16,7 @@ func TestFingerprintsStayWhatTheyAre(t *testing.T) {
 	other := ident.New[ident.UserAccount](time.UnixMilli(2), [10]byte{2})
 	id := ident.New[thread.Thread](time.UnixMilli(3), [10]byte{3})
 	message := ident.New[thread.Message](time.UnixMilli(4), [10]byte{4})
-	name, text := text.RecordedName("tea"), thread.RecordedText("Anyone for a cup?")
+	name, text := writing.RecordedName("tea"), thread.RecordedText("Anyone for a cup?")
 	for _, c := range []struct {
 		command thread.Command
 		want    string

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
@@ -24,7 +24,7 @@ func TestARepeatGetsTheFirstAnswer(t *testing.T) {
 	here, _ := process(t, gateway)
 	there, _ := process(t, gateway)
 	id := createThread(t, here)
-	rename := keyed(request(ada, id, thread.Rename{Executor: ada, Name: text.RecordedName("coffee")}), "rename")
+	rename := keyed(request(ada, id, thread.Rename{Executor: ada, Name: writing.RecordedName("coffee")}), "rename")
 	rename.IfVersion = 1
 	first := accepted(t, here, rename)
 	accepted(t, here, request(ada, id, say(ada, "meanwhile")))
@@ -49,7 +49,7 @@ func TestAKeyBelongsToItsRequest(t *testing.T) {
 	rejected(t, service, keyed(request(ada, newID(t, service), say(ada, "one")), "key"), usecase.ErrKeyReused)
 	// Another executor's, or another kind of command's, is another key.
 	accepted(t, service, keyed(request(bob, id, say(bob, "one")), "key"))
-	accepted(t, service, keyed(request(ada, id, thread.Rename{Executor: ada, Name: text.RecordedName("coffee")}), "key"))
+	accepted(t, service, keyed(request(ada, id, thread.Rename{Executor: ada, Name: writing.RecordedName("coffee")}), "key"))
 }
 
 // newID is the id of a thread that does not exist.
@@ -117,7 +117,7 @@ func TestRepeatedCreationsAreOneThread(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	here, _ := process(t, gateway)
 	there, _ := process(t, gateway)
-	create := keyed(request(ada, thread.ID{}, thread.Create{Executor: ada, Name: text.RecordedName("tea")}), "key")
+	create := keyed(request(ada, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")}), "key")
 	var group sync.WaitGroup
 	var ids sync.Map
 	for repeat := range 8 {
@@ -154,7 +154,7 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 	caller := usecase.Caller{
 		Tenant: tenant, Executor: ada.String(), RequestID: "request", CorrelationID: "correlation", Source: "test", ClientIP: "192.0.2.7",
 	}
-	create := command.Request{Caller: caller, Command: thread.Create{Executor: ada, Name: text.RecordedName("tea")}, IdempotencyKey: "key"}
+	create := command.Request{Caller: caller, Command: thread.Create{Executor: ada, Name: writing.RecordedName("tea")}, IdempotencyKey: "key"}
 	result := accepted(t, service, create)
 	for recorded, err := range repository.NewJournalReader(gateway).EventsAfter(t.Context(), chat.ThreadKey(tenant, result.Thread), 0) {
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/dynamodbtest"
@@ -69,7 +69,7 @@ func request(executor thread.UserID, id thread.ID, c thread.Command) command.Req
 
 func createThread(t *testing.T, service *command.Service) thread.ID {
 	t.Helper()
-	return accepted(t, service, request(ada, thread.ID{}, thread.Create{Executor: ada, Name: text.RecordedName("tea")})).Thread
+	return accepted(t, service, request(ada, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")})).Thread
 }
 
 func say(who thread.UserID, text string) thread.PostMessage {

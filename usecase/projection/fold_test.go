@@ -8,6 +8,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 )
@@ -29,7 +30,7 @@ var (
 
 func name(t *testing.T, text string) thread.Name {
 	t.Helper()
-	parsed, err := text.ParseName(text)
+	parsed, err := writing.ParseName(text)
 	if err != nil {
 		t.Fatal(err)
 	}

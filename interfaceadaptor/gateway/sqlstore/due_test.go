@@ -8,8 +8,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/usecase"
@@ -88,7 +88,7 @@ func talk(t *testing.T, commands *command.Service, messages int) usecase.Key {
 	}
 	caller := usecase.Caller{Executor: user.String()}
 	created, err := commands.Handle(t.Context(), command.Request{
-		Caller: caller, Command: thread.Create{Executor: user, Name: text.RecordedName("name")},
+		Caller: caller, Command: thread.Create{Executor: user, Name: writing.RecordedName("name")},
 	})
 	for i := range messages {
 		if err == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/text"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
@@ -117,7 +117,7 @@ func (s *system) create(t testing.TB, tenant string) usecase.Key {
 	t.Helper()
 	caller := callerOf(t, tenant)
 	result, err := s.commands.Handle(t.Context(), command.Request{
-		Caller: caller, Command: thread.Create{Executor: executorOf(caller), Name: text.RecordedName("name")},
+		Caller: caller, Command: thread.Create{Executor: executorOf(caller), Name: writing.RecordedName("name")},
 	})
 	if err != nil {
 		t.Fatal(err)

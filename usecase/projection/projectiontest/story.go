@@ -9,6 +9,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/projection"
@@ -60,7 +61,7 @@ func newID[T any]() ident.Of[T] {
 
 func (s *story) name(text string) thread.Name {
 	s.t.Helper()
-	name, err := text.ParseName(text)
+	name, err := writing.ParseName(text)
 	if err != nil {
 		s.t.Fatalf("name %q: %v", text, err)
 	}

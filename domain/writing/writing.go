@@ -1,4 +1,4 @@
-package text
+package writing
 
 import (
 	"fmt"

@@ -1,2 +1,0 @@
-// Package text is what people write, as aggregates take it: trimmed, not empty, not too long, on one line or several.
-package text
