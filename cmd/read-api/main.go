@@ -7,20 +7,15 @@ import (
 
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
-	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
 )
 
-var usage = `Usage: read-api
-
+const about = `
 Answers GraphQL queries and subscriptions on chat threads from the read model: POST /graphql; GET / is a page to try them
 on. SIGINT and SIGTERM end it once the queries that it has accepted are answered; the clients of subscriptions are told to
 connect again.
-
-Environment, with what holds where a variable is not set:
-` + readapi.Usage + readmodel.Usage + program.LoggingUsage + `
-Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
 `
 
 func main() { program.Main("read-api", run) }
@@ -32,25 +27,20 @@ type settings struct {
 	logging     program.Logging
 }
 
-// readSettings reads all variables, or tells everything that is wrong with them.
-func readSettings(getenv func(string) string) (settings, error) {
-	reader := config.NewReader(getenv)
-	s := settings{
-		api:         readapi.ReadSettings(reader),
-		databaseURL: readmodel.ReadURL(reader),
-		logging:     program.ReadLogging(reader),
+// readSettings reads them.
+func readSettings(r *config.Reader) settings {
+	return settings{
+		api:         readapi.ReadSettings(r),
+		databaseURL: stores.ReadDatabaseURL(r),
+		logging:     program.ReadLogging(r),
 	}
-	return s, reader.Err()
 }
 
 // run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the line
 // with the message "listening" tells the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	if helped, err := program.OnlyHelp("read-api", usage, args, stdout); helped || err != nil {
-		return err
-	}
-	s, err := readSettings(getenv)
-	if err != nil {
+	s, helped, err := program.Settings("read-api", about, readSettings, args, getenv, stdout)
+	if helped || err != nil {
 		return err
 	}
 	log := s.logging.Logger(stdout)

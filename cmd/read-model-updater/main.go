@@ -9,15 +9,14 @@ import (
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
-	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-var usage = `Usage: read-model-updater
-
+const about = `
 Follows the event store - the stream of the journal table, or the table of events as a queue - and brings its events into
 the read model. It waits for what is not there yet, and says so in its log. Run one of it: more do no harm and no good.
 SIGINT and SIGTERM end it once the batches in hand are stored; killed at any point, it goes on where it was.
@@ -28,10 +27,6 @@ GET /health/ready   200 while it keeps up its work, 503 while database or event 
                     behind_at_least that it may be more, parked_threads how many threads wait for an event that can't be
                     projected, repair_due that what the stream has forgotten is being taken from the journal
 GET /metrics        the same and more, for Prometheus
-
-Environment, with what holds where a variable is not set:
-` + updater.Usage + eventstore.StreamsUsage + readmodel.Usage + program.LoggingUsage + eventstore.Usage + `
-Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
 `
 
 func main() { program.Main("read-model-updater", run) }
@@ -44,27 +39,21 @@ type settings struct {
 	logging     program.Logging
 }
 
-// readSettings reads all variables, or tells everything that is wrong with them.
-func readSettings(getenv func(string) string) (settings, error) {
-	reader := config.NewReader(getenv)
-	s := settings{
-		updater:     updater.ReadSettings(reader),
-		store:       eventstore.ReadSettings(reader),
-		databaseURL: readmodel.ReadURL(reader),
-		logging:     program.ReadLogging(reader),
-	}
-	s.updater.Source.Streams = eventstore.ReadStreams(reader)
-	return s, reader.Err()
+// readSettings reads them.
+func readSettings(r *config.Reader) (s settings) {
+	s.updater = updater.ReadSettings(r)
+	s.updater.Source.Streams = eventstore.ReadStreams(r)
+	s.databaseURL = stores.ReadDatabaseURL(r)
+	s.store = eventstore.ReadSettings(r)
+	s.logging = program.ReadLogging(r)
+	return s
 }
 
 // run is the program: it works until ctx ends. Its log goes to stdout, and the line with the message "listening" tells
 // the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	if helped, err := program.OnlyHelp("read-model-updater", usage, args, stdout); helped || err != nil {
-		return err
-	}
-	s, err := readSettings(getenv)
-	if err != nil {
+	s, helped, err := program.Settings("read-model-updater", about, readSettings, args, getenv, stdout)
+	if helped || err != nil {
 		return err
 	}
 	log := s.logging.Logger(stdout)

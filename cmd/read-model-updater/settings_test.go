@@ -7,11 +7,10 @@ import (
 )
 
 var underTest = programtest.Program[settings]{
-	Run:             run,
-	ReadSettings:    readSettings,
-	Needed:          map[string]string{"DATABASE_URL": "sqlite:x.db"},
-	More:            []map[string]string{{"EVENT_STORE": "mysql"}},
-	ReadByLibraries: []string{"AWS_REGION"},
+	Run:          run,
+	ReadSettings: readSettings,
+	Needed:       map[string]string{"DATABASE_URL": "sqlite:x.db"},
+	More:         []map[string]string{{"EVENT_STORE": "mysql"}},
 }
 
 func TestHelp(t *testing.T)                { underTest.CheckHelp(t) }

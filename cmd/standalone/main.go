@@ -22,11 +22,8 @@ func main() { program.Main("standalone", run) }
 
 // run is the program: it serves until ctx ends, then finishes what it has accepted.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
-	if helped, err := program.OnlyHelp("standalone", usage, args, stdout); helped || err != nil {
-		return err
-	}
-	s, err := readSettings(getenv)
-	if err != nil {
+	s, helped, err := program.Settings("standalone", about, readSettings, args, getenv, stdout)
+	if helped || err != nil {
 		return err
 	}
 	if err := s.makeFolder(); err != nil {

@@ -11,23 +11,13 @@ import (
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/config/stores"
 )
 
-const (
-	defaultLevel  = "warn"
-	defaultFormat = "text"
-)
-
-var usage = `Usage: standalone
-
+const about = `
 The whole system in one process: commands over REST, queries over GraphQL, events and read model in SQLite files. What has
 been acknowledged survives the death of the process and of the machine. Without the file of the read model, it is made
 again from the events. SIGINT (Ctrl-C) and SIGTERM end it once the requests that it has accepted are answered.
-
-Environment, with what holds where a variable is not set:
-  DATA_DIR                   folder of the files events.db and readmodel.db (data)
-` + writeapi.Usage + eventstore.SnapshotUsage + readapi.Usage + updater.Usage + program.LoggingUsageWith(defaultLevel, defaultFormat) + `
-Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
 `
 
 // settings are what the environment says.
@@ -40,22 +30,20 @@ type settings struct {
 	logging      program.Logging
 }
 
-// readSettings reads all variables, or tells everything that is wrong with them.
-func readSettings(getenv func(string) string) (settings, error) {
-	reader := config.NewReader(getenv)
-	s := settings{
-		folder:       reader.String("DATA_DIR", "data"),
-		write:        writeapi.ReadSettings(reader),
-		snapshotKeep: eventstore.ReadSnapshotKeep(reader),
-		read:         readapi.ReadSettings(reader),
-		updater:      updater.ReadSettings(reader),
-		logging:      program.ReadLoggingWith(reader, defaultLevel, defaultFormat),
+// readSettings reads them.
+func readSettings(r *config.Reader) settings {
+	return settings{
+		folder:       r.String("DATA_DIR", "data", "folder of the files events.db and readmodel.db"),
+		write:        writeapi.ReadSettings(r),
+		snapshotKeep: eventstore.ReadSnapshotKeep(r),
+		read:         readapi.ReadSettings(r),
+		updater:      updater.ReadSettings(r),
+		logging:      program.ReadLoggingWith(r, "warn", "text"),
 	}
-	return s, reader.Err()
 }
 
 func (s settings) eventStore() eventstore.Settings {
-	return eventstore.Settings{Kind: eventstore.SQLite, URL: s.file("events.db"), SnapshotKeep: s.snapshotKeep}
+	return eventstore.Settings{Kind: stores.SQLite, URL: s.file("events.db"), SnapshotKeep: s.snapshotKeep}
 }
 
 func (s settings) readModel() string { return s.file("readmodel.db") }

@@ -7,10 +7,9 @@ import (
 )
 
 var underTest = programtest.Program[settings]{
-	Run:             run,
-	ReadSettings:    readSettings,
-	More:            []map[string]string{{"EVENT_STORE": "mysql"}},
-	ReadByLibraries: []string{"AWS_REGION"},
+	Run:          run,
+	ReadSettings: readSettings,
+	More:         []map[string]string{{"EVENT_STORE": "mysql"}},
 }
 
 func TestHelp(t *testing.T)                { underTest.CheckHelp(t) }

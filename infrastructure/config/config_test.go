@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,15 +12,15 @@ import (
 
 // readers read the variable V; what they return is compared when the value is good.
 var readers = map[string]func(r *config.Reader) any{
-	"string":   func(r *config.Reader) any { return r.String("V", "fallback") },
-	"required": func(r *config.Reader) any { return r.Required("V", "a name") },
+	"string":   func(r *config.Reader) any { return r.String("V", "fallback", "help") },
 	"secret":   func(r *config.Reader) any { return r.Secret("V", "a password of 8", eightLong) },
-	"oneof":    func(r *config.Reader) any { return r.OneOf("V", "mysql", "mysql", "sqlite") },
-	"int":      func(r *config.Reader) any { return r.Int("V", 64, 1, 1024) },
-	"duration": func(r *config.Reader) any { return r.Duration("V", time.Second, time.Millisecond, time.Minute) },
-	"bool":     func(r *config.Reader) any { return r.Bool("V", true) },
-	"address":  func(r *config.Reader) any { return r.Address("V", ":28080") },
-	"url":      func(r *config.Reader) any { return r.URL("V", "") },
+	"optional": func(r *config.Reader) any { return r.Secret("V", "a password of 8", eightLongOrNone) },
+	"oneof":    func(r *config.Reader) any { return r.OneOf("V", "help", "mysql", "sqlite") },
+	"int":      func(r *config.Reader) any { return r.Int("V", 64, 1, 1024, "help") },
+	"duration": func(r *config.Reader) any { return r.Duration("V", time.Second, time.Millisecond, time.Hour, "help") },
+	"parsed":   func(r *config.Reader) any { return config.Parsed(r, "V", "7", "help", strconv.Atoi) },
+	"address":  func(r *config.Reader) any { return r.Address("V", ":28080", "help") },
+	"url":      func(r *config.Reader) any { return r.URL("V", "help") },
 }
 
 func eightLong(value string) error {
@@ -29,6 +30,13 @@ func eightLong(value string) error {
 	return nil
 }
 
+func eightLongOrNone(value string) error {
+	if value == "" {
+		return nil
+	}
+	return eightLong(value)
+}
+
 func TestGoodValues(t *testing.T) {
 	for _, test := range []struct {
 		kind, value string
@@ -36,8 +44,9 @@ func TestGoodValues(t *testing.T) {
 	}{
 		{"string", "", "fallback"},
 		{"string", "x", "x"},
-		{"required", "x", "x"},
 		{"secret", "12345678", "12345678"},
+		{"optional", "", ""},
+		{"optional", "12345678", "12345678"},
 		{"oneof", "", "mysql"},
 		{"oneof", "sqlite", "sqlite"},
 		{"int", "", 64},
@@ -45,9 +54,8 @@ func TestGoodValues(t *testing.T) {
 		{"int", "1024", 1024},
 		{"duration", "", time.Second},
 		{"duration", "250ms", 250 * time.Millisecond},
-		{"bool", "", true},
-		{"bool", "false", false},
-		{"bool", "true", true},
+		{"parsed", "", 7},
+		{"parsed", "8", 8},
 		{"address", "", ":28080"},
 		{"address", "127.0.0.1:0", "127.0.0.1:0"},
 		{"address", "[::1]:65535", "[::1]:65535"},
@@ -68,16 +76,16 @@ func TestGoodValues(t *testing.T) {
 
 func TestBadValues(t *testing.T) {
 	for _, test := range []struct{ kind, value, want string }{
-		{"required", "", "V is not set, expected a name"},
-		{"secret", "", "V is not set, expected a password of 8"},
-		{"secret", "hunter2", "V is wrong (its value is a secret and not shown), expected a password of 8"},
+		{"secret", "", "V is not set, expected: a password of 8"},
+		{"secret", "hunter2", "V is wrong (its value is a secret and not shown), expected: a password of 8"},
+		{"optional", "hunter2", "V is wrong"},
 		{"oneof", "oracle", `V is "oracle", expected one of mysql, sqlite`},
 		{"int", "0", `V is "0", expected a whole number from 1 to 1024`},
 		{"int", "1025", `V is "1025", expected`},
 		{"int", "12x", `V is "12x", expected`},
-		{"duration", "1h", `V is "1h", expected a duration from 1ms to 1m0s`},
+		{"duration", "2h", `V is "2h", expected a duration from 1ms to 1h`},
 		{"duration", "5", `V is "5", expected`},
-		{"bool", "yes", `V is "yes", expected true or false`},
+		{"parsed", "x", "V: strconv.Atoi"},
 		{"address", "28080", `V is "28080", expected host:port`},
 		{"address", ":65536", `V is ":65536", expected`},
 		{"address", ":http", `V is ":http", expected`},
@@ -99,17 +107,33 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
-func TestAllProblemsAtOnce(t *testing.T) {
-	r := config.NewReader(func(name string) string { return map[string]string{"PORT": "x"}[name] })
-	r.Int("PORT", 1, 1, 2)
-	r.Required("REGION", "an AWS region")
-	err := r.Err()
-	if err == nil {
-		t.Fatal("no error")
+func TestHelp(t *testing.T) {
+	for kind, want := range map[string]string{
+		"string":   "help (fallback)",
+		"secret":   "a password of 8 (none: it has to be set)",
+		"optional": "a password of 8 (none)",
+		"oneof":    "help: mysql, sqlite (mysql)",
+		"int":      "help; 1 to 1024 (64)",
+		"duration": "help; 1ms to 1h (1s)",
+		"parsed":   "help (7)",
+		"address":  "help (:28080)",
+		"url":      "help (none)",
+	} {
+		if got := config.Help(readers[kind]); got != "  V  "+want+"\n" {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
 	}
-	for _, want := range []string{"PORT is", "REGION is not set"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in: %v", want, err)
+}
+
+func TestDurationsAreShownAsTheyAreWritten(t *testing.T) {
+	for _, text := range []string{"0s", "10s", "1m", "10m", "1m10s", "1h", "1h10m", "100h", "1h0m1s"} {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		help := config.Help(func(r *config.Reader) any { return r.Duration("V", d, 0, d, "help") })
+		if want := "  V  help; 0s to " + text + " (" + text + ")\n"; help != want {
+			t.Errorf("%q, want %q", help, want)
 		}
 	}
 }

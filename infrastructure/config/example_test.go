@@ -6,18 +6,32 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
+type settings struct {
+	address string
+	shards  int
+}
+
+func readSettings(r *config.Reader) settings {
+	return settings{
+		address: r.Address("READ_API_ADDR", ":28082", "address to listen on"),
+		shards:  r.Int("SHARD_COUNT", 64, 1, 65536, "logical shards"),
+	}
+}
+
 // Everything that is wrong is told at once.
-func ExampleReader() {
-	environment := map[string]string{"SHARD_COUNT": "many"}
-	reader := config.NewReader(func(name string) string { return environment[name] })
-	table := reader.String("JOURNAL_TABLE", "journal")
-	reader.Int("SHARD_COUNT", 64, 1, 65536)
-	reader.Required("AWS_REGION", "the region of the tables")
-	fmt.Println(table)
-	fmt.Println(reader.Err())
+func ExampleRead() {
+	environment := map[string]string{"READ_API_ADDR": "28082", "SHARD_COUNT": "many"}
+	_, err := config.Read(func(name string) string { return environment[name] }, readSettings)
+	fmt.Println(err)
 	// Output:
-	// journal
 	// set these environment variables right and start again:
+	// READ_API_ADDR is "28082", expected host:port or :port, such as :28080
 	// SHARD_COUNT is "many", expected a whole number from 1 to 65536
-	// AWS_REGION is not set, expected the region of the tables
+}
+
+func ExampleHelp() {
+	fmt.Print(config.Help(readSettings))
+	// Output:
+	//   READ_API_ADDR  address to listen on (:28082)
+	//   SHARD_COUNT    logical shards; 1 to 65536 (64)
 }

@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/tools/dynamodb-setup/schema"
 )
 
@@ -22,13 +24,8 @@ const usage = `Usage: dynamodb-setup
 Creates the DynamoDB tables of the event store where they are missing, waits until they are active, and reports what
 differs from the definition. Changes nothing that is there.
 
-Environment:
-  JOURNAL_TABLE              name of the journal table (journal)
-  SNAPSHOT_TABLE             name of the snapshot table (snapshot)
-  AWS_REGION                 region of the tables
-  AWS_ENDPOINT_URL_DYNAMODB  where DynamoDB is, when not on AWS, such as http://127.0.0.1:8000
-  and the AWS SDK's variables for credentials
-
+Environment variables (defaults in parentheses):
+%s
 Exit code: 0 when the tables are as defined, 1 when something failed, 2 when the usage was wrong, 3 when something differs.
 `
 
@@ -62,21 +59,21 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	flags.SetOutput(io.Discard)
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		_, err := io.WriteString(stdout, usage)
+		_, err := fmt.Fprintf(stdout, usage, config.Help(stores.ReadTables))
 		return err
 	case err != nil || flags.NArg() > 0:
 		return errUsage
 	}
 
-	journal, snapshot := orDefault(getenv("JOURNAL_TABLE"), "journal"), orDefault(getenv("SNAPSHOT_TABLE"), "snapshot")
-	if journal == snapshot {
-		return fmt.Errorf("JOURNAL_TABLE and SNAPSHOT_TABLE are both %q; they must be two tables", journal)
+	tables, err := config.Read(getenv, stores.ReadTables)
+	if err != nil {
+		return err
 	}
 	cfg, err := awsclient.Load(ctx)
 	if err != nil {
 		return err
 	}
-	report, err := schema.Setup(ctx, awsclient.DynamoDB(cfg), schema.Tables(journal, snapshot))
+	report, err := schema.Setup(ctx, awsclient.DynamoDB(cfg), schema.Tables(tables.Journal, tables.Snapshot))
 	for _, created := range report.Created {
 		fmt.Fprintln(stdout, "created", created)
 	}
@@ -89,13 +86,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	case len(report.Differences) > 0:
 		return errDifferent
 	}
-	fmt.Fprintf(stdout, "tables %s and %s are ready\n", journal, snapshot)
+	fmt.Fprintf(stdout, "tables %s and %s are ready\n", tables.Journal, tables.Snapshot)
 	return nil
-}
-
-func orDefault(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
 }

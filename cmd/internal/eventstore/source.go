@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
@@ -36,7 +37,7 @@ type Counter struct {
 
 // Source makes the source of changes that belongs to the store. Nothing is called before its Run.
 func (s *Store) Source(projector stream.RepairingProjector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
-	if s.settings.Kind == DynamoDB {
+	if s.settings.Kind == stores.DynamoDB {
 		source := dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
 			Tables: awsclient.DynamoDB(s.aws), Streams: awsclient.Streams(s.aws),
 			Projector: projector, Checkpoints: checkpoints, Log: s.log,

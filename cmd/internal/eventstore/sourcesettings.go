@@ -18,19 +18,17 @@ type Polling struct {
 	Max time.Duration // between two polls while none come
 }
 
-// PollingUsage tells the variables of [ReadPolling] for --help.
-const PollingUsage = `  STREAM_POLL_MIN            wait between two polls of a shard or queue while events come (5ms)
-  STREAM_POLL_MAX            longest wait while none come (100ms); AWS charges for each poll of each open shard
-`
-
-// ReadPolling reads the variables of PollingUsage.
-func ReadPolling(reader *config.Reader) Polling {
+// ReadPolling reads the pace of any source.
+func ReadPolling(r *config.Reader) Polling {
+	const shortest, longest = "STREAM_POLL_MIN", "STREAM_POLL_MAX"
 	p := Polling{
-		Min: reader.Duration("STREAM_POLL_MIN", 5*time.Millisecond, time.Millisecond, time.Minute),
-		Max: reader.Duration("STREAM_POLL_MAX", 100*time.Millisecond, time.Millisecond, time.Minute),
+		Min: r.Duration(shortest, 5*time.Millisecond, time.Millisecond, time.Minute,
+			"wait between two polls of a shard or queue while events come"),
+		Max: r.Duration(longest, 100*time.Millisecond, time.Millisecond, time.Minute,
+			"longest wait while none come, with AWS charging for each poll of each open shard"),
 	}
 	if p.Min > p.Max {
-		reader.Wrong("STREAM_POLL_MIN is longer than STREAM_POLL_MAX; the longest wait can't be shorter than the shortest")
+		r.Wrong(shortest + " is longer than " + longest + "; the longest wait can't be shorter than the shortest")
 	}
 	return p
 }
@@ -42,19 +40,16 @@ type Streams struct {
 	Concurrency   int           // shards that are projected at the same time
 }
 
-// StreamsUsage tells the variables of [ReadStreams] for --help.
-const StreamsUsage = `  STREAM_PAGE_LIMIT          with dynamodb: records that one poll asks for, up to 1000 (1000)
-  STREAM_DISCOVERY_INTERVAL  with dynamodb: time between two looks for new shards (10s)
-  STREAM_CONCURRENCY         with dynamodb: shards projected at the same time, each with a connection to the database (16)
-  AWS_ENDPOINT_URL_DYNAMODB_STREAMS  with dynamodb: where its streams are, when not on AWS; with DynamoDB Local the same as AWS_ENDPOINT_URL_DYNAMODB (AWS)
-`
-
-// ReadStreams reads the variables of StreamsUsage.
-func ReadStreams(reader *config.Reader) Streams {
-	reader.URL("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "") // the SDK reads it itself; here it is checked
+// ReadStreams reads what else a program can be told that follows DynamoDB Streams. What the AWS SDK reads by itself is told
+// and checked here.
+func ReadStreams(r *config.Reader) Streams {
+	r.URL("AWS_ENDPOINT_URL_DYNAMODB_STREAMS",
+		"where the streams are, when not on AWS; with DynamoDB Local where the tables are")
 	return Streams{
-		PageLimit:     reader.Int("STREAM_PAGE_LIMIT", 1000, 1, 1000),
-		DiscoverEvery: reader.Duration("STREAM_DISCOVERY_INTERVAL", 10*time.Second, time.Second, 5*time.Minute),
-		Concurrency:   reader.Int("STREAM_CONCURRENCY", 16, 1, 1024),
+		PageLimit: r.Int("STREAM_PAGE_LIMIT", 1000, 1, 1000, "with dynamodb: records that one poll asks for"),
+		DiscoverEvery: r.Duration("STREAM_DISCOVERY_INTERVAL", 10*time.Second, time.Second, 5*time.Minute,
+			"with dynamodb: time between two looks for new shards"),
+		Concurrency: r.Int("STREAM_CONCURRENCY", 16, 1, 1024,
+			"with dynamodb: shards projected at the same time, each with a connection to the database"),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
@@ -33,7 +34,7 @@ type Store struct {
 // Open connects to the store. onAppend, unless nil, is called when entries have been added by this process, where the
 // store can tell; it must not block.
 func Open(ctx context.Context, settings Settings, log *slog.Logger, onAppend func()) (*Store, error) {
-	if settings.Kind == DynamoDB {
+	if settings.Kind == stores.DynamoDB {
 		return openDynamoDB(ctx, settings, log)
 	}
 	return openRelational(ctx, settings, log, onAppend)

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 
@@ -15,31 +14,14 @@ type Logging struct {
 	Format logging.Format
 }
 
-// The levels and formats that programs log with unless they are told otherwise.
-const (
-	defaultLevel  = "info"
-	defaultFormat = "json"
-)
-
-// LoggingUsage tells the variables of [ReadLogging] for --help.
-var LoggingUsage = LoggingUsageWith(defaultLevel, defaultFormat)
-
-// LoggingUsageWith is LoggingUsage for a program with defaults of its own.
-func LoggingUsageWith(level, format string) string {
-	return fmt.Sprintf("  LOG_LEVEL                  debug, info, warn or error (%s)\n"+
-		"  LOG_FORMAT                 json or text (%s)\n", level, format)
-}
-
-// ReadLogging reads LOG_LEVEL and LOG_FORMAT.
-func ReadLogging(reader *config.Reader) Logging {
-	return ReadLoggingWith(reader, defaultLevel, defaultFormat)
-}
+// ReadLogging reads how a server logs.
+func ReadLogging(r *config.Reader) Logging { return ReadLoggingWith(r, "info", "json") }
 
 // ReadLoggingWith is ReadLogging for a program with defaults of its own.
-func ReadLoggingWith(reader *config.Reader, level, format string) Logging {
+func ReadLoggingWith(r *config.Reader, level, format string) Logging {
 	return Logging{
-		Level:  config.Parsed(reader, "LOG_LEVEL", level, logging.ParseLevel),
-		Format: config.Parsed(reader, "LOG_FORMAT", format, logging.ParseFormat),
+		Level:  config.Parsed(r, "LOG_LEVEL", level, "debug, info, warn or error", logging.ParseLevel),
+		Format: config.Parsed(r, "LOG_FORMAT", format, "json or text", logging.ParseFormat),
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"example.com/threads/infrastructure/config"
 )
 
 // ErrUsage says that a program was called in a way that its --help does not tell.
@@ -33,17 +35,27 @@ func Main(name string, run Run) {
 	os.Exit(1)
 }
 
-// OnlyHelp reads the arguments of a program that takes its settings from the environment. It tells whether they asked
-// for help, which it has then given.
-func OnlyHelp(name, usage string, args []string, stdout io.Writer) (bool, error) {
+const usage = `Usage: %s
+%s
+Environment variables (defaults in parentheses):
+%s
+Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
+`
+
+// Settings returns what read reads from the environment; a program takes no arguments beside --help. Where args ask for
+// help, it has been given, and helped is true. about tells in there what the program does.
+func Settings[S any](
+	name, about string, read func(*config.Reader) S, args []string, getenv func(string) string, stdout io.Writer,
+) (settings S, helped bool, err error) {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		_, err := io.WriteString(stdout, usage)
-		return true, err
+		_, err := fmt.Fprintf(stdout, usage, name, about, config.Help(read))
+		return settings, true, err
 	case err != nil || flags.NArg() > 0:
-		return false, fmt.Errorf("%w: %s takes no arguments; see %s --help", ErrUsage, name, name)
+		return settings, false, fmt.Errorf("%w: %s takes no arguments; see %s --help", ErrUsage, name, name)
 	}
-	return false, nil
+	settings, err = config.Read(getenv, read)
+	return settings, false, err
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
 	rdbmigration "example.com/threads/rdb-migration"
 )
@@ -22,10 +24,11 @@ const usage = `usage: migrate up|down|status [readmodel|eventstore]
   down    takes the latest migration back, with what is in its tables
   status  lists the migrations and which of them the database has taken
 
-DATABASE_URL names the database of the read model, and EVENT_STORE_URL that of the event store where EVENT_STORE is mysql or
-sqlite: user:password@tcp(127.0.0.1:3306)/threads for MySQL and MariaDB, sqlite:data/readmodel.db for SQLite. Both may be
-one database. Without a second word up and status are for all of these, and down is for the read model alone.
+Without a second word up and status are for the read model and a relational event store, and down is for the read model
+alone. Both may be in one database.
 
+Environment variables (defaults in parentheses):
+%s
 Exit code: 0 when it is done, 1 when something failed, 2 when the usage was wrong.
 `
 
@@ -57,7 +60,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	var do action
 	switch args[0] {
 	case "-h", "-help", "--help", "help":
-		_, err := io.WriteString(out, usage)
+		_, err := fmt.Fprintf(out, usage, config.Help(all))
 		return err
 	case "up":
 		do = up
@@ -73,40 +76,57 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return err
 	}
 	for _, target := range wanted {
-		if err := target.run(ctx, do, getenv, out); err != nil {
+		if err := target.run(ctx, do, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// target is a schema and the variable that names its database.
+// target is a schema and its database.
 type target struct {
-	variable string
-	set      rdbmigration.Set
+	set           rdbmigration.Set
+	variable, url string // that names the database
 }
 
 // targets are those that args are about. Events are gone for good with their tables, so down must name them.
 func targets(args []string, getenv func(string) string) ([]target, error) {
-	readModel := target{"DATABASE_URL", rdbmigration.ReadModel()}
-	eventStore := target{"EVENT_STORE_URL", rdbmigration.EventStore()}
-	relational := getenv("EVENT_STORE") == "mysql" || getenv("EVENT_STORE") == "sqlite"
 	switch {
-	case len(args) == 2 && args[1] == "readmodel":
-		return []target{readModel}, nil
 	case len(args) == 2 && args[1] == "eventstore":
-		return []target{eventStore}, nil
-	case len(args) == 2:
+		return config.Read(getenv, eventStore)
+	case len(args) == 2 && args[1] != "readmodel":
 		return nil, fmt.Errorf("%q is none of readmodel, eventstore; migrate --help tells more", args[1])
-	case relational && args[0] != "down":
-		return []target{readModel, eventStore}, nil
+	case len(args) == 2, args[0] == "down":
+		return config.Read(getenv, readModel)
 	default:
-		return []target{readModel}, nil
+		return config.Read(getenv, all)
 	}
 }
 
-func (t target) run(ctx context.Context, do action, getenv func(string) string, out io.Writer) error {
-	db, err := database.Open(ctx, getenv(t.variable), database.Settings{MaxConns: 2})
+func readModel(r *config.Reader) []target {
+	return []target{{rdbmigration.ReadModel(), "DATABASE_URL", stores.ReadDatabaseURL(r)}}
+}
+
+// eventStore is that of EVENT_STORE_URL, whether it is in use or not.
+func eventStore(r *config.Reader) []target {
+	_, url := stores.ReadEventStore(r)
+	return []target{inEventStore(url)}
+}
+
+func inEventStore(url string) target {
+	return target{rdbmigration.EventStore(), "EVENT_STORE_URL", url}
+}
+
+func all(r *config.Reader) []target {
+	found := readModel(r)
+	if kind, url := stores.ReadEventStore(r); kind != stores.DynamoDB {
+		found = append(found, inEventStore(url))
+	}
+	return found
+}
+
+func (t target) run(ctx context.Context, do action, out io.Writer) error {
+	db, err := database.Open(ctx, t.url, database.Settings{MaxConns: 2})
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.variable, err)
 	}

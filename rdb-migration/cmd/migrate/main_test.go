@@ -8,7 +8,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
-	url := "sqlite:" + filepath.Join(t.TempDir(), "rows.db")
+	environment := map[string]string{"DATABASE_URL": "sqlite:" + filepath.Join(t.TempDir(), "rows.db")}
 	for _, step := range []struct{ args, want string }{
 		{"--help", "DATABASE_URL"},
 		{"status", "pending 00001"},
@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 		{"down", "nothing to take back"},
 	} {
 		var out bytes.Buffer
-		err := run(t.Context(), strings.Fields(step.args), func(string) string { return url }, &out)
+		err := run(t.Context(), strings.Fields(step.args), func(name string) string { return environment[name] }, &out)
 		if err != nil || !strings.Contains(out.String(), step.want) {
 			t.Errorf("%s: %v and %q; want %q", step.args, err, out.String(), step.want)
 		}
@@ -53,5 +53,14 @@ func TestErrorsSayWhatIsExpected(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %q", args, err, want)
 		}
+	}
+}
+
+// A store that is none must not be taken for one that needs no migration.
+func TestAnEventStoreThatIsNone(t *testing.T) {
+	environment := map[string]string{"DATABASE_URL": "sqlite:" + filepath.Join(t.TempDir(), "rows.db"), "EVENT_STORE": "mariadb"}
+	err := run(t.Context(), []string{"up"}, func(name string) string { return environment[name] }, &bytes.Buffer{})
+	if err == nil || !strings.Contains(err.Error(), "EVENT_STORE is") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -12,19 +12,18 @@ import (
 	"testing"
 
 	"example.com/threads/cmd/internal/program"
+	"example.com/threads/infrastructure/config"
 )
 
 // Program is a program and what it reads from its environment, as S.
 type Program[S any] struct {
 	Run program.Run
 	// ReadSettings reads the environment, as the program does when it starts.
-	ReadSettings func(getenv func(string) string) (S, error)
+	ReadSettings func(*config.Reader) S
 	// Needed is what has to be set. The settings are good with it and bad without.
 	Needed map[string]string
-	// More is set in turn, for variables that are read only then.
+	// More is set in turn, and must not bring variables that are read only then: --help would not tell of them.
 	More []map[string]string
-	// ReadByLibraries are the variables that ReadSettings leaves to others.
-	ReadByLibraries []string
 }
 
 // CheckHelp holds --help against what is read: it tells of every variable, and of no other, and what holds where the
@@ -32,11 +31,8 @@ type Program[S any] struct {
 func (p Program[S]) CheckHelp(t *testing.T) {
 	t.Helper()
 	read := map[string]bool{}
-	for _, name := range p.ReadByLibraries {
-		read[name] = true
-	}
 	for _, more := range append(p.More, nil) {
-		_, _ = p.ReadSettings(func(name string) string { read[name] = true; return more[name] })
+		p.ReadSettings(config.NewReader(func(name string) string { read[name] = true; return more[name] }))
 	}
 	told := p.told(t)
 	for name := range read {
@@ -53,12 +49,12 @@ func (p Program[S]) CheckHelp(t *testing.T) {
 		}
 	}
 
-	unset, err := p.ReadSettings(p.environment(nil))
+	unset, err := config.Read(p.environment(nil), p.ReadSettings)
 	if err != nil {
 		t.Fatalf("with nothing but what is needed: %v", err)
 	}
 	maps.DeleteFunc(told, func(_, otherwise string) bool { return otherwise == "none" || otherwise == "AWS" })
-	set, err := p.ReadSettings(p.environment(told))
+	set, err := config.Read(p.environment(told), p.ReadSettings)
 	if err != nil || !reflect.DeepEqual(unset, set) {
 		t.Errorf("--help does not tell the truth of what holds without a variable:\nnone set:    %+v\nas it tells: %+v, %v", unset, set, err)
 	}
@@ -94,14 +90,14 @@ func (p Program[S]) environment(more map[string]string) func(string) string {
 // CheckNeeded takes away what is needed: the error has to name all of it.
 func (p Program[S]) CheckNeeded(t *testing.T) {
 	t.Helper()
-	_, err := p.ReadSettings(func(string) string { return "" })
+	_, err := config.Read(func(string) string { return "" }, p.ReadSettings)
 	namesAll(t, err, slices.Collect(maps.Keys(p.Needed)))
 }
 
 // CheckWrong sets variables to wrong values: the error has to name all of them, and nothing of secret.
 func (p Program[S]) CheckWrong(t *testing.T, wrong map[string]string, secret string) {
 	t.Helper()
-	_, err := p.ReadSettings(func(name string) string { return wrong[name] })
+	_, err := config.Read(func(name string) string { return wrong[name] }, p.ReadSettings)
 	namesAll(t, err, slices.Collect(maps.Keys(wrong)))
 	if err != nil && secret != "" && strings.Contains(err.Error(), secret) {
 		t.Errorf("%q is in the error: %v", secret, err)

@@ -34,11 +34,11 @@ func ReadSettings(root string, getenv func(string) string) (Settings, error) {
 	env := config.NewReader(getenv)
 	settings := Settings{
 		Root:         root,
-		DynamoDBPort: env.Int("DEV_DYNAMODB_PORT", 28000, 1, 65535),
-		MySQLPort:    env.Int("DEV_MYSQL_PORT", 23306, 1, 65535),
-		WriteAPI:     env.Address("WRITE_API_ADDR", ":28080"),
-		Updater:      env.Address("UPDATER_ADDR", ":28081"),
-		ReadAPI:      env.Address("READ_API_ADDR", ":28082"),
+		DynamoDBPort: env.Int("DEV_DYNAMODB_PORT", 28000, 1, 65535, "port of DynamoDB Local"),
+		MySQLPort:    env.Int("DEV_MYSQL_PORT", 23306, 1, 65535, "port of MySQL or MariaDB"),
+		WriteAPI:     env.Address("WRITE_API_ADDR", ":28080", "address of write-api"),
+		Updater:      env.Address("UPDATER_ADDR", ":28081", "address of read-model-updater"),
+		ReadAPI:      env.Address("READ_API_ADDR", ":28082", "address of read-api"),
 	}
 	return settings, env.Err()
 }
