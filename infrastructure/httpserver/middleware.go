@@ -84,9 +84,7 @@ func recoverPanic(log *slog.Logger, response *Response, r *http.Request) {
 	header := response.Header()
 	guard(header) // whatever the handler had said of the answer that did not come
 	header.Del("Content-Length")
-	header.Set("Content-Type", "application/problem+json")
-	response.WriteHeader(http.StatusInternalServerError)
-	_, _ = response.Write([]byte(`{"status":500,"title":"Internal Server Error","detail":"something went wrong; it has been logged with the X-Request-Id of this answer","code":"internal"}` + "\n"))
+	WriteProblem(response, http.StatusInternalServerError, "internal", "something went wrong; it has been logged with the X-Request-Id of this answer")
 }
 
 func requestID(r *http.Request) string {

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +30,7 @@ type api struct {
 	log         *syncBuffer
 	stopStreams context.CancelFunc
 	statements  func() int64
+	connections *countingListener
 }
 
 // settings are what a test changes about its endpoint.
@@ -54,14 +57,42 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 	streams, stopStreams := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { watcher.Run(watching) })
-	server := httptest.NewServer(graphql.NewHandler(streams, queries, log, s.Settings))
+	server := httptest.NewUnstartedServer(graphql.NewHandler(streams, queries, log, s.Settings))
+	connections := &countingListener{Listener: server.Listener}
+	server.Listener = connections
+	server.Start()
 	t.Cleanup(func() {
 		stopStreams()
 		server.Close()
 		stopWatching()
 		running.Wait()
 	})
-	return &api{url: server.URL, log: out, stopStreams: stopStreams, statements: db.Statements}
+	return &api{url: server.URL, log: out, stopStreams: stopStreams, statements: db.Statements, connections: connections}
+}
+
+// countingListener counts the connections that the server has not closed.
+type countingListener struct {
+	net.Listener
+	open atomic.Int64
+}
+
+func (l *countingListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	l.open.Add(1)
+	return &countedConn{Conn: conn, closed: sync.OnceFunc(func() { l.open.Add(-1) })}, nil
+}
+
+type countedConn struct {
+	net.Conn
+	closed func()
+}
+
+func (c *countedConn) Close() error {
+	c.closed()
+	return c.Conn.Close()
 }
 
 type syncBuffer struct {

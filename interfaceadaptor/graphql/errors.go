@@ -14,12 +14,14 @@ import (
 
 // The codes that errors carry as extensions.code.
 const (
-	codeNotFound    = "NOT_FOUND"
-	codeBadInput    = "BAD_USER_INPUT"
-	codeBehind      = "READ_MODEL_BEHIND"
-	codeTooComplex  = "TOO_COMPLEX"
-	codeUnavailable = "UNAVAILABLE"
-	codeInternal    = "INTERNAL"
+	codeNotFound          = "NOT_FOUND"
+	codeBadInput          = "BAD_USER_INPUT"
+	codeBehind            = "READ_MODEL_BEHIND"
+	codeTooComplex        = "TOO_COMPLEX"
+	codeTooManyOperations = "TOO_MANY_OPERATIONS"
+	codeTooManyRequests   = "TOO_MANY_REQUESTS"
+	codeUnavailable       = "UNAVAILABLE"
+	codeInternal          = "INTERNAL"
 )
 
 const internalMessage = "something went wrong; it has been logged with the X-Request-Id of this answer"
@@ -37,6 +39,11 @@ var answers = map[usecase.Kind]struct{ code, message string }{
 	usecase.KeyReused:       {codeInternal, internalMessage},
 	usecase.Internal:        {codeInternal, internalMessage},
 }
+
+// refusal is an error of this package with a code of its own: a limit has been reached.
+type refusal struct{ code, message string }
+
+func (e *refusal) Error() string { return e.message }
 
 // resolverError marks an error as one of ours, not of the GraphQL engine.
 type resolverError struct{ error }
@@ -68,10 +75,10 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	}
 	code := codeBadInput // what the engine does not like is in the request
 	var ours resolverError
-	var complex *tooComplexError
+	var refused *refusal
 	switch {
-	case errors.As(err, &complex):
-		code, shown.Message = codeTooComplex, complex.Error()
+	case errors.As(err, &refused):
+		code, shown.Message = refused.code, refused.message
 	case errors.As(err, &ours):
 		kind := usecase.KindOf(ours.error)
 		answer := answers[kind]

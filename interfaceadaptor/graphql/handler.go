@@ -1,25 +1,15 @@
 package graphql
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"io"
 	"log/slog"
-	"mime"
 	"net/http"
 	"strings"
 	"time"
 
-	gqlgen "github.com/99designs/gqlgen/graphql/handler"
-	"github.com/99designs/gqlgen/graphql/handler/extension"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
-	"github.com/99designs/gqlgen/graphql/handler/transport"
-	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/99designs/gqlgen/graphql"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
@@ -37,49 +27,48 @@ type Settings struct {
 	ComplexityLimit int           // the most complex operation: 20,000
 	QueryTimeout    time.Duration // for an operation that is no subscription, on any transport: 10 s
 	KeepAlive       time.Duration // between signs of life on a stream: 15 s
+	InitTimeout     time.Duration // from the opening of a WebSocket to its connection_init: 10 s
+	ConnectionLimit int           // WebSockets and event streams at once: 10,000
+	InitLimit       int           // WebSockets of one address at once that have sent no connection_init yet: 500
 }
 
 func (s Settings) withDefaults() Settings {
-	if s.ComplexityLimit <= 0 {
-		s.ComplexityLimit = 20_000
-	}
-	if s.QueryTimeout <= 0 {
-		s.QueryTimeout = 10 * time.Second
-	}
-	if s.KeepAlive <= 0 {
-		s.KeepAlive = 15 * time.Second
-	}
+	orElse(&s.ComplexityLimit, 20_000)
+	orElse(&s.QueryTimeout, 10*time.Second)
+	orElse(&s.KeepAlive, 15*time.Second)
+	orElse(&s.InitTimeout, 10*time.Second)
+	orElse(&s.ConnectionLimit, 10_000)
+	orElse(&s.InitLimit, 500)
 	return s
+}
+
+func orElse[T int | time.Duration](setting *T, usual T) {
+	if *setting <= 0 {
+		*setting = usual
+	}
 }
 
 // handler is the GraphQL endpoint: it lets in what can be an operation, and finds out who asks.
 type handler struct {
-	streams      context.Context // the life of the streams, which outlast any single call
-	engine       *gqlgen.Server
-	queries      *query.Queries
-	queryTimeout time.Duration
-	presenter    presenter
+	streams     context.Context // the life of the streams, which outlast any single call
+	engine      engine
+	queries     *query.Queries
+	presenter   presenter
+	log         *slog.Logger
+	settings    Settings
+	connections *connections
 }
 
-// NewHandler returns the GraphQL endpoint. WebSockets and server-sent events end when streams does, such that their
-// clients connect again; queries over POST alone are not touched by it.
+// NewHandler returns the GraphQL endpoint, for GET and POST. WebSockets and server-sent events end when streams does, such
+// that their clients connect again; single queries are not touched by it.
 func NewHandler(streams context.Context, queries *query.Queries, log *slog.Logger, settings Settings) http.Handler {
 	settings = settings.withDefaults()
 	p := presenter{log}
-	h := &handler{streams: streams, queries: queries, queryTimeout: settings.QueryTimeout, presenter: p}
-
-	h.engine = gqlgen.New(generated.NewExecutableSchema(generated.Config{Resolvers: resolver{queries, p}}))
-	h.engine.AddTransport(newWebsocket(streams, log, settings.KeepAlive))
-	h.engine.AddTransport(eventStream{presenter: p, keepAlive: settings.KeepAlive})
-	h.engine.AddTransport(transport.POST{})
-	h.engine.SetQueryCache(documents{lru.New[*ast.QueryDocument](cachedQueries)})
-	h.engine.SetParserTokenLimit(maxTokens)
-	h.engine.SetErrorPresenter(p.present)
-	h.engine.SetRecoverFunc(p.recovered)
-	h.engine.Use(extension.Introspection{})
-	h.engine.Use(limits{settings.ComplexityLimit})
-	h.engine.AroundOperations(h.aroundOperation)
-	h.engine.AroundFields(markResolverErrors)
+	h := &handler{
+		streams: streams, queries: queries, presenter: p, log: log, settings: settings,
+		connections: newConnections(settings.ConnectionLimit, settings.InitLimit),
+	}
+	h.engine = newEngine(resolver{queries, p}, p, settings.ComplexityLimit, h.aroundOperation)
 	return h
 }
 
@@ -91,33 +80,64 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = r.WithContext(withAsker(r.Context(), a))
-	if r.Header.Get("Upgrade") != "" {
+	if wantsWebsocket(r) {
 		h.serveWebsocket(w, r)
 		return
 	}
-	if status, err := checkPost(r); err != nil {
-		w.Header().Set("Allow", http.MethodPost)
+	params, status, err := paramsOf(w, r)
+	if err != nil {
 		h.refuse(w, r, status, err)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		status := http.StatusBadRequest
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			status = http.StatusRequestEntityTooLarge
-		}
-		h.refuse(w, r, status, &ident.InvalidError{Field: "body", Reason: "must arrive whole and be 64 KiB at most"})
+	if a.canStream {
+		h.serveEvents(w, r, params)
 		return
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	h.answer(w, r, params)
+}
 
-	if acceptsEvents(r) {
-		ctx, cancel := h.untilStreamsEnd(r.Context())
-		defer cancel()
-		r = r.WithContext(ctx)
+// answer answers an operation that has one answer.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
+	operation, answer := h.engine.begin(r.Context(), params)
+	if answer != nil {
+		h.write(w, r, statusOf(r, answer), answer)
+		return
 	}
-	h.engine.ServeHTTP(w, r)
+	h.engine.run(r.Context(), operation, func(answer *graphql.Response) bool {
+		h.write(w, r, statusOf(r, answer), answer)
+		return false
+	})
+}
+
+// statusOf is the status of an answer. As application/json, anything that could be read as an operation is a success; as
+// application/graphql-response+json, only what has run is.
+func statusOf(r *http.Request, answer *graphql.Response) int {
+	if negotiate(r.Header) == mediaJSON || len(answer.Data) > 0 {
+		return http.StatusOK
+	}
+	switch answer.Errors[0].Extensions["code"] {
+	case codeBehind, codeUnavailable:
+		return http.StatusServiceUnavailable
+	case codeInternal:
+		return http.StatusInternalServerError
+	default:
+		return http.StatusBadRequest
+	}
+}
+
+// refuse answers a request that is no operation, in the form of a GraphQL answer.
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
+	h.write(w, r, status, h.presenter.response(r.Context(), err))
+}
+
+func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, answer *graphql.Response) {
+	media := negotiate(r.Header)
+	if media == mediaEvents {
+		media = mediaJSON
+	}
+	w.Header().Set("Content-Type", media+"; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(h.engine.encode(r.Context(), answer)) // fails only when the client has gone
 }
 
 func (h *handler) untilStreamsEnd(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -132,7 +152,7 @@ func askerFrom(r *http.Request) (asker, error) {
 	if err != nil {
 		return asker{}, err
 	}
-	a := asker{tenant: tenant, canStream: acceptsEvents(r) || r.Header.Get("Upgrade") != ""}
+	a := asker{tenant: tenant, canStream: wantsWebsocket(r) || wantsEvents(r)}
 	if tokens, named := r.Header[consistencyHeader]; named {
 		a.tokens, err = query.ParseTokens(strings.Join(tokens, ","))
 	}
@@ -159,21 +179,4 @@ func parseTenant(code string) (usecase.Tenant, error) {
 		return tenant, errTenant
 	}
 	return tenant, nil
-}
-
-func checkPost(r *http.Request) (status int, err error) {
-	if r.Method != http.MethodPost {
-		return http.StatusMethodNotAllowed, &ident.InvalidError{Field: "method", Reason: "must be POST; GET / is GraphiQL"}
-	}
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return http.StatusUnsupportedMediaType, &ident.InvalidError{Field: "Content-Type", Reason: "must be application/json"}
-	}
-	return 0, nil
-}
-
-// refuse answers a request that is no operation, in the form of a GraphQL answer.
-func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(h.presenter.response(r.Context(), err))
 }

@@ -93,19 +93,21 @@ func TestUnusableRequests(t *testing.T) {
 		body   string
 		status int
 	}{
-		"tenant with capitals": {"POST", map[string]string{"X-Tenant-Code": "Acme"}, good, http.StatusBadRequest},
-		"tenant too long":      {"POST", map[string]string{"X-Tenant-Code": strings.Repeat("a", 33)}, good, http.StatusBadRequest},
-		"empty tenant":         {"POST", map[string]string{"X-Tenant-Code": ""}, good, http.StatusBadRequest},
-		"empty token":          {"POST", map[string]string{"Consistency-Token": ""}, good, http.StatusBadRequest},
-		"broken token":         {"POST", map[string]string{"Consistency-Token": "x"}, good, http.StatusBadRequest},
-		"too many tokens":      {"POST", map[string]string{"Consistency-Token": strings.Repeat(token+",", 20) + token}, good, http.StatusBadRequest},
-		"not JSON":             {"POST", nil, `query { __typename }`, http.StatusBadRequest},
-		"not JSON, as events":  {"POST", map[string]string{"Accept": "text/event-stream"}, `{`, http.StatusBadRequest},
-		"a form":               {"POST", map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, good, http.StatusUnsupportedMediaType},
-		"no type":              {"POST", map[string]string{"Content-Type": ""}, good, http.StatusUnsupportedMediaType},
-		"too large":            {"POST", nil, `{"query": "` + strings.Repeat("#", 64<<10) + `"}`, http.StatusRequestEntityTooLarge},
-		"GET":                  {"GET", nil, "", http.StatusMethodNotAllowed},
-		"an odd upgrade":       {"GET", map[string]string{"Upgrade": "h2c"}, "", http.StatusBadRequest},
+		"tenant with capitals":  {"POST", map[string]string{"X-Tenant-Code": "Acme"}, good, http.StatusBadRequest},
+		"tenant too long":       {"POST", map[string]string{"X-Tenant-Code": strings.Repeat("a", 33)}, good, http.StatusBadRequest},
+		"empty tenant":          {"POST", map[string]string{"X-Tenant-Code": ""}, good, http.StatusBadRequest},
+		"empty token":           {"POST", map[string]string{"Consistency-Token": ""}, good, http.StatusBadRequest},
+		"broken token":          {"POST", map[string]string{"Consistency-Token": "x"}, good, http.StatusBadRequest},
+		"too many tokens":       {"POST", map[string]string{"Consistency-Token": strings.Repeat(token+",", 20) + token}, good, http.StatusBadRequest},
+		"not JSON":              {"POST", nil, `query { __typename }`, http.StatusBadRequest},
+		"not JSON, as events":   {"POST", map[string]string{"Accept": "text/event-stream"}, `{`, http.StatusBadRequest},
+		"a form":                {"POST", map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, good, http.StatusUnsupportedMediaType},
+		"no type":               {"POST", map[string]string{"Content-Type": ""}, good, http.StatusUnsupportedMediaType},
+		"too large":             {"POST", nil, `{"query": "` + strings.Repeat("#", 64<<10) + `"}`, http.StatusRequestEntityTooLarge},
+		"another character set": {"POST", map[string]string{"Content-Type": "application/json; charset=iso-8859-1"}, good, http.StatusUnsupportedMediaType},
+		"packed":                {"POST", map[string]string{"Content-Encoding": "gzip"}, good, http.StatusUnsupportedMediaType},
+		"GET without a query":   {"GET", nil, "", http.StatusBadRequest},
+		"a WebSocket by POST":   {"POST", map[string]string{"Upgrade": "websocket", "Sec-WebSocket-Protocol": "graphql-transport-ws"}, good, http.StatusUpgradeRequired},
 	} {
 		header := map[string]string{"Content-Type": "application/json"}
 		for key, value := range test.header {

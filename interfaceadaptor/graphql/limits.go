@@ -18,16 +18,6 @@ const (
 	maxRootFields = 100  // each is a statement of its own
 )
 
-// tooComplexError says that an operation asks for more than one may.
-type tooComplexError struct {
-	what        string
-	asked, most int
-}
-
-func (e *tooComplexError) Error() string {
-	return fmt.Sprintf("the operation's %s is %d, and %d is the most; ask for less at once, or for smaller pages", e.what, e.asked, e.most)
-}
-
 // limits refuses operations before anything of them runs. The complexity of an operation is the number of its fields,
 // with those inside a list counted as often as the list's page is long.
 type limits struct{ complexity int }
@@ -47,14 +37,17 @@ func (limits) Validate(graphql.ExecutableSchema) error { return nil }
 func (l limits) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	m := meter{variables: operation.Variables, fragments: map[fragmentUse]measure{}}
 	total := m.selections(operation.Operation.SelectionSet, 1)
-	for _, limit := range []tooComplexError{
+	for _, limit := range []struct {
+		what        string
+		asked, most int
+	}{
 		{"depth", total.depth, maxDepth},
 		{"complexity", total.cost, l.complexity},
 		{"number of top-level fields", total.fields, maxRootFields},
 	} {
 		if limit.asked > limit.most {
-			// Over a WebSocket nobody presents the error: what clients are to see of it is here.
-			return &gqlerror.Error{Err: &limit, Message: limit.Error(), Extensions: map[string]any{"code": codeTooComplex}}
+			return gqlerror.Wrap(&refusal{codeTooComplex, fmt.Sprintf(
+				"the operation's %s is %d, and %d is the most; ask for less at once, or for smaller pages", limit.what, limit.asked, limit.most)})
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package graphql
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -20,8 +19,6 @@ type asker struct {
 	tokens []query.Token
 	// canStream says that the transport can deliver more than one answer.
 	canStream bool
-	// running counts the operations of a WebSocket; nil elsewhere, where a request is one operation.
-	running *atomic.Int32
 }
 
 type askerKey struct{}
@@ -40,19 +37,12 @@ type ending struct{ err *gqlerror.Error }
 
 type endingKey struct{}
 
-const needsStream = "must be sent over a WebSocket, or by a POST that accepts text/event-stream"
+const needsStream = "must be sent over a WebSocket, or by a request that prefers text/event-stream"
 
-// aroundOperation is what every operation passes after the limits: the bound on a WebSocket's operations, for a subscription
-// a transport that can deliver it, for anything else a time limit, and the wait for the consistency tokens.
+// aroundOperation is what every operation passes after the limits: for a subscription a transport that can deliver it, for
+// anything else a time limit, and the wait for the consistency tokens.
 func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	a := askerOf(ctx)
-	if a.running != nil {
-		if a.running.Add(1) > maxOperations {
-			a.running.Add(-1)
-			return graphql.OneShot(h.presenter.response(ctx, &ident.InvalidError{Field: "subscribe", Reason: tooManyOperations}))
-		}
-		context.AfterFunc(ctx, func() { a.running.Add(-1) }) // the transport ends ctx with the operation
-	}
 	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
 		return h.inTime(ctx, a, next)
 	}
@@ -77,7 +67,7 @@ func (h *handler) await(ctx context.Context, a asker) error {
 // engine resolves it no sooner than the transport asks for the response, so the deadline is set around that. The context
 // that the transport goes on with is not under it: the answer that time is over has to be sent, too.
 func (h *handler) inTime(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
-	deadline := time.Now().Add(h.queryTimeout)
+	deadline := time.Now().Add(h.settings.QueryTimeout)
 	waiting, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	if err := h.await(waiting, a); err != nil {
@@ -99,7 +89,7 @@ func followed(ctx context.Context, next graphql.OperationHandler) graphql.Respon
 		if response := responses(ctx); response != nil || ctx.Err() != nil || end.err == nil {
 			return response
 		}
-		last := &graphql.Response{Errors: gqlerror.List{end.err}}
+		last := &graphql.Response{Errors: gqlerror.List{end.err}, Data: []byte("null")}
 		end.err = nil
 		return last
 	}

@@ -2,126 +2,64 @@ package graphql
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-
-	"example.com/threads/domain/ident"
 )
 
-// eventWriteTimeout is how long a client may take to receive an event.
-const eventWriteTimeout = 15 * time.Second
+// writeTimeout is how long a client may take to receive an event, or a message on a WebSocket.
+const writeTimeout = 15 * time.Second
 
-// eventStream is the transport for server-sent events: an operation over POST, its answers as events `next`, and
-// `complete` at the end. A stream that is cut off, because the server stops, has no `complete`: the client asks again.
-type eventStream struct {
-	presenter presenter
-	keepAlive time.Duration
+func wantsEvents(r *http.Request) bool {
+	return r.Method != http.MethodHead && negotiate(r.Header) == mediaEvents
 }
 
-var _ graphql.Transport = eventStream{}
-
-func acceptsEvents(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
-}
-
-// Supports implements [graphql.Transport]. Everything else about the request has been checked.
-func (eventStream) Supports(r *http.Request) bool {
-	return r.Method == http.MethodPost && acceptsEvents(r)
-}
-
-// Do implements [graphql.Transport].
-func (t eventStream) Do(w http.ResponseWriter, r *http.Request, executor graphql.GraphExecutor) {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	params := &graphql.RawParams{Headers: r.Header}
-	if err := json.NewDecoder(r.Body).Decode(params); err != nil {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(t.presenter.response(ctx, &ident.InvalidError{Field: "body", Reason: "must be a GraphQL request in JSON"}))
+// serveEvents answers an operation by server-sent events: its answers as events `next`, and `complete` at the end. A stream
+// that is cut off, because the server stops, has no `complete`: the client asks again.
+func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
+	leave, ok := h.connections.enter()
+	if !ok {
+		h.refuseConnection(w, r)
 		return
 	}
+	defer leave()
+	ctx, cancel := h.untilStreamsEnd(r.Context())
+	defer cancel()
 	stream := eventWriter{w, http.NewResponseController(w)}
 	if err := stream.begin(); err != nil {
 		return
 	}
-
 	answers := make(chan []byte)
 	go func() {
 		defer close(answers)
-		t.produce(ctx, params, executor, answers)
+		h.produce(ctx, params, answers)
 	}()
 	defer func() {
 		cancel()
 		for range answers { // until the producer has ended
 		}
 	}()
-	t.copy(ctx, stream, answers)
+	stream.copy(ctx, answers, h.settings.KeepAlive)
 }
 
-// copy writes answers until there are no more, or nobody to take them.
-func (t eventStream) copy(ctx context.Context, stream eventWriter, answers <-chan []byte) {
-	alive := time.NewTicker(t.keepAlive)
-	defer alive.Stop()
-	for {
-		var err error
-		select {
-		case answer, more := <-answers:
-			switch {
-			case more:
-				err = stream.write("event: next\ndata: " + string(answer) + "\n\n")
-			case ctx.Err() == nil:
-				_ = stream.write("event: complete\ndata:\n\n")
-				return
-			default:
-				return
-			}
-		case <-alive.C:
-			err = stream.write(": still here\n\n")
-		case <-ctx.Done():
-			return
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// produce runs the operation and sends its answers as JSON, until ctx ends. It writes each answer before it asks for the
-// next, because the engine uses the same memory for both.
-func (t eventStream) produce(ctx context.Context, params *graphql.RawParams, executor graphql.GraphExecutor, answers chan<- []byte) {
+// produce runs the operation and sends its answers as JSON, until ctx ends.
+func (h *handler) produce(ctx context.Context, params *graphql.RawParams, answers chan<- []byte) {
 	send := func(answer *graphql.Response) bool {
-		data, err := json.Marshal(answer)
-		if err != nil {
-			data, _ = json.Marshal(t.presenter.response(ctx, fmt.Errorf("write an answer as JSON: %w", err)))
-		}
 		select {
-		case answers <- data:
+		case answers <- h.engine.encode(ctx, answer):
 			return true
 		case <-ctx.Done():
 			return false
 		}
 	}
-	operation, errs := executor.CreateOperationContext(ctx, params)
-	if errs != nil {
-		send(executor.DispatchError(graphql.WithOperationContext(ctx, operation), errs))
+	operation, refused := h.engine.begin(ctx, params)
+	if refused != nil {
+		send(refused)
 		return
 	}
-	defer func() {
-		if reason := recover(); reason != nil {
-			send(t.presenter.response(ctx, t.presenter.recovered(ctx, reason)))
-		}
-	}()
-	responses, ctx := executor.DispatchOperation(ctx, operation)
-	for answer := responses(ctx); answer != nil; answer = responses(ctx) {
-		if !send(answer) {
-			return
-		}
-	}
+	h.engine.run(ctx, operation, send)
 }
 
 // eventWriter writes events, each within its time.
@@ -132,7 +70,7 @@ type eventWriter struct {
 
 func (e eventWriter) begin() error {
 	header := e.w.Header()
-	header.Set("Content-Type", "text/event-stream")
+	header.Set("Content-Type", mediaEvents)
 	header.Set("X-Accel-Buffering", "no") // proxies must not wait for more
 	if err := e.controller.SetReadDeadline(time.Time{}); err != nil {
 		return fmt.Errorf("lift the time limit of the request: %w", err)
@@ -140,8 +78,36 @@ func (e eventWriter) begin() error {
 	return e.write(": hello\n\n")
 }
 
+// copy writes answers until there are no more, or nobody to take them.
+func (e eventWriter) copy(ctx context.Context, answers <-chan []byte, keepAlive time.Duration) {
+	alive := time.NewTicker(keepAlive)
+	defer alive.Stop()
+	for {
+		var err error
+		select {
+		case answer, more := <-answers:
+			switch {
+			case more:
+				err = e.write("event: next\ndata: " + string(answer) + "\n\n")
+			case ctx.Err() == nil:
+				_ = e.write("event: complete\ndata:\n\n")
+				return
+			default:
+				return
+			}
+		case <-alive.C:
+			err = e.write(": still here\n\n")
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
 func (e eventWriter) write(text string) error {
-	if err := e.controller.SetWriteDeadline(time.Now().Add(eventWriteTimeout)); err != nil {
+	if err := e.controller.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
 	if _, err := e.w.Write([]byte(text)); err != nil {

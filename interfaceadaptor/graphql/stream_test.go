@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 // What a stream brings.
 const (
 	eventNext     = "next"
+	eventError    = "error" // WebSockets alone: the operation has not begun
 	eventComplete = "complete"
 	eventCut      = "cut" // the connection ended without a word about the subscription
 )
@@ -158,8 +158,44 @@ func dial(t *testing.T, a *api, header http.Header, init string) *socket {
 	}
 	t.Cleanup(func() { _ = conn.CloseNow() })
 	s := &socket{conn: conn}
-	s.send(t, message{Type: "connection_init", Payload: json.RawMessage(init)})
+	if init != notInitialized {
+		s.send(t, message{Type: "connection_init", Payload: json.RawMessage(init)})
+	}
 	return s
+}
+
+// notInitialized makes dial send nothing.
+const notInitialized = "not initialized"
+
+// initialized is a WebSocket that has been acknowledged.
+func initialized(t *testing.T, a *api) *socket {
+	t.Helper()
+	s := dial(t, a, nil, `{}`)
+	if m := s.receive(t); m.Type != "connection_ack" {
+		t.Fatalf("%+v", m)
+	}
+	return s
+}
+
+// wantQuiet sees that nothing but the answer to a ping comes.
+func (s *socket) wantQuiet(t *testing.T) {
+	t.Helper()
+	s.send(t, message{Type: "ping", Payload: json.RawMessage(`{"nothing": "else"}`)})
+	if m := s.receive(t); m.Type != "pong" {
+		t.Errorf("%s %s %s", m.Type, m.ID, m.Payload)
+	}
+}
+
+// wantClose sees that the connection has been closed.
+func (s *socket) wantClose(t *testing.T, about string, code websocket.StatusCode, reason string) {
+	t.Helper()
+	m := s.receive(t)
+	for m.Type == eventNext || m.Type == "connection_ack" {
+		m = s.receive(t)
+	}
+	if m.Type != eventCut || s.close.Code != code || !strings.Contains(s.close.Reason, reason) {
+		t.Errorf("%s: %s %s, closed with %d %q, want %d %q", about, m.Type, m.Payload, s.close.Code, s.close.Reason, code, reason)
+	}
 }
 
 func (s *socket) send(t *testing.T, m message) {
@@ -193,7 +229,12 @@ func (s *socket) receive(t *testing.T) message {
 
 func (s *socket) subscribe(t *testing.T, id, document string) {
 	t.Helper()
-	payload, err := json.Marshal(map[string]any{"query": document})
+	s.subscribeWith(t, id, document, nil)
+}
+
+func (s *socket) subscribeWith(t *testing.T, id, document string, variables map[string]any) {
+	t.Helper()
+	payload, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +247,7 @@ func subscribeBySocket(t *testing.T, a *api, with asked, document string) stream
 	if m := s.receive(t); m.Type != "connection_ack" {
 		t.Fatalf("%+v", m)
 	}
-	s.subscribe(t, "1", document)
+	s.subscribeWith(t, "1", document, with.variables)
 	return s
 }
 
@@ -214,12 +255,36 @@ func (s *socket) take(t *testing.T) (string, answer) {
 	t.Helper()
 	m := s.receive(t)
 	var got answer
-	if m.Type == eventNext {
-		if err := json.Unmarshal(m.Payload, &got); err != nil {
-			t.Fatalf("%s: %v", m.Payload, err)
-		}
-	} else if m.Type != eventComplete && m.Type != eventCut {
-		t.Fatalf("%s %s", m.Type, fmt.Sprint(string(m.Payload)))
+	switch m.Type {
+	case eventNext:
+		decode(t, m.Payload, &got)
+	case eventError:
+		decode(t, m.Payload, &got.Errors)
+	case eventComplete, eventCut:
+	default:
+		t.Fatalf("%s %s", m.Type, m.Payload)
 	}
 	return m.Type, got
+}
+
+func decode(t *testing.T, raw json.RawMessage, into any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+}
+
+// wantRefusal takes the only thing that is said about an operation that does not begin.
+func wantRefusal(t *testing.T, s stream, code string) {
+	t.Helper()
+	event, got := s.take(t)
+	if _, isSocket := s.(*socket); isSocket && event != eventError || event == eventCut || got.code() != code || got.Data != nil {
+		t.Errorf("%s %q %s, want %s", event, got.code(), got.Data, code)
+	}
+	if event == eventError {
+		return // see wantQuiet
+	}
+	if event, _ := s.take(t); event != eventComplete {
+		t.Errorf("%s after the refusal", event)
+	}
 }

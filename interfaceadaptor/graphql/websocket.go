@@ -1,29 +1,32 @@
 package graphql
 
 import (
-	"context"
-	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
-	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"github.com/coder/websocket"
 
 	"example.com/threads/domain/ident"
 )
 
-const (
-	subprotocol       = "graphql-transport-ws"
-	initTimeout       = 10 * time.Second
-	maxOperations     = 100 // at once on one WebSocket
-	tooManyOperations = "must wait: 100 operations run on this connection; end one of them, or open another connection"
+const subprotocol = "graphql-transport-ws"
 
-	closeBadRequest = 4400 // of graphql-transport-ws: the client did something wrong
-	closeGoingAway  = 1001 // of RFC 6455: connect again
-)
+// tokens are the elements of a header that is a list.
+func tokens(header http.Header, name string) []string {
+	list := strings.Split(strings.Join(header.Values(name), ","), ",")
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	return list
+}
+
+// wantsWebsocket tells that a request asks for a WebSocket. Any other upgrade it may name is one that we don't offer.
+func wantsWebsocket(r *http.Request) bool {
+	return slices.ContainsFunc(tokens(r.Header, "Upgrade"), func(name string) bool { return strings.EqualFold(name, "websocket") })
+}
 
 // serveWebsocket lets a WebSocket in from the page's own origin, because browsers ask nobody before they open one.
 func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
@@ -31,17 +34,42 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, http.StatusForbidden, &ident.InvalidError{Field: "Origin", Reason: "must be the origin of this server"})
 		return
 	}
-	var offered []string
-	for protocol := range strings.SplitSeq(strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ","), ",") {
-		offered = append(offered, strings.TrimSpace(protocol))
-	}
-	if r.Method != http.MethodGet || !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") || !slices.Contains(offered, subprotocol) {
-		h.refuse(w, r, http.StatusBadRequest, &ident.InvalidError{Field: "Upgrade", Reason: "must be a WebSocket with the protocol " + subprotocol})
+	if !slices.Contains(tokens(r.Header, "Sec-WebSocket-Protocol"), subprotocol) {
+		h.refuse(w, r, http.StatusBadRequest, &ident.InvalidError{Field: "Sec-WebSocket-Protocol", Reason: "must name " + subprotocol})
 		return
 	}
+	leave, ok := h.connections.enter()
+	if !ok {
+		h.refuseConnection(w, r)
+		return
+	}
+	defer leave()
+	initialized, ok := h.connections.enterUninitialized(addressOf(r))
+	if !ok {
+		w.Header().Set("Retry-After", "1")
+		h.refuse(w, r, http.StatusTooManyRequests, &refusal{codeTooManyRequests,
+			"too many WebSockets of this address have not sent connection_init yet; send it, or connect again later"})
+		return
+	}
+	defer initialized()
+
+	handshake := &handshake{ResponseWriter: w}
+	conn, err := websocket.Accept(handshake, r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}})
+	if err != nil {
+		h.refuse(w, r, handshake.refusedWith, &ident.InvalidError{Field: "handshake", Reason: "must be that of a WebSocket: " + err.Error()})
+		return
+	}
+	conn.SetReadLimit(maxBody)
 	ctx, cancel := h.untilStreamsEnd(r.Context())
 	defer cancel()
-	h.engine.ServeHTTP(w, r.WithContext(ctx))
+	newSocket(ctx, h, conn, r.Header, initialized).serve()
+}
+
+// refuseConnection answers a client that would hold a connection open, when there is no room for it.
+func (h *handler) refuseConnection(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Retry-After", "1")
+	h.refuse(w, r, http.StatusServiceUnavailable, &refusal{codeUnavailable,
+		"as many WebSockets and event streams are open as this server takes; connect again later"})
 }
 
 func sameOrigin(r *http.Request) bool {
@@ -53,79 +81,32 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && strings.EqualFold(page.Host, r.Host)
 }
 
-func newWebsocket(streams context.Context, log *slog.Logger, keepAlive time.Duration) transport.Websocket {
-	limit := int64(maxBody)
-	return transport.Websocket{
-		Implementation:   acceptor{streams: streams},
-		InitFunc:         initConnection,
-		InitTimeout:      initTimeout,
-		PingPongInterval: keepAlive, // a client that does not answer is cut off after two of them
-		PayloadReadLimit: &limit,
-		ErrorFunc: func(ctx context.Context, err error) {
-			log.DebugContext(ctx, "a WebSocket broke", "error", err)
-		},
-	}
-}
-
-// initConnection takes connection_init. Browsers can't set headers on a WebSocket: they name the tenant in its payload.
-func initConnection(ctx context.Context, payload transport.InitPayload) (context.Context, *transport.InitPayload, error) {
-	a := askerOf(ctx)
-	a.running = new(atomic.Int32)
-	if named, ok := payload[tenantHeader]; ok {
-		code, isText := named.(string)
-		tenant, err := parseTenant(code)
-		if header := a.tenant; err == nil && (!isText || header.String() != "" && header != tenant) {
-			err = &ident.InvalidError{Field: tenantHeader, Reason: "must be a text, and the same in the header and in connection_init"}
-		}
-		if err != nil {
-			return transport.WithWebsocketCloseCode(transport.AppendCloseReason(ctx, codeBadInput+": "+err.Error()), closeBadRequest), nil, err
-		}
-		a.tenant = tenant
-	}
-	return withAsker(ctx, a), nil, nil
-}
-
-// acceptor accepts WebSockets that tell their clients to connect again when the streams end.
-type acceptor struct {
-	transport.CoderWebsocketImplementation
-	streams context.Context // see handler
-}
-
-// Accept implements [transport.WebsocketImplementation].
-func (a acceptor) Accept(w http.ResponseWriter, r *http.Request, options transport.WebsocketAcceptOptions) (transport.WebsocketConn, error) {
-	options.Subprotocols = []string{subprotocol}
-	conn, err := a.CoderWebsocketImplementation.Accept(w, r, options)
+// addressOf is the address of the client, or of the last proxy before us.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		return nil, err
+		return r.RemoteAddr
 	}
-	return connection{conn.(limitedConn), a.streams}, nil
+	return host
 }
 
-type limitedConn interface {
-	transport.WebsocketConn
-	transport.WebsocketReadLimiter
-	transport.WebsocketReadDeadliner
+// handshake keeps back how [websocket.Accept] answers what it refuses, which we answer ourselves.
+type handshake struct {
+	http.ResponseWriter
+	refusedWith int // the status; 0 as long as nothing has been refused
 }
 
-type connection struct {
-	limitedConn
-	streams context.Context // see handler
-}
+// Unwrap lets Accept take the connection over.
+func (h *handshake) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
-// WriteJSON sends nothing any more once the streams end: a client must not take the end for the subscription's own.
-func (c connection) WriteJSON(message any) error {
-	if c.stopping() {
-		return nil
+// WriteHeader implements [http.ResponseWriter].
+func (h *handshake) WriteHeader(status int) {
+	if status < http.StatusBadRequest {
+		h.ResponseWriter.WriteHeader(status)
+		return
 	}
-	return c.limitedConn.WriteJSON(message)
+	h.refusedWith = status
 }
 
-// WriteClose closes with 1001 once the streams end, which clients take as a reason to connect again.
-func (c connection) WriteClose(code int, reason string) error {
-	if c.stopping() {
-		code, reason = closeGoingAway, "the server is stopping"
-	}
-	return c.limitedConn.WriteClose(code, reason)
-}
-
-func (c connection) stopping() bool { return c.streams.Err() != nil }
+// Write implements [http.ResponseWriter].
+func (h *handshake) Write(body []byte) (int, error) { return len(body), nil }

@@ -1,6 +1,7 @@
 package graphql_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"github.com/coder/websocket"
 
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/tests/testenv"
 )
 
 func TestWhoMayOpenAWebSocket(t *testing.T) {
@@ -97,10 +97,7 @@ func TestOneWebSocketHasSoManySubscriptionsAndNoMore(t *testing.T) {
 	a, w := serve(t, db, settings{}), db.World(t, "")
 	alice := readmodeltest.NewUser()
 	chat := w.Thread("chat", alice)
-	s := dial(t, a, nil, `{}`)
-	if m := s.receive(t); m.Type != "connection_ack" {
-		t.Fatalf("%+v", m)
-	}
+	s := initialized(t, a)
 	for i := range 100 {
 		s.subscribe(t, fmt.Sprint(i), follow(chat, alice))
 		if event, got := s.take(t); event != eventNext || got.code() != "" {
@@ -108,25 +105,13 @@ func TestOneWebSocketHasSoManySubscriptionsAndNoMore(t *testing.T) {
 		}
 	}
 	s.subscribe(t, "one too many", follow(chat, alice))
-	if event, got := s.take(t); event != eventNext || got.code() != "BAD_USER_INPUT" {
-		t.Errorf("one too many: %s %q", event, got.code())
-	}
-	if event, _ := s.take(t); event != eventComplete {
-		t.Errorf("one too many: then %s", event)
-	}
-	// Ending one makes room, and the others go on.
+	wantRefusal(t, s, "TOO_MANY_OPERATIONS")
+	// Ending one makes room at once, and the others go on.
 	s.send(t, message{ID: "7", Type: "complete"})
-	if event, _ := s.take(t); event != eventComplete {
-		t.Errorf("ending one: %s", event)
+	s.subscribe(t, "after", follow(chat, alice))
+	if event, got := s.take(t); event != eventNext || got.code() != "" {
+		t.Errorf("after ending one: %s %q", event, got.code())
 	}
-	testenv.Eventually(t, streamPatience, func() error {
-		s.subscribe(t, "after", follow(chat, alice))
-		if event, got := s.take(t); event != eventNext || got.code() != "" {
-			_, _ = s.take(t) // complete
-			return fmt.Errorf("after ending one: %s %q", event, got.code())
-		}
-		return nil
-	})
 	w.Rename(chat, "all see this")
 	for range 100 {
 		takeThread(t, s)
@@ -135,20 +120,26 @@ func TestOneWebSocketHasSoManySubscriptionsAndNoMore(t *testing.T) {
 
 func TestBadOperationsOnAWebSocket(t *testing.T) {
 	a := serve(t, readmodeltest.SQLite(t), settings{})
-	s := dial(t, a, nil, `{}`)
-	if m := s.receive(t); m.Type != "connection_ack" {
-		t.Fatalf("%+v", m)
-	}
-	s.subscribe(t, "1", `subscription { nothing }`)
-	if m := s.receive(t); m.Type != "error" || m.ID != "1" || !strings.Contains(string(m.Payload), "BAD_USER_INPUT") {
-		t.Errorf("%s %s", m.Type, m.Payload)
+	s := initialized(t, a)
+	s.subscribe(t, "good", `{ __typename }`)
+	if event, got := s.take(t); event != eventNext || got.code() != "" {
+		t.Errorf("%s %q", event, got.code())
 	}
 	if event, _ := s.take(t); event != eventComplete {
 		t.Errorf("then %s", event)
 	}
-	// The connection lives on.
-	s.subscribe(t, "2", `{ __typename }`)
-	if event, got := s.take(t); event != eventNext || got.code() != "" {
-		t.Errorf("%s %q", event, got.code())
+	for _, payload := range []string{
+		`{"query": "subscription { nothing }"}`, `{"query": "{"}`, `{"query": "query A { __typename }", "operationName": "B"}`,
+		`{"query": "query($n: Int!) { __typename }", "variables": {"n": "x"}}`, `{"query": ""}`, `{"query": 5}`, `{"query": null}`, `{}`, `null`, `5`, `[]`, `"query"`,
+		`{"query": "{ __typename }", "variables": []}`, `{"query": "{ __typename }", "operationName": 5}`, `{"query": "{ __typename }", "extensions": "x"}`,
+	} {
+		s.send(t, message{ID: "1", Type: "subscribe", Payload: json.RawMessage(payload)})
+		if m := s.receive(t); m.Type != "error" || m.ID != "1" || !strings.Contains(string(m.Payload), `"code":"BAD_USER_INPUT"`) {
+			t.Errorf("%s: %s %s", payload, m.Type, m.Payload)
+		}
+		s.wantQuiet(t) // nothing follows the error, and the connection lives on
 	}
+	s.send(t, message{ID: "1", Type: "subscribe"})
+	wantRefusal(t, s, "BAD_USER_INPUT")
+	s.wantQuiet(t)
 }

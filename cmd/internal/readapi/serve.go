@@ -72,20 +72,27 @@ func (s *Server) Run(ctx context.Context) error {
 
 // routes are the program's paths. Streams end with ctx, queries do not.
 func (s *Server) routes(ctx context.Context) (http.Handler, error) {
-	page, err := graphiql.NewHandler()
+	page, err := graphiql.Files()
 	if err != nil {
 		return nil, err
 	}
 	queries := query.New(s.reader, s.reader, s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
 	registry := metrics.NewRegistry()
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", graphql.NewHandler(ctx, queries, s.log, graphql.Settings{ComplexityLimit: s.settings.ComplexityLimit}))
+	endpoint := graphql.NewHandler(ctx, queries, s.log, graphql.Settings{
+		ComplexityLimit: s.settings.ComplexityLimit,
+		ConnectionLimit: s.settings.ConnectionLimit,
+		InitLimit:       s.settings.InitLimit,
+	})
+	mux.Handle("GET /graphql", endpoint)
+	mux.Handle("POST /graphql", endpoint)
 	mux.Handle("GET /health/alive", httpserver.Alive())
 	mux.Handle("GET /health/ready", httpserver.Ready(s.log, httpserver.Check{Name: "database", Run: func(ctx context.Context) error {
 		return rdbmigration.Ready(ctx, s.db, rdbmigration.ReadModel())
 	}}))
 	mux.Handle("GET /metrics", metrics.Handler(registry))
-	mux.Handle("GET /graphiql/", page)
-	mux.Handle("GET /{$}", page)
-	return metrics.HTTP(registry, func(r *http.Request) string { return r.Pattern })(mux), nil
+	for path, file := range page {
+		mux.Handle("GET "+path, file)
+	}
+	return metrics.HTTP(registry, route)(withProblems(mux)), nil
 }

@@ -11,6 +11,8 @@ type Settings struct {
 	Address         string
 	WaitTimeout     time.Duration
 	ComplexityLimit int
+	ConnectionLimit int
+	InitLimit       int
 }
 
 // ReadSettings reads them.
@@ -21,5 +23,9 @@ func ReadSettings(r *config.Reader) Settings {
 			"how long a query waits for the versions of its Consistency-Token"),
 		ComplexityLimit: r.Int("QUERY_COMPLEXITY_LIMIT", 20_000, 1, 10_000_000,
 			"the most fields times page sizes of an operation"),
+		ConnectionLimit: r.Int("LIVE_CONNECTION_LIMIT", 10_000, 1, 1_000_000,
+			"WebSockets and event streams open at once; one more is answered with 503"),
+		InitLimit: r.Int("WEBSOCKET_INIT_LIMIT", 500, 1, 1_000_000,
+			"WebSockets of one client address that have not sent connection_init yet; one more is answered with 429"),
 	}
 }

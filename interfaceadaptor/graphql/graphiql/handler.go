@@ -34,10 +34,10 @@ type file struct {
 	plain, small []byte // as it is, and by gzip
 }
 
-// NewHandler returns the page, to be mounted at /, with its files under /graphiql/. It fails only when what is embedded
-// is broken.
-func NewHandler() (http.Handler, error) {
-	served := map[string]file{}
+// Files returns what the page is made of, by the patterns of [http.ServeMux] that each is to be served at: the page itself
+// at /, the rest under /graphiql/. It fails only when what is embedded is broken.
+func Files() (map[string]http.Handler, error) {
+	served := map[string]http.Handler{}
 	for _, folder := range []string{"assets", "page"} {
 		entries, err := files.ReadDir(folder)
 		if err != nil {
@@ -48,24 +48,17 @@ func NewHandler() (http.Handler, error) {
 			if err != nil {
 				return nil, fmt.Errorf("read GraphiQL's %s: %w", entry.Name(), err)
 			}
-			served["/graphiql/"+strings.TrimSuffix(entry.Name(), ".gz")] = f
+			served[pattern(entry.Name())] = f
 		}
 	}
-	served["/"] = served["/graphiql/index.html"]
-	delete(served, "/graphiql/index.html")
+	return served, nil
+}
 
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f, found := served[r.URL.Path]
-		switch {
-		case !found:
-			http.NotFound(w, r)
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "this is a page: GET it; GraphQL is at /graphql", http.StatusMethodNotAllowed)
-		default:
-			f.serve(w, r)
-		}
-	}), nil
+func pattern(name string) string {
+	if name == "index.html" {
+		return "/{$}"
+	}
+	return "/graphiql/" + strings.TrimSuffix(name, ".gz")
 }
 
 func load(name string) (file, error) {
@@ -89,7 +82,8 @@ func load(name string) (file, error) {
 	return f, nil
 }
 
-func (f file) serve(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements [http.Handler], for GET and HEAD.
+func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", f.contentType)
 	header.Set("Content-Security-Policy", contentSecurityPolicy)

@@ -14,16 +14,20 @@ import (
 
 func get(t *testing.T, path string, header map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
-	handler, err := graphiql.NewHandler()
+	files, err := graphiql.Files()
 	if err != nil {
 		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	for path, file := range files {
+		mux.Handle(path, file)
 	}
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 	for name, value := range header {
 		request.Header.Set(name, value)
 	}
 	recorder := httptest.NewRecorder()
-	handler.ServeHTTP(recorder, request)
+	mux.ServeHTTP(recorder, request)
 	return recorder
 }
 

@@ -25,16 +25,17 @@ func (a Answer) CheckGuarded(t *testing.T, about string) {
 // Get asks for a page.
 func Get(t *testing.T, url string) Answer {
 	t.Helper()
-	return ask(t, http.MethodGet, url, "", nil)
+	return Ask(t, http.MethodGet, url, "", nil)
 }
 
 // Post sends JSON.
 func Post(t *testing.T, url, body string, header map[string]string) Answer {
 	t.Helper()
-	return ask(t, http.MethodPost, url, body, header)
+	return Ask(t, http.MethodPost, url, body, header)
 }
 
-func ask(t *testing.T, method, url, body string, header map[string]string) Answer {
+// Ask sends a request of any method, as JSON.
+func Ask(t *testing.T, method, url, body string, header map[string]string) Answer {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {

@@ -1,0 +1,72 @@
+package graphql
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+)
+
+// The messages of graphql-transport-ws.
+const (
+	typeInit      = "connection_init"
+	typeAck       = "connection_ack"
+	typePing      = "ping"
+	typePong      = "pong"
+	typeSubscribe = "subscribe"
+	typeNext      = "next"
+	typeError     = "error"
+	typeComplete  = "complete"
+)
+
+// The codes that a WebSocket is closed with: of graphql-transport-ws, and 1001 of RFC 6455.
+const (
+	closeGoingAway       websocket.StatusCode = 1001 // connect again
+	closeBadRequest      websocket.StatusCode = 4400
+	closeUnauthorized    websocket.StatusCode = 4401
+	closeInitTimeout     websocket.StatusCode = 4408
+	closeDuplicate       websocket.StatusCode = 4409
+	closeTooManyInits    websocket.StatusCode = 4429
+	maxCloseReason                            = 123 // bytes
+	maxQuotedFromMessage                      = 40  // bytes of what a client sent, in a reason
+)
+
+// message is one of graphql-transport-ws.
+type message struct {
+	ID      string          `json:"id,omitempty"`
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// readMessage reads what a client may send. The payload of a subscribe is not looked into: whoever sent it can be told by
+// its id.
+func readMessage(kind websocket.MessageType, raw []byte) (message, error) {
+	var m message
+	if kind != websocket.MessageText || !utf8.Valid(raw) || json.Unmarshal(raw, &m) != nil {
+		return m, errors.New("a message must be one JSON object, in a text frame")
+	}
+	switch m.Type {
+	case typeSubscribe, typeComplete:
+		if m.ID == "" {
+			return m, fmt.Errorf("%s must have an id, a string that is not empty", m.Type)
+		}
+	case typeInit, typePing, typePong:
+		if _, err := readObject("payload", m.Payload); err != nil {
+			return m, fmt.Errorf("the payload of %s must be an object", m.Type)
+		}
+	default:
+		return m, fmt.Errorf("there is no message of type %q for clients to send", cut(m.Type, maxQuotedFromMessage))
+	}
+	return m, nil
+}
+
+// cut is the beginning of a text, at most so many bytes of it.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}

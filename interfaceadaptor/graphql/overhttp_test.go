@@ -1,0 +1,210 @@
+package graphql_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"example.com/threads/tests/readmodeltest"
+)
+
+const (
+	asJSON     = "application/json"
+	asResponse = "application/graphql-response+json"
+	asEvents   = "text/event-stream"
+	asUrql     = "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed"
+)
+
+// exchange is a request for an operation, and its answer as it is on the wire.
+func exchange(t *testing.T, method, url, accept, body string) (status int, media string, raw string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		request.Header.Set("Content-Type", "application/json; charset=UTF-8")
+	}
+	if accept != "" {
+		request.Header.Set("Accept", accept)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	media, _, _ = strings.Cut(response.Header.Get("Content-Type"), ";")
+	return response.StatusCode, media, string(content)
+}
+
+func TestTheFormOfTheAnswerIsNegotiated(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{})
+	for accept, want := range map[string]string{
+		"":                                    asJSON,
+		"*/*":                                 asJSON,
+		"application/*":                       asJSON,
+		"text/html":                           asJSON,
+		asJSON:                                asJSON,
+		asResponse:                            asResponse,
+		"Text/Event-Stream":                   asEvents,
+		asEvents:                              asEvents,
+		asUrql:                                asResponse,
+		"application/json, text/event-stream": asJSON,
+		"text/event-stream, application/json": asJSON,
+		"text/event-stream;q=0.9, application/json;q=0.8":                  asEvents,
+		"text/event-stream; q=0.1, */*":                                    asJSON,
+		"text/event-stream, */*;q=0.1":                                     asEvents,
+		"text/event-stream;q=0, application/graphql-response+json;q=0.001": asResponse,
+		"text/event-stream;q=0":                                            asJSON,
+		"application/json;q=0.9, application/graphql-response+json":        asResponse,
+		"application/json, application/graphql-response+json;q=0.9":        asJSON,
+		"application/json;q=0, */*, text/event-stream;q=0.1":               asEvents,
+		"multipart/mixed, application/json;charset=utf-8":                  asJSON,
+	} {
+		status, media, raw := exchange(t, http.MethodPost, a.url, accept, `{"query": "{ __typename }"}`)
+		if status != http.StatusOK || media != want || !strings.Contains(raw, `{"data":{"__typename":"Query"}}`) {
+			t.Errorf("%s: %d %s %s, want %s", accept, status, media, raw, want)
+		}
+	}
+}
+
+// TestTheStatusOfAnErrorBeforeExecution is GraphQL over HTTP on request errors: as application/json they are answers like
+// others, as application/graphql-response+json they are not. They have no entry data in either.
+func TestTheStatusOfAnErrorBeforeExecution(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{})
+	user := readmodeltest.NewUser().String()
+	for name, test := range map[string]struct {
+		body, code string
+	}{
+		"syntax":           {`{"query": "{"}`, "BAD_USER_INPUT"},
+		"empty":            {`{"query": ""}`, "BAD_USER_INPUT"},
+		"validation":       {`{"query": "{ nothing }"}`, "BAD_USER_INPUT"},
+		"operation":        {`{"query": "query A { __typename }", "operationName": "B"}`, "BAD_USER_INPUT"},
+		"variables":        {`{"query": "query($n: Int!) { __typename }"}`, "BAD_USER_INPUT"},
+		"kind of variable": {`{"query": "query($n: Int) { getThreads(userAccountId: \"` + user + `\", first: $n) { id } }", "variables": {"n": "x"}}`, "BAD_USER_INPUT"},
+		"too complex": {`{"query": "{ getThreads(userAccountId: \"` + user + `\", first: 500) { members(first: 500) { edges { node { id } } } } }"}`,
+			"TOO_COMPLEX"},
+		"subscription": {`{"query": "subscription { threadChanged(threadId: \"` + user + `\", userAccountId: \"` + user + `\") { id } }"}`, "BAD_USER_INPUT"},
+	} {
+		for accept, want := range map[string]int{"": 200, asJSON: 200, asResponse: 400, asUrql: 400} {
+			status, _, raw := exchange(t, http.MethodPost, a.url, accept, test.body)
+			if status != want || !strings.Contains(raw, `"code":"`+test.code+`"`) || strings.Contains(raw, `"data"`) {
+				t.Errorf("%s as %q: %d %s, want %d", name, accept, status, raw, want)
+			}
+		}
+	}
+	for _, accept := range []string{asJSON, asResponse} { // one that has run is a success
+		status, _, raw := exchange(t, http.MethodPost, a.url, accept, `{"query": "{ getThread(threadId: \"`+user+`\", userAccountId: \"`+user+`\") { id } }"}`)
+		if status != http.StatusOK || !strings.Contains(raw, `"data":null`) || !strings.Contains(raw, "NOT_FOUND") {
+			t.Errorf("%s: %d %s", accept, status, raw)
+		}
+	}
+	// Not there yet: as a status, something to ask again for.
+	behind := func(accept string) answer {
+		return a.send(t, http.MethodPost, map[string]string{"Content-Type": asJSON, "Accept": accept, "Consistency-Token": user + ":1"}, `{"query": "{ __typename }"}`)
+	}
+	for accept, want := range map[string]int{asJSON: http.StatusOK, asResponse: http.StatusServiceUnavailable} {
+		if got := behind(accept); got.status != want || got.code() != "READ_MODEL_BEHIND" || got.Data != nil {
+			t.Errorf("%s: %d %q %s", accept, got.status, got.code(), got.Data)
+		}
+	}
+}
+
+func TestRequestsThatAreNoOperation(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{})
+	for _, accept := range []string{"", asJSON, asResponse, asEvents} {
+		for _, body := range []string{
+			``, `{`, `[]`, `null`, `"{ __typename }"`, `{"query": "{ __typename }"} {}`, "{\"query\": \"{ __typename }\", \"x\": \"\xff\"}",
+			`{}`, `{"query": null}`, `{"query": 5}`, `{"query": {}}`, `{"QUERY": "{ __typename }"}`,
+			`{"query": "{ __typename }", "operationName": 5}`, `{"query": "{ __typename }", "operationName": {}}`,
+			`{"query": "{ __typename }", "variables": "{}"}`, `{"query": "{ __typename }", "variables": []}`, `{"query": "{ __typename }", "variables": 0}`,
+			`{"query": "{ __typename }", "extensions": []}`,
+		} {
+			status, media, raw := exchange(t, http.MethodPost, a.url, accept, body)
+			if status != http.StatusBadRequest || !strings.Contains(raw, `"code":"BAD_USER_INPUT"`) || media == asEvents {
+				t.Errorf("%s as %q: %d %s %s", body, accept, status, media, raw)
+			}
+		}
+		for _, parameters := range []string{
+			``, `variables={}`, `query={__typename}&variables=[]`, `query={__typename}&variables=x`, `query={__typename}&variables="{}"`,
+			`query={__typename}&extensions=1`, `query={__typename}&variables={}{}`, `query=%zz`,
+		} {
+			status, media, raw := exchange(t, http.MethodGet, a.url+"?"+strings.ReplaceAll(parameters, `"`, "%22"), accept, "")
+			if status != http.StatusBadRequest || !strings.Contains(raw, `"code":"BAD_USER_INPUT"`) || media == asEvents {
+				t.Errorf("%s as %q: %d %s %s", parameters, accept, status, media, raw)
+			}
+		}
+	}
+	for _, body := range []string{ // what may be left out may be null, and what nobody knows is let through
+		`{"query": "{ __typename }", "operationName": null, "variables": null, "extensions": null, "unknown": 1}`,
+		`{"query": "query A { __typename } query B { __typename }", "operationName": "B", "variables": {}, "extensions": {"a": 1}}`,
+	} {
+		if status, _, raw := exchange(t, http.MethodPost, a.url, "", body); status != http.StatusOK || raw != `{"data":{"__typename":"Query"}}` {
+			t.Errorf("%s: %d %s", body, status, raw)
+		}
+	}
+}
+
+func TestOperationsByGET(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	a, w := serve(t, db, settings{}), db.World(t, "")
+	alice := readmodeltest.NewUser()
+	chat := w.Thread("chat", alice)
+	variables, err := json.Marshal(map[string]any{"thread": chat.String(), "user": alice.String(), "n": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(method, query, accept string) (int, string, string) {
+		parameters := url.Values{"query": {query}, "operationName": {"Q"}, "variables": {string(variables)}}
+		return exchange(t, method, a.url+"?"+parameters.Encode(), accept, "")
+	}
+	const document = `query Q($thread: ID!, $user: ID!, $n: Int) { getThread(threadId: $thread, userAccountId: $user) { name members(first: $n) { edges { node { role } } } } } query R { __typename }`
+	if status, _, raw := ask(http.MethodGet, document, ""); status != http.StatusOK || raw != `{"data":{"getThread":{"name":"chat","members":{"edges":[{"node":{"role":"ADMIN"}}]}}}}` {
+		t.Errorf("%d %s", status, raw)
+	}
+	if status, _, raw := ask(http.MethodHead, document, asEvents); status != http.StatusOK || raw != "" {
+		t.Errorf("HEAD: %d %s", status, raw)
+	}
+	if status, media, raw := ask(http.MethodGet, document, asEvents); status != http.StatusOK || media != asEvents || !strings.Contains(raw, "event: next") || !strings.HasSuffix(raw, "event: complete\ndata:\n\n") {
+		t.Errorf("%d %s %s", status, media, raw)
+	}
+	const subscription = `subscription Q($thread: ID!, $user: ID!) { threadChanged(threadId: $thread, userAccountId: $user) { name } }`
+	if status, _, raw := ask(http.MethodGet, subscription, ""); status != http.StatusOK || !strings.Contains(raw, "BAD_USER_INPUT") {
+		t.Errorf("a subscription: %d %s", status, raw)
+	}
+}
+
+// TestNumbersAreTheSameOverEveryTransport sends variables of type Int.
+func TestNumbersAreTheSameOverEveryTransport(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		alice := readmodeltest.NewUser()
+		chat := w.Thread("chat", alice)
+		for i := range 3 {
+			w.Post(chat, alice, fmt.Sprint(i))
+		}
+		with := asked{tenant: "acme", variables: map[string]any{"n": 2}}
+		document := `query($n: Int!) { getThread(` + ids(chat, alice) + `) { messages(last: $n) { edges { node { text } } } } }`
+		_, got := subscribe(t, a, with, document).take(t)
+		const want = `{"getThread": {"messages": {"edges": [{"node": {"text": "1"}}, {"node": {"text": "2"}}]}}}`
+		sameJSON(t, got.Data, want)
+		sameJSON(t, a.ask(t, with, document).Data, want)
+	})
+}
+
+// A client in Java asks for HTTP/2 this way, and is content with what it gets.
+func TestAnUpgradeThatWeDoNotOfferIsIgnored(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{})
+	header := map[string]string{"Content-Type": asJSON, "Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAMAAABkAAQ"}
+	if got := a.send(t, http.MethodPost, header, `{"query": "{ __typename }"}`); got.status != http.StatusOK || got.code() != "" {
+		t.Errorf("%d %q", got.status, got.code())
+	}
+}

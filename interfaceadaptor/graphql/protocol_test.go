@@ -1,0 +1,249 @@
+package graphql_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/tests/testenv"
+)
+
+// TestWhatAWebSocketIsClosedFor sends what graphql-transport-ws forbids.
+func TestWhatAWebSocketIsClosedFor(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	a, w := serve(t, db, settings{}), db.World(t, "")
+	alice := readmodeltest.NewUser()
+	document, err := json.Marshal(follow(w.Thread("chat", alice), alice))
+	if err != nil {
+		t.Fatal(err)
+	}
+	subscribe := func(id string) string {
+		return `{"id": ` + id + `, "type": "subscribe", "payload": {"query": ` + string(document) + `}}`
+	}
+	const init = `{"type": "connection_init"}`
+	for name, test := range map[string]struct {
+		sent   []string
+		code   websocket.StatusCode
+		reason string
+	}{
+		"init with a number":      {[]string{`{"type": "connection_init", "payload": 5}`}, 4400, "object"},
+		"init with a list":        {[]string{`{"type": "connection_init", "payload": []}`}, 4400, "object"},
+		"not JSON":                {[]string{`hello`}, 4400, "JSON"},
+		"a list":                  {[]string{`[]`}, 4400, "JSON"},
+		"null":                    {[]string{`null`}, 4400, "type"},
+		"no type":                 {[]string{init, `{"id": "1"}`}, 4400, "type"},
+		"an unknown type":         {[]string{init, `{"id": "1", "type": "start"}`}, 4400, `"start"`},
+		"a type of the server's":  {[]string{init, `{"id": "1", "type": "next"}`}, 4400, `"next"`},
+		"a very long type":        {[]string{`{"type": "` + strings.Repeat("é", 1000) + `"}`}, 4400, "é"},
+		"a type that is a number": {[]string{init, `{"id": "1", "type": 5}`}, 4400, "JSON"},
+		"ping with a text":        {[]string{init, `{"type": "ping", "payload": "x"}`}, 4400, "object"},
+		"pong with a list":        {[]string{init, `{"type": "pong", "payload": []}`}, 4400, "object"},
+		"subscribe without id":    {[]string{init, `{"type": "subscribe", "payload": {"query": "{ __typename }"}}`}, 4400, "id"},
+		"subscribe, empty id":     {[]string{init, subscribe(`""`)}, 4400, "id"},
+		"subscribe, id a number":  {[]string{init, subscribe(`1`)}, 4400, "JSON"},
+		"complete without id":     {[]string{init, `{"type": "complete"}`}, 4400, "id"},
+		"subscribe before init":   {[]string{subscribe(`"1"`)}, 4401, "Unauthorized"},
+		"one id twice":            {[]string{init, subscribe(`"one"`), subscribe(`"one"`)}, 4409, "Subscriber for one already exists"},
+		"a very long id twice":    {[]string{init, subscribe(`"` + strings.Repeat("é", 999) + `"`), subscribe(`"` + strings.Repeat("é", 999) + `"`)}, 4409, "already exists"},
+		"init twice":              {[]string{init, init}, 4429, "Too many initialisation requests"},
+		"too long":                {[]string{init, `{"type": "ping", "payload": {"x": "` + strings.Repeat("x", 64<<10) + `"}}`}, 1009, "read limited"},
+	} {
+		s := dial(t, a, nil, notInitialized)
+		for _, text := range test.sent {
+			if err := s.conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		s.wantClose(t, name, test.code, test.reason)
+	}
+	binary := dial(t, a, nil, notInitialized)
+	if err := binary.conn.Write(t.Context(), websocket.MessageBinary, []byte(init)); err != nil {
+		t.Fatal(err)
+	}
+	binary.wantClose(t, "a binary frame", 4400, "text frame")
+	wantNoConnections(t, a)
+}
+
+// wantNoConnections sees that the server has closed all of its connections, those aside that its clients keep for later.
+func wantNoConnections(t *testing.T, a *api) {
+	t.Helper()
+	http.DefaultClient.CloseIdleConnections()
+	testenv.Eventually(t, streamPatience, func() error {
+		if open := a.connections.open.Load(); open != 0 {
+			return fmt.Errorf("%d connections are open", open)
+		}
+		return nil
+	})
+}
+
+// TestAWebSocketLeavesNothingOpen has clients that go away without a word, at different moments.
+func TestAWebSocketLeavesNothingOpen(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	a, w := serve(t, db, settings{}), db.World(t, "")
+	alice := readmodeltest.NewUser()
+	chat := w.Thread("chat", alice)
+	for _, init := range []string{notInitialized, `5`, `[]`, `"x"`, `{"X-Tenant-Code": 7}`, `{}`, ``} {
+		s := dial(t, a, nil, init)
+		if err := s.conn.CloseNow(); err != nil {
+			t.Error(err)
+		}
+	}
+	s := initialized(t, a)
+	s.subscribe(t, "1", follow(chat, alice))
+	takeThread(t, s)
+	if err := s.conn.CloseNow(); err != nil {
+		t.Error(err)
+	}
+	wantNoConnections(t, a)
+}
+
+func TestAWebSocketHasToBeInitializedInTime(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{Settings: graphql.Settings{InitTimeout: 300 * time.Millisecond}})
+	for _, first := range []string{"", `{"type": "ping"}`} {
+		s := dial(t, a, nil, notInitialized)
+		if first != "" {
+			s.send(t, message{Type: "ping"})
+			if m := s.receive(t); m.Type != "pong" {
+				t.Errorf("ping before init: %+v", m)
+			}
+			s.send(t, message{Type: "pong"})
+		}
+		s.wantClose(t, "no init", 4408, "Connection initialisation timeout")
+	}
+	in := initialized(t, a)
+	waited := time.NewTimer(600 * time.Millisecond)
+	<-waited.C
+	in.wantQuiet(t)
+}
+
+func TestPings(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{})
+	s := dial(t, a, nil, notInitialized)
+	for _, payload := range []string{``, `{"a":1}`, `null`} {
+		s.send(t, message{Type: "ping", Payload: json.RawMessage(payload)})
+		if m := s.receive(t); m.Type != "pong" || payload == `{"a":1}` && string(m.Payload) != payload {
+			t.Errorf("%s: %+v", payload, m)
+		}
+		s.send(t, message{Type: "pong", Payload: json.RawMessage(payload)}) // may come at any time
+		s.send(t, message{Type: "connection_init"})
+		if m := s.receive(t); m.Type != "connection_ack" {
+			t.Errorf("%s: %+v", payload, m)
+		}
+		s.send(t, message{Type: "pong"})
+		s.wantQuiet(t)
+		s = dial(t, a, nil, notInitialized)
+	}
+}
+
+func TestAClientThatAnswersNoPingIsCutOff(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{Settings: graphql.Settings{KeepAlive: 50 * time.Millisecond}})
+	s := initialized(t, a)
+	pings := 0
+	for {
+		_, raw, err := s.conn.Read(t.Context())
+		if err != nil {
+			break
+		}
+		if strings.Contains(string(raw), "ping") {
+			pings++
+		}
+	}
+	if pings != 2 {
+		t.Errorf("cut off after %d pings", pings)
+	}
+	wantNoConnections(t, a)
+}
+
+// TestAnIdIsFreeAfterTheEnd uses an id again as soon as that is allowed, whoever has ended its operation.
+func TestAnIdIsFreeAfterTheEnd(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	a, w := serve(t, db, settings{}), db.World(t, "")
+	alice := readmodeltest.NewUser()
+	chat := w.Thread("chat", alice)
+	s := initialized(t, a)
+	s.send(t, message{ID: "never was", Type: "complete"})
+	for range 50 {
+		s.subscribe(t, "1", follow(chat, alice))
+		takeThread(t, s)
+		s.send(t, message{ID: "1", Type: "complete"}) // which the server does not answer
+		s.subscribe(t, "1", `{ __typename }`)
+		if event, got := s.take(t); event != eventNext || string(got.Data) != `{"__typename":"Query"}` {
+			t.Fatalf("%s %s", event, got.Data)
+		}
+		if event, _ := s.take(t); event != eventComplete {
+			t.Fatal(event)
+		}
+		s.subscribe(t, "1", `{`)
+		wantRefusal(t, s, "BAD_USER_INPUT")
+	}
+	s.wantQuiet(t)
+}
+
+func TestABadOperationBesideGoodOnes(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	a, w := serve(t, db, settings{}), db.World(t, "")
+	alice := readmodeltest.NewUser()
+	chat := w.Thread("first", alice)
+	s := initialized(t, a)
+	s.subscribe(t, "good", follow(chat, alice))
+	takeThread(t, s)
+	s.subscribe(t, "bad", `subscription { nothing }`)
+	wantRefusal(t, s, "BAD_USER_INPUT")
+	w.Rename(chat, "second")
+	if name, _ := takeThread(t, s); name != "second" {
+		t.Errorf("then comes %q", name)
+	}
+}
+
+func TestHowManyConnectionsThereAre(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	a, w := serve(t, db, settings{Settings: graphql.Settings{ConnectionLimit: 3, InitLimit: 1}}), db.World(t, "")
+	alice := readmodeltest.NewUser()
+	chat := w.Thread("chat", alice)
+	handshake := map[string]string{
+		"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Protocol": "graphql-transport-ws",
+		"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+	}
+	refused := func(about string, header map[string]string, status int, code string) {
+		t.Helper()
+		got := a.send(t, http.MethodGet, header, "")
+		if got.status != status || got.code() != code {
+			t.Errorf("%s: %d %q, want %d %q", about, got.status, got.code(), status, code)
+		}
+	}
+	first := dial(t, a, nil, notInitialized)
+	refused("before the first is initialized", handshake, http.StatusTooManyRequests, "TOO_MANY_REQUESTS")
+	first.send(t, message{Type: "connection_init"})
+	if m := first.receive(t); m.Type != "connection_ack" {
+		t.Fatalf("%+v", m)
+	}
+	second := initialized(t, a)
+	takeThread(t, subscribeByEvents(t, a, asked{}, follow(chat, alice)))
+	refused("one too many", handshake, http.StatusServiceUnavailable, "UNAVAILABLE")
+	got := a.send(t, http.MethodPost, map[string]string{"Content-Type": "application/json", "Accept": "text/event-stream"}, `{"query": "{ __typename }"}`)
+	if got.status != http.StatusServiceUnavailable || got.code() != "UNAVAILABLE" {
+		t.Errorf("one event stream too many: %d %q", got.status, got.code())
+	}
+	if got := a.ask(t, asked{}, `{ __typename }`); got.status != http.StatusOK {
+		t.Errorf("a query: %d", got.status)
+	}
+	// One that ends makes room.
+	if err := second.conn.Close(websocket.StatusNormalClosure, ""); err != nil {
+		t.Error(err)
+	}
+	testenv.Eventually(t, streamPatience, func() error {
+		conn, response, err := websocket.Dial(t.Context(), a.url, &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
+		if err != nil {
+			_ = response.Body.Close()
+			return err
+		}
+		return conn.CloseNow()
+	})
+}
