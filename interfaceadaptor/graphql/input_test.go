@@ -42,12 +42,17 @@ func TestBadInputIsToldAsSuch(t *testing.T) {
 			`{ threads(` + user + `, after: "x") { pageInfo { endCursor } } }`,
 			`{ threads(` + user + `, after: "` + memberCursor + `") { pageInfo { endCursor } } }`,
 			`{ threads(` + user + `, after: "` + chat.String() + `") { pageInfo { endCursor } } }`,
+			`{ threads(` + user + `, before: "x") { pageInfo { endCursor } } }`,
+			`{ threads(` + user + `, before: "` + memberCursor + `") { pageInfo { endCursor } } }`,
+			`{ threads(` + user + `, first: 1, last: 1) { pageInfo { endCursor } } }`,
 		}
 		for _, n := range []int{0, -1, 501, 1 << 30} {
 			for _, list := range []string{`getThreads(` + user, `getMembers(` + both, `getMessages(` + both} {
 				documents = append(documents, fmt.Sprintf(`{ %s, first: %d) { id } }`, list, n))
 			}
-			documents = append(documents, fmt.Sprintf(`{ threads(%s, first: %d) { pageInfo { endCursor } } }`, user, n))
+			for _, end := range []string{"first", "last"} {
+				documents = append(documents, fmt.Sprintf(`{ threads(%s, %s: %d) { pageInfo { endCursor } } }`, user, end, n))
+			}
 		}
 		for _, document := range documents {
 			if got := a.ask(t, asked{tenant: "acme"}, document); got.code() != "BAD_USER_INPUT" {

@@ -198,6 +198,22 @@ func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 		if !slices.Equal(got, threads) {
 			t.Errorf("threads %v, want %v", got, threads)
 		}
+		// From the end, each page before the one that was seen last.
+		for size := 1; size <= len(threads)+1; size++ {
+			var got []string
+			for before, more := "", true; more; {
+				var data struct{ Threads connection }
+				a.ask(t, asked{tenant: "acme"}, fmt.Sprintf(`{ threads(userAccountId: "%s", last: %d%s) %s }`, alice, size, before, wholePage)).into(t, &data)
+				got = append(data.Threads.ids(), got...)
+				if data.Threads.PageInfo.HasNextPage != (before != "") {
+					t.Errorf("before %q there is something behind: %v", before, data.Threads.PageInfo.HasNextPage)
+				}
+				more, before = data.Threads.PageInfo.HasPreviousPage, fmt.Sprintf(`, before: "%s"`, *data.Threads.PageInfo.StartCursor)
+			}
+			if !slices.Equal(got, threads) {
+				t.Errorf("threads from the end by %d: %v, want %v", size, got, threads)
+			}
+		}
 		got = walk(func(after string) connection {
 			var data struct{ GetThread struct{ Members connection } }
 			a.ask(t, asked{tenant: "acme"}, `{ getThread(`+ids(chat, alice)+`) { members(first: 2`+after+`) `+wholePage+` } }`).into(t, &data)

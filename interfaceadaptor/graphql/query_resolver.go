@@ -116,12 +116,12 @@ func (r queryResolver) GetMessages(ctx context.Context, threadID, userAccountID 
 }
 
 // Threads resolves Query.threads.
-func (r queryResolver) Threads(ctx context.Context, userAccountID string, first *int, after *string) (model.ThreadConnection, error) {
+func (r queryResolver) Threads(ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string) (model.ThreadConnection, error) {
 	viewer, err := viewerOf(ctx, userAccountID)
 	if err != nil {
 		return model.ThreadConnection{}, err
 	}
-	asked, err := forward(model.ThreadList, first, after)
+	asked, err := eitherWay(model.ThreadList, first, after, last, before)
 	if err != nil {
 		return model.ThreadConnection{}, err
 	}

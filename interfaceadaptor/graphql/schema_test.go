@@ -37,7 +37,7 @@ Query.getMember(threadId: ID!, userAccountId: ID!): Member!
 Query.getMembers(threadId: ID!, userAccountId: ID!, first: Int = 50, after: String): [Member!]!
 Query.getMessage(messageId: ID!, userAccountId: ID!): Message!
 Query.getMessages(threadId: ID!, userAccountId: ID!, first: Int = 100, after: String): [Message!]!
-Query.threads(userAccountId: ID!, first: Int = 50, after: String): ThreadConnection!
+Query.threads(userAccountId: ID!, first: Int, after: String, last: Int, before: String): ThreadConnection!
 Subscription.threadChanged(threadId: ID!, userAccountId: ID!): Thread!
 Thread.id(): ID!
 Thread.name(): String!

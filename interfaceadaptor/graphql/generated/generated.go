@@ -51,7 +51,7 @@ type QueryResolver interface {
 	GetMembers(ctx context.Context, threadID string, userAccountID string, first *int, after *string) ([]model.Member, error)
 	GetMessage(ctx context.Context, messageID string, userAccountID string) (model.Message, error)
 	GetMessages(ctx context.Context, threadID string, userAccountID string, first *int, after *string) ([]model.Message, error)
-	Threads(ctx context.Context, userAccountID string, first *int, after *string) (model.Connection[model.Thread], error)
+	Threads(ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string) (model.Connection[model.Thread], error)
 }
 type SubscriptionResolver interface {
 	ThreadChanged(ctx context.Context, threadID string, userAccountID string) (<-chan model.Thread, error)
@@ -381,14 +381,21 @@ type Query {
     "The id of the last message seen, which may have been deleted since."
     after: String
   ): [Message!]!
-  "The viewer's threads, the last changed first, as a Relay connection."
+  """
+  The viewer's threads, the last changed first, as a Relay connection. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each other; without either
+  it is the first 50.
+  """
   threads(
     "The viewer."
     userAccountId: ID!
-    "How many threads at most, 1 to 500."
-    first: Int = 50
-    "The cursor of the thread behind which the page begins."
+    "How many threads at most, 1 to 500, from the beginning of the range."
+    first: Int
+    "The cursor of the thread behind which the range begins."
     after: String
+    "How many threads at most, 1 to 500, from the end of the range."
+    last: Int
+    "The cursor of the thread before which the range ends."
+    before: String
   ): ThreadConnection!
 }
 
@@ -878,6 +885,22 @@ func (ec *executionContext) field_Query_threads_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
 	return args, nil
 }
 
@@ -1903,7 +1926,7 @@ func (ec *executionContext) _Query_threads(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Threads(ctx, fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().Threads(ctx, fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[model.Thread]) graphql.Marshaler {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -167,6 +168,7 @@ func TestThreadsComeLastChangedFirst(t *testing.T) {
 				t.Errorf("by %d: %v, want %v", size, got, want)
 			}
 		}
+		everyRangeOfThreads(t, reader, viewer, want)
 		// The place of a thread that has gone is still a place.
 		position, err := reader.ThreadPosition(t.Context(), viewer, threads[1])
 		if err != nil {
@@ -180,6 +182,49 @@ func TestThreadsComeLastChangedFirst(t *testing.T) {
 			t.Errorf("the place of a thread that the viewer has left: %v", err)
 		}
 	})
+}
+
+// everyRangeOfThreads compares every page between two threads of the viewer's list with what it should be.
+func everyRangeOfThreads(t *testing.T, reader *queryreader.Reader, viewer query.Viewer, list []thread.ID) {
+	t.Helper()
+	all, err := reader.Threads(t.Context(), viewer, query.Range{Limit: query.MaxPage})
+	if err != nil || len(all.Items) != len(list) {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for after := -1; after < len(list); after++ {
+		for before := 0; before <= len(list); before++ {
+			for limit := 1; limit <= len(list); limit++ {
+				for _, backward := range []bool{false, true} {
+					asked := query.Range{Limit: limit, Backward: backward}
+					if after >= 0 {
+						asked.After = all.Items[after].Position()
+					}
+					if before < len(list) {
+						asked.Before = all.Items[before].Position()
+					}
+					from, to := after+1, max(before, after+1)
+					previous, next := from > 0, before < len(list)
+					if to-from > limit && backward {
+						from, previous = to-limit, true
+					} else if to-from > limit {
+						to, next = from+limit, true
+					}
+					page, err := reader.Threads(t.Context(), viewer, asked)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := make([]thread.ID, 0)
+					for _, found := range page.Items {
+						got = append(got, found.ID)
+					}
+					if !slices.Equal(got, list[from:to]) || page.HasPrevious != previous || page.HasNext != next {
+						t.Errorf("after %d before %d limit %d backward %v: %v previous %v next %v; want %v %v %v",
+							after, before, limit, backward, got, page.HasPrevious, page.HasNext, list[from:to], previous, next)
+					}
+				}
+			}
+		}
+	}
 }
 
 // TestListsOfManyThreadsAreOneStatement asks for as many as can be asked for at once.
