@@ -135,7 +135,7 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, answ
 	if media == mediaEvents {
 		media = mediaJSON
 	}
-	w.Header().Set("Content-Type", media+"; charset=utf-8")
+	w.Header().Set("Content-Type", media)
 	w.WriteHeader(status)
 	_, _ = w.Write(h.engine.encode(r.Context(), answer)) // fails only when the client has gone
 }

@@ -24,14 +24,17 @@ const (
 
 // The codes that a WebSocket is closed with: of graphql-transport-ws, and 1001 of RFC 6455.
 const (
-	closeGoingAway       websocket.StatusCode = 1001 // connect again
-	closeBadRequest      websocket.StatusCode = 4400
-	closeUnauthorized    websocket.StatusCode = 4401
-	closeInitTimeout     websocket.StatusCode = 4408
-	closeDuplicate       websocket.StatusCode = 4409
-	closeTooManyInits    websocket.StatusCode = 4429
-	maxCloseReason                            = 123 // bytes
-	maxQuotedFromMessage                      = 40  // bytes of what a client sent, in a reason
+	closeGoingAway    websocket.StatusCode = 1001 // connect again
+	closeBadRequest   websocket.StatusCode = 4400
+	closeUnauthorized websocket.StatusCode = 4401
+	closeInitTimeout  websocket.StatusCode = 4408
+	closeDuplicate    websocket.StatusCode = 4409
+	closeTooManyInits websocket.StatusCode = 4429
+)
+
+const (
+	maxCloseReason = 123 // bytes, by RFC 6455
+	maxQuoted      = 40  // bytes of what a client sent, in a reason
 )
 
 // message is one of graphql-transport-ws.
@@ -58,7 +61,7 @@ func readMessage(kind websocket.MessageType, raw []byte) (message, error) {
 			return m, fmt.Errorf("the payload of %s must be an object", m.Type)
 		}
 	default:
-		return m, fmt.Errorf("there is no message of type %q for clients to send", cut(m.Type, maxQuotedFromMessage))
+		return m, fmt.Errorf("there is no message of type %q for clients to send", cut(m.Type, maxQuoted))
 	}
 	return m, nil
 }
