@@ -14,27 +14,29 @@ var (
 	ada, countess = writing.RecordedName("Ada"), writing.RecordedName("Countess of Lovelace")
 	registered    = account.Registered{Name: ada}
 	renamed       = account.Renamed{Name: countess}
+	closed        = account.Closed{}
 )
 
-func TestDecide(t *testing.T) {
-	events := func(events ...account.Event) []account.Event { return events }
-	accounts.Check(t, []kit.Decision[account.Command, account.Event]{
-		{"anyone registers once", nil, account.Register{Name: ada}, events(registered), nil},
-		{"an account is registered once", events(registered), account.Register{Name: countess}, nil, account.ErrAccountExists},
-		{"a closed account is not registered again", events(registered, account.Closed{}), account.Register{Name: ada}, nil, account.ErrAccountExists},
-		{"who is not registered has no name to change", nil, account.Rename{Name: ada}, nil, account.ErrAccountNotFound},
-		{"an account is renamed", events(registered), account.Rename{Name: countess}, events(renamed), nil},
-		{"the same name is no news", events(registered), account.Rename{Name: ada}, nil, account.ErrNameUnchanged},
-		{"an earlier name is news again", events(registered, renamed), account.Rename{Name: ada}, events(account.Renamed{Name: ada}), nil},
-		{"a closed account keeps its name", events(registered, account.Closed{}), account.Rename{Name: countess}, nil, account.ErrAccountClosed},
-		{"who is not registered closes nothing", nil, account.Close{}, nil, account.ErrAccountNotFound},
-		{"an account is closed", events(registered), account.Close{}, events(account.Closed{}), nil},
-		{"an account is closed once", events(registered, account.Closed{}), account.Close{}, nil, account.ErrAccountClosed},
-	})
+func TestRules(t *testing.T) {
+	rule := func(name string) kit.Rule[account.Account, account.Command, account.Event] { return accounts.Rule(t, name) }
+
+	rule("anyone registers").When(account.Register{Name: ada}).Then(registered)
+	rule("an account is registered once").Given(registered).When(account.Register{Name: countess}).Rejected(account.ErrAccountExists)
+	rule("a closed account is not registered again").Given(registered, closed).When(account.Register{Name: ada}).Rejected(account.ErrAccountExists)
+
+	rule("an account is renamed").Given(registered).When(account.Rename{Name: countess}).Then(renamed)
+	rule("an earlier name is news again").Given(registered, renamed).When(account.Rename{Name: ada}).Then(account.Renamed{Name: ada})
+	rule("the same name is no news").Given(registered).When(account.Rename{Name: ada}).Rejected(account.ErrNameUnchanged)
+	rule("who is not registered has no name to change").When(account.Rename{Name: ada}).Rejected(account.ErrAccountNotFound)
+	rule("a closed account keeps its name").Given(registered, closed).When(account.Rename{Name: countess}).Rejected(account.ErrAccountClosed)
+
+	rule("an account is closed").Given(registered).When(account.Close{}).Then(closed)
+	rule("an account is closed once").Given(registered, closed).When(account.Close{}).Rejected(account.ErrAccountClosed)
+	rule("who is not registered closes nothing").When(account.Close{}).Rejected(account.ErrAccountNotFound)
 }
 
 func TestMementoKeepsTheState(t *testing.T) {
-	for _, state := range []account.Account{accounts.After(registered), accounts.After(registered, renamed, account.Closed{})} {
+	for _, state := range []account.Account{accounts.After(registered), accounts.After(registered, renamed, closed)} {
 		if kept := state.Memento().Account(); kept != state {
 			t.Errorf("kept %+v of %+v", kept, state)
 		}

@@ -15,32 +15,6 @@ type Decider[S, C, E any] struct {
 	Apply  func(S, E) S
 }
 
-// Decision is a line in the table of an aggregate's rules: the events so far, a command, and the events that follow from
-// it or the rejection.
-type Decision[C, E any] struct {
-	Rule     string
-	Given    []E
-	When     C
-	Then     []E
-	Rejected error
-}
-
-// Check runs a test for each line.
-func (d Decider[S, C, E]) Check(t *testing.T, rules []Decision[C, E]) {
-	t.Helper()
-	for _, rule := range rules {
-		t.Run(rule.Rule, func(t *testing.T) {
-			events, err := d.Decide(d.After(rule.Given...), rule.When)
-			if !errors.Is(err, rule.Rejected) {
-				t.Errorf("got error %v, want %v", err, rule.Rejected)
-			}
-			if diff := cmp.Diff(rule.Then, events, ByValue()); diff != "" {
-				t.Error("events (-want +got):\n" + diff)
-			}
-		})
-	}
-}
-
 // After is the state after the events.
 func (d Decider[S, C, E]) After(events ...E) S {
 	var state S
@@ -48,6 +22,52 @@ func (d Decider[S, C, E]) After(events ...E) S {
 		state = d.Apply(state, event)
 	}
 	return state
+}
+
+// Rule is one rule of an aggregate, to be tested by an example. Then and Rejected run it as a test of its name.
+type Rule[S, C, E any] struct {
+	t       *testing.T
+	name    string
+	decider Decider[S, C, E]
+	given   []E
+	when    C
+}
+
+// Rule begins the example of a rule.
+func (d Decider[S, C, E]) Rule(t *testing.T, name string) Rule[S, C, E] {
+	return Rule[S, C, E]{t: t, name: name, decider: d}
+}
+
+// Given is what has happened so far.
+func (r Rule[S, C, E]) Given(events ...E) Rule[S, C, E] {
+	r.given = events
+	return r
+}
+
+// When is the command that comes.
+func (r Rule[S, C, E]) When(command C) Rule[S, C, E] {
+	r.when = command
+	return r
+}
+
+// Then checks that these events follow.
+func (r Rule[S, C, E]) Then(events ...E) { r.t.Helper(); r.check(events, nil) }
+
+// Rejected checks that the command is rejected with err and nothing follows.
+func (r Rule[S, C, E]) Rejected(err error) { r.t.Helper(); r.check(nil, err) }
+
+func (r Rule[S, C, E]) check(events []E, rejected error) {
+	r.t.Helper()
+	r.t.Run(r.name, func(t *testing.T) {
+		t.Helper()
+		got, err := r.decider.Decide(r.decider.After(r.given...), r.when)
+		if !errors.Is(err, rejected) {
+			t.Errorf("got error %v, want %v", err, rejected)
+		}
+		if diff := cmp.Diff(events, got, ByValue()); diff != "" {
+			t.Error("events (-want +got):\n" + diff)
+		}
+	})
 }
 
 // ByValue lets cmp compare value types, whose fields are not exported.
