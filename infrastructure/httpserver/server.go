@@ -80,7 +80,7 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 		MaxHeaderBytes:    maxHeaderBytes,
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(s.listener) }()
+	go func() { failed <- server.Serve(refusals{s.listener, s.log}) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve HTTP on %s: %w", s.Addr(), err)

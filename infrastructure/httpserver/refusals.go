@@ -1,0 +1,109 @@
+package httpserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// refusals is a listener for net/http, which refuses some requests before any handler sees them, in plain text or
+// without a body. On connections of this listener these answers are problem documents, and logged.
+type refusals struct {
+	net.Listener
+	log *slog.Logger
+}
+
+// Accept implements [net.Listener].
+func (l refusals) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return refusalConn{conn.(*net.TCPConn), l.log}, nil
+}
+
+type refusalConn struct {
+	*net.TCPConn
+	log *slog.Logger
+}
+
+// Write implements [net.Conn]. net/http writes a refusal in one call.
+func (c refusalConn) Write(answer []byte) (int, error) {
+	refusal, withBody, is := refusalIn(answer)
+	if !is {
+		return c.TCPConn.Write(answer)
+	}
+	id := rand.Text()
+	c.log.LogAttrs(context.Background(), slog.LevelInfo, "request refused",
+		slog.String("request_id", id), slog.Int("status", refusal.Status), slog.String("detail", refusal.Detail))
+	if err := writeRefusal(c.TCPConn, refusal, withBody, id); err != nil {
+		return 0, err
+	}
+	return len(answer), nil
+}
+
+// problem is a problem document (RFC 9457).
+type problem struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Code   string `json:"code"`
+}
+
+func newProblem(status int, code, detail string) problem {
+	return problem{status, http.StatusText(status), detail, code}
+}
+
+// refusalsByStatus are by the part of the status line between the version and the cause.
+var refusalsByStatus = map[string]problem{
+	"400 Bad Request":                     newProblem(400, "malformed_request", "the request is not well-formed HTTP/1.1"),
+	"417 Expectation Failed":              newProblem(417, "expectation_failed", "the header Expect can be 100-continue and nothing else; leave it out"),
+	"431 Request Header Fields Too Large": newProblem(431, "headers_too_large", "the URL and the headers together must have at most 32768 bytes"),
+	"501 Not Implemented":                 newProblem(501, "unsupported_transfer_encoding", "send the body with a Content-Length, or with Transfer-Encoding: chunked"),
+	"505 HTTP Version Not Supported":      newProblem(505, "unsupported_http_version", "send the request with HTTP/1.1"),
+}
+
+// refusalIn recognizes an answer that net/http gave without a handler: what comes from a handler has a request id (see
+// [Wrap]). withBody is false for the answer to a HEAD.
+func refusalIn(answer []byte) (refusal problem, withBody, is bool) {
+	const version, longest = len("HTTP/1.1 "), 512
+	if len(answer) <= version || len(answer) > longest || !bytes.HasPrefix(answer, []byte("HTTP/1.")) || answer[version] < '4' {
+		return problem{}, false, false
+	}
+	head, _, whole := strings.Cut(string(answer), "\r\n\r\n")
+	line, headers, _ := strings.Cut(head, "\r\n")
+	status, cause, _ := strings.Cut(line[version:], ": ")
+	refusal, known := refusalsByStatus[status]
+	if !whole || !known || strings.Contains(headers, requestIDHeader+": ") {
+		return problem{}, false, false
+	}
+	if refusal.Status == http.StatusBadRequest && cause != "" {
+		refusal.Detail += ": " + cause
+	}
+	// Refusals are plain text, or have the length 0 of no text, which a HEAD is not told.
+	withBody = strings.Contains(headers, "Content-Type: ") || strings.Contains(headers, "Content-Length: ")
+	return refusal, withBody, true
+}
+
+func writeRefusal(w io.Writer, refusal problem, withBody bool, requestID string) error {
+	body, err := json.Marshal(refusal)
+	if err != nil {
+		return err
+	}
+	header := http.Header{"Content-Type": {"application/problem+json"}, requestIDHeader: {requestID}}
+	guard(header)
+	response := http.Response{
+		StatusCode: refusal.Status, ProtoMajor: 1, ProtoMinor: 1, Header: header, Close: true,
+		ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
+	}
+	if !withBody {
+		response.Request = &http.Request{Method: http.MethodHead}
+	}
+	return response.Write(w)
+}
