@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
+	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"path"
@@ -24,27 +26,30 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'uns
 
 // routeDocs serves the page that shows /openapi.json, and what it loads: our own script and Swagger UI.
 func routeDocs(router chi.Router) {
+	page := serveFile(pageFiles, "page/docs.html")
 	router.Get("/docs", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", docsPolicy)
-		http.ServeFileFS(w, r, pageFiles, "page/docs.html")
+		page(w, r)
 	})
-	router.Get("/docs/docs.js", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeFileFS(w, r, pageFiles, "page/docs.js")
-	})
-	router.Get("/docs/favicon-32x32.png", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeFileFS(w, r, static.FS, "favicon-32x32.png")
-	})
+	router.Get("/docs/docs.js", serveFile(pageFiles, "page/docs.js"))
+	router.Get("/docs/favicon-32x32.png", serveFile(static.FS, "favicon-32x32.png"))
 	for _, name := range []string{"swagger-ui.css", "swagger-ui-bundle.js"} {
 		router.Get("/docs/"+name, servePacked(name))
 	}
 }
 
+// serveFile answers with a whole file: [http.ServeFileFS] also answers to conditions and ranges, and then in plain text.
+func serveFile(files fs.ReadFileFS, name string) http.HandlerFunc {
+	content := embedded(files, name)
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+		_, _ = w.Write(content)
+	}
+}
+
 // servePacked answers with a file of Swagger UI. They are embedded compressed, and most clients take them so.
 func servePacked(name string) http.HandlerFunc {
-	packed, err := static.FS.ReadFile(name + ".gz")
-	if err != nil {
-		panic("rest: Swagger UI comes without " + name) // it is embedded, so this is the same in every run
-	}
+	packed := embedded(static.FS, name+".gz")
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 		w.Header().Set("Cache-Control", "max-age=3600")
@@ -58,4 +63,12 @@ func servePacked(name string) http.HandlerFunc {
 			_, _ = io.Copy(w, unpacked)
 		}
 	}
+}
+
+func embedded(files fs.ReadFileFS, name string) []byte {
+	content, err := files.ReadFile(name)
+	if err != nil {
+		panic(fmt.Sprintf("rest: a file of the docs page is missing: %v", err)) // it is embedded, so this is the same in every run
+	}
+	return content
 }

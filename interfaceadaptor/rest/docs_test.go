@@ -64,3 +64,17 @@ func TestHome(t *testing.T) {
 		t.Errorf("%v %s", a.header, a.raw)
 	}
 }
+
+// Conditions and ranges are ignored: there is one version of these files, and they are served whole.
+func TestTheDocsPageComesWhole(t *testing.T) {
+	handler := handlerOf(willing, io.Discard)
+	for _, path := range []string{"/docs", "/docs/docs.js", "/docs/favicon-32x32.png", "/docs/swagger-ui.css"} {
+		for name, value := range map[string]string{"Range": "bytes=9999999-", "If-Match": `"x"`} {
+			request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+			request.Header.Set(name, value)
+			if a := send(t, handler, request); a.status != http.StatusOK || a.raw == "" {
+				t.Errorf("%s with %s: %d %q", path, name, a.status, a.raw)
+			}
+		}
+	}
+}

@@ -38,13 +38,17 @@ func NewHandler(service Service, settings Settings) http.Handler {
 	a := &api{service: service, settings: settings, headers: requestHeaders()}
 	router := chi.NewRouter()
 	router.Use(settings.Around, secure, middleware.GetHead)
-	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		newProblem(http.StatusNotFound, pathNotFound, "there is nothing at this path; /docs tells what there is").write(w)
-	})
-	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Allow", allowed(router, r.URL.Path))
-		newProblem(http.StatusMethodNotAllowed, methodNotAllowed, "this path takes "+w.Header().Get("Allow")).write(w)
-	})
+	unrouted := func(w http.ResponseWriter, r *http.Request) {
+		methods := allowed(router, r.URL.Path)
+		if methods == "" { // chi takes a method that it does not know for one that the path does not allow
+			newProblem(http.StatusNotFound, pathNotFound, "there is nothing at this path; /docs tells what there is").write(w)
+			return
+		}
+		w.Header().Set("Allow", methods)
+		newProblem(http.StatusMethodNotAllowed, methodNotAllowed, "this path takes "+methods).write(w)
+	}
+	router.NotFound(unrouted)
+	router.MethodNotAllowed(unrouted)
 
 	table := operations()
 	for _, op := range table {

@@ -20,7 +20,8 @@ type Problem struct {
 	CurrentVersion uint64       `json:"current_version,omitempty" doc:"With version_mismatch: the thread's version." minimum:"1"`
 }
 
-// The codes of problems that HTTP finds. Those of commands are in [codes].
+// The codes of problems that have no error of the use case, or that are treated specially. Those of commands are in
+// [codes]. The last two are answered before a handler is called.
 const (
 	malformedRequest     = "malformed_request"
 	pathNotFound         = "path_not_found"
@@ -29,8 +30,11 @@ const (
 	unsupportedMediaType = "unsupported_media_type"
 	invalidRequest       = "invalid_request"
 	versionMismatch      = "version_mismatch"
+	concurrentUpdate     = "concurrent_update"
 	storeUnavailable     = "store_unavailable"
 	internal             = "internal"
+	expectationFailed    = "expectation_failed"
+	headersTooLarge      = "headers_too_large"
 )
 
 // statuses answer errors by kind. A kind that is not here is a fault of ours.
@@ -51,7 +55,7 @@ var codes = []struct {
 	err  error
 	code string
 }{
-	{usecase.ErrConcurrentUpdate, "concurrent_update"},
+	{usecase.ErrConcurrentUpdate, concurrentUpdate},
 	{usecase.ErrKeyReused, "idempotency_key_reused"},
 }
 
@@ -98,10 +102,13 @@ func newProblem(status int, code, detail string) *Problem {
 	return &Problem{Status: status, Title: http.StatusText(status), Detail: detail, Code: code}
 }
 
+// passes tells that the same request may succeed a moment later.
+func (p *Problem) passes() bool { return p.Code == storeUnavailable || p.Code == concurrentUpdate }
+
 // write answers with the problem.
 func (p *Problem) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", mediaProblem)
-	if p.Status == http.StatusServiceUnavailable {
+	if p.passes() {
 		w.Header().Set(retryAfter, "1")
 	}
 	w.WriteHeader(p.Status)

@@ -151,8 +151,11 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 	ask(http.MethodGet, "/nowhere").problem(t, http.StatusNotFound, "path_not_found")
 	ask(http.MethodPost, "/threads/create/").problem(t, http.StatusNotFound, "path_not_found")
 	ask(http.MethodGet, "/docs/../doc.go").problem(t, http.StatusNotFound, "path_not_found")
+	for _, method := range []string{http.MethodPut, http.MethodOptions, "PURGE", "PRI"} {
+		ask(method, "/nowhere").problem(t, http.StatusNotFound, "path_not_found")
+	}
 	for path, allow := range map[string]string{"/threads/create": "POST", "/docs": "GET, HEAD", "/health/alive": "GET, HEAD"} {
-		for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
+		for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions, "PURGE"} {
 			a := ask(method, path)
 			a.problem(t, http.StatusMethodNotAllowed, "method_not_allowed")
 			if a.header.Get("Allow") != allow {
