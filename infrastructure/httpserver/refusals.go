@@ -86,7 +86,7 @@ func refusalIn(answer []byte) (refusal problem, withBody, is bool) {
 	if refusal.Status == http.StatusBadRequest && cause != "" {
 		refusal.Detail += ": " + cause
 	}
-	// Refusals are plain text, or have the length 0 of no text, which a HEAD is not told.
+	// A refusal in plain text has a type. The 417 has no text, and the length 0 except when it answers a HEAD.
 	withBody = strings.Contains(headers, "Content-Type: ") || strings.Contains(headers, "Content-Length: ")
 	return refusal, withBody, true
 }

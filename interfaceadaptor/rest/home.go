@@ -12,9 +12,7 @@ import (
 // home answers / with what the service is: a page for browsers, JSON for everybody else.
 func home(service string) http.HandlerFunc {
 	page := template.Must(template.ParseFS(pageFiles, "page/home.html"))
-	asJSON := serveJSON(map[string]string{
-		"service": service, "docs": "/docs", "openapi": "/openapi.json", "health": "/health/ready", "metrics": "/metrics",
-	})
+	asJSON := serveJSON(homeAnswer{Service: service, Docs: "/docs", OpenAPI: "/openapi.json", Health: "/health/ready", Metrics: "/metrics"})
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 			asJSON(w, r)

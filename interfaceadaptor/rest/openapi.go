@@ -2,6 +2,7 @@ package rest
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -29,8 +30,13 @@ func document(service string, table []operation, headers []requestHeader) *huma.
 			Title: "Threads: " + service, Version: "1",
 			Description: "The write side of a chat: commands go in here, and what they led to is read from the read API. " +
 				"Identifiers are ULIDs; on input they may also come as `{\"value\": \"<ulid>\"}` or in the UUID form of the same bytes. " +
-				"An error is a problem document whose `code` is for programs and whose `detail` is for people.",
+				"An error is a problem document whose `code` is for programs and whose `detail` is for people. " +
+				"Besides those of an operation, requests that are no usable HTTP/1.1 get one: 400, 501 or 505.",
+			Contact: &huma.Contact{Name: "The threads authors"},
+			License: &huma.License{Name: "MIT", Identifier: "MIT"},
 		},
+		Servers:    []*huma.Server{{URL: "/", Description: "The program that this document came from."}},
+		Security:   []map[string][]string{}, // nobody is asked who they are
 		Components: &huma.Components{Schemas: schemas},
 		Tags: []*huma.Tag{
 			{Name: "threads", Description: "Commands on threads, their members and their messages."},
@@ -40,7 +46,7 @@ func document(service string, table []operation, headers []requestHeader) *huma.
 	for _, op := range table {
 		doc.AddOperation(describe(schemas, op, headers))
 	}
-	for _, page := range pages() {
+	for _, page := range pages(schemas) {
 		doc.AddOperation(page)
 	}
 	return doc
@@ -58,7 +64,7 @@ func describe(schemas huma.Registry, op operation, headers []requestHeader) *hum
 			Required: true,
 			Content:  map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(reflect.TypeOf(op.body), true, "")}},
 		},
-		Responses: describeProblems(schemas, op),
+		Responses: describeProblems(schemas, problemsOf(op)),
 	}
 	for _, header := range headers {
 		if !slices.Contains(op.without, header.name) {
@@ -82,16 +88,24 @@ func (h requestHeader) describe() *huma.Param {
 	return &huma.Param{Name: h.name, In: "header", Description: h.description, Schema: schema}
 }
 
-// describeProblems describes the problems of an operation: by status, with an example for each code.
-func describeProblems(schemas huma.Registry, op operation) map[string]*huma.Response {
-	problems := []*Problem{
+// earlyProblems are the problems that requests to any path can get before a handler is called.
+func earlyProblems() []*Problem {
+	return []*Problem{
+		newProblem(http.StatusExpectationFailed, expectationFailed, "the header Expect can be 100-continue and nothing else; leave it out"),
+		newProblem(http.StatusRequestHeaderFieldsTooLarge, headersTooLarge, "the URL and the headers together must have at most 32768 bytes"),
+	}
+}
+
+// problemsOf are the problems of an operation.
+func problemsOf(op operation) []*Problem {
+	problems := append(earlyProblems(),
 		malformed("the header %s must be sent once", tenantCode),
 		newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes"),
 		newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as application/json in UTF-8, not encoded otherwise"),
 		invalidFields([]FieldError{{"body.executor_id", "is required"}}),
 		problemOf(usecase.ErrUnavailable),
 		problemOf(fmt.Errorf("anything else")),
-	}
+	)
 	for _, rejection := range op.rejections {
 		problems = append(problems, problemOf(rejection))
 	}
@@ -101,6 +115,11 @@ func describeProblems(schemas huma.Registry, op operation) map[string]*huma.Resp
 	if op.perform.versioned && !slices.Contains(op.without, ifMatch) {
 		problems = append(problems, problemOf(&usecase.VersionMismatchError{Expected: 7, Current: 9}))
 	}
+	return problems
+}
+
+// describeProblems describes problems by status, with an example for each code.
+func describeProblems(schemas huma.Registry, problems []*Problem) map[string]*huma.Response {
 	schema := schemas.Schema(reflect.TypeFor[Problem](), true, "")
 	responses := map[string]*huma.Response{}
 	for _, problem := range problems {
@@ -111,10 +130,10 @@ func describeProblems(schemas huma.Registry, op operation) map[string]*huma.Resp
 				Headers: describeHeaders(requestID),
 				Content: map[string]*huma.MediaType{mediaProblem: {Schema: schema, Examples: map[string]*huma.Example{}}},
 			}
-			if problem.Status == http.StatusServiceUnavailable {
-				response.Headers = describeHeaders(requestID, retryAfter)
-			}
 			responses[status] = response
+		}
+		if problem.transient() {
+			maps.Copy(response.Headers, describeHeaders(retryAfter))
 		}
 		response.Description = strings.TrimPrefix(response.Description+", `"+problem.Code+"`", ", ")
 		response.Content[mediaProblem].Examples[problem.Code] = &huma.Example{Summary: problem.Detail, Value: problem}
@@ -135,7 +154,7 @@ func describeHeaders(names ...string) map[string]*huma.Param {
 		etag:               {Description: "The thread's version, for If-Match.", Example: `"7"`},
 		consistencyToken:   {Description: "Names the version to the read API: an answer that was asked for with it shows the command's effect.", Example: exampleID + ":7"},
 		idempotentReplayed: {Description: "The first answer again: the command was applied before, with the same Idempotency-Key.", Example: "true"},
-		retryAfter:         {Description: "Seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},
+		retryAfter:         {Description: "With `store_unavailable` and `concurrent_update`: seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},
 	}
 	described := map[string]*huma.Param{}
 	for _, name := range names {

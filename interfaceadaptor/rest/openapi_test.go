@@ -70,13 +70,16 @@ func TestTheDocumentCoversTheContract(t *testing.T) {
 		if got := schema(op.at("responses", success), mediaJSON); got != want.answer {
 			t.Errorf("%s answers %q, want %q", path, got, want.answer)
 		}
-		for _, status := range []string{"400", "413", "415", "422", "500", "503"} {
+		for _, status := range []string{"400", "413", "415", "417", "422", "431", "500", "503"} {
 			if got := schema(op.at("responses", status), mediaProblem); got != "code current_version detail errors status title" {
 				t.Errorf("%s with %s answers %q", path, status, got)
 			}
 		}
-		if op.at("responses", "503", "headers", retryAfter) == nil {
-			t.Errorf("%s: no Retry-After", path)
+		for _, status := range []string{"409", "503"} {
+			repeatable := status == "503" || path != "/threads/snapshot"
+			if described := op.at("responses", status, "headers", retryAfter) != nil; described != repeatable {
+				t.Errorf("%s: Retry-After with %s is described: %v", path, status, described)
+			}
 		}
 		for _, header := range []string{etag, consistencyToken, idempotentReplayed} {
 			if described := op.at("responses", success, "headers", header) != nil; described == (path == "/threads/snapshot") {
@@ -103,6 +106,7 @@ func TestTheDocumentTellsEveryCode(t *testing.T) {
 		"malformed_request", "thread_not_found", "message_not_found", "member_not_found", "not_a_member", "not_an_admin", "not_the_sender",
 		"thread_deleted", "already_a_member", "name_unchanged", "role_unchanged", "text_unchanged", "last_admin", "concurrent_update",
 		"version_mismatch", "body_too_large", "unsupported_media_type", "invalid_request", "idempotency_key_reused", "store_unavailable",
+		"expectation_failed", "headers_too_large",
 	} {
 		if !strings.Contains(string(text), `"code":"`+code+`"`) {
 			t.Errorf("no example of %s", code)

@@ -102,13 +102,13 @@ func newProblem(status int, code, detail string) *Problem {
 	return &Problem{Status: status, Title: http.StatusText(status), Detail: detail, Code: code}
 }
 
-// passes tells that the same request may succeed a moment later.
-func (p *Problem) passes() bool { return p.Code == storeUnavailable || p.Code == concurrentUpdate }
+// transient tells that the same request may succeed a moment later.
+func (p *Problem) transient() bool { return p.Code == storeUnavailable || p.Code == concurrentUpdate }
 
 // write answers with the problem.
 func (p *Problem) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", mediaProblem)
-	if p.passes() {
+	if p.transient() {
 		w.Header().Set(retryAfter, "1")
 	}
 	w.WriteHeader(p.Status)
