@@ -82,8 +82,8 @@ func testRepeatsAfterARestart(t *testing.T, s *system) {
 	key := headers{"Idempotency-Key": ulid.Make().String()}
 	first := ada.attempt(t, "/threads/create", fields{"name": "before"}, key)
 	write := s.writer
-	write.stop(t)
-	write.start(t)
+	write.Stop(t)
+	write.Start(t)
 	again := ada.attempt(t, "/threads/create", fields{"name": "before"}, key)
 	if first.status != 201 || string(again.raw) != string(first.raw) || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("first %d %s, then %d %s", first.status, first.raw, again.status, again.raw)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/tests/programs"
 	"example.com/threads/tests/testenv"
 )
 
@@ -109,9 +110,9 @@ func testNothingIsLostOrDoubledByKills(t *testing.T, s *system) {
 	done := make(chan struct{})
 	go func() { group.Wait(); close(done) }()
 	for kill := range kills {
-		victim := []*program{s.writer, s.projector}[kill%2]
-		victim.kill(t)
-		victim.start(t)
+		victim := []*programs.Program{s.writer, s.projector}[kill%2]
+		victim.Kill(t)
+		victim.Start(t)
 	}
 	<-done
 

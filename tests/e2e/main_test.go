@@ -1,12 +1,11 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
+
+	"example.com/threads/tests/programs"
 )
 
 // binaries is the folder of the programs under test.
@@ -21,7 +20,7 @@ func TestMain(m *testing.M) {
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
 		if os.Getenv(writeAPIVar) == "" {
-			if err := build(folder); err != nil {
+			if err := programs.Build(folder, "../../cmd/...", "../../tools/dynamodb-setup", "../../rdb-migration/cmd/migrate"); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				return 1
 			}
@@ -29,18 +28,4 @@ func TestMain(m *testing.M) {
 		binaries = folder
 		return m.Run()
 	}())
-}
-
-func build(folder string) error {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		return err
-	}
-	command := exec.CommandContext(context.Background(), "go", "build", "-o", folder,
-		"./cmd/write-api", "./cmd/read-api", "./cmd/read-model-updater", "./cmd/standalone", "./tools/dynamodb-setup", "./rdb-migration/cmd/migrate")
-	command.Dir = root
-	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the programs: %w\n%s", err, output)
-	}
-	return nil
 }

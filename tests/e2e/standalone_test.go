@@ -22,7 +22,7 @@ func TestTheReadModelIsMadeAgain(t *testing.T) {
 		last = ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": text})
 	}
 	before := ada.view(t, thread, token(last))
-	s.writer.stop(t)
+	s.writer.Stop(t)
 	files, err := filepath.Glob(filepath.Join(s.folder, "readmodel.db*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("files %v, %v", files, err)
@@ -32,11 +32,11 @@ func TestTheReadModelIsMadeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.writer.start(t)
+	s.writer.Start(t)
 	if diff := cmp.Diff(before, ada.view(t, thread, token(last))); diff != "" {
 		t.Error("the thread before and after (-before +after):\n" + diff)
 	}
-	if text, err := os.ReadFile(s.writer.log); err != nil || strings.Contains(string(text), "ERROR") {
+	if text, err := os.ReadFile(s.writer.Log); err != nil || strings.Contains(string(text), "ERROR") {
 		t.Errorf("the log tells of errors, or can't be read: %v", err)
 	}
 }

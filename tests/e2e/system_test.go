@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"example.com/threads/tests/programs"
 	"example.com/threads/tests/testenv"
 )
 
@@ -19,8 +20,8 @@ const (
 // system is the whole application, with a store and a read model of its own.
 type system struct {
 	writeURL, readURL, updaterURL string
-	writer, projector             *program // who takes commands, and who projects; the same in one process
-	folder                        string   // of the SQLite files, in one process
+	writer, projector             *programs.Program // who takes commands, and who projects; the same in one process
+	folder                        string            // of the SQLite files, in one process
 }
 
 // setups are the ways to run the system that the README tells of.
@@ -60,14 +61,14 @@ func startsPrograms(t *testing.T) {
 func threePrograms(t *testing.T, env []string) *system {
 	t.Helper()
 	runOnce(t, "migrate", env, "up")
-	write := newProgram(t, "write-api", env, "WRITE_API_ADDR")
-	updater := newProgram(t, "read-model-updater", env, "UPDATER_ADDR")
-	read := newProgram(t, "read-api", env, "READ_API_ADDR")
-	for _, p := range []*program{write, updater, read} {
-		p.start(t)
+	write := programs.New(t, binaries, "write-api", env, "WRITE_API_ADDR")
+	updater := programs.New(t, binaries, "read-model-updater", env, "UPDATER_ADDR")
+	read := programs.New(t, binaries, "read-api", env, "READ_API_ADDR")
+	for _, p := range []*programs.Program{write, updater, read} {
+		p.Start(t)
 	}
 	return &system{
-		writeURL: write.urls[0], updaterURL: updater.urls[0], readURL: read.urls[0],
+		writeURL: write.URLs[0], updaterURL: updater.URLs[0], readURL: read.URLs[0],
 		writer: write, projector: updater,
 	}
 }
@@ -75,9 +76,9 @@ func threePrograms(t *testing.T, env []string) *system {
 func oneProcess(t *testing.T) *system {
 	t.Helper()
 	folder := t.TempDir()
-	p := newProgram(t, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften, "LOG_LEVEL=info"}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR")
-	p.start(t)
-	return &system{writeURL: p.urls[0], readURL: p.urls[1], updaterURL: p.urls[2], writer: p, projector: p, folder: folder}
+	p := programs.New(t, binaries, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften, "LOG_LEVEL=info"}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR")
+	p.Start(t)
+	return &system{writeURL: p.URLs[0], readURL: p.URLs[1], updaterURL: p.URLs[2], writer: p, projector: p, folder: folder}
 }
 
 // snapshotsOften makes the tests come across snapshots.

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "modernc.org/sqlite"
 
+	"example.com/threads/tests/programs"
 	"example.com/threads/tests/testenv"
 )
 
@@ -62,9 +63,9 @@ func TestAnEarlierBuildsSQLiteFilesAreRead(t *testing.T) {
 				}
 			}
 			rememberReceipts(t, filepath.Join(folder, "events.db"))
-			p := newProgram(t, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR")
-			p.start(t)
-			goesOn(t, &system{writeURL: p.urls[0], readURL: p.urls[1], updaterURL: p.urls[2]}, "sqlite.expected.json")
+			p := programs.New(t, binaries, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR")
+			p.Start(t)
+			goesOn(t, &system{writeURL: p.URLs[0], readURL: p.URLs[1], updaterURL: p.URLs[2]}, "sqlite.expected.json")
 		})
 	}
 }

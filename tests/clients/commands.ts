@@ -1,0 +1,62 @@
+// Every command through openapi-fetch, with the types that openapi-typescript makes of the served document. What does not
+// fit them does not compile.
+import assert from 'node:assert/strict';
+import createClient, { type Middleware } from 'openapi-fetch';
+import type { components, paths } from './api.js';
+
+const writeURL = process.env.WRITE_API_URL ?? '';
+const api = createClient<paths>({ baseUrl: writeURL });
+
+const called = new Set<string>();
+const remember: Middleware = {
+  onRequest({ schemaPath }) {
+    called.add(schemaPath);
+  },
+};
+api.use(remember);
+
+type Problem = components['schemas']['Problem'];
+
+/** The answer to a command, which has to succeed. */
+async function done<T>(call: Promise<{ data?: T; error?: Problem; response: Response }>): Promise<T> {
+  const { data, error, response } = await call;
+  if (data === undefined) throw new Error(`${response.url}: ${JSON.stringify(error)}`);
+  return data;
+}
+
+const ada = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+const bob = '01ARZ3NDEKTSV4RRFFQ69G5FAW';
+
+const created = await done(
+  api.POST('/threads/create', {
+    params: { header: { 'X-Tenant-Code': 'typed', 'Idempotency-Key': crypto.randomUUID() } },
+    body: { executor_id: ada, name: 'tea' },
+  }),
+);
+const thread = { executor_id: ada, thread_id: created.thread_id };
+const header = { 'X-Tenant-Code': 'typed' };
+const params = { header };
+
+await done(api.POST('/threads/rename', { params: { header: { ...header, 'If-Match': `"${created.version}"` } }, body: { ...thread, name: 'coffee' } }));
+const joined = await done(api.POST('/threads/add_member', { params, body: { ...thread, user_account_id: bob, role: 'Member' } }));
+assert.equal(joined.member_id.length, 26);
+await done(api.POST('/threads/change_member_role', { params, body: { ...thread, user_account_id: bob, role: 'Admin' } }));
+await done(api.POST('/threads/remove_member', { params, body: { ...thread, user_account_id: { value: bob } } }));
+const { message_id } = await done(api.POST('/threads/post_message', { params, body: { ...thread, text: 'Anyone for a cup?' } }));
+await done(api.POST('/threads/edit_message', { params, body: { ...thread, message_id, text: 'Anyone for two?' } }));
+await done(api.POST('/threads/delete_message', { params, body: { ...thread, message_id } }));
+const { snapshot_version } = await done(api.POST('/threads/snapshot', { params, body: thread }));
+assert.equal(snapshot_version, created.version + 7);
+const { version } = await done(api.POST('/threads/delete', { params, body: thread }));
+assert.equal(version, created.version + 8);
+
+const late = await api.POST('/threads/rename', { params, body: { ...thread, name: 'too late' } });
+assert.equal(late.response.status, 409);
+assert.equal(late.error?.code, 'thread_deleted');
+
+const health: components['schemas']['HealthAnswer'] | undefined = (await api.GET('/health/ready')).data;
+assert.equal(health?.status, 'ready');
+
+const document: { paths: Record<string, { post?: object }> } = await (await fetch(`${writeURL}/openapi.json`)).json();
+const commands = Object.keys(document.paths).filter((path) => document.paths[path]?.post);
+assert.deepEqual([...called].filter((path) => path !== '/health/ready').sort(), commands.sort());

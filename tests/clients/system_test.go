@@ -1,0 +1,59 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"example.com/threads/tests/programs"
+)
+
+// binaries is the folder of the programs under test.
+var binaries string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		folder, err := os.MkdirTemp("", "threads-clients-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(folder) }()
+		if err := programs.Build(folder, "../../cmd/...", "../../rdb-migration/cmd/migrate"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		binaries = folder
+		return m.Run()
+	}())
+}
+
+// system is the three programs on SQLite files of their own.
+type system struct{ write, updater, read *programs.Program }
+
+func start(t *testing.T) *system {
+	t.Helper()
+	folder := t.TempDir()
+	env := []string{
+		"LOG_LEVEL=warn",
+		"EVENT_STORE=sqlite",
+		"EVENT_STORE_URL=sqlite:" + filepath.Join(folder, "events.db"),
+		"DATABASE_URL=sqlite:" + filepath.Join(folder, "readmodel.db"),
+	}
+	migrate := exec.CommandContext(t.Context(), filepath.Join(binaries, "migrate"), "up")
+	migrate.Env = env
+	if output, err := migrate.CombinedOutput(); err != nil {
+		t.Fatalf("migrate: %v\n%s", err, output)
+	}
+	s := &system{
+		write:   programs.New(t, binaries, "write-api", env, "WRITE_API_ADDR"),
+		updater: programs.New(t, binaries, "read-model-updater", env, "UPDATER_ADDR"),
+		read:    programs.New(t, binaries, "read-api", env, "READ_API_ADDR"),
+	}
+	for _, p := range []*programs.Program{s.write, s.updater, s.read} {
+		p.Start(t)
+	}
+	return s
+}

@@ -1,0 +1,139 @@
+package programs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.com/threads/tests/testenv"
+)
+
+// Program is one of the real programs, which a test may start, stop and kill as often as it likes.
+type Program struct {
+	// URLs has one for each address that it listens on.
+	URLs []string
+	// Log is the file of its output, of all its lives.
+	Log string
+
+	path string
+	env  []string // all that it sees: what a developer has exported may name a system that is in use
+
+	mutex sync.Mutex
+	life  *exec.Cmd
+}
+
+// Build builds the packages' programs into the folder, as go build names them.
+func Build(folder string, packages ...string) error {
+	command := exec.CommandContext(context.Background(), "go", append([]string{"build", "-o", folder}, packages...)...)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the programs: %w\n%s", err, output)
+	}
+	return nil
+}
+
+// New prepares the program with the name in the folder binaries. It listens on a free port for each of the variables that
+// name its addresses, and ends with the test.
+func New(t *testing.T, binaries, name string, env []string, addressVars ...string) *Program {
+	p := &Program{path: filepath.Join(binaries, name), env: env, Log: filepath.Join(t.TempDir(), name+".log")}
+	for _, variable := range addressVars {
+		address := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
+		p.env = append(p.env[:len(p.env):len(p.env)], variable+"="+address)
+		p.URLs = append(p.URLs, "http://"+address)
+	}
+	t.Cleanup(func() {
+		p.Kill(t)
+		if t.Failed() {
+			p.showLog(t)
+		}
+	})
+	return p
+}
+
+// Start returns when the program is ready.
+func (p *Program) Start(t *testing.T) {
+	t.Helper()
+	output, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = output.Close() }()
+	life := exec.CommandContext(context.WithoutCancel(t.Context()), p.path)
+	life.Env = p.env
+	life.Stdout, life.Stderr = output, output
+	life.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := life.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.mutex.Lock()
+	p.life = life
+	p.mutex.Unlock()
+	for _, url := range p.URLs {
+		testenv.Eventually(t, 60*time.Second, func() error { return ready(t, url) })
+	}
+}
+
+func ready(t *testing.T, url string) error {
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/health/ready", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s/health/ready answers %s", url, response.Status)
+	}
+	return nil
+}
+
+// Kill ends the program as a power cut would.
+func (p *Program) Kill(t *testing.T) {
+	t.Helper()
+	_ = p.end(t, syscall.SIGKILL) // that it was killed
+}
+
+// Stop ends the program as an operator would, and checks that it ended in order.
+func (p *Program) Stop(t *testing.T) {
+	t.Helper()
+	if err := p.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("%s did not stop in order: %v", p.path, err)
+	}
+}
+
+func (p *Program) end(t *testing.T, signal syscall.Signal) error {
+	t.Helper()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.life == nil {
+		return nil
+	}
+	if err := p.life.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("end %s: %v", p.path, err)
+	}
+	err := p.life.Wait()
+	p.life = nil
+	return err
+}
+
+func (p *Program) showLog(t *testing.T) {
+	content, err := os.ReadFile(p.Log)
+	if err != nil {
+		t.Logf("%s: %v", p.path, err)
+		return
+	}
+	const most = 8000
+	if len(content) > most {
+		content = content[len(content)-most:]
+	}
+	t.Logf("the end of what %s said:\n%s", p.path, content)
+}
