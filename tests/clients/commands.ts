@@ -1,6 +1,7 @@
 // Every command through openapi-fetch, with the types that openapi-typescript makes of the served document. What does not
 // fit them does not compile.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import createClient, { type Middleware } from 'openapi-fetch';
 import type { components, paths } from './api.js';
 
@@ -29,7 +30,7 @@ const bob = '01ARZ3NDEKTSV4RRFFQ69G5FAW';
 
 const created = await done(
   api.POST('/threads/create', {
-    params: { header: { 'X-Tenant-Code': 'typed', 'Idempotency-Key': crypto.randomUUID() } },
+    params: { header: { 'X-Tenant-Code': 'typed', 'Idempotency-Key': randomUUID() } },
     body: { executor_id: ada, name: 'tea' },
   }),
 );

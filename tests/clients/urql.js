@@ -13,8 +13,8 @@ const forward = subscriptionExchange({
 });
 
 const clients = {
-  'server-sent events': new Client({ url: graphqlURL, exchanges: [fetchExchange], fetchSubscriptions: true, preferGetMethod: false }),
-  WebSockets: new Client({ url: graphqlURL, exchanges: [forward, fetchExchange], preferGetMethod: false }),
+  'server-sent events': new Client({ url: graphqlURL, exchanges: [fetchExchange], fetchSubscriptions: true }),
+  WebSockets: new Client({ url: graphqlURL, exchanges: [forward, fetchExchange] }),
 };
 
 for (const [transport, client] of Object.entries(clients)) {
