@@ -71,19 +71,20 @@ var (
 
 // Decide says what command makes of state: the events that follow, or the rejection that explains why nothing does.
 func Decide(state Account, command Command) ([]Event, error) {
-	if register, begins := command.(Register); begins {
+	if _, begins := command.(Register); !begins {
+		switch {
+		case !state.registered:
+			return nil, ErrAccountNotFound
+		case state.closed:
+			return nil, ErrAccountClosed
+		}
+	}
+	switch c := command.(type) {
+	case Register:
 		if state.registered {
 			return nil, ErrAccountExists
 		}
-		return []Event{Registered(register)}, nil
-	}
-	switch {
-	case !state.registered:
-		return nil, ErrAccountNotFound
-	case state.closed:
-		return nil, ErrAccountClosed
-	}
-	switch c := command.(type) {
+		return []Event{Registered(c)}, nil
 	case Rename:
 		if c.Name == state.name {
 			return nil, ErrNameUnchanged

@@ -18,7 +18,9 @@ var (
 )
 
 func TestRules(t *testing.T) {
-	rule := func(name string) kit.Rule[account.Account, account.Command, account.Event] { return accounts.Rule(t, name) }
+	rule := func(name string) kit.Rule[account.Account, account.Command, account.Event] {
+		return accounts.Rule(t, name)
+	}
 
 	rule("anyone registers").When(account.Register{Name: ada}).Then(registered)
 	rule("an account is registered once").Given(registered).When(account.Register{Name: countess}).Rejected(account.ErrAccountExists)

@@ -3,16 +3,60 @@ package httpserver
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 )
 
-// WriteProblem answers with a problem document (RFC 9457): detail is for people, code for programs.
+// problem is a problem document (RFC 9457).
+type problem struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Code   string `json:"code"`
+}
+
+func newProblem(status int, code, detail string) problem {
+	return problem{status, http.StatusText(status), detail, code}
+}
+
+// WriteProblem answers with a problem document: detail is for people, code for programs.
 func WriteProblem(w http.ResponseWriter, status int, code, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(struct { // fails only when the client has gone
-		Status int    `json:"status"`
-		Title  string `json:"title"`
-		Detail string `json:"detail"`
-		Code   string `json:"code"`
-	}{status, http.StatusText(status), detail, code})
+	_ = json.NewEncoder(w).Encode(newProblem(status, code, detail)) // fails only when the client has gone
+}
+
+// WithProblems serves mux, and answers with a problem document what it has no route for. hint says what there is.
+func WithProblems(mux *http.ServeMux, hint string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		allowed := strings.Join(methodsOf(mux, r), ", ")
+		if allowed == "" {
+			WriteProblem(w, http.StatusNotFound, "path_not_found", "there is nothing at this path; "+hint)
+			return
+		}
+		w.Header().Set("Allow", allowed)
+		WriteProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path takes "+allowed)
+	})
+}
+
+// methodsOf are the methods that the path of a request has routes for.
+func methodsOf(mux *http.ServeMux, r *http.Request) []string {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		probe := r.Clone(r.Context())
+		probe.Method = method
+		if _, pattern := mux.Handler(probe); pattern != "" {
+			methods = append(methods, method)
+		}
+	}
+	return methods
+}
+
+// Route is the path of the mux's route that a request took, and empty where it took none.
+func Route(r *http.Request) string {
+	_, path, _ := strings.Cut(r.Pattern, " ")
+	return path
 }

@@ -48,18 +48,6 @@ func (c refusalConn) Write(answer []byte) (int, error) {
 	return len(answer), nil
 }
 
-// problem is a problem document (RFC 9457).
-type problem struct {
-	Status int    `json:"status"`
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
-	Code   string `json:"code"`
-}
-
-func newProblem(status int, code, detail string) problem {
-	return problem{status, http.StatusText(status), detail, code}
-}
-
 // refusalsByStatus are by the part of the status line between the version and the cause.
 var refusalsByStatus = map[string]problem{
 	"400 Bad Request":                     newProblem(400, "malformed_request", "the request is not well-formed HTTP/1.1"),

@@ -94,5 +94,5 @@ func (s *Server) routes(ctx context.Context) (http.Handler, error) {
 	for path, file := range page {
 		mux.Handle("GET "+path, file)
 	}
-	return metrics.HTTP(registry, route)(withProblems(mux)), nil
+	return metrics.HTTP(registry, httpserver.Route)(httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")), nil
 }

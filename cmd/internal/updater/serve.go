@@ -87,5 +87,5 @@ func routes(watch *watch, metrics http.Handler) http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics\n")
 	})
-	return mux
+	return httpserver.WithProblems(mux, "/health/ready tells how far the projection is, /metrics its figures")
 }
