@@ -2,7 +2,7 @@
 # does is its command: /write-api, /read-model-updater, /read-api, /dynamodb-setup, /migrate up, /healthcheck <url>.
 #
 # The image builds with BuildKit and with Docker's classic builder. The latter refuses cache mounts; layers do the caching.
-# The tag is that of go.mod's `go` line, which tests/compose holds together.
+# The tag is that of go.mod's `go` line, which tools/dev/compose-check holds together.
 FROM golang:1.26.8-bookworm AS build
 WORKDIR /src
 ENV CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"

@@ -1,10 +1,13 @@
 # Everything a developer does here. `make help` prints this file's own targets.
 
 DEVSERVICES   := ./bin/devservices
-TESTREPORT    := ./bin/testreport
+GOTESTSUM     := ./bin/gotestsum
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# For a part of the tests: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'
+# Two modules: the system, and what only its developers run, whose dependencies are not the system's.
+MODULES := . ./tools/dev
+
+# For a part of the tests: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... is both modules.
 PACKAGES   ?= ./...
 TEST_FLAGS ?= -race -count=1 -timeout=15m
 
@@ -13,8 +16,8 @@ TEST_FLAGS ?= -race -count=1 -timeout=15m
 run: ## builds and runs everything in one process on SQLite under ./data; needs Go alone
 	@go build -o ./bin/standalone ./cmd/standalone && exec ./bin/standalone
 
-test: $(DEVSERVICES) $(TESTREPORT) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
-	@$(DEVSERVICES) exec -- $(TESTREPORT) $(TEST_FLAGS) $(PACKAGES)
+test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
+	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
 
 dev-up: $(DEVSERVICES) ## starts those services and the three programs that are not running, in the background; logs in ./data/dev
 	@$(DEVSERVICES) up
@@ -23,13 +26,13 @@ dev-down: $(DEVSERVICES) ## stops what dev-up started, and keeps the data
 	@$(DEVSERVICES) down
 
 up: ## the services and the programs by Docker Compose
-	@./tools/compose-check/system.sh up
+	@./tools/dev/compose-check/system.sh up
 
 down: ## stops what up started, and keeps the data
-	@./tools/compose-check/system.sh down
+	@./tools/dev/compose-check/system.sh down
 
 compose-check: ## runs the compose file for real and the end-to-end tests on it, with stand-ins for images it cannot pull
-	@./tools/compose-check/run.sh
+	@./tools/dev/compose-check/run.sh
 
 migrate: $(DEVSERVICES) ## DynamoDB tables and SQL schema, where the environment says, or else for dev-up
 	@$(DEVSERVICES) migrate
@@ -48,13 +51,11 @@ check-format:
 
 check-lint:
 	@echo "check: vet and lint (the linter is built first, which takes a minute or two once)"
-	@go vet ./...
-	@go run $(GOLANGCI_LINT) run ./...
+	@for module in $(MODULES); do (cd $$module && go vet ./... && go run $(GOLANGCI_LINT) run ./...) || exit 1; done
 
 check-modules:
 	@echo "check: go.mod and go.sum"
-	@go mod tidy -diff
-	@go mod verify
+	@for module in $(MODULES); do (cd $$module && go mod tidy -diff && go mod verify) || exit 1; done
 
 # Compares every Go file before and after, so that it works with changes that are not committed too.
 check-generated:
@@ -75,8 +76,11 @@ help: ## this table
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Always through go build, which knows what has changed.
-./bin/%: FORCE
-	@go build -o $@ ./tools/$*
+$(DEVSERVICES): FORCE
+	@go build -C tools/dev -o ../../bin/ ./devservices
+
+$(GOTESTSUM): FORCE
+	@go build -C tools/dev -o ../../bin/ gotest.tools/gotestsum
 
 FORCE:
 

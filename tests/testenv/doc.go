@@ -1,6 +1,6 @@
 // Package testenv gives integration tests the real services that they run against.
 //
-// It starts nothing: `make test` does, through tools/devservices, and hands the addresses over in
+// It starts nothing: `make test` does, through tools/dev/devservices, and hands the addresses over in
 // TEST_DYNAMODB_ENDPOINT and TEST_MYSQL_DSN. A test that needs a service asks for it in one line:
 //
 //	cfg := testenv.DynamoDBConfig(t) // aws.Config for DynamoDB Local

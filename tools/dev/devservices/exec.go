@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"example.com/threads/tools/dev/devservices/internal/launch"
+	"example.com/threads/tools/dev/devservices/internal/services"
+)
+
+// The variables that tests read. A service whose variable is set already is not started.
+const (
+	dynamoDBVar = "TEST_DYNAMODB_ENDPOINT"
+	mySQLVar    = "TEST_MYSQL_DSN"
+)
+
+// service is one service of a run.
+type service struct {
+	name, variable string
+	program        func(services.Instance, launch.Progress) launch.Program
+	address        func(port int) string
+}
+
+var testServices = []service{
+	{services.DynamoDBName, dynamoDBVar, services.DynamoDB, services.Endpoint},
+	{services.MySQLName, mySQLVar, services.MySQL, func(port int) string { return services.DSN(port, "") }},
+}
+
+// execute starts the services, runs argv with their addresses in its environment, stops them however argv ends, and returns
+// its exit code. When ctx ends, argv is ended first.
+func execute(ctx context.Context, progress launch.Progress, argv []string) (code int, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	guard := []string{self, guardCommand}
+	folder, remove, err := newFolder()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+
+	running, addresses, errs := make([]*launch.Attached, 2), make([]string, 2), make([]error, 2)
+	var starting sync.WaitGroup
+	for i, service := range testServices {
+		if os.Getenv(service.variable) == "" {
+			progress("starting %s", service.name)
+			starting.Go(func() { running[i], addresses[i], errs[i] = service.start(ctx, progress, guard, folder) })
+		}
+	}
+	if err := services.Compiler(ctx, progress); err != nil {
+		progress("no C compiler, which go test -race needs: %v", err)
+	}
+	starting.Wait()
+	env := os.Environ()
+	for i, service := range testServices {
+		if running[i] != nil {
+			defer running[i].Stop()
+			env = append(env, service.variable+"="+addresses[i])
+			progress("%s=%s", service.variable, addresses[i])
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return 0, err
+	}
+	return launch.Foreground(ctx, guard, argv, env)
+}
+
+const attempts = 3
+
+// start starts the service on a port that was free a moment ago, and on another one when somebody else was quicker.
+func (s service) start(
+	ctx context.Context, progress launch.Progress, guard []string, folder string,
+) (running *launch.Attached, address string, err error) {
+	for range attempts {
+		var port int
+		if port, err = freePort(ctx); err != nil {
+			return nil, "", err
+		}
+		at := services.Instance{Port: port, Folder: filepath.Join(folder, s.name)}
+		running, err = launch.StartAttached(ctx, guard, s.program(at, progress), folder)
+		if err == nil || ctx.Err() != nil || !launch.PortTaken(ctx, port) {
+			return running, s.address(port), err
+		}
+	}
+	return nil, "", err
+}
+
+func freePort(ctx context.Context) (int, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"io"
+	"strconv"
+	"text/template"
+
+	"example.com/threads/tools/dev/devservices/internal/services"
+)
+
+var hints = template.Must(template.New("hints").Parse(`
+The system is up.
+
+  commands (REST)     {{.Write}}          documentation {{.Write}}/docs
+  queries (GraphQL)   {{.Read}}/graphql  GraphiQL      {{.Read}}
+  updater             {{.Updater}}          health        {{.Updater}}/health/ready
+  DynamoDB Local      {{.DynamoDB}}
+  MySQL or MariaDB    {{.User}}:{{.Password}}@127.0.0.1:{{.MySQLPort}}/{{.Database}}
+  logs, process ids   {{.Folder}}
+
+Try it: create a thread, post a message, read it back.
+
+  THREAD=$(curl -s {{.Write}}/threads/create -H 'Content-Type: application/json' \
+    -d '{"executor_id":"{{.UserAccount}}","name":"hello"}' | sed 's/.*"thread_id":"\([0-9A-Z]*\)".*/\1/')
+  curl -s {{.Write}}/threads/post_message -H 'Content-Type: application/json' \
+    -d '{"executor_id":"{{.UserAccount}}","thread_id":"'$THREAD'","text":"first message"}'
+  curl -s {{.Read}}/graphql -H 'Content-Type: application/json' -H "Consistency-Token: $THREAD:2" \
+    -d '{"query":"{ getMessages(threadId: \"'$THREAD'\", userAccountId: \"{{.UserAccount}}\") { id text createdAt } }"}'
+
+make dev-down stops it and keeps the data; make dev-up starts what is not running.
+`))
+
+// hints writes the addresses of the running system and commands to try, ready to paste.
+func (s settings) hints(out io.Writer) error {
+	return hints.Execute(out, map[string]string{
+		"Write":       localURL(s.addresses["write-api"]),
+		"Read":        localURL(s.addresses["read-api"]),
+		"Updater":     localURL(s.addresses[updater]),
+		"DynamoDB":    services.Endpoint(s.dynamoDBPort),
+		"MySQLPort":   strconv.Itoa(s.mySQLPort),
+		"User":        services.User,
+		"Password":    services.Password,
+		"Database":    services.Database,
+		"Folder":      s.short(""),
+		"UserAccount": "01H42K4ABWQ5V2XQEP3A48VE0Z",
+	})
+}

@@ -1,0 +1,153 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Background is a folder of logs (<name>.log) and pid files (<name>.pid) of programs that outlive the process that started
+// them. A pid counts only while it is the id of a process with the program's mark on its command line, so that a number
+// that passed on to a stranger is never waited for or killed. One process at a time may use a folder.
+type Background struct {
+	Folder   string
+	Progress Progress
+}
+
+// Ensure starts the program unless it runs, and returns when it is ready. A program that was started and did not become
+// ready is stopped again.
+func (b Background) Ensure(ctx context.Context, p Program) error {
+	pid, err := b.Running(p)
+	if err != nil {
+		return err
+	}
+	if pid != 0 {
+		b.Progress("%s runs already (pid %d)", p.Name, pid)
+		err := p.awaitReady(ctx, func() bool { return p.is(pid) }, b.file(p, ".log"))
+		if !errors.Is(err, errEnded) {
+			return err
+		}
+		b.Progress("%s has ended", p.Name) // it was killed a moment ago
+	}
+	if err := p.awaitPort(ctx, b.Progress); err != nil {
+		return err
+	}
+	argv, err := p.Prepare(ctx)
+	if err != nil {
+		return err
+	}
+	b.Progress("starting %s on port %d", p.Name, p.Port)
+	begin := time.Now()
+	if err := b.start(ctx, p, argv); err != nil {
+		return err
+	}
+	b.Progress("%s is ready after %.1fs", p.Name, time.Since(begin).Seconds())
+	return nil
+}
+
+func (b Background) start(ctx context.Context, p Program, argv []string) error {
+	log, err := os.OpenFile(b.file(p, ".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("log of %s: %w", p.Name, err)
+	}
+	defer func() { _ = log.Close() }()
+
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives this process
+	cmd.Env = p.Env
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", p.Name, err)
+	}
+	pid := cmd.Process.Pid
+	if err := os.WriteFile(b.file(p, ".pid"), []byte(strconv.Itoa(pid)+"\n"), 0o644); err != nil {
+		return errors.Join(fmt.Errorf("pid of %s: %w", p.Name, err), cmd.Process.Kill(), cmd.Wait())
+	}
+	go func() { _ = cmd.Wait() }() // how it ended is in its log
+	if err := p.awaitReady(ctx, func() bool { return p.is(pid) }, log.Name()); err != nil {
+		_, stopped := b.Stop(p)
+		return errors.Join(err, stopped)
+	}
+	return nil
+}
+
+// Running returns the process id of the program, or 0 when it does not run.
+func (b Background) Running(p Program) (int, error) {
+	content, err := os.ReadFile(b.file(p, ".pid"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("pid of %s: %w", p.Name, err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err == nil && pid > 0 && p.is(pid) {
+		return pid, nil
+	}
+	return 0, nil
+}
+
+// Grace is how long a program may take to end when asked to, before it is killed.
+const Grace = 15 * time.Second
+
+const stopInterval = 20 * time.Millisecond
+
+// Stop ends the program if it runs, says whether it did, and returns when it is gone and has given its port back.
+func (b Background) Stop(p Program) (wasRunning bool, err error) {
+	pid, err := b.Running(p)
+	if err != nil {
+		return false, err
+	}
+	if pid != 0 {
+		stop(pid, p)
+	}
+	if err := os.Remove(b.file(p, ".pid")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return pid != 0, fmt.Errorf("pid of %s: %w", p.Name, err)
+	}
+	return pid != 0, nil
+}
+
+func stop(pid int, p Program) {
+	killAt := time.Now().Add(Grace)
+	_ = syscall.Kill(pid, syscall.SIGTERM)
+	ticker := time.NewTicker(stopInterval)
+	defer ticker.Stop()
+	for p.is(pid) {
+		if time.Now().After(killAt) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		<-ticker.C
+	}
+	giveUp := time.Now().Add(portTimeout) // where another program has the port
+	for PortTaken(context.Background(), p.Port) && time.Now().Before(giveUp) {
+		<-ticker.C
+	}
+}
+
+func (b Background) file(p Program, suffix string) string {
+	return filepath.Join(b.Folder, p.Name+suffix)
+}
+
+// is tells whether this process is the program.
+func (p Program) is(pid int) bool { return strings.Contains(CommandLine(pid), p.Mark) }
+
+// CommandLine is the command line of a living process, "" when there is none. A process that ended and is not reaped yet
+// has none.
+func CommandLine(pid int) string {
+	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {
+		return strings.ReplaceAll(string(line), "\x00", " ")
+	}
+	line, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output() //nolint:noctx // ps answers at once
+	if err != nil {
+		return ""
+	}
+	return string(line)
+}

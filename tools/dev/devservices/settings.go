@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/threads/tools/dev/devservices/internal/services"
+)
+
+// settings say where the development system is.
+type settings struct {
+	root                    string // of the clone; absolute
+	folder                  string // of logs, pid files, data and built programs; absolute
+	dynamoDBPort, mySQLPort int
+	addresses               map[string]string // that programs listen on, by program
+}
+
+const updater = "read-model-updater"
+
+// listeners are the programs in the order they are started, with the variable of their address and its default.
+var listeners = []struct{ program, variable, address string }{
+	{"write-api", "WRITE_API_ADDR", ":28080"},
+	{updater, "UPDATER_ADDR", ":28081"},
+	{"read-api", "READ_API_ADDR", ":28082"},
+}
+
+// readSettings reads the ports and addresses from the environment. root is the clone's folder.
+func readSettings(root string, getenv func(string) string) (settings, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return settings{}, err
+	}
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		return settings{}, fmt.Errorf("run this in the folder of go.mod: %w", err)
+	}
+	s := settings{root: root, folder: filepath.Join(root, "data", "dev"), addresses: map[string]string{}}
+	var wrong []error
+	read := func(name, value, before, want string) string {
+		if set := getenv(name); set != "" {
+			value = set
+		}
+		if portOf(before+value) == 0 {
+			wrong = append(wrong, fmt.Errorf("%s is %q: set it to %s", name, value, want))
+		}
+		return value
+	}
+	port := func(name, value string) int {
+		return portOf(":" + read(name, value, ":", "a port, 1 to 65535"))
+	}
+	s.dynamoDBPort = port("DEV_DYNAMODB_PORT", "28000")
+	s.mySQLPort = port("DEV_MYSQL_PORT", "23306")
+	for _, l := range listeners {
+		s.addresses[l.program] = read(l.variable, l.address, "", "host:port of this machine, such as :29090")
+	}
+	return s, errors.Join(wrong...)
+}
+
+// environment is what the programs and the migrations get to see: where the development system has its data, with
+// credentials that are good for nothing else, and over this process's own environment. That may name the data of another
+// system, in part or as a whole; how the programs work - LOG_LEVEL, SNAPSHOT_EVERY and the like - is left to it.
+func (s settings) environment() []string {
+	endpoint := services.Endpoint(s.dynamoDBPort)
+	env := append(withoutAWS(os.Environ()),
+		"AWS_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=local",
+		"AWS_SECRET_ACCESS_KEY=local",
+		"AWS_ENDPOINT_URL_DYNAMODB="+endpoint,
+		"AWS_ENDPOINT_URL_DYNAMODB_STREAMS="+endpoint,
+		"EVENT_STORE="+dynamoDBStore,
+		"EVENT_STORE_URL=", // what is empty counts as not set
+		"JOURNAL_TABLE=",
+		"SNAPSHOT_TABLE=",
+		"SHARD_COUNT=", // of the data that is there
+		"DATABASE_URL="+services.DSN(s.mySQLPort, services.Database),
+	)
+	for _, listener := range listeners {
+		env = append(env, listener.variable+"="+s.addresses[listener.program])
+	}
+	return env
+}
+
+// withoutAWS leaves out whatever the AWS SDK reads, of which there is much: profiles, roles, endpoints.
+func withoutAWS(env []string) []string {
+	return slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "AWS_") })
+}
+
+// short is a path below folder as seen from the clone.
+func (s settings) short(name string) string {
+	path := filepath.Join(s.folder, name)
+	if below, err := filepath.Rel(s.root, path); err == nil && filepath.IsLocal(below) {
+		return below
+	}
+	return path
+}
+
+// localURL is where a program that listens on this address can be asked from this machine.
+func localURL(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "http://" + address
+	}
+	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// portOf returns the port of an address, 0 where it has none that can be used.
+func portOf(address string) int {
+	_, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return 0
+	}
+	return int(port)
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"example.com/threads/tools/dev/devservices/internal/launch"
+	"example.com/threads/tools/dev/devservices/internal/services"
+)
+
+// system is the development system: the two services with durable data, and the programs, all in the background.
+type system struct {
+	settings settings
+	progress launch.Progress
+}
+
+// up starts what does not run, brings tables and schema to their present state, and returns when everything is ready.
+func (s system) up(ctx context.Context) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := s.beginAnewWithTheRows(); err != nil {
+		return err
+	}
+	if err := s.ensureAll(ctx, s.services()); err != nil {
+		return err
+	}
+	if err := s.goRun(ctx, migrations(dynamoDBStore), s.settings.environment()); err != nil {
+		return err
+	}
+	for _, program := range s.programs() {
+		if err := s.background().Ensure(ctx, program); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beginAnewWithTheRows stops an updater whose database has been removed: it would go on from where it was, and rows of
+// earlier events would be missing. One that starts on an empty database makes all rows from the journal.
+func (s system) beginAnewWithTheRows() error {
+	if _, err := os.Stat(filepath.Join(s.settings.folder, services.MySQLName)); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, program := range s.programs() {
+		if program.Name == updater {
+			if _, err := s.background().Stop(program); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ensureAll starts programs at the same time. One that fails does not stop the others: the next run finds them.
+func (s system) ensureAll(ctx context.Context, programs []launch.Program) error {
+	errs := make([]error, len(programs))
+	var starting sync.WaitGroup
+	for i, program := range programs {
+		starting.Go(func() { errs[i] = s.background().Ensure(ctx, program) })
+	}
+	starting.Wait()
+	return errors.Join(errs...)
+}
+
+// down stops what up started, programs first, and leaves the data.
+func (s system) down(ctx context.Context) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all := append(s.services(), s.programs()...)
+	slices.Reverse(all)
+	for _, program := range all {
+		stopped, err := s.background().Stop(program)
+		switch {
+		case err != nil:
+			return err
+		case stopped:
+			s.progress("%s stopped", program.Name)
+		default:
+			s.progress("%s was not running", program.Name)
+		}
+	}
+	return nil
+}
+
+func (s system) lock(ctx context.Context) (unlock func(), err error) {
+	return launch.Lock(ctx, filepath.Join(s.settings.folder, "lock"), s.progress)
+}
+
+func (s system) background() launch.Background {
+	return launch.Background{Folder: s.settings.folder, Progress: s.progress}
+}
+
+func (s system) services() []launch.Program {
+	at := func(name string, port int) services.Instance {
+		return services.Instance{Port: port, Folder: filepath.Join(s.settings.folder, name), Durable: true}
+	}
+	dynamoDB := services.DynamoDB(at(services.DynamoDBName, s.settings.dynamoDBPort), s.progress)
+	dynamoDB.PortAdvice = "set DEV_DYNAMODB_PORT to a free port"
+	mySQL := services.MySQL(at(services.MySQLName, s.settings.mySQLPort), s.progress)
+	mySQL.PortAdvice = "set DEV_MYSQL_PORT to a free port"
+	mySQL.Advice = fmt.Sprintf("Where its data is damaged: rm -r %s, and make dev-up again. That is safe: the rows are made anew "+
+		"from the journal in %s.", s.settings.short(services.MySQLName), s.settings.short(services.DynamoDBName))
+	return []launch.Program{dynamoDB, mySQL}
+}
+
+// programs are those of this clone, in the order they are started.
+func (s system) programs() []launch.Program {
+	var programs []launch.Program
+	for _, listener := range listeners {
+		name, address := listener.program, s.settings.addresses[listener.program]
+		binary := filepath.Join(s.settings.folder, "bin", name)
+		programs = append(programs, launch.Program{
+			Name: name, Mark: binary, Env: s.settings.environment(), Port: portOf(address),
+			PortAdvice: "set " + listener.variable + " to another address, such as :29090",
+			Ready:      func(ctx context.Context) error { return healthy(ctx, localURL(address)+"/health/ready") },
+			Prepare: func(ctx context.Context) ([]string, error) {
+				s.progress("building %s", name)
+				return []string{binary}, s.goTool(ctx, os.Environ(), "build", "-o", binary, "./cmd/"+name)
+			},
+		})
+	}
+	return programs
+}
+
+func healthy(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET %s: %s", url, response.Status)
+	}
+	return nil
+}
+
+// dynamoDBStore is the value of EVENT_STORE for DynamoDB, which holds without one, too.
+const dynamoDBStore = "dynamodb"
+
+// migrations are the programs that bring tables and schema to their present state, for this value of EVENT_STORE. They
+// change nothing that is there already. DynamoDB has tables only where it is the event store.
+func migrations(eventStore string) [][]string {
+	schema := []string{"./rdb-migration/cmd/migrate", "up"}
+	if eventStore != "" && eventStore != dynamoDBStore {
+		return [][]string{schema}
+	}
+	return [][]string{{"./tools/dynamodb-setup"}, schema}
+}
+
+// migrate runs the migrations on what this process's environment names, as for AWS, or else on the development services.
+func (s system) migrate(ctx context.Context) error {
+	if os.Getenv("DATABASE_URL") == "" {
+		return s.goRun(ctx, migrations(dynamoDBStore), s.settings.environment())
+	}
+	return s.goRun(ctx, migrations(os.Getenv("EVENT_STORE")), os.Environ())
+}
+
+func (s system) goRun(ctx context.Context, migrations [][]string, env []string) error {
+	for _, migration := range migrations {
+		s.progress("migrating with %s", migration[0])
+		if err := s.goTool(ctx, env, append([]string{"run"}, migration...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s system) goTool(ctx context.Context, env []string, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = s.settings.root
+	cmd.Env = env
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("go %v: %w", args, err)
+	}
+	return nil
+}
