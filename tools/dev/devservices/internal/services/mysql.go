@@ -109,7 +109,8 @@ func createSystemTables(ctx context.Context, daemon string, files mySQLFiles, ac
 	if version, err := exec.CommandContext(ctx, daemon, "--no-defaults", "--version").Output(); err != nil {
 		return fmt.Errorf("%s --version: %w", daemon, err)
 	} else if strings.Contains(string(version), "MariaDB") {
-		argv = []string{mariaDBScript(daemon), "--no-defaults", "--skip-test-db", "--skip-name-resolve"}
+		// by force where this machine's name can't be looked up
+		argv = []string{mariaDBScript(daemon), "--no-defaults", "--force", "--skip-test-db", "--skip-name-resolve"}
 	}
 	argv = append(append(argv, "--datadir="+unfinished), account...)
 	if output, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
