@@ -48,8 +48,8 @@ func (f mySQLFiles) handOver() (option []string, err error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
-	account, err := user.Lookup("mysql")
-	if err != nil || !reachable(f.folder) {
+	account, _ := user.Lookup("mysql")
+	if account == nil || !reachable(f.folder) {
 		return []string{"--user=root"}, nil
 	}
 	uid, err := strconv.Atoi(account.Uid)
