@@ -1,3 +1,4 @@
+// What only developers run is a module of its own: the system does not depend on what this depends on.
 module example.com/threads/tools/dev
 
 go 1.26.8

@@ -29,7 +29,7 @@ func (s system) up(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if err := s.beginAnewWithTheRows(); err != nil {
+	if err := s.endWithTheRows(); err != nil {
 		return err
 	}
 	if err := s.ensureAll(ctx, s.services()); err != nil {
@@ -46,14 +46,15 @@ func (s system) up(ctx context.Context) error {
 	return nil
 }
 
-// beginAnewWithTheRows stops an updater whose database has been removed: it would go on from where it was, and rows of
-// earlier events would be missing. One that starts on an empty database makes all rows from the journal.
-func (s system) beginAnewWithTheRows() error {
+// endWithTheRows stops the database and the updater where the database's folder has been removed: the one has nothing left
+// to serve, and the other would go on from where it was, with rows of earlier events missing. An updater that starts on an
+// empty database makes all rows from the journal.
+func (s system) endWithTheRows() error {
 	if _, err := os.Stat(filepath.Join(s.settings.folder, services.MySQLName)); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	for _, program := range s.programs() {
-		if program.Name == updater {
+	for _, program := range append(s.services(), s.programs()...) {
+		if program.Name == services.MySQLName || program.Name == updater {
 			if _, err := s.background().Stop(program); err != nil {
 				return err
 			}
