@@ -21,17 +21,20 @@ var javaPackages = []string{"openjdk-17-jre-headless", "openjdk-21-jre-headless"
 // findJava returns a Java that is new enough, from JAVA_HOME or PATH, or installs one.
 func findJava(ctx context.Context, progress launch.Progress) (string, error) {
 	java, err := presentJava(ctx)
+	if err == nil {
+		return java, nil
+	}
 	for _, name := range javaPackages {
-		if err == nil {
+		failed := installDebian(ctx, progress, name)
+		if failed == nil {
+			return presentJava(ctx)
+		}
+		err = errors.Join(err, failed)
+		if ctx.Err() != nil || errors.Is(failed, errNotDebianRoot) {
 			break
 		}
-		if failed := installDebian(ctx, progress, name); failed != nil {
-			err = errors.Join(err, failed)
-			continue
-		}
-		java, err = presentJava(ctx)
 	}
-	return java, err
+	return "", err
 }
 
 func presentJava(ctx context.Context) (string, error) {
