@@ -58,12 +58,8 @@ func TestHintsNameTheAddresses(t *testing.T) {
 	}
 }
 
-// developers are the variables of how the programs work, which a developer may export. All others are of where the data is.
-var developers = []string{
-	"LOG_LEVEL", "LOG_FORMAT", "SNAPSHOT_EVERY", "SNAPSHOT_KEEP", "SNAPSHOT_TTL", "STORE_TIMEOUT", "TRUSTED_PROXIES",
-	"STREAM_POLL_MIN", "STREAM_POLL_MAX", "STREAM_PAGE_LIMIT", "STREAM_DISCOVERY_INTERVAL", "STREAM_CONCURRENCY",
-	"READ_WAIT_TIMEOUT", "QUERY_COMPLEXITY_LIMIT", "LIVE_CONNECTION_LIMIT", "WEBSOCKET_INIT_LIMIT",
-}
+// whereDataIs matches the variables that say where the data and the programs are. A developer may export all others.
+var whereDataIs = regexp.MustCompile(`^AWS_|^EVENT_STORE|^SHARD_COUNT$|_(URL|TABLE|ADDR)$`)
 
 func TestTheDataIsOfTheDevelopmentSystemWhateverIsExported(t *testing.T) {
 	variables := []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"}
@@ -85,7 +81,7 @@ func TestTheDataIsOfTheDevelopmentSystemWhateverIsExported(t *testing.T) {
 		seen[name] = value // the last one counts, as for the system
 	}
 	for _, name := range variables {
-		if exported := seen[name] == "exported"; exported != slices.Contains(developers, name) {
+		if exported := seen[name] == "exported"; exported == whereDataIs.MatchString(name) {
 			t.Errorf("%s is %q for the programs", name, seen[name])
 		}
 	}
