@@ -21,6 +21,7 @@ const (
 	Unavailable                 // a store did not answer in time: the outcome is unknown, repeat with the same key
 	Behind                      // the read model has not reached the version that the caller named: ask again
 	Canceled                    // the caller has gone
+	Inconsistent                // what the store holds contradicts itself: an operator must mend it
 )
 
 // The errors that use cases add to those of a domain. Compare with [errors.Is].
@@ -63,6 +64,8 @@ var classes = map[string]Kind{
 	"forbidden":   Forbidden,
 	"conflict":    Conflict,
 	"unavailable": Unavailable,
+
+	"inconsistent": Inconsistent,
 }
 
 // InvalidError says that something that a caller names, such as a tenant, can't be what it stands for.

@@ -21,9 +21,11 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 	"example.com/threads/interfaceadaptor/repository"
 	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/tools/dynamodb-setup/schema"
 	"example.com/threads/usecase"
@@ -46,7 +48,7 @@ func TestMain(m *testing.M) {
 type system struct {
 	env      map[string]string // all that the program sees
 	gateway  *dynamodb.Gateway
-	commands *command.Service
+	commands *chat.ThreadCommands
 	db       *sqlx.DB
 	user     thread.UserID
 }
@@ -70,8 +72,8 @@ func newSystem(t *testing.T) *system {
 		t.Fatal(err)
 	}
 	s.gateway = gateway
-	threads := repository.New(gateway, repository.Settings{SnapshotEvery: 100, Logger: slog.New(slog.DiscardHandler)})
-	s.commands = command.NewService(threads, command.Settings{})
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: 100, Logger: slog.New(slog.DiscardHandler)})
+	s.commands = command.NewService(chat.Threads(), threads, command.Settings{})
 	t.Cleanup(func() {
 		s.commands.Drain()
 		_ = threads.Close(context.WithoutCancel(t.Context()))
@@ -187,11 +189,11 @@ func (s *system) create(t *testing.T) usecase.Key {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := s.commands.Handle(t.Context(), command.Request{Caller: usecase.Caller{Executor: s.user.String()}, Command: thread.Create{Executor: s.user, Name: name}})
+	result, err := s.commands.Handle(t.Context(), chattest.Request(usecase.Caller{Executor: s.user.String()}, thread.ID{}, thread.Create{Executor: s.user, Name: name}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chat.ThreadKey(usecase.Tenant{}, result.Thread)
+	return result.Key
 }
 
 func (s *system) post(ctx context.Context, key usecase.Key, words string) (version uint64, err error) {
@@ -199,9 +201,7 @@ func (s *system) post(ctx context.Context, key usecase.Key, words string) (versi
 	if err != nil {
 		return 0, err
 	}
-	result, err := s.commands.Handle(ctx, command.Request{
-		Caller: usecase.Caller{Executor: s.user.String()}, Thread: chat.ThreadID(key), Command: thread.PostMessage{Executor: s.user, Text: text},
-	})
+	result, err := s.commands.Handle(ctx, chattest.Request(usecase.Caller{Executor: s.user.String()}, chat.ThreadID(key), thread.PostMessage{Executor: s.user, Text: text}))
 	return result.Version, err
 }
 

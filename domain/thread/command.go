@@ -4,7 +4,13 @@ package thread
 // are. Identifiers of what a command brings into being come in with it, so that deciding stays pure.
 //
 //sumtype:decl
-type Command interface{ isCommand() }
+type Command interface {
+	// name is what [CommandName] tells.
+	name() string
+}
+
+// CommandName is the name by which a repeat of the command is recognised. It never changes, whatever becomes of the type.
+func CommandName(c Command) string { return c.name() }
 
 // Create wants a new thread with its executor as first Admin.
 type Create struct {
@@ -63,12 +69,12 @@ type DeleteMessage struct {
 	Message  MessageID
 }
 
-func (Create) isCommand()           {}
-func (Rename) isCommand()           {}
-func (Delete) isCommand()           {}
-func (AddMember) isCommand()        {}
-func (RemoveMember) isCommand()     {}
-func (ChangeMemberRole) isCommand() {}
-func (PostMessage) isCommand()      {}
-func (EditMessage) isCommand()      {}
-func (DeleteMessage) isCommand()    {}
+func (Create) name() string           { return "thread.Create" }
+func (Rename) name() string           { return "thread.Rename" }
+func (Delete) name() string           { return "thread.Delete" }
+func (AddMember) name() string        { return "thread.AddMember" }
+func (RemoveMember) name() string     { return "thread.RemoveMember" }
+func (ChangeMemberRole) name() string { return "thread.ChangeMemberRole" }
+func (PostMessage) name() string      { return "thread.PostMessage" }
+func (EditMessage) name() string      { return "thread.EditMessage" }
+func (DeleteMessage) name() string    { return "thread.DeleteMessage" }

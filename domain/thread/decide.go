@@ -14,13 +14,21 @@ func Decide(state Thread, command Command) ([]Event, error) {
 	return []Event{event}, nil
 }
 
+// Usable is the rejection of everything that is asked of a thread that does not exist or is deleted; nil of any other.
+func (t Thread) Usable() error {
+	switch {
+	case !t.created:
+		return ErrThreadNotFound
+	case t.deleted:
+		return ErrThreadDeleted
+	}
+	return nil
+}
+
 func decide(t Thread, command Command) (Event, error) {
 	if _, begins := command.(Create); !begins {
-		switch {
-		case t.version == 0:
-			return nil, ErrThreadNotFound
-		case t.deleted:
-			return nil, ErrThreadDeleted
+		if err := t.Usable(); err != nil {
+			return nil, err
 		}
 	}
 	switch c := command.(type) {

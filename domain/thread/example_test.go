@@ -26,10 +26,10 @@ func Example() {
 	} {
 		events, err := thread.Decide(state, command)
 		state = state.Replay(events...)
-		fmt.Printf("%T: version %d, %v\n", command, state.Version(), err)
+		fmt.Printf("%T: %d events, %v\n", command, len(events), err)
 	}
 	// Output:
-	// thread.Create: version 1, <nil>
-	// thread.PostMessage: version 2, <nil>
-	// thread.PostMessage: version 2, only a member of the thread may do this
+	// thread.Create: 1 events, <nil>
+	// thread.PostMessage: 1 events, <nil>
+	// thread.PostMessage: 0 events, only a member of the thread may do this
 }

@@ -1,7 +1,7 @@
 package thread
 
 func (t Thread) create(c Create) (Event, error) {
-	if t.version > 0 {
+	if t.created {
 		return nil, ErrThreadExists
 	}
 	creator := Member{ID: c.Member, User: c.Executor, Role: RoleAdmin}

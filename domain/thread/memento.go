@@ -8,10 +8,9 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// Memento is a state laid open, for those who store it as a snapshot. [Thread.Memento] and [Memento.Thread] are
-// inverse: what decisions need survives the way there and back.
+// Memento is the state of a thread that exists, laid open for those who store it as a snapshot. [Thread.Memento] and
+// [Memento.Thread] are inverse: what decisions need survives the way there and back.
 type Memento struct {
-	Version  uint64
 	Deleted  bool
 	Name     Name
 	Members  []Member        // by user account
@@ -27,7 +26,7 @@ type MessageDigest struct {
 
 // Memento lays the state open. Its cost grows with the thread: it is not for the path of a command.
 func (t Thread) Memento() Memento {
-	m := Memento{Version: t.version, Deleted: t.deleted, Name: t.name}
+	m := Memento{Deleted: t.deleted, Name: t.name}
 	m.Members = slices.Grow(m.Members, t.members.size)
 	m.Messages = slices.Grow(m.Messages, t.messages.size)
 	t.members.all(func(_ ulid.ULID, member Member) {
@@ -43,7 +42,7 @@ func (t Thread) Memento() Memento {
 
 // Thread is the state that m was taken from.
 func (m Memento) Thread() Thread {
-	t := Thread{version: m.Version, deleted: m.Deleted, name: m.Name}
+	t := Thread{created: true, deleted: m.Deleted, name: m.Name}
 	for _, member := range m.Members {
 		t = t.withMember(member)
 	}

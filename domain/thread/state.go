@@ -5,18 +5,17 @@ import "fmt"
 // Thread is what the events of one thread add up to, as far as decisions need it: a message is its sender and a
 // digest of its text, so that a thread of 100,000 messages is an ordinary one. The zero value is a thread that does
 // not exist. A Thread is an immutable value: copy it, keep it, share it between goroutines.
+//
+// A new field must be in the [Memento] and in its JSON (threadcodec). Where an older snapshot lacks what the field holds,
+// the snapshot's format rises, so that the older ones are passed over and the state is made from the events again.
 type Thread struct {
-	version  uint64
+	created  bool
 	deleted  bool
 	name     Name
 	admins   int
 	members  trie[Member]  // by user account
 	messages trie[posting] // by message
 }
-
-// Version is the number of events so far, which is the sequence number of the last one. 0: the thread does not
-// exist.
-func (t Thread) Version() uint64 { return t.version }
 
 // Deleted tells that the thread has ended.
 func (t Thread) Deleted() bool { return t.deleted }
@@ -30,10 +29,9 @@ func (t Thread) Size() int { return t.members.size + t.messages.size }
 // Apply returns the state after event; t stays as it is. Apply never fails and judges nothing: what has happened
 // has happened. Its cost does not grow with the thread.
 func (t Thread) Apply(event Event) Thread {
-	t.version++
 	switch e := event.(type) {
 	case Created:
-		t.name = e.Name
+		t.created, t.name = true, e.Name
 		for _, member := range e.Members {
 			t = t.withMember(member)
 		}
@@ -41,7 +39,7 @@ func (t Thread) Apply(event Event) Thread {
 		t.name = e.Name
 	case Deleted:
 		// Nothing is decided about a deleted thread any more, so nothing else of it is kept.
-		t = Thread{version: t.version, deleted: true, name: t.name}
+		t = Thread{created: true, deleted: true, name: t.name}
 	case MemberAdded:
 		t = t.withMember(e.Member)
 	case MemberRemoved:

@@ -11,8 +11,8 @@ import (
 // without a gap, a head whose version is the number of the last entry, and snapshots of states. All methods may be
 // called concurrently, from any number of processes.
 //
-// Errors: [ErrConflict] and [HandledError] as told below; [ErrUnavailable], wrapped, when the store did not answer
-// within the gateway's retries or ctx's time; anything else is a fault. gateway/gatewaytest is this contract as a test
+// Errors: [ErrConflict], [HandledError] and [InconsistentError] as told below; [ErrUnavailable], wrapped, when the store did
+// not answer within the gateway's retries or ctx's time; anything else is a fault. gateway/gatewaytest is this contract as a test
 // suite.
 type EventPersistenceGateway interface {
 	Journal
@@ -27,17 +27,24 @@ type EventPersistenceGateway interface {
 type Journal interface {
 	// Append writes all of it - entries, head, receipts - in one transaction, or nothing. The entries must follow
 	// ExpectedVersion without a gap. It fails with ErrConflict when the head is not at ExpectedVersion, and with a
-	// *HandledError when a receipt with one of the command ids exists. A write that succeeded but whose answer was lost
-	// is recognised as this call's own and is a success. At most MaxAppend entries and receipts together.
+	// *HandledError when a receipt with one of the command ids exists, and with an *InconsistentError when the head is at
+	// ExpectedVersion and the journal is beyond it. A write that succeeded but whose answer was lost is recognised as this
+	// call's own and is a success. At most MaxAppend entries and receipts together.
 	Append(ctx context.Context, write Append) error
 
 	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. An aggregate
-	// that does not exist has the zero Head.
+	// that does not exist has the zero Head. A pointer that can't be right, beyond the version or no number, is logged and
+	// reads as none.
 	Head(ctx context.Context, id AggregateID) (Head, error)
 
 	// Entries yields the entries with after < SeqNr <= upTo in order and without a gap, whatever an index shows, page
-	// by page. upTo is a version that a Head has shown. An entry that is missing is an error. It ends after an error.
+	// by page. upTo is a version that a Head has shown: an entry that is missing is an *InconsistentError. It ends after an
+	// error.
 	Entries(ctx context.Context, id AggregateID, after, upTo uint64) iter.Seq2[Entry, error]
+
+	// Verify fails with an *InconsistentError when the journal has the event after a head's version, and the aggregate's
+	// head is still the same. It costs a consistent read, or two.
+	Verify(ctx context.Context, id AggregateID, head Head) error
 
 	// Heads yields every aggregate of the type with its head, in no order: for repairs, not for the path of a command. What
 	// is written meanwhile may or may not show. It ends after an error.
@@ -47,8 +54,8 @@ type Journal interface {
 // Snapshots is the part of an event store that saves time: without it, or with broken ones, everything still holds.
 type Snapshots interface {
 	// SaveSnapshot stores a state as the latest one, in a way that shows it complete or not at all, and lets go of those
-	// beyond the number that the gateway keeps. Saving the same version again, or an older one than the latest, changes nothing;
-	// a version that the journal has not reached is an error.
+	// beyond the number that the gateway keeps. Saving the same version again, or an older one than the latest, changes nothing
+	// as long as the latest can be read whole; a version that the journal has not reached is an error.
 	SaveSnapshot(ctx context.Context, id AggregateID, snapshot Snapshot) error
 
 	// Snapshots yields the snapshots with Version <= head.Version that can be read whole, latest first, and at last the
@@ -63,7 +70,14 @@ type DueFinder interface {
 	SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[AggregateHead, error]
 }
 
-// AggregateID names an aggregate: a type such as "thread", a ULID, and the tenant that it belongs to. The same ULID
+// TurnTaker is what a gateway can have beside its port: a way for a writer who keeps meeting ErrConflict to tell the others that
+// it is there. A store that lets those wait in line who write to the same aggregate needs none.
+type TurnTaker interface {
+	// AskForTurn makes the next Append that heeds it fail. Any other Append ends it.
+	AskForTurn(ctx context.Context, id AggregateID) error
+}
+
+// AggregateID names an aggregate: a type such as "order", a ULID, and the tenant that it belongs to. The same ULID
 // under another tenant is another aggregate.
 type AggregateID struct{ Tenant, Type, ULID string }
 
@@ -76,13 +90,12 @@ type Head struct {
 	SnapshotVersion uint64 // version of the latest complete snapshot; 0: none
 }
 
-// Wants tells whether [Snapshots.SaveSnapshot] has something to store: a snapshot later than the latest. A version that
-// the journal has not reached is an error.
-func (h Head) Wants(snapshot Snapshot) (bool, error) {
+// Check says why a snapshot can't be that of the aggregate: its version is none that the journal has reached.
+func (h Head) Check(snapshot Snapshot) error {
 	if snapshot.Version == 0 || snapshot.Version > h.Version {
-		return false, fmt.Errorf("the snapshot's version is %d, that of the journal is %d", snapshot.Version, h.Version)
+		return fmt.Errorf("the snapshot's version is %d, that of the journal is %d", snapshot.Version, h.Version)
 	}
-	return snapshot.Version > h.SnapshotVersion, nil
+	return nil
 }
 
 // AggregateHead is a head and whose it is.

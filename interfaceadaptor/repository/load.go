@@ -2,64 +2,68 @@ package repository
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
-	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
-	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
 )
 
 // Load returns the state that is remembered, or else the latest.
-func (r *ThreadRepository) Load(ctx context.Context, key usecase.Key) (thread.Thread, error) {
+func (r *Repository[S, E]) Load(ctx context.Context, key usecase.Key) (command.State[S], error) {
 	if remembered, found := r.states.get(key); found {
 		return remembered.state, nil
 	}
 	return r.Reload(ctx, key)
 }
 
-// IsLatest compares the state with the head.
-func (r *ThreadRepository) IsLatest(ctx context.Context, key usecase.Key, state thread.Thread) (bool, error) {
-	head, err := r.gateway.Head(ctx, aggregateOf(key))
-	return head.Version == state.Version(), err
+// Confirm compares the version with the head. Where there is no head, it looks for an event without one.
+func (r *Repository[S, E]) Confirm(ctx context.Context, key usecase.Key, version uint64) error {
+	id := aggregateOf(key)
+	head, err := r.gateway.Head(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case head.Version != version:
+		return command.ErrConflict
+	case version == 0:
+		return r.gateway.Verify(ctx, id, head)
+	}
+	return nil
 }
 
 // Reload returns the latest state: what is remembered, or the latest snapshot that can be read, and the events after
 // it.
-func (r *ThreadRepository) Reload(ctx context.Context, key usecase.Key) (thread.Thread, error) {
+func (r *Repository[S, E]) Reload(ctx context.Context, key usecase.Key) (state command.State[S], err error) {
 	id := aggregateOf(key)
 	remembered, _ := r.states.get(key) // before the head is read, so that the head can't be behind it
 	head, err := r.gateway.Head(ctx, id)
 	if err != nil || head.Version == 0 {
-		return thread.Thread{}, err
+		return state, err
 	}
-	state, err := r.base(ctx, key, remembered.state, head)
-	if err != nil {
-		return thread.Thread{}, err
+	if state, err = r.base(ctx, key, remembered.state, head); err != nil {
+		return state, err
 	}
-	for entry, err := range r.gateway.Entries(ctx, id, state.Version(), head.Version) {
+	for entry, err := range r.gateway.Entries(ctx, id, state.Version, head.Version) {
 		if err != nil {
-			return thread.Thread{}, err
+			return command.State[S]{}, err
 		}
-		record := RecordOf(key, entry.SeqNr, entry.Payload)
-		if record.Err != nil {
-			return thread.Thread{}, record.Err
+		recorded, err := r.codec.Decode(entry.Payload)
+		if err == nil && (recorded.Key() != key || recorded.SeqNr != entry.SeqNr || entry.SeqNr != state.Version+1) {
+			err = fmt.Errorf("it is event %d of %s of tenant %q", recorded.SeqNr, recorded.Key(), recorded.Tenant)
 		}
-		state = state.Apply(record.Event.Event)
-		if state.Version() != entry.SeqNr {
-			return thread.Thread{}, fmt.Errorf("the journal of %s has event %d where %d belongs", id, entry.SeqNr, state.Version())
+		if err != nil {
+			return command.State[S]{}, fmt.Errorf("event %d of %s: %w", state.Version+1, id, err)
 		}
-	}
-	if state.Version() != head.Version {
-		return thread.Thread{}, fmt.Errorf("the journal of %s ends at event %d, its head is at %d", id, state.Version(), head.Version)
+		state = command.State[S]{Version: entry.SeqNr, Value: r.apply(state.Value, recorded.Event)}
 	}
 	return r.states.remember(key, state, head.SnapshotVersion).state, nil
 }
 
 // base is the state to replay from: as late as can be had, and the state before the first event at worst.
-func (r *ThreadRepository) base(ctx context.Context, key usecase.Key, remembered thread.Thread, head eventstore.Head) (thread.Thread, error) {
-	switch version := remembered.Version(); {
+func (r *Repository[S, E]) base(ctx context.Context, key usecase.Key, remembered command.State[S], head eventstore.Head) (command.State[S], error) {
+	switch version := remembered.Version; {
 	case version > head.Version:
 		// The store is behind what it once acknowledged: somebody put an older one in its place.
 		r.states.forget(key)
@@ -68,18 +72,17 @@ func (r *ThreadRepository) base(ctx context.Context, key usecase.Key, remembered
 	}
 	for snapshot, err := range r.gateway.Snapshots(ctx, aggregateOf(key), head) {
 		if err != nil {
-			return thread.Thread{}, err
+			return command.State[S]{}, err
 		}
-		id, state, err := eventcodec.DecodeSnapshot(snapshot.Payload)
-		switch {
-		case err != nil:
-		case id != chat.ThreadID(key) || state.Version() != snapshot.Version:
-			err = fmt.Errorf("it is of thread %s at version %d", id, state.Version())
-		default:
-			return state, nil
+		id, version, state, err := r.snapshots.Decode(snapshot.Payload)
+		if err == nil && (id != key.ID || version != snapshot.Version) {
+			err = errors.New("it is that of " + id + " at another version")
+		}
+		if err == nil {
+			return command.State[S]{Version: version, Value: state}, nil
 		}
 		r.snapshotter.logger.WarnContext(ctx, "a snapshot is passed over; an earlier one or the first event will do",
-			"thread", chat.ThreadID(key), "version", snapshot.Version, "error", err)
+			"tenant", key.Tenant, "aggregate", key.String(), "version", snapshot.Version, "error", err)
 	}
-	return thread.Thread{}, nil
+	return command.State[S]{}, nil
 }

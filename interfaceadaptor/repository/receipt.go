@@ -1,26 +1,37 @@
 package repository
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
-	"example.com/threads/domain/ident"
-	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
 )
 
-// answer is the JSON of a result in a receipt.
-type answer struct {
-	Thread  string `json:"thread_id"`
-	Version uint64 `json:"version"`
-	Member  string `json:"member_id,omitempty"`
-	Message string `json:"message_id,omitempty"`
+// Receipt looks up what was written under a command's id.
+func (r *Repository[S, E]) Receipt(ctx context.Context, tenant usecase.Tenant, commandID string) (command.Receipt, bool, error) {
+	stored, found, err := r.gateway.Receipt(ctx, tenant.String(), commandID)
+	if err != nil || !found {
+		return command.Receipt{}, false, err
+	}
+	receipt, err := r.commandReceipt(tenant, stored)
+	return receipt, err == nil, err
 }
 
-func storedReceipt(receipt command.Receipt) (eventstore.Receipt, error) {
-	result := receipt.Result
-	text, err := json.Marshal(answer{result.Thread.String(), result.Version, result.Member.String(), result.Message.String()})
+// The answer in a receipt is a JSON object: the aggregate's id under its type's name, the version, and what else the
+// aggregate tells about the command.
+const answerVersion = "version"
+
+func (r *Repository[S, E]) answerID() string { return r.codec.Type() + "_id" }
+
+func (r *Repository[S, E]) storedReceipt(receipt command.Receipt) (eventstore.Receipt, error) {
+	answer := map[string]any{r.answerID(): receipt.Result.Key.ID, answerVersion: receipt.Result.Version}
+	for name, value := range receipt.Result.About {
+		answer[name] = value
+	}
+	text, err := json.Marshal(answer)
 	return eventstore.Receipt{
 		CommandID:   receipt.CommandID,
 		Fingerprint: receipt.Fingerprint,
@@ -29,34 +40,34 @@ func storedReceipt(receipt command.Receipt) (eventstore.Receipt, error) {
 	}, err
 }
 
-func commandReceipt(stored eventstore.Receipt) (command.Receipt, error) {
-	fail := func(err error) (command.Receipt, error) {
-		// Not wrapped: that a stored id is invalid is no fault of the one who asks now.
-		return command.Receipt{}, fmt.Errorf("the receipt of command %s can't be read: %v", stored.CommandID, err) //nolint:errorlint // see above
+func (r *Repository[S, E]) commandReceipt(tenant usecase.Tenant, stored eventstore.Receipt) (command.Receipt, error) {
+	var version struct {
+		Version uint64 `json:"version"`
 	}
-	var a answer
-	if err := json.Unmarshal(stored.Answer, &a); err != nil {
-		return fail(err)
+	var rest map[string]any
+	err := json.Unmarshal(stored.Answer, &version)
+	if err == nil {
+		err = json.Unmarshal(stored.Answer, &rest)
 	}
-	result := command.Result{Version: a.Version}
-	var err error
-	if result.Thread, err = ident.Parse[thread.Thread](a.Thread); err != nil {
-		return fail(err)
-	}
-	if a.Member != "" {
-		if result.Member, err = ident.Parse[thread.Member](a.Member); err != nil {
-			return fail(err)
+	about := map[string]string{}
+	for name, value := range rest {
+		if text, isText := value.(string); isText {
+			about[name] = text
 		}
 	}
-	if a.Message != "" {
-		if result.Message, err = ident.Parse[thread.Message](a.Message); err != nil {
-			return fail(err)
-		}
+	id := about[r.answerID()]
+	delete(about, r.answerID())
+	if err != nil || id == "" || version.Version == 0 {
+		return command.Receipt{}, fmt.Errorf("the receipt of command %s can't be read: %q: %v", stored.CommandID, stored.Answer, err) //nolint:errorlint // no fault of the one who asks now
 	}
 	return command.Receipt{
 		CommandID:   stored.CommandID,
 		Fingerprint: stored.Fingerprint,
-		Result:      result,
-		ExpiresAt:   stored.ExpiresAt,
+		Result: command.Result{
+			Key:     usecase.Key{Tenant: tenant, Type: r.codec.Type(), ID: id},
+			Version: version.Version,
+			About:   about,
+		},
+		ExpiresAt: stored.ExpiresAt,
 	}, nil
 }

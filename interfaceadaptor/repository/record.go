@@ -5,14 +5,17 @@ import (
 	"fmt"
 
 	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 )
 
+var events = threadcodec.Events()
+
 // RecordOf reads the payload of the journal entry that stands at seqNr of the thread. A payload that is no event, or
 // another thread's, or another number's, makes a record with Err.
 func RecordOf(key usecase.Key, seqNr uint64, payload []byte) projection.Record {
-	recorded, err := eventcodec.Decode(payload)
+	recorded, err := events.Decode(payload)
 	if err == nil && (recorded.Key() != key || recorded.SeqNr != seqNr) {
 		err = fmt.Errorf("it says that it is event %d of thread %s of tenant %q", recorded.SeqNr, recorded.AggregateID, recorded.Tenant)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
+	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/dynamodbtest"
@@ -54,8 +56,8 @@ func (w *watched) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, s
 	return err
 }
 
-func open(t *testing.T, gateway eventstore.EventPersistenceGateway, every uint64) *repository.ThreadRepository {
-	threads := repository.New(gateway, repository.Settings{SnapshotEvery: every, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+func open(t *testing.T, gateway eventstore.EventPersistenceGateway, every uint64) *chatstore.ThreadRepository {
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: every, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	t.Cleanup(func() {
 		if err := threads.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -95,33 +97,47 @@ func record(key usecase.Key, seqNr uint64, event thread.Event) usecase.Recorded[
 	}
 }
 
-// create saves a new thread of ada's, post another message of hers.
-func create(t *testing.T, threads *repository.ThreadRepository, key usecase.Key) thread.Thread {
-	t.Helper()
-	event := thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}}
-	return save(t, threads, key, thread.Thread{}, event)
+type threadState = command.State[thread.Thread]
+
+// writeOf is the write of an event that was decided on state.
+func writeOf(state threadState, event usecase.Recorded[thread.Event], receipts ...command.Receipt) command.Write[thread.Thread, thread.Event] {
+	return command.Write[thread.Thread, thread.Event]{
+		Before: state.Version, Events: []usecase.Recorded[thread.Event]{event}, Receipts: receipts,
+		After: threadState{Version: state.Version + 1, Value: state.Value.Apply(event.Event)},
+	}
 }
 
-func post(t *testing.T, threads *repository.ThreadRepository, key usecase.Key, state thread.Thread) thread.Thread {
+// create saves a new thread of ada's, post another message of hers.
+func create(t *testing.T, threads *chatstore.ThreadRepository, key usecase.Key) threadState {
 	t.Helper()
-	text := thread.RecordedText(fmt.Sprintf("message %d", state.Version()+1))
+	event := thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}}
+	return save(t, threads, key, threadState{}, event)
+}
+
+func post(t *testing.T, threads *chatstore.ThreadRepository, key usecase.Key, state threadState) threadState {
+	t.Helper()
+	text := thread.RecordedText(fmt.Sprintf("message %d", state.Version+1))
 	return save(t, threads, key, state, thread.MessagePosted{Message: thread.Message{ID: newID[thread.Message](), Sender: ada, Text: text}})
 }
 
-func save(t *testing.T, threads *repository.ThreadRepository, key usecase.Key, state thread.Thread, event thread.Event) thread.Thread {
+func save(t *testing.T, threads *chatstore.ThreadRepository, key usecase.Key, state threadState, event thread.Event) threadState {
 	t.Helper()
-	if err := threads.Save(t.Context(), key, state, []usecase.Recorded[thread.Event]{record(key, state.Version()+1, event)}, nil); err != nil {
+	write := writeOf(state, record(key, state.Version+1, event))
+	if err := threads.Save(t.Context(), key, write); err != nil {
 		t.Fatal(err)
 	}
-	return state.Apply(event)
+	return write.After
 }
 
-func checkState(t *testing.T, want, got thread.Thread) {
+func checkState(t *testing.T, want, got threadState) {
 	t.Helper()
-	if diff := cmp.Diff(want.Memento(), got.Memento(), cmp.AllowUnexported(thread.Name{}, thread.Role{}),
+	if diff := cmp.Diff(want.Value.Memento(), got.Value.Memento(), cmp.AllowUnexported(writing.Name{}, thread.Role{}),
 		cmp.Comparer(func(a, b thread.UserID) bool { return a == b }), cmp.Comparer(func(a, b thread.MemberID) bool { return a == b }),
 		cmp.Comparer(func(a, b thread.MessageID) bool { return a == b })); diff != "" {
 		t.Error("state (-want +got):\n" + diff)
+	}
+	if got.Version != want.Version {
+		t.Errorf("version %d, want %d", got.Version, want.Version)
 	}
 }
 
@@ -144,9 +160,9 @@ func TestAThreadThatIsNotThere(t *testing.T) {
 	threads, key := open(t, gateway, 10), newKey(t)
 	create(t, threads, key)
 	elsewhere := usecase.Key{Type: key.Type, ID: key.ID} // the same id of another tenant
-	for _, load := range []func(context.Context, usecase.Key) (thread.Thread, error){threads.Load, threads.Reload} {
-		if state, err := load(t.Context(), elsewhere); err != nil || state.Version() != 0 {
-			t.Errorf("got version %d, %v", state.Version(), err)
+	for _, load := range []func(context.Context, usecase.Key) (threadState, error){threads.Load, threads.Reload} {
+		if state, err := load(t.Context(), elsewhere); err != nil || state.Version != 0 {
+			t.Errorf("got version %d, %v", state.Version, err)
 		}
 	}
 }
@@ -158,8 +174,8 @@ func TestARememberedStateCostsNoRead(t *testing.T) {
 	for range 5 {
 		state = post(t, threads, key, state)
 		loaded, err := threads.Load(t.Context(), key)
-		if err != nil || loaded.Version() != state.Version() {
-			t.Fatalf("version %d, %v", loaded.Version(), err)
+		if err != nil || loaded.Version != state.Version {
+			t.Fatalf("version %d, %v", loaded.Version, err)
 		}
 	}
 	if gateway.heads.Load() != 0 || gateway.entries.Load() != 0 {
@@ -179,11 +195,11 @@ func TestAStateThatIsBehind(t *testing.T) {
 		state = post(t, elsewhere, key, state)
 	}
 
-	if latest, err := here.IsLatest(t.Context(), key, old); err != nil || latest {
-		t.Errorf("IsLatest: %v, %v", latest, err)
+	if err := here.Confirm(t.Context(), key, old.Version); !errors.Is(err, command.ErrConflict) {
+		t.Errorf("Confirm: %v", err)
 	}
 	event := record(key, 2, thread.Renamed{Name: writing.RecordedName("coffee")})
-	if err := here.Save(t.Context(), key, old, []usecase.Recorded[thread.Event]{event}, nil); !errors.Is(err, command.ErrConflict) {
+	if err := here.Save(t.Context(), key, writeOf(old, event)); !errors.Is(err, command.ErrConflict) {
 		t.Errorf("Save: %v", err)
 	}
 	gateway.entries.Store(0)
@@ -255,10 +271,10 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 func TestAThreadThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
 	const every, events = 5, 61
-	threads := repository.New(gateway, repository.Settings{SnapshotEvery: every, CacheSize: 1, Logger: slog.New(slog.DiscardHandler)})
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: every, CacheBytes: 1, Logger: slog.New(slog.DiscardHandler)})
 	key := newKey(t)
 	state := create(t, threads, key)
-	for state.Version() < events {
+	for state.Version < events {
 		state = post(t, threads, key, state)
 	}
 	if err := threads.Close(t.Context()); err != nil {
@@ -276,7 +292,7 @@ func TestAThreadThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 
 func TestACloseGivesUpWhatTakesTooLong(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t), hold: make(chan struct{})}
-	threads := repository.New(gateway, repository.Settings{SnapshotEvery: 1, Logger: slog.New(slog.DiscardHandler)})
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: 1, Logger: slog.New(slog.DiscardHandler)})
 	for range 3 {
 		create(t, threads, newKey(t))
 	}
@@ -334,21 +350,20 @@ func TestReceiptsComeBackWhole(t *testing.T) {
 	threads, key := open(t, gateway, 1000), newKey(t)
 	want := command.Receipt{
 		CommandID: newID[thread.Command]().String(), Fingerprint: "print", ExpiresAt: time.Now().Add(time.Hour).Truncate(time.Second),
-		Result: command.Result{Thread: chat.ThreadID(key), Version: 1, Member: newID[thread.Member](), Message: newID[thread.Message]()},
+		Result: command.Result{Key: key, Version: 1, About: map[string]string{"member_id": "a", "message_id": "b"}},
 	}
-	state := thread.Thread{}
 	event := record(key, 1, thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}})
-	if err := threads.Save(t.Context(), key, state, []usecase.Recorded[thread.Event]{event}, []command.Receipt{want}); err != nil {
+	if err := threads.Save(t.Context(), key, writeOf(threadState{}, event, want)); err != nil {
 		t.Fatal(err)
 	}
 	got, found, err := threads.Receipt(t.Context(), key.Tenant, want.CommandID)
-	if err != nil || !found || got.Result != want.Result || got.Fingerprint != want.Fingerprint {
+	if err != nil || !found || !reflect.DeepEqual(got.Result, want.Result) || got.Fingerprint != want.Fingerprint {
 		t.Errorf("Receipt: %+v, %v, %v", got, found, err)
 	}
 	again := newKey(t)
 	event = record(again, 1, event.Event)
 	var handled *command.HandledError
-	if err := threads.Save(t.Context(), again, state, []usecase.Recorded[thread.Event]{event}, []command.Receipt{want}); !errors.As(err, &handled) || handled.Receipt.Result != want.Result {
+	if err := threads.Save(t.Context(), again, writeOf(threadState{}, event, want)); !errors.As(err, &handled) || !reflect.DeepEqual(handled.Receipt.Result, want.Result) {
 		t.Errorf("Save with the same command: %v", err)
 	}
 	if _, found, err := threads.Receipt(t.Context(), usecase.Tenant{}, want.CommandID); found || err != nil {

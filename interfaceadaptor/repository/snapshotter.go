@@ -6,54 +6,54 @@ import (
 	"sync"
 	"time"
 
-	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
-	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
 )
 
 const (
 	snapshotTimeout = 30 * time.Second
-	// maxDue bounds the threads that wait for a snapshot. One that finds no place is due again at its next event.
+	// maxDue bounds the aggregates that wait for a snapshot. One that finds no place is due again at its next event.
 	maxDue = 1000
 )
 
 // snapshotter writes snapshots off the commands' path: one after the other, by a goroutine that is there while there
-// is something to write. A snapshot that could not be written is due again at the thread's next event.
-type snapshotter struct {
+// is something to write. A snapshot that could not be written is due again at the aggregate's next event.
+type snapshotter[S any] struct {
 	snapshots eventstore.Snapshots
-	states    *stateCache
+	codec     SnapshotCodec[S]
+	states    *stateCache[S]
 	every     uint64
 	logger    *slog.Logger
 
 	mutex   sync.Mutex
-	due     map[usecase.Key]dueSnapshot
+	due     map[usecase.Key]dueSnapshot[S]
 	working bool
 	cancel  context.CancelFunc // gives up the one that is being written
 	closed  bool
 	running sync.WaitGroup
 }
 
-type dueSnapshot struct {
+type dueSnapshot[S any] struct {
 	ctx   context.Context // carries what the log tells about the command; does not end with it
-	state thread.Thread
+	state command.State[S]
 }
 
-func newSnapshotter(snapshots eventstore.Snapshots, states *stateCache, settings Settings) *snapshotter {
-	return &snapshotter{
+func newSnapshotter[S any](snapshots eventstore.Snapshots, codec SnapshotCodec[S], states *stateCache[S], settings Settings) *snapshotter[S] {
+	return &snapshotter[S]{
 		snapshots: snapshots,
+		codec:     codec,
 		states:    states,
 		every:     settings.SnapshotEvery,
 		logger:    settings.Logger,
-		due:       map[usecase.Key]dueSnapshot{},
+		due:       map[usecase.Key]dueSnapshot[S]{},
 		cancel:    func() {},
 	}
 }
 
-// saved tells the snapshotter that a thread has moved on.
-func (s *snapshotter) saved(ctx context.Context, key usecase.Key, thread remembered) {
-	if !s.isDue(thread) {
+// saved tells the snapshotter that an aggregate has moved on.
+func (s *snapshotter[S]) saved(ctx context.Context, key usecase.Key, known remembered[S]) {
+	if !s.isDue(known) {
 		return
 	}
 	s.mutex.Lock()
@@ -61,32 +61,32 @@ func (s *snapshotter) saved(ctx context.Context, key usecase.Key, thread remembe
 	if s.closed || len(s.due) >= maxDue {
 		return
 	}
-	s.due[key] = dueSnapshot{context.WithoutCancel(ctx), thread.state}
+	s.due[key] = dueSnapshot[S]{context.WithoutCancel(ctx), known.state}
 	if !s.working {
 		s.working = true
 		s.running.Go(s.work)
 	}
 }
 
-func (s *snapshotter) isDue(thread remembered) bool {
-	return thread.state.Version() >= thread.snapshotVersion+s.every
+func (s *snapshotter[S]) isDue(known remembered[S]) bool {
+	return known.state.Version >= known.snapshotVersion+s.every
 }
 
-func (s *snapshotter) work() {
+func (s *snapshotter[S]) work() {
 	for key, due, found := s.next(); found; key, due, found = s.next() {
-		// While a thread waited here, a snapshot of it may have been written.
-		if known, found := s.states.get(key); found && !s.isDue(remembered{due.state, known.snapshotVersion}) {
+		// While an aggregate waited here, a snapshot of it may have been written.
+		if known, found := s.states.get(key); found && !s.isDue(remembered[S]{due.state, known.snapshotVersion}) {
 			continue
 		}
 		if err := s.write(due.ctx, key, due.state); err != nil {
-			s.logger.WarnContext(due.ctx, "a snapshot could not be written; the thread's next event tries again",
-				"thread", chat.ThreadID(key), "version", due.state.Version(), "error", err)
+			s.logger.WarnContext(due.ctx, "a snapshot could not be written; the aggregate's next event tries again",
+				"tenant", key.Tenant, "aggregate", key.String(), "version", due.state.Version, "error", err)
 		}
 	}
 }
 
 // next takes any snapshot that is due, with a context that ends when its time is over or close gives it up.
-func (s *snapshotter) next() (usecase.Key, dueSnapshot, bool) {
+func (s *snapshotter[S]) next() (usecase.Key, dueSnapshot[S], bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.cancel() // the one before is done with
@@ -96,23 +96,23 @@ func (s *snapshotter) next() (usecase.Key, dueSnapshot, bool) {
 		return key, due, true
 	}
 	s.working = false
-	return usecase.Key{}, dueSnapshot{}, false
+	return usecase.Key{}, dueSnapshot[S]{}, false
 }
 
-func (s *snapshotter) write(ctx context.Context, key usecase.Key, state thread.Thread) error {
-	payload, err := eventcodec.EncodeSnapshot(chat.ThreadID(key), state)
+func (s *snapshotter[S]) write(ctx context.Context, key usecase.Key, state command.State[S]) error {
+	payload, err := s.codec.Encode(key.ID, state.Version, state.Value)
 	if err != nil {
 		return err
 	}
-	if err := s.snapshots.SaveSnapshot(ctx, aggregateOf(key), eventstore.Snapshot{Version: state.Version(), Payload: payload}); err != nil {
+	if err := s.snapshots.SaveSnapshot(ctx, aggregateOf(key), eventstore.Snapshot{Version: state.Version, Payload: payload}); err != nil {
 		return err
 	}
-	s.states.remember(key, state, state.Version())
+	s.states.remember(key, state, state.Version)
 	return nil
 }
 
 // close writes what is due; when ctx ends first, it gives up the rest. Nothing is being written any more when it returns.
-func (s *snapshotter) close(ctx context.Context) error {
+func (s *snapshotter[S]) close(ctx context.Context) error {
 	s.mutex.Lock()
 	s.closed = true
 	s.mutex.Unlock()

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"example.com/threads/domain/thread"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -14,7 +15,7 @@ type ThreadAnswer struct {
 }
 
 func threadAnswerOf(r command.Result) ThreadAnswer {
-	return ThreadAnswer{ThreadID: r.Thread.String(), Version: r.Version}
+	return ThreadAnswer{ThreadID: r.Key.ID, Version: r.Version}
 }
 
 type memberAnswer struct {
@@ -23,7 +24,7 @@ type memberAnswer struct {
 }
 
 func memberAnswerOf(r command.Result) memberAnswer {
-	return memberAnswer{threadAnswerOf(r), r.Member.String()}
+	return memberAnswer{threadAnswerOf(r), r.About[chat.AnswerMember]}
 }
 
 type messageAnswer struct {
@@ -32,7 +33,7 @@ type messageAnswer struct {
 }
 
 func messageAnswerOf(r command.Result) messageAnswer {
-	return messageAnswer{threadAnswerOf(r), r.Message.String()}
+	return messageAnswer{threadAnswerOf(r), r.About[chat.AnswerMessage]}
 }
 
 type snapshotAnswer struct {

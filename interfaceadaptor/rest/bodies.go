@@ -1,16 +1,33 @@
 package rest
 
-import "example.com/threads/domain/thread"
+import (
+	"crypto/rand"
+	"time"
 
-// The request bodies. All fields are required. Their types know how to read themselves (fields.go).
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase/command"
+)
+
+// The request bodies. All fields are required. Their types know how to read themselves (fields.go). Here requests become
+// commands, and get the ids of what they bring into being.
+
+// newID makes the id of something that a command brings into being.
+func newID[T any]() ident.Of[T] {
+	var entropy [10]byte
+	_, _ = rand.Read(entropy[:]) // never fails: it says so
+	return ident.New[T](time.Now(), entropy)
+}
+
+// threadRequest is what a body tells of a request for a command on a thread.
+type threadRequest = command.Request[thread.Command]
 
 // Executor is who acts.
 type Executor struct {
 	ID userID `json:"executor_id" doc:"The user account that acts."`
 }
 
-func (e Executor) executor() thread.UserID { return e.ID.value }
-func (Executor) thread() thread.ID         { return thread.ID{} }
+func (e Executor) executor() ident.UserID { return e.ID.value }
 
 // OnThread is who acts, and on which thread.
 type OnThread struct {
@@ -20,13 +37,18 @@ type OnThread struct {
 
 func (o OnThread) thread() thread.ID { return o.Thread.value }
 
+func (o OnThread) request(c thread.Command) threadRequest {
+	return threadRequest{ID: o.Thread.value.String(), Command: c, Name: thread.CommandName(c)}
+}
+
 type createThread struct {
 	Executor
 	Name name `json:"name" doc:"The thread's name: 1 to 64 characters after trimming, none of them a control character."`
 }
 
-func (b createThread) command() thread.Command {
-	return thread.Create{Executor: b.executor(), Name: b.Name.value}
+func (b createThread) asked() threadRequest {
+	c := thread.Create{Executor: b.executor(), Member: newID[thread.Member](), Name: b.Name.value}
+	return threadRequest{ID: newID[thread.Thread]().String(), Begins: true, Command: c, Name: thread.CommandName(c)}
 }
 
 type renameThread struct {
@@ -34,13 +56,13 @@ type renameThread struct {
 	Name name `json:"name" doc:"The thread's new name: 1 to 64 characters after trimming, none of them a control character."`
 }
 
-func (b renameThread) command() thread.Command {
-	return thread.Rename{Executor: b.executor(), Name: b.Name.value}
+func (b renameThread) asked() threadRequest {
+	return b.request(thread.Rename{Executor: b.executor(), Name: b.Name.value})
 }
 
 type deleteThread struct{ OnThread }
 
-func (b deleteThread) command() thread.Command { return thread.Delete{Executor: b.executor()} }
+func (b deleteThread) asked() threadRequest { return b.request(thread.Delete{Executor: b.executor()}) }
 
 type addMember struct {
 	OnThread
@@ -48,8 +70,8 @@ type addMember struct {
 	Role role   `json:"role" doc:"What the member may do."`
 }
 
-func (b addMember) command() thread.Command {
-	return thread.AddMember{Executor: b.executor(), User: b.User.value, Role: b.Role.value}
+func (b addMember) asked() threadRequest {
+	return b.request(thread.AddMember{Executor: b.executor(), Member: newID[thread.Member](), User: b.User.value, Role: b.Role.value})
 }
 
 type removeMember struct {
@@ -57,8 +79,8 @@ type removeMember struct {
 	User userID `json:"user_account_id" doc:"The user account to put out; the executor's own to leave."`
 }
 
-func (b removeMember) command() thread.Command {
-	return thread.RemoveMember{Executor: b.executor(), User: b.User.value}
+func (b removeMember) asked() threadRequest {
+	return b.request(thread.RemoveMember{Executor: b.executor(), User: b.User.value})
 }
 
 type changeMemberRole struct {
@@ -67,8 +89,8 @@ type changeMemberRole struct {
 	Role role   `json:"role" doc:"What the member may do from now on."`
 }
 
-func (b changeMemberRole) command() thread.Command {
-	return thread.ChangeMemberRole{Executor: b.executor(), User: b.User.value, Role: b.Role.value}
+func (b changeMemberRole) asked() threadRequest {
+	return b.request(thread.ChangeMemberRole{Executor: b.executor(), User: b.User.value, Role: b.Role.value})
 }
 
 type postMessage struct {
@@ -76,8 +98,8 @@ type postMessage struct {
 	Text text `json:"text" doc:"What to say: 1 to 4000 characters after trimming, no control characters but newline and tab."`
 }
 
-func (b postMessage) command() thread.Command {
-	return thread.PostMessage{Executor: b.executor(), Text: b.Text.value}
+func (b postMessage) asked() threadRequest {
+	return b.request(thread.PostMessage{Executor: b.executor(), Message: newID[thread.Message](), Text: b.Text.value})
 }
 
 type editMessage struct {
@@ -86,8 +108,8 @@ type editMessage struct {
 	Text    text      `json:"text" doc:"The new text: 1 to 4000 characters after trimming, no control characters but newline and tab."`
 }
 
-func (b editMessage) command() thread.Command {
-	return thread.EditMessage{Executor: b.executor(), Message: b.Message.value, Text: b.Text.value}
+func (b editMessage) asked() threadRequest {
+	return b.request(thread.EditMessage{Executor: b.executor(), Message: b.Message.value, Text: b.Text.value})
 }
 
 type deleteMessage struct {
@@ -95,8 +117,8 @@ type deleteMessage struct {
 	Message messageID `json:"message_id" doc:"The message."`
 }
 
-func (b deleteMessage) command() thread.Command {
-	return thread.DeleteMessage{Executor: b.executor(), Message: b.Message.value}
+func (b deleteMessage) asked() threadRequest {
+	return b.request(thread.DeleteMessage{Executor: b.executor(), Message: b.Message.value})
 }
 
 type takeSnapshot struct{ OnThread }

@@ -9,9 +9,11 @@ import (
 	"sync"
 	"testing"
 
+	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/dynamodbtest"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -24,8 +26,8 @@ type system struct {
 func newSystem(t *testing.T) system {
 	t.Helper()
 	gateway := dynamodbtest.New(t)
-	threads := repository.New(gateway, repository.Settings{})
-	service := command.NewService(threads, command.Settings{})
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
+	service := command.NewService(chat.Threads(), threads, command.Settings{})
 	t.Cleanup(func() {
 		service.Drain()
 		if err := threads.Close(context.WithoutCancel(t.Context())); err != nil {

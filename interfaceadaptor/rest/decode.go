@@ -16,52 +16,62 @@ type FieldError struct {
 	Message  string `json:"message" doc:"What is expected, to be read after the field's name." example:"must not be empty"`
 }
 
-// shape is how a type of request bodies is read: its fields by name, embedded ones included.
-type shape struct {
-	body   reflect.Type
-	fields []reflect.StructField // each of a type whose pointer is a json.Unmarshaler
-}
+// shape is how request bodies of type B are read: their fields by name, embedded ones included.
+type shape[B any] []reflect.StructField // each of a type whose pointer is a field
 
-func shapeOf(body any) shape {
-	s := shape{body: reflect.TypeOf(body)}
-	for _, field := range reflect.VisibleFields(s.body) {
+func shapeOf[B any]() shape[B] {
+	var fields shape[B]
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[B]()) {
 		if !field.Anonymous {
-			s.fields = append(s.fields, field)
+			fields = append(fields, field)
 		}
 	}
-	return s
+	return fields
 }
+
+// invalidBody is the error of a body with invalid fields.
+type invalidBody []FieldError
+
+func (invalidBody) Error() string { return "the request has invalid fields" }
 
 // isJSON tells whether raw is one JSON value, in UTF-8, and nothing else.
 func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
-// decode reads a body of the shape's type from raw, which [isJSON]. It finds everything that is wrong: first in the
-// fields, in their order, then the members that are no fields.
-func (s shape) decode(raw []byte) (any, []FieldError) {
+// decode reads a body from raw, which [isJSON], and what it says in canonical form: the same for every way in which it can
+// be sent. The error is an [invalidBody] with everything that is wrong: first in the fields, in their order, then the
+// members that are no fields.
+func (s shape[B]) decode(raw []byte) (body B, content string, err error) {
 	members, ok := membersOf(raw)
 	if !ok {
-		return nil, []FieldError{{"body", "must be a JSON object"}}
+		return body, "", invalidBody{{"body", "must be a JSON object"}}
 	}
-	var invalid []FieldError
-	body := reflect.New(s.body).Elem()
-	for _, field := range s.fields {
-		name := field.Tag.Get("json")
-		if err := readField(body.FieldByIndex(field.Index), members.take(name)); err != nil {
+	var invalid invalidBody
+	said := map[string]string{}
+	into := reflect.ValueOf(&body).Elem()
+	for _, f := range s {
+		name := f.Tag.Get("json")
+		value := into.FieldByIndex(f.Index).Addr().Interface().(field)
+		if err := readField(value, members.take(name)); err != nil {
 			invalid = append(invalid, FieldError{"body." + name, err.Error()})
 		}
+		said[name] = value.canonical()
 	}
 	for _, unknown := range members {
 		invalid = append(invalid, FieldError{"body." + unknown.name, "is not a field of this request"})
 	}
-	return body.Interface(), invalid
+	if len(invalid) > 0 {
+		return body, "", invalid
+	}
+	canonical, err := json.Marshal(said) // sorted by name
+	return body, string(canonical), err
 }
 
-func readField(field reflect.Value, values []json.RawMessage) error {
+func readField(into field, values []json.RawMessage) error {
 	switch len(values) {
 	case 0:
 		return errors.New("is required")
 	case 1:
-		return field.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(values[0])
+		return into.UnmarshalJSON(values[0])
 	default:
 		return errors.New("must be given once")
 	}

@@ -1,7 +1,7 @@
 // Package rest is where commands come in: JSON over HTTP to a [command.Request], and the answer or the error back.
 //
 // On a command's path it stands between infrastructure/httpserver, which gives every request its id and its log line,
-// and usecase/command, whose service it knows as the [Service] port. operations.go is the table of what clients can
+// and usecase/command, whose services it knows as ports such as [Threads]. operations.go is the table of what clients can
 // ask for, one row each; serve.go is the one way that all of them go: headers, body, fields, command, answer. Errors
 // become problem documents in problem.go, from one table.
 //

@@ -32,6 +32,18 @@ const (
 
 var errNotAnID = errors.New(`must be a ULID of 26 characters: as a string, in an object {"value": "<ulid>"}, or in the UUID form of the same 16 bytes`)
 
+// field is what the fields of request bodies are, as pointers.
+type field interface {
+	json.Unmarshaler
+	// canonical is the value in the one form that stands for all in which it can be sent.
+	canonical() string
+}
+
+func (i *id[T]) canonical() string { return i.value.String() }
+func (n *name) canonical() string  { return n.value.String() }
+func (t *text) canonical() string  { return t.value.String() }
+func (r *role) canonical() string  { return r.value.String() }
+
 // UnmarshalJSON reads the forms that [id.Schema] lists.
 func (i *id[T]) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '{' {

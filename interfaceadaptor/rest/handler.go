@@ -27,15 +27,14 @@ type Settings struct {
 }
 
 type api struct {
-	service  Service
 	settings Settings
 	headers  []requestHeader
 }
 
 // NewHandler returns the HTTP API. Every request must come with a usable X-Request-Id, and answers are to be kept by nobody
 // unless they say so; infrastructure/httpserver sees to both.
-func NewHandler(service Service, settings Settings) http.Handler {
-	a := &api{service: service, settings: settings, headers: requestHeaders()}
+func NewHandler(threads Threads, settings Settings) http.Handler {
+	a := &api{settings: settings, headers: requestHeaders()}
 	router := chi.NewRouter()
 	router.Use(settings.Around, secure, middleware.GetHead)
 	unrouted := func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +49,7 @@ func NewHandler(service Service, settings Settings) http.Handler {
 	router.NotFound(unrouted)
 	router.MethodNotAllowed(unrouted)
 
-	table := operations()
+	table := operations(threads)
 	for _, op := range table {
 		router.Post(op.path, a.serve(op))
 	}

@@ -62,7 +62,7 @@ func describe(schemas huma.Registry, op operation, headers []requestHeader) *hum
 		Description: op.description,
 		RequestBody: &huma.RequestBody{
 			Required: true,
-			Content:  map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(reflect.TypeOf(op.body), true, "")}},
+			Content:  map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(op.perform.body, true, "")}},
 		},
 		Responses: describeProblems(schemas, problemsOf(op)),
 	}
@@ -105,6 +105,7 @@ func problemsOf(op operation) []*Problem {
 		invalidFields([]FieldError{{"body.executor_id", "is required"}}),
 		problemOf(usecase.ErrUnavailable),
 		problemOf(fmt.Errorf("anything else")),
+		newProblem(http.StatusInternalServerError, storeInconsistent, inconsistent),
 	)
 	for _, rejection := range op.rejections {
 		problems = append(problems, problemOf(rejection))

@@ -13,7 +13,6 @@ type operation struct {
 	summary     string
 	description string
 	status      int // of success; 0: 200
-	body        any // the zero value of the type that the request's body is decoded into
 	perform     performer
 	rejections  []error  // those of the domain that can come back
 	without     []string // request headers that make no sense here: one that carries a condition is refused
@@ -25,68 +24,68 @@ var (
 	byAdmins  = append(byMembers[:3:3], thread.ErrNotAdmin)
 )
 
-func operations() []operation {
+func operations(threads Threads) []operation {
 	return []operation{
 		{
 			path: "/threads/create", status: http.StatusCreated, summary: "Create a thread",
 			description: "Begins a thread. The executor becomes its first member, as Admin.",
-			body:        createThread{}, perform: handle(threadAnswerOf),
-			without: []string{ifMatch},
+			perform:     handle[createThread](threads, threadAnswerOf),
+			without:     []string{ifMatch},
 		},
 		{
 			path: "/threads/rename", summary: "Rename a thread",
 			description: "Gives the thread another name. Admins only.",
-			body:        renameThread{}, perform: handle(threadAnswerOf),
-			rejections: append(byAdmins[:4:4], thread.ErrNameUnchanged),
+			perform:     handle[renameThread](threads, threadAnswerOf),
+			rejections:  append(byAdmins[:4:4], thread.ErrNameUnchanged),
 		},
 		{
 			path: "/threads/delete", summary: "Delete a thread",
 			description: "Ends the thread: from then on it accepts nothing and is shown to nobody. Admins only.",
-			body:        deleteThread{}, perform: handle(threadAnswerOf),
-			rejections: byAdmins,
+			perform:     handle[deleteThread](threads, threadAnswerOf),
+			rejections:  byAdmins,
 		},
 		{
 			path: "/threads/add_member", summary: "Add a member",
 			description: "Lets a user account in. Admins only.",
-			body:        addMember{}, perform: handle(memberAnswerOf),
-			rejections: append(byAdmins[:4:4], thread.ErrAlreadyMember),
+			perform:     handle[addMember](threads, memberAnswerOf),
+			rejections:  append(byAdmins[:4:4], thread.ErrAlreadyMember),
 		},
 		{
 			path: "/threads/remove_member", summary: "Remove a member, or leave",
 			description: "Puts a user account out. Admins only, but anyone may leave by naming themselves. The last Admin can't leave while others remain.",
-			body:        removeMember{}, perform: handle(memberAnswerOf),
-			rejections: append(byAdmins[:4:4], thread.ErrMemberNotFound, thread.ErrLastAdmin),
+			perform:     handle[removeMember](threads, memberAnswerOf),
+			rejections:  append(byAdmins[:4:4], thread.ErrMemberNotFound, thread.ErrLastAdmin),
 		},
 		{
 			path: "/threads/change_member_role", summary: "Change a member's role",
 			description: "Makes a member an Admin or an Admin a member. Admins only. The last Admin can't be demoted.",
-			body:        changeMemberRole{}, perform: handle(memberAnswerOf),
-			rejections: append(byAdmins[:4:4], thread.ErrMemberNotFound, thread.ErrRoleUnchanged, thread.ErrLastAdmin),
+			perform:     handle[changeMemberRole](threads, memberAnswerOf),
+			rejections:  append(byAdmins[:4:4], thread.ErrMemberNotFound, thread.ErrRoleUnchanged, thread.ErrLastAdmin),
 		},
 		{
 			path: "/threads/post_message", summary: "Post a message",
 			description: "Adds a message at the end of the thread. Members only.",
-			body:        postMessage{}, perform: handle(messageAnswerOf),
-			rejections: byMembers,
+			perform:     handle[postMessage](threads, messageAnswerOf),
+			rejections:  byMembers,
 		},
 		{
 			path: "/threads/edit_message", summary: "Edit a message",
 			description: "Gives a message another text. Its sender only.",
-			body:        editMessage{}, perform: handle(messageAnswerOf),
-			rejections: append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender, thread.ErrTextUnchanged),
+			perform:     handle[editMessage](threads, messageAnswerOf),
+			rejections:  append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender, thread.ErrTextUnchanged),
 		},
 		{
 			path: "/threads/delete_message", summary: "Delete a message",
 			description: "Takes a message away. Its sender or an Admin.",
-			body:        deleteMessage{}, perform: handle(messageAnswerOf),
-			rejections: append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender),
+			perform:     handle[deleteMessage](threads, messageAnswerOf),
+			rejections:  append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender),
 		},
 		{
 			path: "/threads/snapshot", summary: "Store a snapshot",
 			description: "Stores the thread's latest state, for it to be loaded from. An operation, not a command: no event follows and no version. Sending it again is harmless.",
-			body:        takeSnapshot{}, perform: snapshot(),
-			rejections: []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted},
-			without:    []string{ifMatch, idempotencyKey},
+			perform:     snapshot(threads),
+			rejections:  []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted},
+			without:     []string{ifMatch, idempotencyKey},
 		},
 	}
 }

@@ -5,37 +5,38 @@ import (
 	"fmt"
 	"reflect"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
 )
 
-// Service is what the operations are for. Its errors are those that [usecase.KindOf] knows. Both methods may be called
+// Commands handles the commands of one type of aggregate. Its errors are those that [usecase.KindOf] knows. It may be called
 // concurrently.
-type Service interface {
+type Commands[C any] interface {
 	// Handle applies a command and returns when it holds.
-	Handle(ctx context.Context, request command.Request) (command.Result, error)
-	// Snapshot stores a snapshot of the thread's latest state and returns its version.
-	Snapshot(ctx context.Context, caller usecase.Caller, id thread.ID) (uint64, error)
+	Handle(ctx context.Context, request command.Request[C]) (command.Result, error)
 }
 
-// request is what all request bodies tell. The thread is the zero value where there is none yet.
-type request interface {
-	executor() thread.UserID
-	thread() thread.ID
+// Threads is what the operations on threads are for.
+type Threads interface {
+	Commands[thread.Command]
+	// Snapshot stores a snapshot of the thread's latest state and returns its version.
+	Snapshot(ctx context.Context, caller usecase.Caller, id string) (uint64, error)
 }
 
 // commanding is a request body that stands for a command.
-type commanding interface {
-	request
-	command() thread.Command
+type commanding[C any] interface {
+	executor() ident.UserID
+	// asked is the request as far as the body tells it.
+	asked() command.Request[C]
 }
 
-// performer does what a request asks for and knows the type of the answer.
+// performer reads what a request asks for and does it, and knows the types of body and answer.
 type performer struct {
-	run       func(ctx context.Context, service Service, c conditions, body any) (reply, error)
-	answer    reflect.Type
-	versioned bool // the answer carries the thread's version in its headers
+	run          func(ctx context.Context, c conditions, raw []byte) (reply, error)
+	body, answer reflect.Type
+	versioned    bool // the answer carries the aggregate's version in its headers
 }
 
 // reply is a successful answer.
@@ -44,38 +45,45 @@ type reply struct {
 	headers map[string]string
 }
 
-// handle has the command handled that the body stands for.
-func handle[A any](answerOf func(command.Result) A) performer {
-	run := func(ctx context.Context, service Service, c conditions, body any) (reply, error) {
-		wanted := body.(commanding)
-		result, err := service.Handle(ctx, command.Request{
-			Caller:         c.caller,
-			Thread:         wanted.thread(),
-			Command:        wanted.command(),
-			IfVersion:      c.ifVersion,
-			IdempotencyKey: c.idempotencyKey,
-		})
+// handle has the command handled that a body of type B stands for.
+func handle[B commanding[C], C, A any](service Commands[C], answerOf func(command.Result) A) performer {
+	shape := shapeOf[B]()
+	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
+		body, content, err := shape.decode(raw)
+		if err != nil {
+			return reply{}, err
+		}
+		request := body.asked()
+		request.Caller, request.Content = c.caller, content
+		request.Caller.Executor = body.executor().String()
+		request.IfVersion, request.IdempotencyKey = c.ifVersion, c.idempotencyKey
+		result, err := service.Handle(ctx, request)
 		if err != nil {
 			return reply{}, err
 		}
 		headers := map[string]string{
 			etag:             fmt.Sprintf(`"%d"`, result.Version),
-			consistencyToken: fmt.Sprintf("%s:%d", result.Thread, result.Version),
+			consistencyToken: fmt.Sprintf("%s:%d", result.Key.ID, result.Version),
 		}
 		if result.Replayed {
 			headers[idempotentReplayed] = "true"
 		}
 		return reply{answerOf(result), headers}, nil
 	}
-	return performer{run: run, answer: reflect.TypeFor[A](), versioned: true}
+	return performer{run: run, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), versioned: true}
 }
 
 // snapshot has a snapshot stored.
-func snapshot() performer {
-	run := func(ctx context.Context, service Service, c conditions, body any) (reply, error) {
-		id := body.(request).thread()
-		version, err := service.Snapshot(ctx, c.caller, id)
-		return reply{body: snapshotAnswerOf(id, version)}, err
+func snapshot(service Threads) performer {
+	shape := shapeOf[takeSnapshot]()
+	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
+		body, _, err := shape.decode(raw)
+		if err != nil {
+			return reply{}, err
+		}
+		c.caller.Executor = body.executor().String()
+		version, err := service.Snapshot(ctx, c.caller, body.thread().String())
+		return reply{body: snapshotAnswerOf(body.thread(), version)}, err
 	}
-	return performer{run: run, answer: reflect.TypeFor[snapshotAnswer]()}
+	return performer{run: run, body: reflect.TypeFor[takeSnapshot](), answer: reflect.TypeFor[snapshotAnswer]()}
 }

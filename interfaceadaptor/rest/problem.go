@@ -32,6 +32,7 @@ const (
 	versionMismatch      = "version_mismatch"
 	concurrentUpdate     = "concurrent_update"
 	storeUnavailable     = "store_unavailable"
+	storeInconsistent    = "store_inconsistent"
 	internal             = "internal"
 	expectationFailed    = "expectation_failed"
 	headersTooLarge      = "headers_too_large"
@@ -47,6 +48,7 @@ var statuses = map[usecase.Kind]int{
 	usecase.KeyReused:       http.StatusUnprocessableEntity,
 	usecase.Unavailable:     http.StatusServiceUnavailable,
 	usecase.Behind:          http.StatusServiceUnavailable,
+	usecase.Inconsistent:    http.StatusInternalServerError,
 	usecase.Canceled:        http.StatusServiceUnavailable, // by us: when it is the client, nobody is left to read the answer
 }
 
@@ -59,13 +61,20 @@ var codes = []struct {
 	{usecase.ErrKeyReused, "idempotency_key_reused"},
 }
 
+const inconsistent = "what is stored of it contradicts itself; sending it again does not help, an operator has to mend it; it has been logged"
+
 // problemOf tells a client about an error of a use case: what its table says, and never what it wraps.
 func problemOf(err error) *Problem {
 	status, known := statuses[usecase.KindOf(err)]
 	var mismatch *usecase.VersionMismatchError
+	var fields invalidBody
 	var invalid interface{ Invalid() (field, reason string) }
 	var rejection *ident.Rejection
 	switch {
+	case errors.As(err, &fields):
+		return invalidFields(fields)
+	case status == http.StatusInternalServerError:
+		return newProblem(status, storeInconsistent, inconsistent)
 	case !known:
 		return newProblem(http.StatusInternalServerError, internal, "something went wrong; it has been logged with the X-Request-Id of this answer")
 	case status == http.StatusServiceUnavailable:

@@ -8,8 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-
-	"example.com/threads/usecase"
 )
 
 // MaxBody is the size of the largest request body that is read, in bytes.
@@ -21,7 +19,6 @@ const statusClientGone = 499
 
 // serve answers requests for an operation.
 func (a *api) serve(op operation) http.HandlerFunc {
-	shape := shapeOf(op.body)
 	return func(w http.ResponseWriter, r *http.Request) {
 		conditions, problem := readHeaders(a.headers, r.Header, op.without)
 		if problem != nil {
@@ -33,19 +30,12 @@ func (a *api) serve(op operation) http.HandlerFunc {
 			problem.write(w)
 			return
 		}
-		body, invalid := shape.decode(raw)
-		if len(invalid) > 0 {
-			invalidFields(invalid).write(w)
-			return
-		}
-		caller := &conditions.caller
-		caller.Executor = body.(request).executor().String()
-		caller.Source = a.settings.Source + " " + op.path
-		caller.ClientIP = a.settings.TrustedProxies.clientIP(r)
+		conditions.caller.Source = a.settings.Source + " " + op.path
+		conditions.caller.ClientIP = a.settings.TrustedProxies.clientIP(r)
 
 		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
 		defer cancel()
-		reply, err := op.perform.run(ctx, a.service, conditions, body)
+		reply, err := op.perform.run(ctx, conditions, raw)
 		if err != nil {
 			a.fail(w, r, err)
 			return
@@ -89,10 +79,10 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	problem := problemOf(err)
-	switch kind := usecase.KindOf(err); {
-	case kind == usecase.Internal:
+	switch problem.Code {
+	case internal:
 		a.settings.Log.ErrorContext(r.Context(), "a command failed", "path", r.URL.Path, "error", err)
-	case problem.Code == storeUnavailable:
+	case storeUnavailable:
 		a.settings.Log.WarnContext(r.Context(), "the store is unavailable", "path", r.URL.Path, "error", err)
 	}
 	problem.write(w)

@@ -35,16 +35,16 @@ type headers map[string]string
 // failing is a service that injects a fault.
 type failing struct{ err error }
 
-func (f failing) Handle(context.Context, command.Request) (command.Result, error) {
+func (f failing) Handle(context.Context, command.Request[thread.Command]) (command.Result, error) {
 	return command.Result{}, f.err
 }
 
-func (f failing) Snapshot(context.Context, usecase.Caller, thread.ID) (uint64, error) {
+func (f failing) Snapshot(context.Context, usecase.Caller, string) (uint64, error) {
 	return 0, f.err
 }
 
 // handlerOf is the handler as programs serve it. It logs to log.
-func handlerOf(service rest.Service, log io.Writer) http.Handler {
+func handlerOf(service rest.Threads, log io.Writer) http.Handler {
 	logger := slog.New(slog.NewJSONHandler(log, nil))
 	return httpserver.Wrap(logger, rest.NewHandler(service, rest.Settings{
 		Source:  "write-api",

@@ -9,8 +9,8 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 )
@@ -22,7 +22,7 @@ func entry(t testing.TB, tenant string) stream.Entry {
 		t.Fatal(err)
 	}
 	id := ident.New[thread.Thread](time.Unix(1, 0), [10]byte{1})
-	payload, err := eventcodec.Encode(usecase.Recorded[thread.Event]{
+	payload, err := threadcodec.Events().Encode(usecase.Recorded[thread.Event]{
 		Envelope: usecase.Envelope{
 			EventID: ident.New[thread.Event](time.Unix(2, 0), [10]byte{2}).String(), AggregateType: thread.AggregateType, AggregateID: id.String(), SeqNr: 3, OccurredAt: time.Unix(2, 0).UTC(),
 			Caller: usecase.Caller{Tenant: code, Executor: ident.New[ident.UserAccount](time.Unix(1, 0), [10]byte{3}).String()},
@@ -103,7 +103,7 @@ func TestWhatIsNoEntryIsAnError(t *testing.T) {
 
 // Any source - here, what a Lambda handler takes out of its event - gets from an item to a record in one call.
 func ExampleEntry_Record() {
-	payload, err := os.ReadFile("../eventcodec/testdata/Created.json")
+	payload, err := os.ReadFile("../threadcodec/testdata/Created.json")
 	if err != nil {
 		fmt.Println(err)
 		return

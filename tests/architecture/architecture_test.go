@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,6 +23,41 @@ func TestImportsFollowTheLayers(t *testing.T) {
 		if !contains(graph, architecture.Module+"/"+layer+"/") {
 			t.Errorf("no package of %s was looked at", layer)
 		}
+	}
+}
+
+func TestTheEngineKnowsNoApplication(t *testing.T) {
+	graph := load(t)
+	for _, violation := range architecture.EngineViolations(graph) {
+		t.Error(violation)
+	}
+	words, err := architecture.ForeignWords("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range words {
+		t.Errorf("%s: the engine has a word of the application", word)
+	}
+	// The rules catch something.
+	made := architecture.Graph{
+		architecture.Module + "/usecase/command": {architecture.Module + "/usecase/chat"},
+		architecture.Module + "/usecase/chat":    {architecture.Module + "/domain/thread"},
+	}
+	if found := architecture.EngineViolations(made); len(found) != 1 {
+		t.Errorf("a way to the domain is not found: %q", found)
+	}
+	folder := t.TempDir()
+	for _, part := range []string{"usecase/command", "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/gateway"} {
+		if err := os.MkdirAll(filepath.Join(folder, part), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const source = "package command\n\nvar threadID, groupMember, member = 1, 2, \"messages\"\n\nvar remember, spread = 1, 2\n"
+	if err := os.WriteFile(filepath.Join(folder, "usecase/command/made.go"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if words, err := architecture.ForeignWords(folder); len(words) != 4 || err != nil {
+		t.Errorf("found %q, %v", words, err)
 	}
 }
 

@@ -16,16 +16,20 @@ var layers = map[string]struct {
 	limited bool
 	modules []string
 }{
-	"domain":  {limited: true, modules: []string{"github.com/oklog/ulid/v2"}},
-	"usecase": {imports: []string{"domain"}, limited: true, modules: smallLibraries},
+	"domain": {limited: true, modules: []string{"github.com/oklog/ulid/v2"}},
+	// what property tests draw: test code that adapters' tests import
+	"domain/thread/threadtest": {imports: []string{"domain"}},
+	"usecase":                  {imports: []string{"domain"}, limited: true, modules: smallLibraries},
 	// the contract suite of the projection's ports: test code that adapters' tests import
 	"usecase/projection/projectiontest": {imports: inner},
 
 	"interfaceadaptor/rest":                {imports: inner},
 	"interfaceadaptor/graphql":             {imports: inner},
-	"interfaceadaptor/eventcodec":          {imports: inner},
+	"interfaceadaptor/eventcodec":          {imports: []string{"usecase"}},
+	"interfaceadaptor/threadcodec":         {imports: with(inner, "interfaceadaptor/eventcodec")},
+	"interfaceadaptor/chatstore":           {imports: with(inner, "interfaceadaptor/threadcodec", "interfaceadaptor/eventstore", "interfaceadaptor/repository")},
 	"interfaceadaptor/eventstore":          {},
-	"interfaceadaptor/repository":          {imports: with(inner, "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore")},
+	"interfaceadaptor/repository":          {imports: with(inner, "interfaceadaptor/eventcodec", "interfaceadaptor/threadcodec", "interfaceadaptor/eventstore")},
 	"interfaceadaptor/readmodel":           {imports: with(inner, "interfaceadaptor/sqldialect")},
 	"interfaceadaptor/stream":              {imports: with(inner, "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/repository")},
 	"interfaceadaptor/gateway/dynamodb":    {imports: gateway},

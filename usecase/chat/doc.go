@@ -1,2 +1,3 @@
-// Package chat names the aggregates of this application to the engine, which knows keys and no threads.
+// Package chat is what this application does with the engine: it names its aggregates as keys, and says how their commands are
+// decided and answered. The engine knows keys and no threads.
 package chat

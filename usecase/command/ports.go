@@ -5,42 +5,57 @@ import (
 	"errors"
 	"time"
 
-	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
 
-// Repository keeps threads. All methods may be called concurrently.
-type Repository interface {
-	// Load returns the thread's state, which may come from memory and be behind what other processes have written: a
-	// Save on it then fails, and IsLatest tells. A thread that does not exist is the zero Thread.
-	Load(ctx context.Context, key usecase.Key) (thread.Thread, error)
+// Repository keeps aggregates of one type. All methods may be called concurrently.
+type Repository[S, E any] interface {
+	// Load returns the aggregate's state, which may come from memory and be behind what other processes have written: a
+	// Save on it then fails, and Confirm tells. An aggregate that does not exist has the zero State.
+	Load(ctx context.Context, key usecase.Key) (State[S], error)
 
 	// Reload returns the true latest state.
-	Reload(ctx context.Context, key usecase.Key) (thread.Thread, error)
+	Reload(ctx context.Context, key usecase.Key) (State[S], error)
 
-	// IsLatest tells whether no event has followed state: true for a zero Thread that does not exist.
-	IsLatest(ctx context.Context, key usecase.Key, state thread.Thread) (bool, error)
+	// Confirm fails with ErrConflict when an event has followed the version. For version 0 it makes sure that the store
+	// really has nothing of the aggregate.
+	Confirm(ctx context.Context, key usecase.Key, version uint64) error
 
-	// Save writes events that were decided on before, one after the other, and the receipts with them: all or nothing.
-	// There are at most MaxBatch of either. It fails with ErrConflict when before is not the latest state, with a
-	// *HandledError when one of the receipts' commands was handled before, and with usecase.ErrUnavailable when the outcome
-	// is unknown.
-	Save(ctx context.Context, key usecase.Key, before thread.Thread, events []usecase.Recorded[thread.Event], receipts []Receipt) error
+	// Save writes all of it or nothing. It fails with ErrConflict when the state that was decided on is not the latest,
+	// with a *HandledError when one of the receipts' commands was handled before, and with usecase.ErrUnavailable when the
+	// outcome is unknown.
+	Save(ctx context.Context, key usecase.Key, write Write[S, E]) error
+
+	// AskForTurn makes a Save of another process fail with ErrConflict that Heeds, so that it knows of this one. Where the
+	// store has its own way to let writers take turns it does nothing.
+	AskForTurn(ctx context.Context, key usecase.Key) error
 
 	// Receipt returns what was written under a command's id; false when there is nothing, or it has expired.
 	Receipt(ctx context.Context, tenant usecase.Tenant, commandID string) (Receipt, bool, error)
 
-	// SaveSnapshot stores the state as a snapshot, for the thread to be loaded from. It returns when the snapshot can be
+	// SaveSnapshot stores the state as a snapshot, for the aggregate to be loaded from. It returns when the snapshot can be
 	// read.
-	SaveSnapshot(ctx context.Context, key usecase.Key, state thread.Thread) error
+	SaveSnapshot(ctx context.Context, key usecase.Key, state State[S]) error
 }
 
-// MaxBatch is how many commands are saved in one write at most. An event and a receipt for each, and what the store
-// locks the thread with, must fit in its transaction; DynamoDB's holds 100 items.
-const MaxBatch = 49
+// Write is what follows from commands that were decided together: at most [MaxWrite] events and receipts.
+type Write[S, E any] struct {
+	Before   uint64 // the version that was decided on
+	Events   []usecase.Recorded[E]
+	After    State[S] // with the events
+	Receipts []Receipt
+	Heed     bool // this process knows of no other that writes to the aggregate, and wants to be told
+}
+
+// MaxWrite is how many events and receipts are saved in one write at most: with what the store locks the aggregate with,
+// they must fit in its transaction. DynamoDB's holds 100 items.
+const MaxWrite = 98
+
+// maxBatch is how many commands are decided together at most: as many as fit with an event and a receipt each.
+const maxBatch = MaxWrite / 2
 
 // ErrConflict says that the state that was decided on is not the latest: load again, decide again.
-var ErrConflict = errors.New("the thread has changed since it was loaded")
+var ErrConflict = errors.New("the aggregate has changed since it was loaded")
 
 // Receipt is what is remembered of a command that was sent with an idempotency key.
 type Receipt struct {

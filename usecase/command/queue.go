@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
 
 // call is a request on its way through the service.
-type call struct {
+type call[C any] struct {
 	ctx       context.Context // the caller's
-	request   Request
-	command   thread.Command // complete, with the ids of what it brings into being
+	request   Request[C]
 	commandID string
 
 	answered chan struct{} // closed when result and err are set
@@ -21,22 +19,25 @@ type call struct {
 	err      error
 }
 
-func (c *call) answer(result Result, err error) {
+func (c *call[C]) answer(result Result, err error) {
 	c.result, c.err = result, err
 	close(c.answered)
 }
 
-// queue holds the calls for one thread that wait while earlier ones are handled.
-type queue struct{ waiting []*call }
+// receipts is how many receipts the call leaves when it is accepted.
+func (c *call[C]) receipts() int { return min(len(c.request.IdempotencyKey), 1) }
 
-// enqueue has the call handled after those for the same thread that are there already. The calls that gather while
-// one write is under way share the next one, so that a busy thread costs a write per batch and not per command.
-func (s *Service) enqueue(key usecase.Key, c *call) {
+// queue holds the calls for one aggregate that wait while earlier ones are handled.
+type queue[C any] struct{ waiting []*call[C] }
+
+// enqueue has the call handled after those for the same aggregate that are there already. The calls that gather while
+// one write is under way share the next one, so that a busy aggregate costs a write per batch and not per command.
+func (s *Service[S, C, E]) enqueue(key usecase.Key, c *call[C]) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	q, busy := s.queues[key]
 	if !busy {
-		q = &queue{}
+		q = &queue[C]{}
 		s.queues[key] = q
 		s.running.Go(func() { s.work(key, q) })
 	}
@@ -44,8 +45,9 @@ func (s *Service) enqueue(key usecase.Key, c *call) {
 }
 
 // work handles the queue's calls until none is left, and then lets go of the queue.
-func (s *Service) work(key usecase.Key, q *queue) {
+func (s *Service[S, C, E]) work(key usecase.Key, q *queue[C]) {
 	for {
+		s.turns.yield(key)
 		calls := s.next(key, q)
 		if len(calls) == 0 {
 			return
@@ -59,7 +61,7 @@ func (s *Service) work(key usecase.Key, q *queue) {
 
 // handleAll handles a batch. A panic is an error, for those of its calls that have no answer yet: it must not take the
 // program, and with it everybody's commands, along.
-func (s *Service) handleAll(ctx context.Context, key usecase.Key, calls []*call) {
+func (s *Service[S, C, E]) handleAll(ctx context.Context, key usecase.Key, calls []*call[C]) {
 	defer func() {
 		reason := recover()
 		if reason == nil {
@@ -78,16 +80,16 @@ func (s *Service) handleAll(ctx context.Context, key usecase.Key, calls []*call)
 }
 
 // next takes a batch from the queue: calls whose callers are still there, no two with the same command id.
-func (s *Service) next(key usecase.Key, q *queue) []*call {
+func (s *Service[S, C, E]) next(key usecase.Key, q *queue[C]) []*call[C] {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	var batch, rest []*call
+	var batch, rest []*call[C]
 	taken := map[string]bool{}
 	for _, c := range q.waiting {
 		switch {
 		case c.ctx.Err() != nil:
 			c.answer(Result{}, c.ctx.Err())
-		case taken[c.commandID] || len(batch) == MaxBatch:
+		case taken[c.commandID] || len(batch) == maxBatch:
 			rest = append(rest, c)
 		default:
 			taken[c.commandID] = true

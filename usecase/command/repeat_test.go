@@ -8,13 +8,13 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
-func keyed(r command.Request, key string) command.Request {
+func keyed(r threadRequest, key string) threadRequest {
 	r.IdempotencyKey = key
 	return r
 }
@@ -29,10 +29,10 @@ func TestARepeatGetsTheFirstAnswer(t *testing.T) {
 	first := accepted(t, here, rename)
 	accepted(t, here, request(ada, id, say(ada, "meanwhile")))
 	accepted(t, here, request(ada, id, thread.Delete{Executor: ada}))
-	for name, service := range map[string]*command.Service{"the same process": here, "another process": there} {
+	for name, service := range map[string]*chat.ThreadCommands{"the same process": here, "another process": there} {
 		// The version has passed, the name is unchanged, the thread is deleted: and still.
 		again := accepted(t, service, rename)
-		if !again.Replayed || again.Version != first.Version || again.Thread != first.Thread {
+		if !again.Replayed || again.Version != first.Version || again.Key != first.Key {
 			t.Errorf("%s: first %+v, then %+v", name, first, again)
 		}
 	}
@@ -53,7 +53,7 @@ func TestAKeyBelongsToItsRequest(t *testing.T) {
 }
 
 // newID is the id of a thread that does not exist.
-func newID(t *testing.T, service *command.Service) thread.ID {
+func newID(t *testing.T, service *chat.ThreadCommands) thread.ID {
 	t.Helper()
 	id := createThread(t, service)
 	accepted(t, service, request(ada, id, thread.Delete{Executor: ada}))
@@ -74,7 +74,7 @@ func TestARejectionIsNotRemembered(t *testing.T) {
 // Repeats that arrive together, in one process and in two, among commands of others: each applied once.
 func TestRepeatsThatArriveTogether(t *testing.T) {
 	gateway := dynamodbtest.New(t)
-	var services []*command.Service
+	var services []*chat.ThreadCommands
 	for range 2 {
 		service, _ := process(t, gateway)
 		services = append(services, service)
@@ -83,9 +83,10 @@ func TestRepeatsThatArriveTogether(t *testing.T) {
 	const commands, repeats = 10, 6
 	var mutex sync.Mutex
 	var group sync.WaitGroup
-	answers := make([]map[command.Result]int, commands)
+	answered := make([]uint64, commands)
+	answers := make([]map[string]int, commands)
 	for number := range commands {
-		answers[number] = map[command.Result]int{}
+		answers[number] = map[string]int{}
 		for repeat := range repeats {
 			group.Go(func() {
 				post := keyed(request(ada, id, say(ada, fmt.Sprint(number))), fmt.Sprint(number))
@@ -95,7 +96,8 @@ func TestRepeatsThatArriveTogether(t *testing.T) {
 				}
 				result.Replayed = false
 				mutex.Lock()
-				answers[number][result]++
+				answers[number][fmt.Sprint(result)]++
+				answered[number] = result.Version
 				mutex.Unlock()
 			})
 		}
@@ -106,9 +108,7 @@ func TestRepeatsThatArriveTogether(t *testing.T) {
 		if len(same) != 1 {
 			t.Errorf("command %d has the answers %v", number, same)
 		}
-		for result := range same {
-			versions[result.Version]++
-		}
+		versions[answered[number]]++
 	}
 	checkContiguous(t, versions, 2, 1+commands)
 }
@@ -117,16 +117,16 @@ func TestRepeatedCreationsAreOneThread(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	here, _ := process(t, gateway)
 	there, _ := process(t, gateway)
-	create := keyed(request(ada, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")}), "key")
+	create := thread.Create{Executor: ada, Name: writing.RecordedName("tea")}
 	var group sync.WaitGroup
 	var ids sync.Map
 	for repeat := range 8 {
 		group.Go(func() {
-			result, err := []*command.Service{here, there}[repeat%2].Handle(t.Context(), create)
+			result, err := []*chat.ThreadCommands{here, there}[repeat%2].Handle(t.Context(), keyed(request(ada, thread.ID{}, create), "key"))
 			if err != nil {
 				t.Errorf("repeat %d: %v", repeat, err)
 			}
-			ids.Store(result.Thread, true)
+			ids.Store(result.Key, true)
 		})
 	}
 	group.Wait()
@@ -154,9 +154,9 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 	caller := usecase.Caller{
 		Tenant: tenant, Executor: ada.String(), RequestID: "request", CorrelationID: "correlation", Source: "test", ClientIP: "192.0.2.7",
 	}
-	create := command.Request{Caller: caller, Command: thread.Create{Executor: ada, Name: writing.RecordedName("tea")}, IdempotencyKey: "key"}
+	create := keyed(chattest.Request(caller, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")}), "key")
 	result := accepted(t, service, create)
-	for recorded, err := range repository.NewJournalReader(gateway).EventsAfter(t.Context(), chat.ThreadKey(tenant, result.Thread), 0) {
+	for recorded, err := range repository.NewJournalReader(gateway).EventsAfter(t.Context(), result.Key, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,8 +167,8 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 		}
 	}
 	// The same tenant-blind request of another tenant is another command.
-	create.Caller.Tenant = usecase.Tenant{}
-	if other := accepted(t, service, create); other.Thread == result.Thread || other.Replayed {
+	create.Caller.Tenant, create.ID = usecase.Tenant{}, chattest.NewID[thread.Thread]().String()
+	if other := accepted(t, service, create); other.Key == result.Key || other.Replayed {
 		t.Errorf("another tenant got %+v", other)
 	}
 }

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,29 +15,32 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
+	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
 // faulty is a real repository in front of which something can go wrong: before a Save, or instead of it.
 type faulty struct {
-	command.Repository
+	command.Repository[thread.Thread, thread.Event]
 	saves  atomic.Int64
 	before func(attempt int64) error // not nil: its error is Save's
 	after  func() error              // not nil: its error hides that Save succeeded
 }
 
-func (f *faulty) Save(ctx context.Context, key usecase.Key, state thread.Thread, events []usecase.Recorded[thread.Event], receipts []command.Receipt) error {
+func (f *faulty) Save(ctx context.Context, key usecase.Key, write command.Write[thread.Thread, thread.Event]) error {
 	attempt := f.saves.Add(1)
 	if f.before != nil {
 		if err := f.before(attempt); err != nil {
 			return err
 		}
 	}
-	err := f.Repository.Save(ctx, key, state, events, receipts)
+	err := f.Repository.Save(ctx, key, write)
 	if err == nil && f.after != nil {
 		return f.after()
 	}
@@ -44,10 +48,10 @@ func (f *faulty) Save(ctx context.Context, key usecase.Key, state thread.Thread,
 }
 
 // process is a service with a repository and a cache of its own, as each process has.
-func process(t *testing.T, gateway eventstore.EventPersistenceGateway) (*command.Service, *faulty) {
-	threads := repository.New(gateway, repository.Settings{SnapshotEvery: 20, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+func process(t *testing.T, gateway eventstore.EventPersistenceGateway) (*chat.ThreadCommands, *faulty) {
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: 20, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	f := &faulty{Repository: threads}
-	service := command.NewService(f, command.Settings{Timeout: 20 * time.Second})
+	service := command.NewService(chat.Threads(), f, command.Settings{Timeout: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	t.Cleanup(func() {
 		service.Drain()
 		if err := threads.Close(context.WithoutCancel(t.Context())); err != nil {
@@ -57,26 +61,28 @@ func process(t *testing.T, gateway eventstore.EventPersistenceGateway) (*command
 	return service, f
 }
 
+type threadRequest = command.Request[thread.Command]
+
 var ada, bob = newUser(1), newUser(2)
 
 func newUser(number byte) thread.UserID {
 	return ident.New[ident.UserAccount](time.UnixMilli(1), [10]byte{9: number})
 }
 
-func request(executor thread.UserID, id thread.ID, c thread.Command) command.Request {
-	return command.Request{Caller: usecase.Caller{Executor: executor.String(), Source: "test"}, Thread: id, Command: c}
+func request(executor thread.UserID, id thread.ID, c thread.Command) threadRequest {
+	return chattest.Request(usecase.Caller{Executor: executor.String(), Source: "test"}, id, c)
 }
 
-func createThread(t *testing.T, service *command.Service) thread.ID {
+func createThread(t *testing.T, service *chat.ThreadCommands) thread.ID {
 	t.Helper()
-	return accepted(t, service, request(ada, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")})).Thread
+	return chat.ThreadID(accepted(t, service, request(ada, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")})).Key)
 }
 
 func say(who thread.UserID, text string) thread.PostMessage {
 	return thread.PostMessage{Executor: who, Text: thread.RecordedText(text)}
 }
 
-func accepted(t *testing.T, service *command.Service, r command.Request) command.Result {
+func accepted(t *testing.T, service *chat.ThreadCommands, r threadRequest) command.Result {
 	t.Helper()
 	result, err := service.Handle(t.Context(), r)
 	if err != nil {
@@ -85,7 +91,7 @@ func accepted(t *testing.T, service *command.Service, r command.Request) command
 	return result
 }
 
-func rejected(t *testing.T, service *command.Service, r command.Request, want error) {
+func rejected(t *testing.T, service *chat.ThreadCommands, r threadRequest, want error) {
 	t.Helper()
 	if result, err := service.Handle(t.Context(), r); !errors.Is(err, want) {
 		t.Errorf("%T: got %+v, %v, want %v", r.Command, result, err, want)
@@ -145,7 +151,7 @@ func TestTwoProcessesOnOneThread(t *testing.T) {
 	here, _ := process(t, gateway)
 	there, _ := process(t, gateway)
 	id := createThread(t, here)
-	services := []*command.Service{here, there}
+	services := []*chat.ThreadCommands{here, there}
 	versions := postsBy(t, 8, 10, func(client, number int) (command.Result, error) {
 		return services[client%2].Handle(t.Context(), request(ada, id, say(ada, fmt.Sprint(client, number))))
 	})
@@ -172,7 +178,7 @@ func TestIfVersion(t *testing.T) {
 	here, _ := process(t, gateway)
 	there, _ := process(t, gateway)
 	id := createThread(t, here)
-	services := []*command.Service{here, there}
+	services := []*chat.ThreadCommands{here, there}
 
 	var wins, mismatches atomic.Int64
 	var group sync.WaitGroup
@@ -203,7 +209,7 @@ func TestIfVersion(t *testing.T) {
 	}
 }
 
-func TestConflictsAreRetriedAndGivenUp(t *testing.T) {
+func TestConflictsAreRetried(t *testing.T) {
 	service, store := process(t, dynamodbtest.New(t))
 	id := createThread(t, service)
 	store.saves.Store(0)
@@ -216,11 +222,29 @@ func TestConflictsAreRetriedAndGivenUp(t *testing.T) {
 	if result := accepted(t, service, request(ada, id, say(ada, "patience"))); result.Version != 2 {
 		t.Errorf("version %d", result.Version)
 	}
+}
+
+// Who is given up on is told in time, and so is the operator.
+func TestConflictsWithoutEndAreGivenUp(t *testing.T) {
+	var log bytes.Buffer
+	counters := new(command.Counters)
+	gateway := dynamodbtest.New(t)
+	other, _ := process(t, gateway)
+	id := createThread(t, other)
+	_, store := process(t, gateway)
 	store.before = func(int64) error { return command.ErrConflict }
-	store.saves.Store(0)
+	service := command.NewService(chat.Threads(), store, command.Settings{
+		Timeout: 400 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)), Counters: counters,
+	})
+	began := time.Now()
 	rejected(t, service, request(ada, id, say(ada, "in vain")), usecase.ErrConcurrentUpdate)
-	if tries := store.saves.Load(); tries != 10 {
-		t.Errorf("given up after %d tries", tries)
+	if took := time.Since(began); took < 200*time.Millisecond || took > 2*time.Second {
+		t.Errorf("given up after %s", took)
+	}
+	service.Drain()
+	if counters.GivenUp.Load() != 1 || counters.Conflicts.Load() < 5 || !strings.Contains(log.String(), "aggregate=thread-"+id.String()) ||
+		!strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "attempts=") {
+		t.Errorf("%d given up after %d conflicts: %s", counters.GivenUp.Load(), counters.Conflicts.Load(), log.String())
 	}
 }
 
@@ -289,18 +313,18 @@ func TestSnapshotOnRequest(t *testing.T) {
 	id := createThread(t, service)
 	accepted(t, service, request(ada, id, say(ada, "hello")))
 	caller := usecase.Caller{Executor: ada.String()}
-	if version, err := service.Snapshot(t.Context(), caller, id); version != 2 || err != nil {
+	if version, err := service.Snapshot(t.Context(), caller, id.String()); version != 2 || err != nil {
 		t.Errorf("version %d, %v", version, err)
 	}
-	if version, err := service.Snapshot(t.Context(), caller, id); version != 2 || err != nil {
+	if version, err := service.Snapshot(t.Context(), caller, id.String()); version != 2 || err != nil {
 		t.Errorf("again: version %d, %v", version, err)
 	}
 	tenant, _ := usecase.ParseTenant("rival")
-	if _, err := service.Snapshot(t.Context(), usecase.Caller{Tenant: tenant}, id); !errors.Is(err, thread.ErrThreadNotFound) {
+	if _, err := service.Snapshot(t.Context(), usecase.Caller{Tenant: tenant}, id.String()); !errors.Is(err, thread.ErrThreadNotFound) {
 		t.Errorf("another tenant: %v", err)
 	}
 	accepted(t, service, request(ada, id, thread.Delete{Executor: ada}))
-	if _, err := service.Snapshot(t.Context(), caller, id); !errors.Is(err, thread.ErrThreadDeleted) {
+	if _, err := service.Snapshot(t.Context(), caller, id.String()); !errors.Is(err, thread.ErrThreadDeleted) {
 		t.Errorf("deleted: %v", err)
 	}
 }

@@ -4,13 +4,19 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/infrastructure/memory"
 	"example.com/threads/infrastructure/metrics"
+	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/rest"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -37,12 +43,20 @@ func Listen(ctx context.Context, settings Settings, store *eventstore.Store, log
 
 // Run takes commands until ctx ends, and then finishes what it has accepted.
 func (s *Server) Run(ctx context.Context) error {
-	threads := repository.New(s.store.Gateway, repository.Settings{SnapshotEvery: uint64(s.settings.SnapshotEvery), Logger: s.log})
-	commands := command.NewService(threads, command.Settings{Timeout: s.settings.StoreTimeout})
+	registry := metrics.NewRegistry()
+	cache := s.settings.CacheBytes
+	if cache == 0 {
+		cache = memory.Limit() / 10
+	}
+	threads := chatstore.NewThreadRepository(s.store.Gateway, repository.Settings{
+		SnapshotEvery: uint64(s.settings.SnapshotEvery), CacheBytes: cache, Logger: s.log,
+	})
+	commands := command.NewService(chat.Threads(), threads, command.Settings{
+		Timeout: s.settings.StoreTimeout, Logger: s.log, Counters: countersOf(registry),
+	})
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { s.catchUp(due, threads) })
-	registry := metrics.NewRegistry()
 	served := s.Serve(ctx, rest.NewHandler(commands, rest.Settings{
 		Source:         "write-api",
 		Log:            s.log,
@@ -65,7 +79,7 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // catchUp writes the snapshots that were due when the program last ended.
-func (s *Server) catchUp(ctx context.Context, threads *repository.ThreadRepository) {
+func (s *Server) catchUp(ctx context.Context, threads *chatstore.ThreadRepository) {
 	written, err := threads.WriteSnapshotsDue(ctx)
 	switch {
 	case err != nil && ctx.Err() == nil:
@@ -73,4 +87,21 @@ func (s *Server) catchUp(ctx context.Context, threads *repository.ThreadReposito
 	case written > 0:
 		s.log.InfoContext(ctx, "wrote the snapshots that were due", "count", written)
 	}
+}
+
+// countersOf has the registry tell what the command service counts.
+func countersOf(registry prometheus.Registerer) *command.Counters {
+	counters := new(command.Counters)
+	for _, c := range []struct {
+		name, help string
+		count      *atomic.Int64
+	}{
+		{"commands_conflicts_total", "Writes that failed because another process was faster; they are decided again.", &counters.Conflicts},
+		{"commands_given_up_total", "Commands that were given up because others kept changing the aggregate.", &counters.GivenUp},
+		{"commands_inconsistent_total", "Times that a command found its aggregate's head and journal in contradiction; the log names it.", &counters.Inconsistent},
+	} {
+		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help},
+			func() float64 { return float64(c.count.Load()) }))
+	}
+	return counters
 }

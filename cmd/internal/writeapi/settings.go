@@ -11,6 +11,7 @@ import (
 type Settings struct {
 	Address        string
 	SnapshotEvery  int
+	CacheBytes     uint64 // 0: a share of the memory
 	StoreTimeout   time.Duration
 	TrustedProxies rest.Proxies
 }
@@ -21,6 +22,8 @@ func ReadSettings(r *config.Reader) Settings {
 		Address: r.Address("WRITE_API_ADDR", ":28080", "address to listen on"),
 		SnapshotEvery: r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000,
 			"number of events after which a thread gets another snapshot"),
+		CacheBytes: uint64(r.Int("STATE_CACHE_BYTES", 0, 0, 1<<40,
+			"memory for the states of threads that are remembered, in bytes; 0: a tenth of the memory that the program may use")),
 		StoreTimeout: r.Duration("STORE_TIMEOUT", 5*time.Second, 100*time.Millisecond, 12*time.Second,
 			"how long the store may take for a command, retries included; a request is answered within twice that"),
 		TrustedProxies: config.Parsed(r, "TRUSTED_PROXIES", "",

@@ -30,7 +30,7 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 	if errors.As(err, &canceled) && refused(canceled) {
 		err = g.whyRefused(ctx, write, canceled.CancellationReasons)
 		var handled *eventstore.HandledError
-		if errors.Is(err, eventstore.ErrConflict) || errors.As(err, &handled) {
+		if errors.Is(err, eventstore.ErrConflict) || errors.Is(err, eventstore.ErrInconsistent) || errors.As(err, &handled) {
 			return err
 		}
 	}
@@ -38,7 +38,8 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 }
 
 // whyRefused finds the answer in the reasons, which are in the order of the transaction's items: nil when the write is
-// there already, *HandledError when a command is, and ErrConflict otherwise.
+// there already, *HandledError when a command is, *InconsistentError when events are in the way and the head is not, and
+// ErrConflict otherwise.
 func (g *Gateway) whyRefused(ctx context.Context, write eventstore.Append, reasons []types.CancellationReason) error {
 	if len(reasons) != 1+len(write.Entries)+len(write.Receipts) {
 		return fmt.Errorf("the transaction was cancelled for %d reasons, not one for each of its items", len(reasons))
@@ -56,9 +57,19 @@ func (g *Gateway) whyRefused(ctx context.Context, write eventstore.Append, reaso
 			return &eventstore.HandledError{Receipt: receipt}
 		}
 	}
+	for i, reason := range reasons[1 : 1+len(write.Entries)] {
+		if conditionFailed(reason) && !conditionFailed(reasons[0]) {
+			if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, write.Entries[i].SeqNr); err != nil {
+				return err
+			}
+		}
+	}
 	version, err := item(reasons[0].Item).number("version")
 	if err != nil {
 		return err
+	}
+	if version == write.ExpectedVersion {
+		return fmt.Errorf("append to %s: %w: another writer has asked for a turn", write.ID, eventstore.ErrConflict)
 	}
 	return fmt.Errorf("append to %s: %w: expected %d, found %d", write.ID, eventstore.ErrConflict, write.ExpectedVersion, version)
 }

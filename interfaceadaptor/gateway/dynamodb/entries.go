@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,7 +20,7 @@ func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after,
 		page := new(pageSize)
 		next := after + 1
 		fill := func(end uint64) (goOn bool) { // up to, but without end
-			for entry, err := range g.entriesByKey(ctx, page, id, next, end) {
+			for entry, err := range g.entriesByKey(ctx, page, id, next, end, upTo) {
 				if !yield(entry, err) || err != nil {
 					return false
 				}
@@ -77,10 +76,10 @@ func (g *Gateway) entriesByIndex(
 	}
 }
 
-// entriesByKey yields the entries from one number up to, but without, another. One that is not there is an error: the
-// head has shown that it was written.
+// entriesByKey yields the entries from one number up to, but without, another. One that is not there is an error: a head
+// has shown that all up to upTo were written.
 func (g *Gateway) entriesByKey(
-	ctx context.Context, page *pageSize, id eventstore.AggregateID, from, end uint64,
+	ctx context.Context, page *pageSize, id eventstore.AggregateID, from, end, upTo uint64,
 ) iter.Seq2[eventstore.Entry, error] {
 	return func(yield func(eventstore.Entry, error) bool) {
 		for from < end {
@@ -93,7 +92,7 @@ func (g *Gateway) entriesByKey(
 			for ; from < to; from++ {
 				event, exists := found[sortKey(id, from)]
 				if !exists {
-					yield(eventstore.Entry{}, fmt.Errorf("event %d of %s is missing in the journal", from, id))
+					yield(eventstore.Entry{}, &eventstore.InconsistentError{ID: id, Head: upTo, Event: from})
 					return
 				}
 				page.saw(event)

@@ -23,7 +23,7 @@ func entryOf(event item) (eventstore.Entry, error) {
 	if err != nil {
 		return eventstore.Entry{}, err
 	}
-	occurredAt, err := event.number("occurred_at")
+	occurredAt, err := event.milliseconds("occurred_at")
 	if err != nil {
 		return eventstore.Entry{}, err
 	}
@@ -34,7 +34,7 @@ func entryOf(event item) (eventstore.Entry, error) {
 	return eventstore.Entry{
 		SeqNr:      seqNr,
 		EventID:    event.text("event_id"),
-		OccurredAt: time.UnixMilli(int64(occurredAt)).UTC(),
+		OccurredAt: time.UnixMilli(occurredAt).UTC(),
 		Payload:    payload,
 	}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/internal/once"
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 )
 
@@ -33,9 +34,13 @@ type Gateway struct {
 	shards   uint64
 	logger   *slog.Logger
 	packer   *packing.Packer
+	said     once.Set
 }
 
-var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)
+var (
+	_ eventstore.EventPersistenceGateway = (*Gateway)(nil)
+	_ eventstore.TurnTaker               = (*Gateway)(nil)
+)
 
 // New checks the settings. It connects to nothing.
 func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gateway, error) {

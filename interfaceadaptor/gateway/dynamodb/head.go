@@ -2,9 +2,12 @@ package dynamodb
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/interfaceadaptor/eventstore"
 )
@@ -24,17 +27,70 @@ func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventsto
 	if err != nil {
 		return eventstore.Head{}, explain(ctx, err, "read the head of", id)
 	}
-	return headOf(output.Item)
+	return g.headOf(ctx, id, output.Item)
 }
 
-func headOf(found item) (eventstore.Head, error) {
+// headOf reads a head item. A pointer that can't be right saves no time and costs nothing else: the next snapshot mends it.
+func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, found item) (eventstore.Head, error) {
 	version, err := found.number("version")
 	if err != nil {
 		return eventstore.Head{}, err
 	}
 	snapshot, err := found.number("snapshot_version")
+	if err == nil && snapshot > version {
+		err = fmt.Errorf("snapshot_version %d is beyond version %d", snapshot, version)
+	}
 	if err != nil {
-		return eventstore.Head{}, err
+		snapshot = 0
+		if g.said.First(id.Tenant + " " + id.String()) {
+			g.logger.WarnContext(ctx, "a head's pointer to its latest snapshot is passed over; the next snapshot mends it",
+				"tenant", id.Tenant, "aggregate", id.String(), "error", err)
+		}
 	}
 	return eventstore.Head{Version: version, SnapshotVersion: snapshot}, nil
+}
+
+// Verify looks for the event after the head's.
+func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) error {
+	next := head.Version + 1
+	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:            aws.String(g.settings.JournalTable),
+		Key:                  g.key(id, next),
+		ProjectionExpression: aws.String("event_id"),
+		ConsistentRead:       aws.Bool(true),
+	})
+	if err != nil || output.Item == nil {
+		return explain(ctx, err, "read the journal of", id)
+	}
+	return g.contradicts(ctx, id, head.Version, next)
+}
+
+// contradicts tells whether the head is still at a version although the journal has a later event. Both are written in one
+// transaction, so that a head that is read after the event shows it.
+func (g *Gateway) contradicts(ctx context.Context, id eventstore.AggregateID, version, event uint64) error {
+	head, err := g.Head(ctx, id)
+	if err == nil && head.Version == version {
+		err = &eventstore.InconsistentError{ID: id, Head: version, Event: event}
+	}
+	return err
+}
+
+// AskForTurn marks the head. The mark costs the others nothing until one of them heeds it.
+func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) error {
+	err := retryContended(ctx, func() error {
+		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName:                 aws.String(g.settings.SnapshotTable),
+			Key:                       g.key(id, headSeqNr),
+			UpdateExpression:          aws.String("SET #asked = :asked"),
+			ConditionExpression:       aws.String("attribute_exists(pkey)"), // an update would bring back what is gone
+			ExpressionAttributeNames:  map[string]string{"#asked": "asked"},
+			ExpressionAttributeValues: item{":asked": &types.AttributeValueMemberBOOL{Value: true}},
+		})
+		return err
+	})
+	var gone *types.ConditionalCheckFailedException
+	if errors.As(err, &gone) {
+		return nil
+	}
+	return explain(ctx, err, "ask for a turn at", id)
 }

@@ -40,7 +40,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eve
 				return
 			}
 			for _, found := range page.Items {
-				head, err := aggregateHeadOf(aggregateType, found)
+				head, err := g.aggregateHeadOf(ctx, aggregateType, found)
 				if !yield(head, err) || err != nil {
 					return
 				}
@@ -53,14 +53,12 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eve
 	}
 }
 
-func aggregateHeadOf(aggregateType string, found item) (eventstore.AggregateHead, error) {
-	head, err := headOf(found)
-	return eventstore.AggregateHead{
-		ID: eventstore.AggregateID{
-			Tenant: tenantOf(found.text("pkey")),
-			Type:   aggregateType,
-			ULID:   strings.TrimPrefix(found.text("aid"), aggregateType+"-"),
-		},
-		Head: head,
-	}, err
+func (g *Gateway) aggregateHeadOf(ctx context.Context, aggregateType string, found item) (eventstore.AggregateHead, error) {
+	id := eventstore.AggregateID{
+		Tenant: tenantOf(found.text("pkey")),
+		Type:   aggregateType,
+		ULID:   strings.TrimPrefix(found.text("aid"), aggregateType+"-"),
+	}
+	head, err := g.headOf(ctx, id, found)
+	return eventstore.AggregateHead{ID: id, Head: head}, err
 }

@@ -39,6 +39,15 @@ func (i item) bytes(attribute string) []byte {
 
 // number is the attribute's number; 0 when it is missing. What is no whole number is an error that names the item.
 func (i item) number(attribute string) (uint64, error) {
+	return parse(i, attribute, strconv.ParseUint)
+}
+
+// milliseconds is a time since 1970, or before: writers whose clocks were wrong have written such, too.
+func (i item) milliseconds(attribute string) (int64, error) {
+	return parse(i, attribute, strconv.ParseInt)
+}
+
+func parse[N int64 | uint64](i item, attribute string, read func(text string, base, bits int) (N, error)) (N, error) {
 	if i[attribute] == nil {
 		return 0, nil
 	}
@@ -46,7 +55,7 @@ func (i item) number(attribute string) (uint64, error) {
 	if !ok {
 		return 0, fmt.Errorf("item %s: %s is no number", i.text("skey"), attribute)
 	}
-	parsed, err := strconv.ParseUint(value.Value, 10, 64)
+	parsed, err := read(value.Value, 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("item %s: %s: %w", i.text("skey"), attribute, err)
 	}

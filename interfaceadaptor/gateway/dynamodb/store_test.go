@@ -1,9 +1,13 @@
 package dynamodb_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"log/slog"
+	"maps"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +91,7 @@ func TestContract(t *testing.T) {
 			Gateway:        s.open(t, own),
 			LoseNextAnswer: func(meanwhile func()) { s.transport.On("TransactWriteItems", 1, faults.LoseAnswer(meanwhile)) },
 			HideEntries:    s.hideEntries,
+			SetHead:        s.setHead,
 			DamageSnapshot: s.damageSnapshot,
 			RemoveSnapshot: s.removeSnapshot,
 		}
@@ -126,6 +131,105 @@ func (s *store) items(t *testing.T, table string, id eventstore.AggregateID) []m
 		found = append(found, page.Items...)
 	}
 	return found
+}
+
+func (s *store) setHead(t *testing.T, id eventstore.AggregateID, head eventstore.Head) {
+	t.Helper()
+	if head == (eventstore.Head{}) {
+		found := s.head(t, id)
+		key := map[string]types.AttributeValue{"pkey": found["pkey"], "skey": found["skey"]}
+		if _, err := s.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{TableName: aws.String(s.snapshot), Key: key}); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	number := func(n uint64) types.AttributeValue {
+		return &types.AttributeValueMemberN{Value: strconv.FormatUint(n, 10)}
+	}
+	s.change(t, s.head(t, id), map[string]types.AttributeValue{"version": number(head.Version), "snapshot_version": number(head.SnapshotVersion)})
+}
+
+func (s *store) head(t *testing.T, id eventstore.AggregateID) map[string]types.AttributeValue {
+	t.Helper()
+	for _, found := range s.items(t, s.snapshot, id) {
+		if str(found, "skey") == id.String()+"-0" {
+			return found
+		}
+	}
+	t.Fatalf("%s has no head", id)
+	return nil
+}
+
+// change stores an item with other attributes.
+func (s *store) change(t *testing.T, item, attributes map[string]types.AttributeValue) {
+	t.Helper()
+	maps.Copy(item, attributes)
+	if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(s.snapshot), Item: item}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A pointer that is no number is passed over like any that can't be right, and mended.
+func TestAPointerThatIsNoNumber(t *testing.T) {
+	s := newStore(t)
+	var log bytes.Buffer
+	gateway, err := dynamodb.New(s.faulty, s.settings(), slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := begin(t, gateway, 5)
+	s.change(t, s.head(t, id), map[string]types.AttributeValue{"snapshot_version": &types.AttributeValueMemberS{Value: "4"}})
+	for range 3 {
+		wantVersion(t, gateway, id, 5)
+	}
+	if lines := strings.Count(log.String(), "pointer"); lines != 1 || !strings.Contains(log.String(), id.String()) {
+		t.Errorf("logged %d times: %s", lines, log.String())
+	}
+	if err := gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 5, Payload: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	if head, err := gateway.Head(t.Context(), id); err != nil || head.SnapshotVersion != 5 {
+		t.Errorf("not mended: %+v, %v", head, err)
+	}
+}
+
+// What writers with a wrong clock wrote before such was refused can be read.
+func TestAnEventFromBefore1970IsRead(t *testing.T) {
+	s := newStore(t)
+	gateway := s.open(t, s.settings())
+	id := begin(t, gateway, 2)
+	for _, found := range s.items(t, s.journal, id) {
+		found["occurred_at"] = &types.AttributeValueMemberN{Value: "-1000"}
+		if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(s.journal), Item: found}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last, err := readAll(t, gateway, id, 2); last != 2 || err != nil {
+		t.Errorf("read up to %d, %v", last, err)
+	}
+}
+
+// Who knows of no other writer is told once that there is one; whoever knows is not held up.
+func TestAskingForATurn(t *testing.T) {
+	s := newStore(t)
+	gateway := s.open(t, s.settings())
+	id := begin(t, gateway, 1)
+	heeding := eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1), Heed: true}
+	if err := errors.Join(gateway.AskForTurn(t.Context(), id), gateway.AskForTurn(t.Context(), newID())); err != nil {
+		t.Fatal(err)
+	}
+	if err := gateway.Append(t.Context(), heeding); !errors.Is(err, eventstore.ErrConflict) {
+		t.Errorf("got %v", err)
+	}
+	knowing := heeding
+	knowing.Heed = false
+	if err := gateway.Append(t.Context(), knowing); err != nil {
+		t.Fatal(err)
+	}
+	if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 1), Heed: true}); err != nil {
+		t.Errorf("after the turn: %v", err)
+	}
+	wantVersion(t, gateway, id, 3)
 }
 
 // lastOf is the last item of a snapshot: its last part, or the main item when it has none.

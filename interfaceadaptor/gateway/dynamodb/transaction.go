@@ -47,12 +47,16 @@ func (g *Gateway) transaction(write eventstore.Append) (*dynamodb.TransactWriteI
 func (g *Gateway) lock(write eventstore.Append) types.TransactWriteItem {
 	next := write.NextVersion()
 	if write.ExpectedVersion > 0 {
+		condition := "#version = :expected"
+		if write.Heed {
+			condition += " AND attribute_not_exists(#asked)"
+		}
 		return types.TransactWriteItem{Update: &types.Update{
 			TableName:                           aws.String(g.settings.SnapshotTable),
 			Key:                                 g.key(write.ID, headSeqNr),
-			UpdateExpression:                    aws.String("SET #version = :next"),
-			ConditionExpression:                 aws.String("#version = :expected"),
-			ExpressionAttributeNames:            map[string]string{"#version": "version"},
+			UpdateExpression:                    aws.String("SET #version = :next REMOVE #asked"),
+			ConditionExpression:                 aws.String(condition),
+			ExpressionAttributeNames:            map[string]string{"#version": "version", "#asked": "asked"},
 			ExpressionAttributeValues:           item{":next": number(next), ":expected": number(write.ExpectedVersion)},
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}}

@@ -24,6 +24,9 @@ type Harness struct {
 	// hidden tells, until it is called again. A store without such reads says so with [NothingLags].
 	HideEntries func(hidden func(seqNr uint64) bool)
 
+	// SetHead makes the head say something else than what was written; the zero Head takes it away.
+	SetHead func(t *testing.T, id eventstore.AggregateID, head eventstore.Head)
+
 	// DamageSnapshot changes some of the bytes of a stored snapshot.
 	DamageSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
 
@@ -51,6 +54,7 @@ func Run(t *testing.T, open Open) {
 		{"entries", entriesContracts},
 		{"snapshots", snapshotContracts},
 		{"broken snapshots", brokenSnapshotContracts},
+		{"wrong heads", wrongHeadContracts},
 		{"heads", headsContracts},
 		{"tenants", tenantContracts},
 		{"context", contextContracts},
@@ -79,6 +83,8 @@ func start(t *testing.T, open Open, settings Settings) Harness {
 		t.Fatal("the harness has no LoseNextAnswer")
 	case h.HideEntries == nil:
 		t.Fatal("the harness has no HideEntries; a store where nothing lags says NothingLags")
+	case h.SetHead == nil:
+		t.Fatal("the harness has no SetHead")
 	case h.DamageSnapshot == nil:
 		t.Fatal("the harness has no DamageSnapshot")
 	case h.RemoveSnapshot == nil:

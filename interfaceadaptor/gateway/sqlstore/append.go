@@ -93,30 +93,39 @@ func (a appending) addEntries(ctx context.Context, in session) error {
 	return err
 }
 
-// refused finds the answer: nil when the write is there already, *HandledError when a command was handled before, and
-// ErrConflict otherwise.
+// refused finds the answer: nil when the write is there already, *HandledError when a command was handled before,
+// *InconsistentError when an event is in the way and the head is not, and ErrConflict otherwise.
 func (a appending) refused(ctx context.Context, in session) error {
-	own, err := a.isOwn(ctx, in)
-	if own || err != nil {
-		return err
+	id, expected := a.write.ID, a.write.ExpectedVersion
+	eventID, _, err := readEventID(ctx, in, id, expected+1)
+	if err != nil || eventID == a.write.Entries[0].EventID {
+		return err // this very write put it there before its answer was lost
 	}
 	if err := a.handled(ctx, in); err != nil {
 		return err
 	}
-	head, err := readHead(ctx, in, a.write.ID)
+	for _, entry := range a.write.Entries {
+		_, exists, err := readEventID(ctx, in, id, entry.SeqNr)
+		if err == nil && exists {
+			err = contradicts(ctx, in, id, expected, entry.SeqNr)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	head, err := readHead(ctx, in, id)
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: expected %d, found %d", eventstore.ErrConflict, a.write.ExpectedVersion, head.Version)
+	return fmt.Errorf("%w: expected %d, found %d", eventstore.ErrConflict, expected, head.Version)
 }
 
-// isOwn tells whether the first event is in the journal, where this very write put it before its answer was lost.
-func (a appending) isOwn(ctx context.Context, in session) (bool, error) {
-	var eventID string
-	err := in.GetContext(ctx, &eventID, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
-		a.write.ID.Tenant, a.write.ID.String(), a.write.ExpectedVersion+1)
+// readEventID is the id of the aggregate's event with the number; false when there is none.
+func readEventID(ctx context.Context, in session, id eventstore.AggregateID, seqNr uint64) (eventID string, found bool, err error) {
+	err = in.GetContext(ctx, &eventID, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
+		id.Tenant, id.String(), seqNr)
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		return "", false, nil
 	}
-	return err == nil && eventID == a.write.Entries[0].EventID, err
+	return eventID, err == nil, err
 }

@@ -59,6 +59,7 @@ func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(
 		Gateway:        gateway,
 		LoseNextAnswer: lose,
 		HideEntries:    gatewaytest.NothingLags,
+		SetHead:        func(t *testing.T, id eventstore.AggregateID, head eventstore.Head) { setHead(t, db, id, head) },
 		DamageSnapshot: func(t *testing.T, id eventstore.AggregateID, version uint64) {
 			t.Helper()
 			var stored []byte
@@ -72,6 +73,35 @@ func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(
 			t.Helper()
 			run(t, "DELETE FROM snapshots"+at, id.Tenant, id.String(), version)
 		},
+	}
+}
+
+// setHead does what the foreign key forbids, as a restored table may.
+func setHead(t *testing.T, db *sqlx.DB, id eventstore.AggregateID, head eventstore.Head) {
+	t.Helper()
+	on, err := db.Connx(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = on.Close() }()
+	unchecked, checked := "SET FOREIGN_KEY_CHECKS = 0", "SET FOREIGN_KEY_CHECKS = 1"
+	if db.DriverName() == "sqlite" {
+		unchecked, checked = "PRAGMA foreign_keys = OFF", "PRAGMA foreign_keys = ON"
+	}
+	const at = " WHERE tenant_code = ? AND aggregate_id = ?"
+	statement, args := "UPDATE aggregates SET version = ?, snapshot_version = ?"+at, []any{head.Version, head.SnapshotVersion, id.Tenant, id.String()}
+	if head == (eventstore.Head{}) {
+		statement, args = "DELETE FROM aggregates"+at, args[2:]
+	}
+	_, err = on.ExecContext(t.Context(), unchecked)
+	if err == nil {
+		_, err = on.ExecContext(t.Context(), statement, args...)
+	}
+	if err == nil {
+		_, err = on.ExecContext(t.Context(), checked)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

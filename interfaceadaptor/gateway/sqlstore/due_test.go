@@ -10,8 +10,10 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
+	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/chattest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
@@ -51,12 +53,12 @@ func TestSnapshotsDue(t *testing.T) {
 func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
-		threads := func(every uint64) *repository.ThreadRepository {
-			threads := repository.New(gateway, repository.Settings{SnapshotEvery: every, Logger: slog.New(slog.DiscardHandler)})
+		threads := func(every uint64) *chatstore.ThreadRepository {
+			threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: every, Logger: slog.New(slog.DiscardHandler)})
 			t.Cleanup(func() { _ = threads.Close(t.Context()) })
 			return threads
 		}
-		commands := command.NewService(threads(1000), command.Settings{})
+		commands := command.NewService(chat.Threads(), threads(1000), command.Settings{})
 		var keys []usecase.Key
 		for messages := range 12 {
 			keys = append(keys, talk(t, commands, messages))
@@ -80,24 +82,22 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 }
 
 // talk makes a thread of so many messages.
-func talk(t *testing.T, commands *command.Service, messages int) usecase.Key {
+func talk(t *testing.T, commands *chat.ThreadCommands, messages int) usecase.Key {
 	t.Helper()
 	user, err := ident.Parse[ident.UserAccount](newID().ULID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	caller := usecase.Caller{Executor: user.String()}
-	created, err := commands.Handle(t.Context(), command.Request{
-		Caller: caller, Command: thread.Create{Executor: user, Name: writing.RecordedName("name")},
-	})
+	created, err := commands.Handle(t.Context(), chattest.Request(caller, thread.ID{}, thread.Create{Executor: user, Name: writing.RecordedName("name")}))
 	for i := range messages {
 		if err == nil {
-			_, err = commands.Handle(t.Context(), command.Request{Caller: caller, Thread: created.Thread,
-				Command: thread.PostMessage{Executor: user, Text: thread.RecordedText(fmt.Sprint("message ", i))}})
+			_, err = commands.Handle(t.Context(), chattest.Request(caller, chat.ThreadID(created.Key),
+				thread.PostMessage{Executor: user, Text: thread.RecordedText(fmt.Sprint("message ", i))}))
 		}
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chat.ThreadKey(usecase.Tenant{}, created.Thread)
+	return created.Key
 }

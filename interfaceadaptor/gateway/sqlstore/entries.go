@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"example.com/threads/interfaceadaptor/eventstore"
@@ -34,7 +33,7 @@ func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after,
 				after = row.Version
 			}
 			if after < upTo && (len(page) == 0 || page[len(page)-1].Version != after) {
-				yield(eventstore.Entry{}, fmt.Errorf("event %d of %s is missing in the journal", after+1, id))
+				yield(eventstore.Entry{}, &eventstore.InconsistentError{ID: id, Head: upTo, Event: after + 1})
 				return
 			}
 		}

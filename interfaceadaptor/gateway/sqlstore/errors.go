@@ -9,7 +9,7 @@ import (
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
-// explain says what failed and sorts it: an answer (ErrConflict, *HandledError), the caller has gone
+// explain says what failed and sorts it: an answer (ErrConflict, *HandledError, *InconsistentError), the caller has gone
 // (context.Canceled), the store did not answer (eventstore.ErrUnavailable), or a fault.
 func explain(ctx context.Context, dialect sqldialect.Dialect, err error, format string, args ...any) error {
 	if err == nil {
@@ -18,7 +18,7 @@ func explain(ctx context.Context, dialect sqldialect.Dialect, err error, format 
 	doing := fmt.Sprintf(format, args...)
 	var handled *eventstore.HandledError
 	switch ended := ctx.Err(); {
-	case errors.Is(err, eventstore.ErrConflict), errors.As(err, &handled):
+	case errors.Is(err, eventstore.ErrConflict), errors.Is(err, eventstore.ErrInconsistent), errors.As(err, &handled):
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.Is(ended, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, ended)

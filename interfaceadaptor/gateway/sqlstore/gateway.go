@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/internal/once"
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
@@ -33,6 +34,7 @@ type Gateway struct {
 	writer   writer
 	settings Settings
 	packer   *packing.Packer
+	said     once.Set
 }
 
 var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)

@@ -27,7 +27,7 @@ type groupWriter struct {
 	onAppend func()
 
 	mutex   sync.Mutex
-	waiting []*member
+	waiting []*part
 	working bool
 	closed  bool
 	running sync.WaitGroup
@@ -35,8 +35,8 @@ type groupWriter struct {
 	connection *sqlx.Conn // of the goroutine; nil: none yet, or the last one failed
 }
 
-// member is a change in a group.
-type member struct {
+// part is a change in a group.
+type part struct {
 	ctx     context.Context // the caller's
 	change  change
 	outcome error         // of the change itself, if the group's transaction is committed
@@ -49,30 +49,30 @@ func (w *groupWriter) write(ctx context.Context, change change) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	m := &member{ctx: ctx, change: change, done: make(chan struct{})}
-	if err := w.accept(m); err != nil {
+	p := &part{ctx: ctx, change: change, done: make(chan struct{})}
+	if err := w.accept(p); err != nil {
 		return err
 	}
 	select {
-	case <-m.done:
-		return m.outcome
+	case <-p.done:
+		return p.outcome
 	case <-ctx.Done():
 	}
 	select {
-	case <-m.done:
-		return m.outcome
+	case <-p.done:
+		return p.outcome
 	default:
 		return ctx.Err()
 	}
 }
 
-func (w *groupWriter) accept(m *member) error {
+func (w *groupWriter) accept(p *part) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.closed {
 		return errClosed
 	}
-	w.waiting = append(w.waiting, m)
+	w.waiting = append(w.waiting, p)
 	if !w.working {
 		w.working = true
 		w.running.Go(w.work)
@@ -89,7 +89,7 @@ func (w *groupWriter) work() {
 
 // next takes those that wait, after those that are about to write had the processor: the more share a transaction, the
 // less of everything does each of them cost.
-func (w *groupWriter) next() []*member {
+func (w *groupWriter) next() []*part {
 	runtime.Gosched()
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -104,23 +104,23 @@ func (w *groupWriter) next() []*member {
 
 // commit makes the changes of a group and gives everybody an answer. A transaction that fails as a whole is run once more
 // on a new connection: changes that were committed after all recognise themselves.
-func (w *groupWriter) commit(ctx context.Context, group []*member) {
+func (w *groupWriter) commit(ctx context.Context, group []*part) {
 	err := w.try(ctx, group)
 	if err != nil && !errors.Is(err, errNotBegun) {
 		err = w.try(ctx, group)
 	}
 	added := false
-	for _, m := range group {
+	for _, p := range group {
 		if err != nil {
-			m.outcome = fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+			p.outcome = fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
 		}
-		added = added || m.outcome == nil && m.change.appends()
+		added = added || p.outcome == nil && p.change.appends()
 	}
 	if added {
 		w.onAppend()
 	}
-	for _, m := range group {
-		close(m.done)
+	for _, p := range group {
+		close(p.done)
 	}
 }
 
@@ -128,7 +128,7 @@ func (w *groupWriter) commit(ctx context.Context, group []*member) {
 var errNotBegun = errors.New("no transaction could begin")
 
 // try runs a group in one transaction, each change under a savepoint of its own.
-func (w *groupWriter) try(ctx context.Context, group []*member) (err error) {
+func (w *groupWriter) try(ctx context.Context, group []*part) (err error) {
 	on, err := w.connect(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
@@ -141,11 +141,11 @@ func (w *groupWriter) try(ctx context.Context, group []*member) (err error) {
 	if _, err := on.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
-	for _, m := range group {
-		if m.outcome = m.ctx.Err(); m.outcome != nil {
+	for _, p := range group {
+		if p.outcome = p.ctx.Err(); p.outcome != nil {
 			continue
 		}
-		if err := m.join(ctx, on); err != nil {
+		if err := p.join(ctx, on); err != nil {
 			return err
 		}
 	}
@@ -153,22 +153,22 @@ func (w *groupWriter) try(ctx context.Context, group []*member) (err error) {
 	return err
 }
 
-// join makes the member's change a part of the transaction, or leaves the transaction as it was. The error is the
+// join makes the change a part of the transaction, or leaves the transaction as it was. The error is the
 // transaction's.
-func (m *member) join(ctx context.Context, on *sqlx.Conn) error {
-	if _, err := on.ExecContext(ctx, "SAVEPOINT member"); err != nil {
+func (p *part) join(ctx context.Context, on *sqlx.Conn) error {
+	if _, err := on.ExecContext(ctx, "SAVEPOINT part"); err != nil {
 		return err
 	}
-	m.outcome = m.change.apply(ctx, on)
-	if m.outcome != nil {
-		if _, err := on.ExecContext(ctx, "ROLLBACK TO member"); err != nil {
-			return errors.Join(m.outcome, err)
+	p.outcome = p.change.apply(ctx, on)
+	if p.outcome != nil {
+		if _, err := on.ExecContext(ctx, "ROLLBACK TO part"); err != nil {
+			return errors.Join(p.outcome, err)
 		}
 	}
-	if errors.Is(m.outcome, errRefused) {
-		m.outcome = m.change.refused(ctx, on)
+	if errors.Is(p.outcome, errRefused) {
+		p.outcome = p.change.refused(ctx, on)
 	}
-	_, err := on.ExecContext(ctx, "RELEASE member")
+	_, err := on.ExecContext(ctx, "RELEASE part")
 	return err
 }
 

@@ -11,17 +11,38 @@ import (
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
-// SaveSnapshot adds the snapshot, moves the aggregate's pointer to it and lets go of old ones, in one transaction.
+// SaveSnapshot adds the snapshot, moves the aggregate's pointer to it and lets go of old ones, in one transaction. A
+// pointer that leads to no whole snapshot is one to be mended.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
 	head, err := g.Head(ctx, id)
+	if err == nil {
+		err = head.Check(snapshot)
+	}
+	if err == nil && snapshot.Version <= head.SnapshotVersion {
+		whole := false
+		if whole, err = g.isWhole(ctx, g.db, id, head.SnapshotVersion); whole {
+			return nil
+		}
+	}
+	if err == nil {
+		err = g.writer.write(ctx, snapshotting{g, id, g.pack(id, snapshot), head.SnapshotVersion})
+	}
+	return explain(ctx, g.dialect, err, "save a snapshot of %s", id)
+}
+
+// isWhole tells whether the snapshot of the version can be read.
+func (g *Gateway) isWhole(ctx context.Context, in session, id eventstore.AggregateID, version uint64) (bool, error) {
+	var row snapshotRow
+	err := in.GetContext(ctx, &row, "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
+		id.Tenant, id.String(), version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	if wanted, err := head.Wants(snapshot); err != nil || !wanted {
-		return explain(ctx, g.dialect, err, "save a snapshot of %s", id)
-	}
-	packed := g.pack(id, snapshot)
-	return explain(ctx, g.dialect, g.writer.write(ctx, snapshotting{g, id, packed}), "save a snapshot of %s", id)
+	_, err = g.packer.Unpack(row.packed())
+	return err == nil, nil
 }
 
 // snapshotting is the change that SaveSnapshot makes.
@@ -29,16 +50,20 @@ type snapshotting struct {
 	gateway *Gateway
 	id      eventstore.AggregateID
 	packed  packedSnapshot
+	old     uint64 // what the pointer was seen to say: where it is not before the snapshot, none can be read there
 }
 
 func (snapshotting) appends() bool { return false }
 
-// apply writes what is large first and locks the aggregate's row afterwards, so that commands do not wait for it.
+// apply writes what is large first and locks the aggregate's row afterwards, so that commands do not wait for it. A
+// snapshot of the version that is there and whole stays as it is: the first state may be one.
 func (s snapshotting) apply(ctx context.Context, in session) error {
-	var known int
-	err := in.GetContext(ctx, &known, "SELECT COUNT(*) FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
-		s.id.Tenant, s.id.String(), s.packed.version)
-	if err == nil && known == 0 { // the first state is there already, and stays as it is
+	tenant, id, version := s.id.Tenant, s.id.String(), s.packed.version
+	whole, err := s.gateway.isWhole(ctx, in, s.id, version)
+	if err == nil && !whole {
+		_, err = in.ExecContext(ctx, "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?", tenant, id, version)
+	}
+	if err == nil && !whole {
 		err = s.packed.insert(ctx, in, s.gateway.dialect)
 	}
 	if s.gateway.dialect.Classify(err) == sqldialect.Duplicate {
@@ -47,9 +72,9 @@ func (s snapshotting) apply(ctx context.Context, in session) error {
 	if err != nil {
 		return err
 	}
-	moved, err := changed(ctx, in, "UPDATE aggregates SET snapshot_version = ? WHERE tenant_code = ? AND aggregate_id = ? AND snapshot_version < ?",
-		s.packed.version, s.id.Tenant, s.id.String(), s.packed.version)
-	if err == nil && moved == 0 {
+	moved, err := changed(ctx, in, "UPDATE aggregates SET snapshot_version = ? WHERE tenant_code = ? AND aggregate_id = ? "+
+		"AND (snapshot_version < ? OR snapshot_version = ? OR snapshot_version > version)", version, tenant, id, version, s.old)
+	if err == nil && moved == 0 && s.old != version {
 		return errRefused
 	}
 	if err != nil {

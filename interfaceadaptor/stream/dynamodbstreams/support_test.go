@@ -12,8 +12,8 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
+	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase"
 )
 
@@ -25,7 +25,7 @@ const arn = "arn:aws:dynamodb:us-east-1:000000000000:table/journal/stream/1"
 func recordOf(seqNr uint64, at time.Time) types.Record {
 	id := ident.New[thread.Thread](time.Unix(1, 0), [10]byte{1})
 	user := ident.New[ident.UserAccount](time.Unix(1, 0), [10]byte{2})
-	payload, err := eventcodec.Encode(usecase.Recorded[thread.Event]{
+	payload, err := threadcodec.Events().Encode(usecase.Recorded[thread.Event]{
 		Envelope: usecase.Envelope{
 			EventID: ident.New[thread.Event](at, [10]byte{byte(seqNr)}).String(), AggregateType: thread.AggregateType, AggregateID: id.String(), SeqNr: seqNr, OccurredAt: at.UTC().Truncate(time.Microsecond),
 			Caller: usecase.Caller{Executor: user.String()},

@@ -17,12 +17,14 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/stream/relational"
 	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
@@ -34,7 +36,7 @@ import (
 type system struct {
 	events, rows *sqlx.DB
 	gateway      *sqlstore.Gateway
-	commands     *command.Service
+	commands     *chat.ThreadCommands
 	readModel    *projectionstore.Store
 	projector    *projection.Projector
 	onAppend     func()
@@ -62,8 +64,8 @@ func newSystem(t testing.TB, eventsURL, rowsURL string) *system {
 	if err != nil {
 		t.Fatal(err)
 	}
-	threads := repository.New(s.gateway, repository.Settings{Logger: logger})
-	s.commands = command.NewService(threads, command.Settings{})
+	threads := chatstore.NewThreadRepository(s.gateway, repository.Settings{Logger: logger})
+	s.commands = command.NewService(chat.Threads(), threads, command.Settings{})
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		s.commands.Drain()
@@ -116,21 +118,17 @@ func run(t testing.TB, source *relational.Source) (stop func()) {
 func (s *system) create(t testing.TB, tenant string) usecase.Key {
 	t.Helper()
 	caller := callerOf(t, tenant)
-	result, err := s.commands.Handle(t.Context(), command.Request{
-		Caller: caller, Command: thread.Create{Executor: executorOf(caller), Name: writing.RecordedName("name")},
-	})
+	result, err := s.commands.Handle(t.Context(), chattest.Request(caller, thread.ID{}, thread.Create{Executor: executorOf(caller), Name: writing.RecordedName("name")}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chat.ThreadKey(caller.Tenant, result.Thread)
+	return result.Key
 }
 
 func (s *system) post(t testing.TB, key usecase.Key, text string) command.Result {
 	t.Helper()
 	caller := callerOf(t, key.Tenant.String())
-	result, err := s.commands.Handle(t.Context(), command.Request{
-		Caller: caller, Thread: chat.ThreadID(key), Command: thread.PostMessage{Executor: executorOf(caller), Text: thread.RecordedText(text)},
-	})
+	result, err := s.commands.Handle(t.Context(), chattest.Request(caller, chat.ThreadID(key), thread.PostMessage{Executor: executorOf(caller), Text: thread.RecordedText(text)}))
 	if err != nil {
 		t.Fatal(err)
 	}

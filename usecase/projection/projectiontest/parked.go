@@ -94,7 +94,7 @@ func retryBesideTheSource(t *testing.T, db Database) {
 				}
 			case c.lastLook:
 				s.post("after the last look")
-				last := s.records(s.state.Version(), s.state.Version())
+				last := s.records(s.version, s.version)
 				go func() {
 					_, err := other.Project(t.Context(), projection.Batch{Records: last})
 					beside <- err

@@ -27,6 +27,7 @@ type story struct {
 	journal *Journal
 	key     usecase.Key
 	state   thread.Thread
+	version uint64 // number of events so far
 	admin   thread.UserID
 	users   []thread.UserID
 	posted  []posting
@@ -82,10 +83,11 @@ func (s *story) try(command thread.Command) error {
 	events, err := thread.Decide(s.state, command)
 	for _, event := range events {
 		s.state = s.state.Apply(event)
+		s.version++
 		s.at = s.at.Add(1234567 * time.Microsecond)
 		s.journal.Append(usecase.Recorded[thread.Event]{
 			Envelope: usecase.Envelope{
-				EventID: newID[thread.Event]().String(), AggregateType: s.key.Type, AggregateID: s.key.ID, SeqNr: s.state.Version(), OccurredAt: s.at,
+				EventID: newID[thread.Event]().String(), AggregateType: s.key.Type, AggregateID: s.key.ID, SeqNr: s.version, OccurredAt: s.at,
 				Caller: usecase.Caller{Tenant: s.key.Tenant, Executor: s.admin.String()},
 			},
 			Event: event,
@@ -161,7 +163,7 @@ func (s *story) records(from, to uint64) []projection.Record {
 	return records
 }
 
-func (s *story) all() []projection.Record { return s.records(1, s.state.Version()) }
+func (s *story) all() []projection.Record { return s.records(1, s.version) }
 
 func recordOf(event usecase.Recorded[thread.Event]) projection.Record {
 	return projection.Record{Key: event.Key(), SeqNr: event.SeqNr, Event: event}

@@ -1,4 +1,4 @@
-package eventcodec_test
+package threadcodec_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
 // An event that lacks anything is an error that names it, never an event with zero values.
@@ -22,7 +23,7 @@ func TestBrokenEvents(t *testing.T) {
 				continue // it has no such field, or does without
 			}
 			t.Run(name+" without "+field, func(t *testing.T) {
-				event, err := eventcodec.Decode([]byte(broken))
+				event, err := threadcodec.Events().Decode([]byte(broken))
 				var decodeError *eventcodec.DecodeError
 				if !errors.As(err, &decodeError) {
 					t.Fatalf("got %+v, %v", event, err)
@@ -49,14 +50,14 @@ func TestBrokenEvents(t *testing.T) {
 		"trailing data":     `{"type":"ThreadDeleted",` + envelope + `} {}`,
 	} {
 		t.Run(about, func(t *testing.T) {
-			event, err := eventcodec.Decode([]byte(payload))
+			event, err := threadcodec.Events().Decode([]byte(payload))
 			var decodeError *eventcodec.DecodeError
 			if !errors.As(err, &decodeError) {
 				t.Errorf("got %+v, %v", event, err)
 			}
 		})
 	}
-	if _, err := eventcodec.Decode([]byte(`{"type":"ThreadDeleted","color":"red",` + envelope + `}`)); err != nil {
+	if _, err := threadcodec.Events().Decode([]byte(`{"type":"ThreadDeleted","color":"red",` + envelope + `}`)); err != nil {
 		t.Errorf("an unknown field: %v", err)
 	}
 }
@@ -75,8 +76,8 @@ func TestBrokenSnapshots(t *testing.T) {
 		"broken digest":   strings.Replace(whole, `"text_digest":"`, `"text_digest":"x`, 1),
 	} {
 		t.Run(about, func(t *testing.T) {
-			if id, state, err := eventcodec.DecodeSnapshot([]byte(payload)); err == nil || !id.IsZero() || state.Version() != 0 {
-				t.Errorf("got %s at %d, %v", id, state.Version(), err)
+			if id, version, _, err := (threadcodec.Snapshots{}).Decode([]byte(payload)); err == nil || id != "" || version != 0 {
+				t.Errorf("got %s at %d, %v", id, version, err)
 			}
 		})
 	}
@@ -85,7 +86,7 @@ func TestBrokenSnapshots(t *testing.T) {
 func TestTheDigestOfATextInAnOldSnapshotIsThatOfTheText(t *testing.T) {
 	old := strings.Replace(string(golden(t, "snapshot-1.json")), `"messages":[]`,
 		`"messages":[{"id":{"value":"01H42KBHCWC000000000000HE1"},"text":"hello","sender_id":{"value":"01H42KBHCWA0000000000000AD"}}]`, 1)
-	_, state, err := eventcodec.DecodeSnapshot([]byte(old))
+	_, _, state, err := threadcodec.Snapshots{}.Decode([]byte(old))
 	if err != nil {
 		t.Fatal(err)
 	}

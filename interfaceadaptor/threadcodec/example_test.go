@@ -1,19 +1,19 @@
-package eventcodec_test
+package threadcodec_test
 
 import (
 	"fmt"
 
-	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
 // An event of the first version, without executor and with ids as UUIDs, is one of today's when it has been read.
-func ExampleDecode() {
+func ExampleEvents() {
 	payload := []byte(`{"type":"Created","id":"01H42KBHCW1BZG504J4ZXKA2F2","seq_nr":1,"name":"test",
 		"aggregate_id":{"value":"01890535-c59c-72d5-08a8-dcea316374c8"},
 		"members":{"members":{"01H42KBHCWA8NE32M49YH544H1":{"id":"01H42KBHCWA8NE32M49YH544H1",
 			"user_account_id":{"value":"01890535-c59c-5b75-ff5c-f63a3485eb9d"},"role":"Admin"}}},
 		"occurred_at":"2023-06-29T03:32:37.404481Z"}`)
-	recorded, err := eventcodec.Decode(payload)
-	fmt.Println(eventcodec.TypeOf(recorded.Event), recorded.SeqNr, recorded.Executor, err)
+	recorded, err := threadcodec.Events().Decode(payload)
+	fmt.Println(threadcodec.Events().EventType(recorded.Event), recorded.SeqNr, recorded.Executor, err)
 	// Output: ThreadCreated 1 01H42KBHCWBDTZYQ7P78T8BTWX <nil>
 }

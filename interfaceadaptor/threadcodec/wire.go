@@ -1,4 +1,4 @@
-package eventcodec
+package threadcodec
 
 import (
 	"encoding/json"
@@ -112,11 +112,11 @@ type wireMessage struct {
 	Sender wireID[ident.UserAccount] `json:"sender_id"`
 }
 
-func messageOf(m thread.Message) *wireMessage {
-	return &wireMessage{ID: wireID[thread.Message]{m.ID}, Text: m.Text.String(), Sender: wireID[ident.UserAccount]{m.Sender}}
+func messageOf(m thread.Message) wireMessage {
+	return wireMessage{ID: wireID[thread.Message]{m.ID}, Text: m.Text.String(), Sender: wireID[ident.UserAccount]{m.Sender}}
 }
 
-func (w *wireMessage) message() (thread.Message, error) {
+func (w wireMessage) message() (thread.Message, error) {
 	if w.ID.id.IsZero() || w.Sender.id.IsZero() || w.Text == "" {
 		return thread.Message{}, errors.New("a message must have id, sender_id and text")
 	}

@@ -1,0 +1,91 @@
+// Package threadtest makes up what people may want of a thread, for the property tests of this package's neighbours.
+package threadtest
+
+import (
+	"time"
+
+	"pgregory.net/rapid"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+)
+
+// People are who acts: a handful who meet each other often.
+var People = []thread.UserID{someone(1), someone(2), someone(3)}
+
+func someone(number byte) thread.UserID {
+	return ident.New[ident.UserAccount](time.UnixMilli(1), [10]byte{9: number})
+}
+
+// Step is a command and what was decided about it.
+type Step struct {
+	Command thread.Command
+	Events  []thread.Event
+	Err     error
+	Happens bool // the steps that follow are decided on the state after the events
+}
+
+// History draws commands, every type of them in every state, and returns what came of each. One command of each state, if
+// it is accepted, leads to the next one.
+func History(t *rapid.T) []Step {
+	person := rapid.SampledFrom(People)
+	role := rapid.SampledFrom([]thread.Role{thread.RoleAdmin, thread.RoleMember})
+	word := rapid.SampledFrom([]string{"a", "b", "c"})
+	messages := []thread.MessageID{ident.New[thread.Message](time.UnixMilli(1), [10]byte{})}
+	state := thread.Thread{}
+	var steps []Step
+
+	for i := range rapid.IntRange(1, 60).Draw(t, "commands") {
+		fresh := [10]byte{8: byte(i >> 8), 9: byte(i)}
+		at := time.UnixMilli(1000)
+		executor, user := person.Draw(t, "executor"), person.Draw(t, "user")
+		message := rapid.SampledFrom(messages).Draw(t, "message")
+		name, text := writing.RecordedName(word.Draw(t, "name")), thread.RecordedText(word.Draw(t, "text"))
+		wanted := []thread.Command{
+			thread.Create{Executor: executor, Member: ident.New[thread.Member](at, fresh), Name: name},
+			thread.Rename{Executor: executor, Name: name},
+			thread.AddMember{Executor: executor, Member: ident.New[thread.Member](at, fresh), User: user, Role: role.Draw(t, "role")},
+			thread.RemoveMember{Executor: executor, User: user},
+			thread.ChangeMemberRole{Executor: executor, User: user, Role: role.Draw(t, "role")},
+			thread.PostMessage{Executor: executor, Message: ident.New[thread.Message](at, fresh), Text: text},
+			thread.EditMessage{Executor: executor, Message: message, Text: text},
+			thread.DeleteMessage{Executor: executor, Message: message},
+			thread.Delete{Executor: executor},
+		}
+		last := len(wanted) - 1
+		if i < 40 {
+			last-- // a deletion ends most of what can happen
+		}
+		chosen := rapid.IntRange(0, last).Draw(t, "chosen")
+		before := state
+		for number, command := range wanted {
+			step := Step{Command: command, Happens: number == chosen}
+			if step.Events, step.Err = thread.Decide(before, command); (step.Err == nil) != (len(step.Events) > 0) {
+				t.Fatalf("%T gave events %v and error %v", command, step.Events, step.Err)
+			}
+			steps = append(steps, step)
+			if !step.Happens {
+				continue
+			}
+			for _, event := range step.Events {
+				state = state.Apply(event)
+				if posted, is := event.(thread.MessagePosted); is {
+					messages = append(messages, posted.Message.ID)
+				}
+			}
+		}
+	}
+	return steps
+}
+
+// Events are what happened.
+func Events(steps []Step) []thread.Event {
+	var events []thread.Event
+	for _, step := range steps {
+		if step.Happens {
+			events = append(events, step.Events...)
+		}
+	}
+	return events
+}

@@ -1,0 +1,42 @@
+// Package memory tells how much memory the program may use.
+package memory
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"runtime/debug"
+	"strconv"
+)
+
+// unknown is assumed where nothing tells, in bytes.
+const unknown = 1 << 30
+
+// Limit is the least, in bytes, of what GOMEMLIMIT says, what the container may use, and what the computer has.
+func Limit() uint64 { return limit(debug.SetMemoryLimit(-1), os.ReadFile) }
+
+func limit(goLimit int64, read func(path string) ([]byte, error)) uint64 {
+	least := uint64(math.MaxUint64)
+	if goLimit < math.MaxInt64 {
+		least = uint64(goLimit)
+	}
+	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		if text, err := read(path); err == nil {
+			if bytes, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 64); err == nil { // "max": none
+				least = min(least, bytes)
+			}
+		}
+	}
+	if text, err := read("/proc/meminfo"); err == nil {
+		// The first line is such as "MemTotal:   16384256 kB".
+		if fields := bytes.Fields(text); len(fields) > 1 && string(fields[0]) == "MemTotal:" {
+			if kilobytes, err := strconv.ParseUint(string(fields[1]), 10, 54); err == nil {
+				least = min(least, kilobytes<<10)
+			}
+		}
+	}
+	if least == 0 || least > 1<<60 {
+		return unknown
+	}
+	return least
+}

@@ -1,0 +1,19 @@
+package chatstore
+
+import (
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/usecase/command"
+)
+
+// ThreadRepository keeps threads.
+type ThreadRepository = repository.Repository[thread.Thread, thread.Event]
+
+var _ command.Repository[thread.Thread, thread.Event] = (*ThreadRepository)(nil)
+
+// NewThreadRepository returns the repository of threads over gateway.
+func NewThreadRepository(gateway eventstore.EventPersistenceGateway, settings repository.Settings) *ThreadRepository {
+	return repository.New(gateway, threadcodec.Events(), threadcodec.Snapshots{}, thread.Thread.Apply, settings)
+}

@@ -1,0 +1,140 @@
+package eventcodec
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"example.com/threads/usecase"
+)
+
+// Codec is the JSON of the events of one type of aggregate. It may be used concurrently.
+type Codec[E any] struct {
+	aggregate string
+	canonical func(string) (string, error)
+	byName    map[string]Row[E]
+	byType    map[reflect.Type]Row[E]
+}
+
+// New makes the codec of an aggregate type from its table. canonical reads an identifier in any form in which one was ever
+// written. A table with the same name or event twice is a fault of the program: it panics.
+func New[E any](aggregateType string, canonical func(string) (string, error), table ...Row[E]) *Codec[E] {
+	c := &Codec[E]{aggregate: aggregateType, canonical: canonical, byName: map[string]Row[E]{}, byType: map[reflect.Type]Row[E]{}}
+	for _, row := range table {
+		_, named := c.byName[row.name]
+		_, typed := c.byType[row.event]
+		if named || typed {
+			panic(fmt.Sprintf("eventcodec: the table of %s has %s or its type twice", aggregateType, row.name))
+		}
+		c.byName[row.name] = row
+		if row.event != nil {
+			c.byType[row.event] = row
+		}
+	}
+	return c
+}
+
+// Type is the aggregate type whose events these are.
+func (c *Codec[E]) Type() string { return c.aggregate }
+
+// EventType is the name that an event has in the journal; empty for one that the table forgot, which Encode refuses.
+func (c *Codec[E]) EventType(event E) string { return c.byType[reflect.TypeOf(event)].name }
+
+// Names are all names that can be read, sorted.
+func (c *Codec[E]) Names() []string { return slices.Sorted(maps.Keys(c.byName)) }
+
+// Encode writes an event and its envelope as JSON.
+func (c *Codec[E]) Encode(recorded usecase.Recorded[E]) ([]byte, error) {
+	row, known := c.byType[reflect.TypeOf(recorded.Event)]
+	if !known {
+		return nil, fmt.Errorf("the codec's table of %s has no row for event %T", c.aggregate, recorded.Event)
+	}
+	var payload bytes.Buffer
+	for _, part := range []any{headOf(row.name, recorded.Envelope), row.encode(recorded.Event), tailOf(recorded.Envelope)} {
+		if err := appendFields(&payload, part); err != nil {
+			return nil, err
+		}
+	}
+	payload.WriteByte('}')
+	return payload.Bytes(), nil
+}
+
+// appendFields adds the JSON of a struct to the object that is being written.
+func appendFields(payload *bytes.Buffer, part any) error {
+	before := payload.Len()
+	encoder := json.NewEncoder(payload)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(part); err != nil {
+		return err
+	}
+	payload.Truncate(payload.Len() - len("}\n"))
+	switch {
+	case before == 0:
+	case payload.Len() == before+len("{"): // it has no fields
+		payload.Truncate(before)
+	default:
+		payload.Bytes()[before] = ','
+	}
+	return nil
+}
+
+// Decode reads an event and its envelope, whichever version of its JSON it was written in. What it can't read - an
+// unknown type, a field that is missing or broken - is a [DecodeError].
+func (c *Codec[E]) Decode(payload []byte) (usecase.Recorded[E], error) {
+	recorded, err := c.decode(payload)
+	if err != nil {
+		return usecase.Recorded[E]{}, decodeError(payload, err)
+	}
+	return recorded, nil
+}
+
+func (c *Codec[E]) decode(payload []byte) (recorded usecase.Recorded[E], err error) {
+	var wire struct {
+		head
+		tail
+	}
+	if err := json.Unmarshal(payload, &wire); err != nil {
+		return recorded, err
+	}
+	row, known := c.byName[wire.Type]
+	if !known {
+		return recorded, errors.New("its type is unknown; was it written by a newer version of the program?")
+	}
+	if recorded.Event, err = row.decode(payload); err != nil {
+		return recorded, err
+	}
+	if wire.Executor.Value == "" && row.executor != nil {
+		wire.Executor.Value = id(row.executor(recorded.Event))
+	}
+	recorded.Envelope, err = envelope(c.aggregate, c.canonical, wire.head, wire.tail)
+	return recorded, err
+}
+
+// DecodeError names the event that can't be read, as far as it could be made out. It does not unwrap to its cause: that a
+// stored name is invalid is no fault of the one who asks now.
+type DecodeError struct {
+	EventID string
+	Type    string
+	SeqNr   uint64
+	Cause   error
+}
+
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("event %q (type %q, seq_nr %d) can't be read: %v", e.EventID, e.Type, e.SeqNr, e.Cause)
+}
+
+func decodeError(payload []byte, cause error) error {
+	e := &DecodeError{Cause: cause}
+	var fields map[string]any
+	_ = json.Unmarshal(payload, &fields) // whatever can be read helps; the cause is told either way
+	e.EventID, _ = fields["id"].(string)
+	e.Type, _ = fields["type"].(string)
+	if number, ok := fields["seq_nr"].(float64); ok && number >= 0 {
+		e.SeqNr = uint64(number)
+	}
+	return e
+}

@@ -1,0 +1,113 @@
+package eventcodec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"example.com/threads/usecase"
+)
+
+// occurredAtFormat is RFC 3339 in UTC with microseconds.
+const occurredAtFormat = "2006-01-02T15:04:05.000000Z07:00"
+
+// head and tail are the envelope's JSON: what comes before the event's own fields and what comes after them.
+type (
+	head struct {
+		Type      string `json:"type"`
+		ID        id     `json:"id"`
+		Aggregate object `json:"aggregate_id"`
+		SeqNr     uint64 `json:"seq_nr"`
+	}
+	tail struct {
+		Executor      object `json:"executor_id"`
+		OccurredAt    string `json:"occurred_at"`
+		Tenant        string `json:"tenant_code"`
+		CommandID     string `json:"command_id,omitempty"`
+		CorrelationID string `json:"correlation_id,omitempty"`
+		CausationID   string `json:"causation_id,omitempty"`
+		Source        string `json:"source,omitempty"`
+		ClientIP      string `json:"client_ip,omitempty"`
+		RequestID     string `json:"request_id,omitempty"`
+	}
+)
+
+// id is an identifier as text; {"value": text} is read, too.
+type id string
+
+// object is an identifier as {"value": text}; plain text is read, too.
+type object struct {
+	Value id `json:"value"`
+}
+
+// UnmarshalJSON reads both forms.
+func (i *id) UnmarshalJSON(data []byte) error {
+	if data[0] != '{' {
+		return json.Unmarshal(data, (*string)(i))
+	}
+	var o struct{ Value string }
+	err := json.Unmarshal(data, &o)
+	*i = id(o.Value)
+	return err
+}
+
+// UnmarshalJSON reads both forms.
+func (o *object) UnmarshalJSON(data []byte) error { return o.Value.UnmarshalJSON(data) }
+
+func headOf(name string, e usecase.Envelope) head {
+	return head{Type: name, ID: id(e.EventID), Aggregate: object{id(e.AggregateID)}, SeqNr: e.SeqNr}
+}
+
+func tailOf(e usecase.Envelope) tail {
+	return tail{
+		Executor:      object{id(e.Executor)},
+		OccurredAt:    e.OccurredAt.UTC().Format(occurredAtFormat),
+		Tenant:        e.Tenant.String(),
+		CommandID:     e.CommandID,
+		CorrelationID: e.CorrelationID,
+		CausationID:   e.CausationID,
+		Source:        e.Source,
+		ClientIP:      e.ClientIP,
+		RequestID:     e.RequestID,
+	}
+}
+
+// envelope reads what was written, or by an earlier version of the program: canonical reads its ids.
+func envelope(aggregateType string, canonical func(string) (string, error), h head, t tail) (usecase.Envelope, error) {
+	occurredAt, err := time.Parse(time.RFC3339Nano, t.OccurredAt)
+	if err != nil {
+		return usecase.Envelope{}, fmt.Errorf("occurred_at: %w", err)
+	}
+	tenant, err := usecase.ParseTenant(t.Tenant)
+	if err != nil {
+		return usecase.Envelope{}, fmt.Errorf("tenant_code: %w", err)
+	}
+	if h.SeqNr == 0 {
+		return usecase.Envelope{}, errors.New("seq_nr must be there")
+	}
+	e := usecase.Envelope{
+		AggregateType: aggregateType,
+		SeqNr:         h.SeqNr,
+		OccurredAt:    occurredAt.UTC(),
+		CommandID:     t.CommandID,
+		Caller: usecase.Caller{
+			Tenant:        tenant,
+			RequestID:     t.RequestID,
+			CorrelationID: t.CorrelationID,
+			CausationID:   t.CausationID,
+			Source:        t.Source,
+			ClientIP:      t.ClientIP,
+		},
+	}
+	for _, read := range []struct {
+		field   string
+		written id
+		into    *string
+	}{{"id", h.ID, &e.EventID}, {"aggregate_id", h.Aggregate.Value, &e.AggregateID}, {"executor_id", t.Executor.Value, &e.Executor}} {
+		if *read.into, err = canonical(string(read.written)); err != nil {
+			return e, fmt.Errorf("%s: %w", read.field, err)
+		}
+	}
+	return e, nil
+}

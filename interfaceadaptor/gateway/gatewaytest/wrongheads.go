@@ -1,0 +1,142 @@
+package gatewaytest
+
+import (
+	"errors"
+	"testing"
+
+	"example.com/threads/interfaceadaptor/eventstore"
+)
+
+// A head that says something else than the journal, or points to no snapshot, as after tables were restored to different
+// moments.
+var wrongHeadContracts = []contract{
+	{"one behind its journal", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		written := grow(t, h, id, 0, 3, 0)
+		h.SetHead(t, id, eventstore.Head{Version: 2})
+		wantInconsistent(t, appendOne(t, h, id, 2), eventstore.InconsistentError{ID: id, Head: 2, Event: 3})
+		wantInconsistent(t, verify(t, h, id), eventstore.InconsistentError{ID: id, Head: 2, Event: 3})
+		wantConflict(t, appendOne(t, h, id, 1))
+		wantConflict(t, appendOne(t, h, id, 3))
+		wantEntries(t, h, id, 0, written)
+	}},
+	{"one further behind", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 5, 0)
+		h.SetHead(t, id, eventstore.Head{Version: 2})
+		wantInconsistent(t, appendOne(t, h, id, 2), eventstore.InconsistentError{ID: id, Head: 2, Event: 3})
+	}},
+	{"one that is missing", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 3, 0)
+		h.SetHead(t, id, eventstore.Head{})
+		wantVersion(t, h, id, 0)
+		wantInconsistent(t, verify(t, h, id), eventstore.InconsistentError{ID: id, Head: 0, Event: 1})
+		wantInconsistent(t, appendOne(t, h, id, 0), eventstore.InconsistentError{ID: id, Head: 0, Event: 1})
+		wantConflict(t, appendOne(t, h, id, 3))
+	}},
+	{"one ahead of its journal", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 3, 0)
+		h.SetHead(t, id, eventstore.Head{Version: 5})
+		_, err := read(t, h, id, 0, 5)
+		wantInconsistent(t, err, eventstore.InconsistentError{ID: id, Head: 5, Event: 4})
+	}},
+	{"a right one is none", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		if err := verify(t, h, id); err != nil {
+			t.Errorf("of an aggregate that does not exist: %v", err)
+		}
+		grow(t, h, id, 0, 3, 0)
+		if err := verify(t, h, id); err != nil {
+			t.Error(err)
+		}
+		if err := h.Gateway.Verify(t.Context(), id, eventstore.Head{Version: 1}); err != nil {
+			t.Errorf("one that was read before others wrote: %v", err)
+		}
+	}},
+	{"one that points beyond its version", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 30, 0)
+		save(t, h, id, 20)
+		h.SetHead(t, id, eventstore.Head{Version: 30, SnapshotVersion: 99})
+		if head := wantVersion(t, h, id, 30); head.SnapshotVersion != 0 {
+			t.Errorf("it is believed: %+v", head)
+		}
+		if _, found := heads(t, h, id.Type)[id]; !found {
+			t.Error("it is not among the heads")
+		}
+		save(t, h, id, 30)
+		wantPointer(t, h, id, 30)
+	}},
+	{"one that points to what is not there", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 30, 0)
+		save(t, h, id, 20)
+		for _, pointer := range []uint64{25, 30} {
+			h.SetHead(t, id, eventstore.Head{Version: 30, SnapshotVersion: pointer})
+			save(t, h, id, pointer)
+			wantPointer(t, h, id, pointer)
+		}
+	}},
+	{"one that points to what is broken", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+		id := withSnapshots(t, h)
+		h.DamageSnapshot(t, id, 30)
+		save(t, h, id, 30)
+		wantPointer(t, h, id, 30)
+		h.DamageSnapshot(t, id, 30)
+		grow(t, h, id, 30, 1, 0)
+		save(t, h, id, 31)
+		wantPointer(t, h, id, 31)
+	}},
+	{"an entry that no reader could take", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		early, hollow := entries(0, 1, 0), entries(0, 1, 0)
+		early[0].OccurredAt = early[0].OccurredAt.AddDate(-100, 0, 0)
+		hollow[0].Payload = nil
+		for name, made := range map[string][]eventstore.Entry{"before 1970": early, "without a payload": hollow} {
+			if err := h.Gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: made}); err == nil {
+				t.Errorf("one %s was taken", name)
+			}
+		}
+		wantVersion(t, h, id, 0)
+	}},
+}
+
+func appendOne(t *testing.T, h Harness, id eventstore.AggregateID, expected uint64) error {
+	t.Helper()
+	return h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0)})
+}
+
+// verify compares the head, as it is read, with the journal.
+func verify(t *testing.T, h Harness, id eventstore.AggregateID) error {
+	t.Helper()
+	head, err := h.Gateway.Head(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.Gateway.Verify(t.Context(), id, head)
+}
+
+func wantInconsistent(t *testing.T, err error, want eventstore.InconsistentError) {
+	t.Helper()
+	var got *eventstore.InconsistentError
+	if !errors.As(err, &got) || *got != want || errors.Is(err, eventstore.ErrConflict) || !errors.Is(err, eventstore.ErrInconsistent) {
+		t.Errorf("got %v, want %v", err, &want)
+	}
+}
+
+// wantPointer wants the head to point to a version, and a snapshot there that is whole.
+func wantPointer(t *testing.T, h Harness, id eventstore.AggregateID, version uint64) {
+	t.Helper()
+	head, err := h.Gateway.Head(t.Context(), id)
+	if err != nil || head.SnapshotVersion != version {
+		t.Errorf("head %+v, %v; want the snapshot at %d", head, err, version)
+	}
+	for snapshot, err := range h.Gateway.Snapshots(t.Context(), id, head) {
+		if err != nil || snapshot.Version != version {
+			t.Errorf("the latest snapshot is at %d, %v; want %d", snapshot.Version, err, version)
+		}
+		break
+	}
+}

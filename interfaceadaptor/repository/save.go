@@ -1,0 +1,108 @@
+package repository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+)
+
+// One Save must fit in one Append.
+const _ = uint(eventstore.MaxAppend - command.MaxWrite)
+
+// Save appends the events to the journal. A snapshot that has become due is written afterwards, in the background.
+func (r *Repository[S, E]) Save(ctx context.Context, key usecase.Key, write command.Write[S, E]) error {
+	stored := eventstore.Append{ID: aggregateOf(key), ExpectedVersion: write.Before, Heed: write.Heed}
+	commandID := ""
+	for _, event := range write.Events {
+		entry, err := r.entryOf(event)
+		if err != nil {
+			return err
+		}
+		if entry.CommandID == commandID {
+			entry.CommandID = "" // the store knows a command by its first event; every payload has it
+		} else {
+			commandID = entry.CommandID
+		}
+		stored.Entries = append(stored.Entries, entry)
+	}
+	if write.Before == 0 && len(write.Events) > 0 {
+		var err error
+		var none S
+		if stored.FirstSnapshot, err = r.snapshots.Encode(key.ID, 1, r.apply(none, write.Events[0].Event)); err != nil {
+			return err
+		}
+	}
+	for _, receipt := range write.Receipts {
+		receipt, err := r.storedReceipt(receipt)
+		if err != nil {
+			return err
+		}
+		stored.Receipts = append(stored.Receipts, receipt)
+	}
+
+	err := r.gateway.Append(ctx, stored)
+	var handled *eventstore.HandledError
+	switch {
+	case errors.Is(err, eventstore.ErrConflict):
+		return command.ErrConflict
+	case errors.As(err, &handled):
+		receipt, err := r.commandReceipt(key.Tenant, handled.Receipt)
+		if err != nil {
+			return err
+		}
+		return &command.HandledError{Receipt: receipt}
+	case err != nil:
+		return err
+	}
+	r.snapshotter.saved(ctx, key, r.states.remember(key, write.After, r.presumed(key, write.Before)))
+	return nil
+}
+
+// AskForTurn tells other writers, where the gateway can.
+func (r *Repository[S, E]) AskForTurn(ctx context.Context, key usecase.Key) error {
+	if others, able := r.gateway.(eventstore.TurnTaker); able {
+		return others.AskForTurn(ctx, aggregateOf(key))
+	}
+	return nil
+}
+
+// entryOf is the event as the journal holds it. What a reader would refuse, or take for something else, is never
+// written: it would be acknowledged and lost to everybody.
+func (r *Repository[S, E]) entryOf(recorded usecase.Recorded[E]) (eventstore.Entry, error) {
+	payload, err := r.codec.Encode(recorded)
+	if err != nil {
+		return eventstore.Entry{}, fmt.Errorf("encode event %s: %w", recorded.EventID, err)
+	}
+	read, err := r.codec.Decode(payload)
+	if err == nil && (read.Envelope != recorded.Envelope || !reflect.DeepEqual(read.Event, recorded.Event)) {
+		err = fmt.Errorf("it would be read as %+v", read)
+	}
+	if err != nil {
+		return eventstore.Entry{}, fmt.Errorf("event %s is not written, because no reader could use it: %w", recorded.EventID, err)
+	}
+	return eventstore.Entry{
+		SeqNr:         recorded.SeqNr,
+		EventID:       recorded.EventID,
+		EventType:     r.codec.EventType(recorded.Event),
+		OccurredAt:    recorded.OccurredAt,
+		UserID:        recorded.Executor,
+		CommandID:     recorded.CommandID,
+		CorrelationID: recorded.CorrelationID,
+		Payload:       payload,
+	}, nil
+}
+
+// presumed is the snapshot that an aggregate is presumed to have when it has been forgotten since it was loaded, and with
+// it when it last got one: the latest that was ever due. So it gets the next one when that is due, remembered or not.
+func (r *Repository[S, E]) presumed(key usecase.Key, before uint64) uint64 {
+	if _, found := r.states.get(key); found {
+		return 0 // what is known is later
+	}
+	every := r.snapshotter.every
+	return before / every * every
+}

@@ -1,0 +1,111 @@
+package architecture
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// engine are the packages that a team copies unchanged, those below them included: they know aggregates, events, positions
+// and rows in general, and nothing of this application.
+var engine = []string{
+	"usecase/command", "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/gateway",
+}
+
+// foreign is what belongs to the application and stands in an identifier or a text of the engine.
+var foreign = regexp.MustCompile(`(?i:thread|message|chat)|\b(?i:room|member)s?\b|\b(?:room|member)s?[A-Z]|[a-z](?:Room|Member)s?`)
+
+// harmless are uses of those words that other people's libraries ask for, or Go itself.
+var harmless = regexp.MustCompile(`AttributeValueMember(S|N|B|BOOL)`)
+
+// testCode is what only tests import.
+var testCode = regexp.MustCompile(`gatewaytest/|internal/faults/`)
+
+func isEngine(path string) bool {
+	return slices.ContainsFunc(engine, func(part string) bool { return within(path, part) })
+}
+
+// EngineViolations returns one line for every package of the engine that gets to one of the domain, and how, sorted.
+func EngineViolations(graph Graph) []string {
+	var found []string
+	for pkg := range graph {
+		if !isEngine(strings.TrimPrefix(pkg, Module+"/")) {
+			continue
+		}
+		if way := wayToDomain(graph, pkg, map[string]bool{}); way != nil {
+			found = append(found, fmt.Sprintf("%s belongs to the engine and must not get to the domain: %s", pkg, strings.Join(way, " -> ")))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func wayToDomain(graph Graph, pkg string, seen map[string]bool) []string {
+	if seen[pkg] {
+		return nil
+	}
+	seen[pkg] = true
+	if within(strings.TrimPrefix(pkg, Module+"/"), "domain") {
+		return []string{pkg}
+	}
+	for _, imported := range graph[pkg] {
+		if way := wayToDomain(graph, imported, seen); way != nil {
+			return append([]string{pkg}, way...)
+		}
+	}
+	return nil
+}
+
+// ForeignWords returns one line for every identifier and text in the engine's files below root, test files apart, that has a
+// word of the application in it.
+func ForeignWords(root string) ([]string, error) {
+	var found []string
+	for _, part := range engine {
+		err := fs.WalkDir(os.DirFS(root), part, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || testCode.MatchString(path) {
+				return err
+			}
+			words, err := foreignWordsOf(filepath.Join(root, path))
+			for _, word := range words {
+				found = append(found, path+": "+word)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func foreignWordsOf(path string) ([]string, error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	ast.Inspect(file, func(node ast.Node) bool {
+		text := ""
+		switch node := node.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.Ident:
+			text = node.Name
+		case *ast.BasicLit:
+			text = node.Value
+		}
+		if foreign.MatchString(harmless.ReplaceAllString(text, "")) {
+			found = append(found, fmt.Sprintf("line %d: %s", files.Position(node.Pos()).Line, text))
+		}
+		return true
+	})
+	return found, nil
+}

@@ -1,0 +1,41 @@
+// Package chattest makes the requests that tests send to the command service of threads, as adapters would.
+package chattest
+
+import (
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+)
+
+// Request is a request for a command on a thread; one that creates a thread makes its id. The command comes without the ids
+// of what it brings into being.
+func Request(caller usecase.Caller, id thread.ID, c thread.Command) command.Request[thread.Command] {
+	r := command.Request[thread.Command]{
+		Caller: caller, ID: id.String(), Command: c, Name: thread.CommandName(c), Content: fmt.Sprintf("%+v", c),
+	}
+	switch c := c.(type) {
+	case thread.Create:
+		c.Member = NewID[thread.Member]()
+		r.ID, r.Begins, r.Command = NewID[thread.Thread]().String(), true, c
+	case thread.AddMember:
+		c.Member = NewID[thread.Member]()
+		r.Command = c
+	case thread.PostMessage:
+		c.Message = NewID[thread.Message]()
+		r.Command = c
+	case thread.Rename, thread.Delete, thread.RemoveMember, thread.ChangeMemberRole, thread.EditMessage, thread.DeleteMessage:
+	}
+	return r
+}
+
+// NewID makes an identifier that nobody has.
+func NewID[T any]() ident.Of[T] {
+	var entropy [10]byte
+	_, _ = rand.Read(entropy[:]) // never fails
+	return ident.New[T](time.Now(), entropy)
+}

@@ -1,0 +1,116 @@
+// Package sealed finds in the source of a package what the language can't list: the types of a closed set, and what is
+// declared by a certain call. Tests hold tables against it, so that what somebody forgets to enter is told in words.
+package sealed
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Types are the names of the types with the method, such as the unexported one of a sealed interface, sorted.
+func Types(t testing.TB, pkg, method string) []string {
+	t.Helper()
+	found := map[string]bool{}
+	inspect(t, pkg, func(node ast.Node) {
+		if function, is := node.(*ast.FuncDecl); is && function.Recv != nil && function.Name.Name == method {
+			receiver := function.Recv.List[0].Type
+			if pointer, is := receiver.(*ast.StarExpr); is {
+				receiver = pointer.X
+			}
+			if name, is := receiver.(*ast.Ident); is {
+				found[name.Name] = true
+			}
+		}
+	})
+	if len(found) == 0 {
+		t.Fatalf("no type of %s has the method %s", pkg, method)
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// Calls are the first arguments, which are string literals, of all calls of functions that another package has under these
+// names, sorted.
+func Calls(t testing.TB, pkg, other string, functions ...string) []string {
+	t.Helper()
+	var found []string
+	inspect(t, pkg, func(node ast.Node) {
+		call, is := node.(*ast.CallExpr)
+		if !is || len(call.Args) == 0 {
+			return
+		}
+		function, is := call.Fun.(*ast.SelectorExpr)
+		if !is || !slices.Contains(functions, function.Sel.Name) {
+			return
+		}
+		from, is := function.X.(*ast.Ident)
+		literal, isLiteral := call.Args[0].(*ast.BasicLit)
+		if is && isLiteral && from.Name == other {
+			found = append(found, strings.Trim(literal.Value, `"`))
+		}
+	})
+	if len(found) == 0 {
+		t.Fatalf("%s calls none of %s's %v", pkg, other, functions)
+	}
+	return slices.Sorted(slices.Values(found))
+}
+
+// Name is the name of a value's type, without its package.
+func Name(value any) string { return reflect.TypeOf(value).Name() }
+
+// Check fails for every name that is missing in got, and for every one that is there and should not be. It tells what got is.
+func Check(t testing.TB, what string, want, got []string) {
+	t.Helper()
+	for _, name := range want {
+		if !slices.Contains(got, name) {
+			t.Errorf("%s: %s has been forgotten", what, name)
+		}
+	}
+	for _, name := range got {
+		if !slices.Contains(want, name) {
+			t.Errorf("%s: there is no %s", what, name)
+		}
+	}
+}
+
+// inspect visits the source of a package, its tests apart.
+func inspect(t testing.TB, pkg string, visit func(ast.Node)) {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()
+	if err != nil {
+		t.Fatalf("find package %s: %v", pkg, err)
+	}
+	folder := strings.TrimSpace(string(output))
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != folder:
+			return filepath.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if node != nil {
+				visit(node)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

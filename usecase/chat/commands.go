@@ -1,0 +1,49 @@
+package chat
+
+import (
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase/command"
+)
+
+// ThreadCommands is the service that handles commands on threads.
+type ThreadCommands = command.Service[thread.Thread, thread.Command, thread.Event]
+
+// Threads is what the command service must know of threads.
+func Threads() command.Decider[thread.Thread, thread.Command, thread.Event] {
+	return command.Decider[thread.Thread, thread.Command, thread.Event]{
+		Type:   thread.AggregateType,
+		Decide: thread.Decide,
+		Apply:  thread.Thread.Apply,
+		Answer: threadAnswer,
+		Usable: thread.Thread.Usable,
+	}
+}
+
+// The names of what an answer tells beside the thread and its version.
+const (
+	AnswerMember  = "member_id"
+	AnswerMessage = "message_id"
+)
+
+// threadAnswer tells which member or message a command was about.
+func threadAnswer(events []thread.Event) map[string]string {
+	about := map[string]string{}
+	for _, event := range events {
+		switch e := event.(type) {
+		case thread.Created, thread.Renamed, thread.Deleted:
+		case thread.MemberAdded:
+			about[AnswerMember] = e.Member.ID.String()
+		case thread.MemberRemoved:
+			about[AnswerMember] = e.Member.String()
+		case thread.MemberRoleChanged:
+			about[AnswerMember] = e.Member.String()
+		case thread.MessagePosted:
+			about[AnswerMessage] = e.Message.ID.String()
+		case thread.MessageEdited:
+			about[AnswerMessage] = e.Message.ID.String()
+		case thread.MessageDeleted:
+			about[AnswerMessage] = e.Message.String()
+		}
+	}
+	return about
+}

@@ -1,0 +1,167 @@
+package command_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/repository"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/dynamodbtest"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
+)
+
+// onEachStore runs a test with so many gateways over one store that is shared by processes.
+func onEachStore(t *testing.T, processes int, test func(t *testing.T, gateways []eventstore.EventPersistenceGateway)) {
+	t.Run("dynamodb", func(t *testing.T) {
+		var gateways []eventstore.EventPersistenceGateway
+		for _, gateway := range dynamodbtest.Several(t, processes) {
+			gateways = append(gateways, gateway)
+		}
+		test(t, gateways)
+	})
+	t.Run("mysql", func(t *testing.T) {
+		dsn := testenv.MySQL(t)
+		var gateways []eventstore.EventPersistenceGateway
+		for range processes {
+			db, err := database.Open(t.Context(), dsn, database.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() })
+			if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+				t.Fatal(err)
+			}
+			gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			gateways = append(gateways, gateway)
+		}
+		test(t, gateways)
+	})
+}
+
+// busy is a process among several that write to the same thread.
+type busy struct {
+	*chat.ThreadCommands
+	counters command.Counters
+}
+
+func newBusy(t *testing.T, gateway eventstore.EventPersistenceGateway) *busy {
+	t.Helper()
+	b := &busy{}
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{Logger: slog.New(slog.DiscardHandler)})
+	b.ThreadCommands = command.NewService(chat.Threads(), threads, command.Settings{
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Counters: &b.counters,
+	})
+	t.Cleanup(func() {
+		b.Drain()
+		if err := threads.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// measured is for how long the posters of a test post.
+const measured = 3 * time.Second
+
+// Who posts to a busy thread at one process gets on as well as who posts at another, and nobody is given up.
+func TestProcessesTakeTurns(t *testing.T) {
+	for _, processes := range []int{2, 3} {
+		for _, posters := range []int{2, 4, 8} {
+			t.Run(fmt.Sprintf("%d processes, %d posters each", processes, posters), func(t *testing.T) {
+				onEachStore(t, processes, func(t *testing.T, gateways []eventstore.EventPersistenceGateway) {
+					var services []*busy
+					for _, gateway := range gateways {
+						services = append(services, newBusy(t, gateway))
+					}
+					id := createThread(t, services[0].ThreadCommands)
+					counts := make([]atomic.Int64, processes*posters)
+					until := time.Now().Add(measured)
+					var group sync.WaitGroup
+					for poster := range counts {
+						group.Go(func() {
+							for time.Now().Before(until) {
+								if _, err := services[poster%processes].Handle(t.Context(), request(ada, id, say(ada, "hello"))); err != nil {
+									t.Errorf("poster %d: %v", poster, err)
+									return
+								}
+								counts[poster].Add(1)
+							}
+						})
+					}
+					group.Wait()
+					var total int64
+					var all []int64
+					for i := range counts {
+						total += counts[i].Load()
+						all = append(all, counts[i].Load())
+					}
+					t.Logf("%v", all)
+					for poster, count := range all {
+						if 2*count*int64(len(all)) < total {
+							t.Errorf("poster %d at process %d got %d of %d: less than half of an even share: %v", poster, poster%processes, count, total, all)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// A command at one process gets through while others keep a thread busy at another.
+func TestASingleCommandGetsThrough(t *testing.T) {
+	onEachStore(t, 2, func(t *testing.T, gateways []eventstore.EventPersistenceGateway) {
+		crowded, quiet := newBusy(t, gateways[0]), newBusy(t, gateways[1])
+		id := createThread(t, crowded.ThreadCommands)
+		ctx, stop := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				for ctx.Err() == nil {
+					if _, err := crowded.Handle(ctx, request(ada, id, say(ada, "hello"))); err != nil && usecase.KindOf(err) != usecase.Canceled {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for i := range 20 {
+			rename := thread.Rename{Executor: ada, Name: writing.RecordedName(fmt.Sprint("name ", i))}
+			began := time.Now()
+			accepted(t, quiet.ThreadCommands, request(ada, id, rename))
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("rename %d took %s", i, took)
+			}
+		}
+		stop()
+		group.Wait()
+	})
+}
+
+// What fairness costs, it costs where there is somebody to be fair to.
+func TestOneProcessAloneWaitsForNobody(t *testing.T) {
+	alone := newBusy(t, dynamodbtest.New(t))
+	id := createThread(t, alone.ThreadCommands)
+	postsBy(t, 8, 20, func(int, int) (command.Result, error) {
+		return alone.Handle(t.Context(), request(ada, id, say(ada, "hello")))
+	})
+	if conflicts := alone.counters.Conflicts.Load(); conflicts != 0 {
+		t.Errorf("%d conflicts with itself", conflicts)
+	}
+}

@@ -1,0 +1,43 @@
+package command
+
+import (
+	"testing"
+	"time"
+
+	"example.com/threads/usecase"
+)
+
+// A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay what
+// it is.
+func TestRequestsAreRecognisedByAllVersions(t *testing.T) {
+	tenant, err := usecase.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Request[int]{
+		Caller: usecase.Caller{Tenant: tenant, Executor: "01H42KBHCWA0000000000000AD"}, ID: "01H42K4ABWQ5V2XQEP3A48VE0Z",
+		Name: "thread.PostMessage", Content: `{"text":"hello"}`, IdempotencyKey: "key",
+	}
+	// The first version of the program, which took the name from the command's type, made the same id.
+	if got, want := r.commandID(time.Now()), "18HDNX7G5MWS9WY7FRT32NG2GP"; got != want {
+		t.Errorf("command id %s, want %s", got, want)
+	}
+	if got, want := r.fingerprint(), "917c4930acd43ac0f326f10412a222f03282bafe19743b86b46000336888c0b0"; got != want {
+		t.Errorf("fingerprint %s, want %s", got, want)
+	}
+	other := r
+	other.Content = `{"text":"hell"}`
+	if (Receipt{Fingerprint: r.fingerprint()}).of(other.fingerprint()) {
+		t.Error("another content has the same fingerprint")
+	}
+	// Receipts of the first version can't be compared: their answer counts.
+	if !(Receipt{Fingerprint: "043db9e8d5bf36a4b9229f2557fe4621"}).of(r.fingerprint()) {
+		t.Error("a receipt of the first version is refused")
+	}
+	// A repeat of what begins an aggregate comes with another id.
+	begins, again := r, r
+	begins.Begins, again.Begins, again.ID = true, true, "01H42K4ABWQ5V2XQEP3A48VE00"
+	if begins.fingerprint() != again.fingerprint() || begins.fingerprint() == r.fingerprint() {
+		t.Error("the id of a new aggregate is part of the fingerprint")
+	}
+}

@@ -1,0 +1,121 @@
+package command_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/dynamodbtest"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
+)
+
+// logging is a service whose log and counters are looked at.
+func logging(t *testing.T, gateway eventstore.EventPersistenceGateway, settings command.Settings) (*chat.ThreadCommands, *bytes.Buffer, *command.Counters) {
+	t.Helper()
+	var log bytes.Buffer
+	settings.Logger, settings.Counters = slog.New(slog.NewTextHandler(&log, nil)), new(command.Counters)
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{Logger: slog.New(slog.DiscardHandler)})
+	service := command.NewService(chat.Threads(), threads, settings)
+	t.Cleanup(func() {
+		service.Drain()
+		_ = threads.Close(t.Context())
+	})
+	return service, &log, settings.Counters
+}
+
+// changeHead has the head's version changed behind everybody's back; 0 deletes the head.
+func changeHead(t *testing.T, tables dynamodb.Settings, client *sdk.Client, id thread.ID, version string) {
+	t.Helper()
+	pages := sdk.NewScanPaginator(client, &sdk.ScanInput{TableName: aws.String(tables.SnapshotTable)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range page.Items {
+			if skey, is := item["skey"].(*types.AttributeValueMemberS); !is || skey.Value != "thread-"+id.String()+"-0" {
+				continue
+			}
+			if version == "0" {
+				_, err = client.DeleteItem(t.Context(), &sdk.DeleteItemInput{
+					TableName: aws.String(tables.SnapshotTable), Key: map[string]types.AttributeValue{"pkey": item["pkey"], "skey": item["skey"]},
+				})
+			} else {
+				item["version"] = &types.AttributeValueMemberN{Value: version}
+				_, err = client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(tables.SnapshotTable), Item: item})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatal("there is no head")
+}
+
+// A head that contradicts its journal is an operator's task, and neither a conflict for ever nor a thread that does not exist.
+func TestAHeadThatContradictsItsJournal(t *testing.T) {
+	for version, names := range map[string]string{"2": "says version 2, but the journal has event 3", "0": "says version 0, but the journal has event 1", "5": "says version 5, but the journal lacks event 4"} {
+		t.Run("version "+version, func(t *testing.T) {
+			tables, client := dynamodbtest.Tables(t)
+			gateway := dynamodbtest.Open(t, tables)
+			before, _ := process(t, gateway)
+			id := createThread(t, before)
+			accepted(t, before, request(ada, id, say(ada, "two")))
+			accepted(t, before, request(ada, id, say(ada, "three")))
+			changeHead(t, tables, client, id, version)
+
+			service, log, counters := logging(t, gateway, command.Settings{})
+			rejected(t, service, request(ada, id, say(ada, "four")), eventstore.ErrInconsistent)
+			told := log.String()
+			if counters.Inconsistent.Load() != 1 || !strings.Contains(told, "level=ERROR") || !strings.Contains(told, names) ||
+				!strings.Contains(told, "aggregate=thread-"+id.String()) {
+				t.Errorf("counted %d, logged %s", counters.Inconsistent.Load(), told)
+			}
+			if version != "2" { // that one can be loaded
+				if _, err := service.Snapshot(t.Context(), usecase.Caller{}, id.String()); usecase.KindOf(err) != usecase.Inconsistent {
+					t.Errorf("a snapshot: %v", err)
+				}
+			}
+			// Who remembers the thread finds out, too.
+			if version == "2" {
+				rejected(t, before, request(ada, id, say(ada, "four")), eventstore.ErrInconsistent)
+			}
+		})
+	}
+}
+
+// No event is written with a time that nobody can believe, or read.
+func TestAClockThatCannotBeRight(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	right, _ := process(t, gateway)
+	id := createThread(t, right)
+	for _, at := range []time.Time{time.Unix(-1000, 0), time.Unix(0, 0), time.Date(2019, 12, 31, 0, 0, 0, 0, time.UTC), time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		service, log, _ := logging(t, gateway, command.Settings{Clock: func() time.Time { return at }})
+		for _, r := range []threadRequest{request(ada, id, say(ada, "hello")), request(ada, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")})} {
+			if _, err := service.Handle(t.Context(), r); usecase.KindOf(err) != usecase.Unavailable {
+				t.Errorf("%s: %s: got %v", at, r.Name, err)
+			}
+		}
+		if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "clock") {
+			t.Errorf("%s: logged %s", at, log.String())
+		}
+	}
+	if result := accepted(t, right, request(ada, id, say(ada, "hello"))); result.Version != 2 {
+		t.Errorf("version %d", result.Version)
+	}
+}
