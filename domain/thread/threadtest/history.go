@@ -79,6 +79,16 @@ func History(t *rapid.T) []Step {
 	return steps
 }
 
+// Sample are the steps of so many histories that everything that can be decided is among them, the same each time.
+func Sample() []Step {
+	histories := rapid.Custom(History)
+	var steps []Step
+	for seed := range 300 {
+		steps = append(steps, histories.Example(seed)...)
+	}
+	return steps
+}
+
 // Events are what happened.
 func Events(steps []Step) []thread.Event {
 	var events []thread.Event
