@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/tests/testenv"
@@ -60,6 +64,39 @@ func TestItServesAndStops(t *testing.T) {
 	}
 	if err := p.Stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A head that was lost is told to the client, to the log and to whoever measures.
+func TestAHeadThatIsLost(t *testing.T) {
+	tables := withTables(t)
+	p := start(t, testenv.DynamoDB(t), tables)
+	created := programtest.Post(t, p.URL+"/threads/create", create, nil)
+	id, _, _ := strings.Cut(created.Header.Get("Consistency-Token"), ":")
+	client, snapshots := awsclient.DynamoDB(testenv.DynamoDBConfig(t)), aws.String(tables["SNAPSHOT_TABLE"])
+	found, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: snapshots})
+	if err != nil || len(found.Items) != 1 {
+		t.Fatalf("%d items, %v", len(found.Items), err)
+	}
+	key := map[string]types.AttributeValue{"pkey": found.Items[0]["pkey"], "skey": found.Items[0]["skey"]}
+	if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: snapshots, Key: key}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/threads/post_message", "/threads/snapshot"} {
+		body := fmt.Sprintf(`{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z","thread_id":%q`, id)
+		if path == "/threads/post_message" {
+			body += `,"text":"hello"`
+		}
+		answer := programtest.Post(t, p.URL+path, body+"}", nil)
+		if answer.Status != http.StatusInternalServerError || !strings.Contains(answer.Body, `"store_inconsistent"`) {
+			t.Errorf("%s: %d %s", path, answer.Status, answer.Body)
+		}
+	}
+	measured := programtest.Get(t, p.URL+"/metrics").Body
+	for _, line := range []string{"commands_inconsistent_total 2", "commands_conflicts_total ", "commands_given_up_total 0"} {
+		if !strings.Contains(measured, line) {
+			t.Errorf("the metrics do not say %q", line)
+		}
 	}
 }
 

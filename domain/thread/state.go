@@ -1,6 +1,10 @@
 package thread
 
-import "fmt"
+import (
+	"fmt"
+
+	"example.com/threads/domain/ident"
+)
 
 // Thread is what the events of one thread add up to, as far as decisions need it: a message is its sender and a
 // digest of its text, so that a thread of 100,000 messages is an ordinary one. The zero value is a thread that does
@@ -66,3 +70,14 @@ func (t Thread) Replay(events ...Event) Thread {
 	}
 	return t
 }
+
+// AggregateType is what event stores know threads as.
+const AggregateType = "thread"
+
+// The identifiers of a thread and of what is in it.
+type (
+	ID        = ident.Of[Thread]
+	MemberID  = ident.Of[Member]
+	MessageID = ident.Of[Message]
+	UserID    = ident.UserID
+)

@@ -81,8 +81,8 @@ func (t *turns) yield(key usecase.Key) {
 	t.mutex.Lock()
 	c := t.contended[key]
 	t.mutex.Unlock()
-	if now := time.Now(); now.Before(c.fades) {
-		pause(context.Background(), c.yields.Sub(now))
+	if now := time.Now(); now.Before(c.fades) && now.Before(c.yields) {
+		<-time.After(c.yields.Sub(now))
 	}
 }
 

@@ -2,10 +2,13 @@ package dynamodb
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/interfaceadaptor/eventstore"
 )
@@ -101,6 +104,69 @@ func (g *Gateway) entriesByKey(
 					return
 				}
 			}
+		}
+	}
+}
+
+// eventItem keeps of an entry what the keys and the recognition of a write need; the payload has all of it.
+func (g *Gateway) eventItem(id eventstore.AggregateID, entry eventstore.Entry) item {
+	event := g.key(id, entry.SeqNr)
+	event["aid"] = text(id.String())
+	event["seq_nr"] = number(entry.SeqNr)
+	event["payload"] = text(string(entry.Payload))
+	event["occurred_at"] = number(entry.OccurredAt.UnixMilli())
+	event["event_id"] = text(entry.EventID)
+	return event
+}
+
+func entryOf(event item) (eventstore.Entry, error) {
+	seqNr, err := event.number("seq_nr")
+	if err != nil {
+		return eventstore.Entry{}, err
+	}
+	occurredAt, err := event.milliseconds("occurred_at")
+	if err != nil {
+		return eventstore.Entry{}, err
+	}
+	payload := event.bytes("payload")
+	if seqNr == 0 || payload == nil {
+		return eventstore.Entry{}, fmt.Errorf("item %s of the journal is no event: seq_nr or payload is missing", event.text("skey"))
+	}
+	return eventstore.Entry{
+		SeqNr:      seqNr,
+		EventID:    event.text("event_id"),
+		OccurredAt: time.UnixMilli(occurredAt).UTC(),
+		Payload:    payload,
+	}, nil
+}
+
+// maxBatchGet is how many keys DynamoDB takes at once.
+const maxBatchGet = 100
+
+// getEntries reads the journal's items from one number up to, but without, another, by their sort keys, consistently.
+// DynamoDB answers what it has the capacity for and names the rest, which is asked for again.
+func (g *Gateway) getEntries(ctx context.Context, id eventstore.AggregateID, from, end uint64) (map[string]item, error) {
+	var keys []map[string]types.AttributeValue
+	for seqNr := from; seqNr < end; seqNr++ {
+		keys = append(keys, g.key(id, seqNr))
+	}
+	table := g.settings.JournalTable
+	rest := map[string]types.KeysAndAttributes{table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
+	found := make(map[string]item, len(keys))
+	for attempt := 1; ; attempt++ {
+		output, err := g.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
+		if err != nil {
+			return nil, err
+		}
+		for _, event := range output.Responses[table] {
+			found[item(event).text("skey")] = event
+			attempt = 0 // as long as something comes, it is worth while
+		}
+		if rest = output.UnprocessedKeys; len(rest) == 0 {
+			return found, nil
+		}
+		if attempt == contentionAttempts || !pause(ctx, attempt+1) {
+			return nil, errLeftOver
 		}
 	}
 }
