@@ -1,6 +1,7 @@
 package eventcodec
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,17 +44,36 @@ type object struct {
 
 // UnmarshalJSON reads both forms.
 func (i *id) UnmarshalJSON(data []byte) error {
-	if data[0] != '{' {
-		return json.Unmarshal(data, (*string)(i))
-	}
-	var o struct{ Value string }
-	err := json.Unmarshal(data, &o)
-	*i = id(o.Value)
+	text, err := IDText(data)
+	*i = id(text)
 	return err
 }
 
 // UnmarshalJSON reads both forms.
 func (o *object) UnmarshalJSON(data []byte) error { return o.Value.UnmarshalJSON(data) }
+
+// IDText is the text of an identifier's JSON: a string, or {"value": string}. The forms that are written today are read
+// without another pass of the JSON decoder, which would be half of what it costs to read an event.
+func IDText(data []byte) (string, error) {
+	plain, isObject := bytes.CutPrefix(data, []byte(`{"value":`))
+	if isObject {
+		plain = bytes.TrimSuffix(plain, []byte("}"))
+	}
+	if last := len(plain) - 1; last > 0 && plain[0] == '"' && bytes.IndexByte(plain[1:], '"') == last-1 && bytes.IndexByte(plain, '\\') < 0 {
+		return string(plain[1:last]), nil
+	}
+	var object struct {
+		Value string `json:"value"`
+	}
+	var into any = &object.Value
+	if data[0] == '{' {
+		into = &object
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return "", errors.New(`an id must be a string or {"value": string}`)
+	}
+	return object.Value, nil
+}
 
 func headOf(name string, e usecase.Envelope) head {
 	return head{Type: name, ID: id(e.EventID), Aggregate: object{id(e.AggregateID)}, SeqNr: e.SeqNr}

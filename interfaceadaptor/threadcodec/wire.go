@@ -8,6 +8,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/eventcodec"
 )
 
 // wireID is an identifier as {"value":"<ulid>"}; the plain string and the UUID form are read, too.
@@ -19,18 +20,10 @@ func (w wireID[T]) MarshalJSON() ([]byte, error) {
 }
 
 func (w *wireID[T]) UnmarshalJSON(data []byte) error {
-	var object struct {
-		Value string `json:"value"`
+	text, err := eventcodec.IDText(data)
+	if err == nil {
+		w.id, err = ident.Parse[T](text)
 	}
-	var into any = &object.Value
-	if data[0] == '{' {
-		into = &object
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return errors.New(`an id must be a string or {"value": string}`)
-	}
-	var err error
-	w.id, err = ident.Parse[T](object.Value)
 	return err
 }
 
