@@ -16,7 +16,7 @@ type Append struct {
 	FirstSnapshot   []byte // the state after entry 1; with ExpectedVersion 0 only
 	Receipts        []Receipt
 	// Heed makes the write fail with ErrConflict, too, when another writer has asked for a turn since the last write: for a
-	// writer who knows of no others. Where the gateway is no [TurnTaker] it means nothing.
+	// writer who knows of no others.
 	Heed bool
 }
 

@@ -32,6 +32,10 @@ type Journal interface {
 	// call's own and is a success. At most MaxAppend entries and receipts together.
 	Append(ctx context.Context, write Append) error
 
+	// AskForTurn is for a writer that keeps meeting ErrConflict: it makes the next Append that heeds it fail, so that others
+	// know of this writer. Any other Append ends it.
+	AskForTurn(ctx context.Context, id AggregateID) error
+
 	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. An aggregate
 	// that does not exist has the zero Head. A pointer that can't be right, beyond the version or no number, is logged and
 	// reads as none.
@@ -68,13 +72,6 @@ type DueFinder interface {
 	// SnapshotsDue yields the aggregates of the type that have had so many events since their latest snapshot, or more,
 	// in no order. It ends after an error.
 	SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[AggregateHead, error]
-}
-
-// TurnTaker is what a gateway can have beside its port: a way for a writer who keeps meeting ErrConflict to tell the others that
-// it is there. A store that lets those wait in line who write to the same aggregate needs none.
-type TurnTaker interface {
-	// AskForTurn makes the next Append that heeds it fail. Any other Append ends it.
-	AskForTurn(ctx context.Context, id AggregateID) error
 }
 
 // AggregateID names an aggregate: a type such as "order", a ULID, and the tenant that it belongs to. The same ULID

@@ -63,12 +63,9 @@ func (r *Repository[S, E]) Save(ctx context.Context, key usecase.Key, write comm
 	return nil
 }
 
-// AskForTurn tells other writers, where the gateway can.
+// AskForTurn tells other writers.
 func (r *Repository[S, E]) AskForTurn(ctx context.Context, key usecase.Key) error {
-	if others, able := r.gateway.(eventstore.TurnTaker); able {
-		return others.AskForTurn(ctx, aggregateOf(key))
-	}
-	return nil
+	return r.gateway.AskForTurn(ctx, aggregateOf(key))
 }
 
 // entryOf is the event as the journal holds it. What a reader would refuse, or take for something else, is never

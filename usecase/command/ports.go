@@ -26,8 +26,7 @@ type Repository[S, E any] interface {
 	// outcome is unknown.
 	Save(ctx context.Context, key usecase.Key, write Write[S, E]) error
 
-	// AskForTurn makes a Save of another process fail with ErrConflict that Heeds, so that it knows of this one. Where the
-	// store has its own way to let writers take turns it does nothing.
+	// AskForTurn makes a Save of another process that heeds it fail with ErrConflict, so that it knows of this one.
 	AskForTurn(ctx context.Context, key usecase.Key) error
 
 	// Receipt returns what was written under a command's id; false when there is nothing, or it has expired.

@@ -39,10 +39,7 @@ type Gateway struct {
 	said     once.Set
 }
 
-var (
-	_ eventstore.EventPersistenceGateway = (*Gateway)(nil)
-	_ eventstore.TurnTaker               = (*Gateway)(nil)
-)
+var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)
 
 // New checks the settings. It connects to nothing.
 func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gateway, error) {

@@ -3,7 +3,6 @@ package dynamodb_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"strconv"
@@ -207,29 +206,6 @@ func TestAnEventFromBefore1970IsRead(t *testing.T) {
 	if last, err := readAll(t, gateway, id, 2); last != 2 || err != nil {
 		t.Errorf("read up to %d, %v", last, err)
 	}
-}
-
-// Who knows of no other writer is told once that there is one; whoever knows is not held up.
-func TestAskingForATurn(t *testing.T) {
-	s := newStore(t)
-	gateway := s.open(t, s.settings())
-	id := begin(t, gateway, 1)
-	heeding := eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1), Heed: true}
-	if err := errors.Join(gateway.AskForTurn(t.Context(), id), gateway.AskForTurn(t.Context(), newID())); err != nil {
-		t.Fatal(err)
-	}
-	if err := gateway.Append(t.Context(), heeding); !errors.Is(err, eventstore.ErrConflict) {
-		t.Errorf("got %v", err)
-	}
-	knowing := heeding
-	knowing.Heed = false
-	if err := gateway.Append(t.Context(), knowing); err != nil {
-		t.Fatal(err)
-	}
-	if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 1), Heed: true}); err != nil {
-		t.Errorf("after the turn: %v", err)
-	}
-	wantVersion(t, gateway, id, 3)
 }
 
 // lastOf is the last item of a snapshot: its last part, or the main item when it has none.

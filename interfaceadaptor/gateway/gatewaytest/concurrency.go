@@ -51,6 +51,27 @@ var concurrencyContracts = []contract{
 			wantEntry(t, journal[entry.SeqNr-2], entry)
 		}
 	}},
+	{"who knows of no other is told once that there is one", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		grow(t, h, id, 0, 1, 0)
+		write := func(expected uint64, heed bool) error {
+			return h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0), Heed: heed})
+		}
+		for _, asked := range []eventstore.AggregateID{id, newID()} { // the other does not exist, and does not come to be
+			if err := h.Gateway.AskForTurn(t.Context(), asked); err != nil {
+				t.Fatal(err)
+			}
+			if asked != id {
+				wantVersion(t, h, asked, 0)
+			}
+		}
+		wantConflict(t, write(1, true))
+		wantVersion(t, h, id, 1)
+		if err := errors.Join(write(1, false), write(2, true)); err != nil {
+			t.Errorf("who knows is held up, or the mark stays: %v", err)
+		}
+		wantVersion(t, h, id, 3)
+	}},
 	{"one of 32 handles a command", Settings{}, func(t *testing.T, h Harness) {
 		shared := receipt(newID().ULID)
 		ids := make([]eventstore.AggregateID, writers)

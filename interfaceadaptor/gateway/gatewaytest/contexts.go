@@ -62,6 +62,8 @@ func everyCall(t *testing.T, h Harness, ctx context.Context, check func(name str
 	check("Append", gateway.Append(ctx, eventstore.Append{
 		ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0), Receipts: []eventstore.Receipt{kept},
 	}))
+	check("AskForTurn", gateway.AskForTurn(ctx, id))
+	check("Verify", gateway.Verify(ctx, id, head))
 	_, err := gateway.Head(ctx, id)
 	check("Head", err)
 	for _, err = range gateway.Entries(ctx, id, 0, 3) {

@@ -76,8 +76,11 @@ func (a appending) moveHead(ctx context.Context, in session) error {
 			id.Tenant, id.String(), id.Type, next, a.gateway.settings.Clock().UnixMicro())
 		return err
 	}
-	moved, err := changed(ctx, in,
-		"UPDATE aggregates SET version = ? WHERE tenant_code = ? AND aggregate_id = ? AND version = ?", next, id.Tenant, id.String(), expected)
+	statement := "UPDATE aggregates SET version = ?, asked = 0 WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
+	if a.write.Heed {
+		statement += " AND asked = 0"
+	}
+	moved, err := changed(ctx, in, statement, next, id.Tenant, id.String(), expected)
 	if err == nil && moved == 0 {
 		return errRefused
 	}
@@ -117,8 +120,28 @@ func (a appending) refused(ctx context.Context, in session) error {
 	if err != nil {
 		return err
 	}
+	if head.Version == expected {
+		return fmt.Errorf("%w: another writer has asked for a turn", eventstore.ErrConflict)
+	}
 	return fmt.Errorf("%w: expected %d, found %d", eventstore.ErrConflict, expected, head.Version)
 }
+
+// AskForTurn marks the aggregate's row. The mark costs the others nothing until one of them heeds it.
+func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) error {
+	return explain(ctx, g.dialect, g.writer.write(ctx, asking{id}), "ask for a turn at %s", id)
+}
+
+// asking is the change that AskForTurn makes.
+type asking struct{ id eventstore.AggregateID }
+
+func (asking) appends() bool { return false }
+
+func (a asking) apply(ctx context.Context, in session) error {
+	_, err := in.ExecContext(ctx, "UPDATE aggregates SET asked = 1 WHERE tenant_code = ? AND aggregate_id = ?", a.id.Tenant, a.id.String())
+	return err
+}
+
+func (asking) refused(context.Context, session) error { return nil }
 
 // readEventID is the id of the aggregate's event with the number; false when there is none.
 func readEventID(ctx context.Context, in session, id eventstore.AggregateID, seqNr uint64) (eventID string, found bool, err error) {

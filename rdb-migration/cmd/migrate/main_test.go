@@ -37,7 +37,7 @@ func TestEventStoreComesAlongWhereItIsRelational(t *testing.T) {
 		{"down", "read model: took 00001", "event store"},
 		{"status", "event store: applied 00001", "event store: pending"},
 		{"up readmodel", "read model: applied 00001", "event store"},
-		{"down eventstore", "event store: took 00001", "read model"},
+		{"down eventstore", "event store: took 00002", "read model"},
 	} {
 		var out bytes.Buffer
 		err := run(t.Context(), strings.Fields(step.args), func(name string) string { return environment[name] }, &out)
