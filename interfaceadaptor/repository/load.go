@@ -42,11 +42,11 @@ func (r *ThreadRepository) Reload(ctx context.Context, key usecase.Key) (thread.
 		if err != nil {
 			return thread.Thread{}, err
 		}
-		record := RecordOf(key, entry.SeqNr, entry.Payload)
-		if record.Err != nil {
-			return thread.Thread{}, record.Err
+		recorded, err := recordedOf(key, entry)
+		if err != nil {
+			return thread.Thread{}, err
 		}
-		state = state.Apply(record.Event.Event)
+		state = state.Apply(recorded.Event)
 		if state.Version() != entry.SeqNr {
 			return thread.Thread{}, fmt.Errorf("the journal of %s has event %d where %d belongs", id, entry.SeqNr, state.Version())
 		}

@@ -1,28 +1,23 @@
 package repository
 
 import (
-	"errors"
 	"fmt"
 
+	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
 )
 
-// RecordOf reads the payload of the journal entry that stands at seqNr of the thread. A payload that is no event, or
-// another thread's, or another number's, makes a record with Err.
-func RecordOf(key usecase.Key, seqNr uint64, payload []byte) projection.Record {
-	recorded, err := eventcodec.Decode(payload)
-	if err == nil && (recorded.Key() != key || recorded.SeqNr != seqNr) {
-		err = fmt.Errorf("it says that it is event %d of thread %s of tenant %q", recorded.SeqNr, recorded.AggregateID, recorded.Tenant)
+// recordedOf reads the journal entry of a thread. One that is no event, or another thread's, or another number's, is an
+// error.
+func recordedOf(key usecase.Key, entry eventstore.Entry) (usecase.Recorded[thread.Event], error) {
+	recorded, err := eventcodec.Decode(entry.Payload)
+	if err == nil && (recorded.Key() != key || recorded.SeqNr != entry.SeqNr) {
+		err = fmt.Errorf("it says that it is event %d of %s of tenant %q", recorded.SeqNr, recorded.Key(), recorded.Tenant)
 	}
-	if err == nil {
-		return projection.Record{Key: key, SeqNr: seqNr, Event: recorded}
+	if err != nil {
+		return recorded, fmt.Errorf("event %d of %s can't be read: %w", entry.SeqNr, key, err)
 	}
-	unreadable := &projection.UnreadableError{Key: key, SeqNr: seqNr, EventID: recorded.EventID, Payload: payload, Cause: err}
-	var broken *eventcodec.DecodeError
-	if errors.As(err, &broken) {
-		unreadable.EventID = broken.EventID
-	}
-	return projection.Record{Key: key, SeqNr: seqNr, Err: unreadable}
+	return recorded, nil
 }

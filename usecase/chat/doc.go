@@ -1,2 +1,3 @@
-// Package chat names the aggregates of this application to the engine, which knows keys and no threads.
+// Package chat is the application on top of the engine: the keys of its aggregates (key.go) and what events do to the rows
+// of the read model (rows.go).
 package chat

@@ -7,7 +7,8 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
@@ -133,7 +134,7 @@ func TestRepeatedCreationsAreOneThread(t *testing.T) {
 	count := 0
 	ids.Range(func(any, any) bool { count++; return true })
 	threads := 0
-	for _, err := range repository.NewJournalReader(gateway).Heads(t.Context()) {
+	for _, err := range gateway.Heads(t.Context(), "thread") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +157,12 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 	}
 	create := command.Request{Caller: caller, Command: thread.Create{Executor: ada, Name: writing.RecordedName("tea")}, IdempotencyKey: "key"}
 	result := accepted(t, service, create)
-	for recorded, err := range repository.NewJournalReader(gateway).EventsAfter(t.Context(), chat.ThreadKey(tenant, result.Thread), 0) {
+	key := chat.ThreadKey(tenant, result.Thread)
+	for record, err := range stream.NewJournalReader(gateway).EventsAfter(t.Context(), key, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded, err := eventcodec.Decode(record.Payload)
 		if err != nil {
 			t.Fatal(err)
 		}

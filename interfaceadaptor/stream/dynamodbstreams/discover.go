@@ -86,10 +86,10 @@ func (d *discoverer) list(ctx context.Context) (listing, error) {
 func (d *discoverer) page(ctx context.Context, request *dynamodbstreams.DescribeStreamInput) (*types.StreamDescription, error) {
 	var description *types.StreamDescription
 	report := func(err error) {
-		d.source.meter.failed(err)
+		d.source.status.fail(err)
 		d.source.fail(ctx, "the stream's shards can't be listed; tried again", err)
 	}
-	err := stream.Persist(ctx, report, func(ctx context.Context) error {
+	err := stream.Retry(ctx, report, func(ctx context.Context) error {
 		answer, err := d.source.ports.Streams.DescribeStream(ctx, request)
 		switch {
 		case isNotFound(err):

@@ -134,7 +134,7 @@ func (s story) tell(ctx context.Context) error {
 		violation = errors.Join(violation, s.endedBefore(batch.Checkpoint.Shard, streams, store.checkpoints[arn]))
 		for _, record := range batch.Records {
 			for parent := s.shards[home[record.SeqNr]].parent; parent >= 0; parent = s.shards[parent].parent {
-				if missing := unread(streams.shards[parent], store.rows); missing > 0 && store.checkpoints[arn]["repair"] != "due" {
+				if missing := unread(streams.shards[parent], store.rows); missing > 0 && !store.due {
 					violation = errors.Join(violation, fmt.Errorf("event %d of shard %d came before %d events of shard %d", record.SeqNr, home[record.SeqNr], missing, parent))
 				}
 			}
