@@ -50,7 +50,8 @@ func TestEventsBecomeRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Each event has become rows once: from the stream, or from the journal, where the repair at the start or a gap came first.
+	// Each event has become rows once: from the stream, or from the journal, where the repair at the start or a gap
+	// came first.
 	if applied, filled := metric(t, measured, "projection_events_applied_total"), metric(t, measured, "projection_events_filled_total"); applied+filled != 102 || applied == 0 {
 		t.Errorf("%d events from the stream and %d from the journal", applied, filled)
 	}
@@ -204,8 +205,8 @@ func (orders) Apply(projection.Event) error { return nil }
 
 func (orders) Save(context.Context) error { return nil }
 
-// Events of a type that the program does not know stop nobody, are told of everywhere, and get into the rows when a program
-// knows the type: those from before, between and after, whatever has restarted since.
+// Events of a type that the program does not know stop nobody, are told of everywhere, and get into the rows when a
+// program knows the type: those from before, between and after, whatever has restarted since.
 func TestATypeThatNobodyKnows(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	key, order := s.create(t), usecase.Key{Type: "order", ID: newID[struct{}]().String()}

@@ -14,8 +14,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Entry is a journal item's new image as a change source carries it, with nothing of it believed yet. A source fills
-// in what it finds and leaves the rest empty; [Entry.Record] judges it. It is independent of any client library: a Lambda
+// Entry is a journal item's new image as a change source carries it, with nothing of it believed yet. A source fills in
+// what it finds and leaves the rest empty; [Entry.Record] judges it. It is independent of any client library: a Lambda
 // handler fills it from its own event type.
 type Entry struct {
 	PKey    string // [<tenant>#]<type>-<shard>
@@ -54,8 +54,8 @@ func (e Entry) Record() (projection.Record, error) {
 	return projection.Record{Key: key, SeqNr: seqNr, Payload: e.Payload}, nil
 }
 
-// KeyOf is the key of the aggregate with a tenant's code, a type and an id - a ULID, or the UUID form of one, which older
-// data has. An error wraps [ErrNotAnEntry].
+// KeyOf is the key of the aggregate with a tenant's code, a type and an id - a ULID, or the UUID form of one, which
+// older data has. An error wraps [ErrNotAnEntry].
 func KeyOf(tenant, aggregateType, id string) (usecase.Key, error) {
 	code, err := usecase.ParseTenant(tenant)
 	if err != nil {

@@ -13,7 +13,8 @@ func NewBackoff() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2, RandomizationFactor: 0.25}
 }
 
-// Retry calls do until it succeeds, backing off between failures, each of which it reports. It fails only when ctx ends.
+// Retry calls do until it succeeds, backing off between failures, each of which it reports. It fails only when ctx
+// ends.
 func Retry(ctx context.Context, report func(error), do func(context.Context) error) error {
 	tried := func() (struct{}, error) { return struct{}{}, do(ctx) }
 	tell := func(err error, _ time.Duration) { report(err) }

@@ -133,8 +133,8 @@ func (f *threadFold) Apply(recorded projection.Event) error {
 	return nil
 }
 
-// Fold says which rows are different after recorded, the next event of its thread, and how they are then. It is pure. An
-// event that contradicts the rows, or that this program does not know, is an error.
+// Fold says which rows are different after recorded, the next event of its thread, and how they are then. It is pure.
+// An event that contradicts the rows, or that this program does not know, is an error.
 func Fold(rows Rows, recorded projection.Event) (Rows, error) {
 	change := change{before: rows, after: NewRows(), at: recorded.Envelope, id: ThreadID(recorded.Key())}
 	err := change.by(recorded.Event)

@@ -32,8 +32,8 @@ type mark struct {
 }
 
 // applyAll applies runs in one transaction. When the database refuses them it goes on with one half after the other,
-// down to the event that is the reason; that one's aggregate is parked. The mark is stored with the last transaction, and
-// only when there are no gaps.
+// down to the event that is the reason; that one's aggregate is parked. The mark is stored with the last transaction,
+// and only when there are no gaps.
 func (p *Projector) applyAll(ctx context.Context, runs []run, mark mark) (result, error) {
 	done, err := p.apply(ctx, runs, mark)
 	if !errors.Is(err, ErrRefused) {

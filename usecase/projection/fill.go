@@ -12,28 +12,28 @@ const journalAttempts = 3
 func (p *Projector) fill(ctx context.Context, gaps []gap, last mark) (Outcome, error) {
 	var total Outcome
 	var chunk []run
-	room := p.options.FillEvents
+	left := p.options.FillEvents
 	// flush applies the chunk.
 	flush := func(mark mark) (result, error) {
 		done, err := p.applyAll(ctx, chunk, mark)
 		total = total.plus(done.outcome)
-		chunk, room = nil, p.options.FillEvents
+		chunk, left = nil, p.options.FillEvents
 		return done, err
 	}
 
 	for len(gaps) > 0 {
-		piece, err := p.read(ctx, gaps[0], room)
+		piece, err := p.read(ctx, gaps[0], left)
 		if err != nil {
 			return total, err
 		}
 		chunk = append(chunk, piece)
-		room -= len(piece.events)
+		left -= len(piece.events)
 		if piece.complete || piece.failure != nil {
 			gaps = gaps[1:]
 		} else {
 			gaps[0].after = piece.last()
 		}
-		if room > 0 && len(gaps) > 0 {
+		if left > 0 && len(gaps) > 0 {
 			continue
 		}
 
@@ -59,13 +59,13 @@ func (p *Projector) fill(ctx context.Context, gaps []gap, last mark) (Outcome, e
 	return total, nil
 }
 
-// read reads a piece of a gap, of at most room events. What keeps it from going on is the piece's failure, not an
+// read reads a piece of a gap, of at most left events. What keeps it from going on is the piece's failure, not an
 // error: it stops this aggregate and nothing else. The error is ctx's.
-func (p *Projector) read(ctx context.Context, gap gap, room int) (run, error) {
+func (p *Projector) read(ctx context.Context, gap gap, left int) (run, error) {
 	piece := run{key: gap.key, target: gap.target, origin: gap.origin}
 	version := gap.after
 	for attempt := 1; ; attempt++ {
-		err := p.readOn(ctx, gap, room, &piece)
+		err := p.readOn(ctx, gap, left, &piece)
 		if ctx.Err() != nil {
 			return piece, context.Cause(ctx)
 		}
@@ -91,9 +91,9 @@ func (p *Projector) read(ctx context.Context, gap gap, room int) (run, error) {
 	}
 }
 
-// readOn adds events to piece until the gap is closed, the journal ends - then piece is complete - or room is used up.
+// readOn adds events to piece until the gap is closed, the journal ends - then piece is complete - or left is used up.
 // An event that can't be read is the piece's failure; an error is the journal's.
-func (p *Projector) readOn(ctx context.Context, gap gap, room int, piece *run) error {
+func (p *Projector) readOn(ctx context.Context, gap gap, left int, piece *run) error {
 	if !gap.whole && gap.after >= gap.target {
 		piece.complete = true
 		return nil
@@ -111,7 +111,7 @@ func (p *Projector) readOn(ctx context.Context, gap gap, room int, piece *run) e
 		if !gap.whole && event.SeqNr >= gap.target {
 			break
 		}
-		if len(piece.events) >= room {
+		if len(piece.events) >= left {
 			return nil
 		}
 	}

@@ -11,8 +11,8 @@ import (
 const parkedPage = 100
 
 // RetryParked tries the parked aggregates again whose time has come, and brings those that can go on to the end of the
-// journal. The first call of a projector takes all of them: what stopped one may have gone with the program that did not
-// know better. The pause before the next attempt doubles each time, from a second to five minutes.
+// journal. The first call of a projector takes all of them: what stopped one may have gone with the program that did
+// not know better. The pause before the next attempt doubles each time, from a second to five minutes.
 //
 // Errors are those of [Projector.Project]; the rest is tried again with the next call.
 func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) {

@@ -11,11 +11,12 @@ import (
 
 // Journal is where every event is. It reads consistently: what was acknowledged before the call is seen by it.
 type Journal interface {
-	// EventsAfter yields the records of an aggregate whose seq_nr is above after, in order and without a gap, page by page,
-	// up to the version that the aggregate's head shows. It ends after an error. An aggregate without a head has none.
+	// EventsAfter yields the records of an aggregate whose seq_nr is above after, in order and without a gap, page by
+	// page, up to the version that the aggregate's head shows. It ends after an error. An aggregate without a head has
+	// none.
 	EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[Record, error]
-	// Heads yields every aggregate of a type and its version, in no order: for repairs, not for the path of an event. It
-	// ends after an error.
+	// Heads yields every aggregate of a type and its version, in no order: for repairs, not for the path of an event.
+	// It ends after an error.
 	Heads(ctx context.Context, aggregateType string) iter.Seq2[Head, error]
 }
 
@@ -35,22 +36,23 @@ type Event = usecase.Recorded[any]
 
 // Fold is the rows of one transaction, in memory.
 type Fold interface {
-	// Apply brings an event into the rows: the next one of its aggregate. An error says that the event contradicts the rows
-	// and changes nothing; it parks the aggregate.
+	// Apply brings an event into the rows: the next one of its aggregate. An error says that the event contradicts the
+	// rows and changes nothing; it parks the aggregate.
 	Apply(event Event) error
 	// Save stores what Apply has changed, in the transaction. Errors are those of [Store]: with [ErrRefused] the engine
 	// finds out which event is the reason and parks its aggregate.
 	Save(ctx context.Context) error
 }
 
-// Store is where a projection keeps how far it is. All methods may be called concurrently, from any number of processes.
+// Store is where a projection keeps how far it is. All methods may be called concurrently, from any number of
+// processes.
 //
 // Errors: [ErrTransient], wrapped, when the same call may succeed a moment later; [ErrRefused], wrapped, when the
-// database does not take the data, so that the same call would fail again; anything else is a fault of the database as a
-// whole, such as a missing table.
+// database does not take the data, so that the same call would fail again; anything else is a fault of the database as
+// a whole, such as a missing table.
 type Store interface {
-	// Change runs change in one transaction and commits it when change returns nil; otherwise nothing has happened. When
-	// the commit fails with ErrTransient the outcome is unknown.
+	// Change runs change in one transaction and commits it when change returns nil; otherwise nothing has happened.
+	// When the commit fails with ErrTransient the outcome is unknown.
 	Change(ctx context.Context, change func(ctx context.Context, tx Tx) error) error
 	// Versions tells how far those of the aggregates are that have a position, without waiting for anybody.
 	Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error)
@@ -64,9 +66,9 @@ type Store interface {
 
 // Tx is a transaction of the [Store]. A [Handler] gets its rows through it.
 type Tx interface {
-	// Load reads the positions of aggregates, as far as there are any, and locks them until the transaction ends: another
-	// one that loads them waits. A position that is not there can't be locked: when another transaction makes it first,
-	// Save fails with ErrTransient.
+	// Load reads the positions of aggregates, as far as there are any, and locks them until the transaction ends:
+	// another one that loads them waits. A position that is not there can't be locked: when another transaction makes
+	// it first, Save fails with ErrTransient.
 	Load(ctx context.Context, keys []usecase.Key) (map[usecase.Key]Position, error)
 	// Save writes changes to aggregates that were loaded. It is called once.
 	Save(ctx context.Context, changes Changes) error

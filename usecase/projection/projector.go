@@ -81,15 +81,15 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 }
 
 // Project brings a batch into the rows. Afterwards every aggregate that a record names is at least at the record's
-// seq_nr, or parked, or of a type without a handler, and the batch's checkpoint is stored: in the transaction that changes
-// the last of the rows.
+// seq_nr, or parked, or of a type without a handler, and the batch's checkpoint is stored: in the transaction that
+// changes the last of the rows.
 //
 // Usually that is one transaction for all of it. Aggregates with a gap follow in transactions of their own, and so do
 // parts of a batch that the database does not take as a whole.
 //
 // After an error the batch must be handed over again; what has been done by then will be found to be duplicates.
-// Errors: [ErrTransient], wrapped, when the store did not take it within the attempts; ctx's error; a fault of the store
-// as a whole.
+// Errors: [ErrTransient], wrapped, when the store did not take it within the attempts; ctx's error; a fault of the
+// store as a whole.
 func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, err error) {
 	defer func() { p.options.Observe(outcome) }()
 	runs, outcome, unregistered := p.runsOf(batch.Records)

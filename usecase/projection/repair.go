@@ -94,7 +94,8 @@ func (p *Projector) settle(ctx context.Context, losses int) error {
 }
 
 // Repair compares every aggregate of the registered types with its position and fills what is missing. It takes nothing
-// away and may run beside everything else, be broken off, and be run again; what is in the rows by then is only looked at.
+// away and may run beside everything else, be broken off, and be run again; what is in the rows by then is only looked
+// at.
 //
 // Errors are those of [Projector.Project], and the journal's.
 func (p *Projector) Repair(ctx context.Context) (Outcome, error) {

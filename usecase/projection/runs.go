@@ -69,8 +69,8 @@ func (p *Projector) runsOf(records []Record) (runs []run, outcome Outcome, unreg
 	return runs, outcome, unregistered
 }
 
-// decode reads a record of a registered type. A payload that is no event, or another aggregate's, or another number's, is
-// an error; the event's EventID is then as far as it could be read.
+// decode reads a record of a registered type. A payload that is no event, or another aggregate's, or another number's,
+// is an error; the event's EventID is then as far as it could be read.
 func (p *Projector) decode(record Record) (Event, error) {
 	event, err := p.handlers[record.Key.Type].Decode(record.Payload)
 	if err == nil && (event.Key() != record.Key || event.SeqNr != record.SeqNr) {

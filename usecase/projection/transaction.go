@@ -163,9 +163,9 @@ func (t *transaction) park(key usecase.Key, failed failure) {
 	t.done.outcome.Parked++
 }
 
-// release lets a parked aggregate go on when the journal has nothing behind its rows. What the source told of while it was
-// parked is in the journal, and nobody gets past the lock on the position until this transaction ends: so nothing can
-// fall between the last look at the journal and the release.
+// release lets a parked aggregate go on when the journal has nothing behind its rows. What the source told of while it
+// was parked is in the journal, and nobody gets past the lock on the position until this transaction ends: so nothing
+// can fall between the last look at the journal and the release.
 func (t *transaction) release(ctx context.Context, key usecase.Key) error {
 	position := t.positions[key]
 	for _, err := range t.projector.journal.EventsAfter(ctx, key, position.Version) {

@@ -12,8 +12,8 @@ import (
 
 // Type is what a projection remembers of an aggregate type.
 //
-// An event of a type without a handler can't become rows, and must not stop the others. So the checkpoint moves past it,
-// and in the same transaction the type is remembered as not complete, until a program that has a handler for it has
+// An event of a type without a handler can't become rows, and must not stop the others. So the checkpoint moves past
+// it, and in the same transaction the type is remembered as not complete, until a program that has a handler for it has
 // taken all of its events from the journal.
 type Type struct {
 	Name     string
@@ -21,9 +21,9 @@ type Type struct {
 	First    usecase.Key // the first aggregate that was left out; the zero value: none was
 }
 
-// Begin tells the projector that a source is about to hand over batches. fromFirst says that it will bring every event that
-// there is; otherwise a repair is due for each type that is not known to be complete. A source calls it before its first
-// batch, and again after it has failed.
+// Begin tells the projector that a source is about to hand over batches. fromFirst says that it will bring every event
+// that there is; otherwise a repair is due for each type that is not known to be complete. A source calls it before its
+// first batch, and again after it has failed.
 func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	known, err := p.store.Types(ctx)
 	if err != nil {

@@ -95,10 +95,10 @@ func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Tok
 	return err
 }
 
-// ThreadChanges yields the thread as the viewer sees it: first as it is, then whenever it has changed. Changes that come
-// faster than they are taken are joined: a state may be left out, the latest never is. The sequence ends with the first
-// error - [thread.ErrThreadNotFound] when the thread is deleted or the viewer is no member any more - and without one
-// when ctx does.
+// ThreadChanges yields the thread as the viewer sees it: first as it is, then whenever it has changed. Changes that
+// come faster than they are taken are joined: a state may be left out, the latest never is. The sequence ends with the
+// first error - [thread.ErrThreadNotFound] when the thread is deleted or the viewer is no member any more - and without
+// one when ctx does.
 func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
 	return func(yield func(Thread, error) bool) {
 		for {

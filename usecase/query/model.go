@@ -18,8 +18,8 @@ func (v Viewer) key(id thread.ID) usecase.Key {
 	return usecase.Key{Tenant: v.Tenant, Type: thread.AggregateType, ID: id.String()}
 }
 
-// Thread, [Member] and [Message] are the rows of the read model: what the projection makes of events (usecase/chat), what
-// the tables hold, and what queries answer with. Queries never show rows that are Deleted or Removed.
+// Thread, [Member] and [Message] are the rows of the read model: what the projection makes of events (usecase/chat),
+// what the tables hold, and what queries answer with. Queries never show rows that are Deleted or Removed.
 //
 // Lists of threads begin with the one that changed last.
 type Thread struct {

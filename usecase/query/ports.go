@@ -15,7 +15,8 @@ import (
 type ThreadReader interface {
 	Thread(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error)
 	Threads(ctx context.Context, viewer Viewer, page Range) (Page[Thread], error)
-	// ThreadPosition is where a thread stands in the viewer's list, also when it has been deleted or the viewer has left.
+	// ThreadPosition is where a thread stands in the viewer's list, also when it has been deleted or the viewer has
+	// left.
 	ThreadPosition(ctx context.Context, viewer Viewer, id thread.ID) (Position, error)
 }
 

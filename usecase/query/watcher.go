@@ -28,8 +28,8 @@ func (p Pace) withDefaults() Pace {
 	return p
 }
 
-// Watcher knows when versions have arrived in the read model. However many wait, for however many aggregates, it reads the
-// versions of all of them at once; while nobody waits it reads nothing. It is safe for concurrent use.
+// Watcher knows when versions have arrived in the read model. However many wait, for however many aggregates, it reads
+// the versions of all of them at once; while nobody waits it reads nothing. It is safe for concurrent use.
 type Watcher struct {
 	versions VersionReader
 	log      *slog.Logger
@@ -91,8 +91,8 @@ func (w *Watcher) await(ctx context.Context, wait *wait) error {
 	}
 }
 
-// Wake tells that aggregates have reached versions, so that those who wait need not wait for the next look. A projection in
-// the same process calls it after its transaction has been committed.
+// Wake tells that aggregates have reached versions, so that those who wait need not wait for the next look. A
+// projection in the same process calls it after its transaction has been committed.
 func (w *Watcher) Wake(versions map[usecase.Key]uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

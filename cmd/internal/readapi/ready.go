@@ -18,8 +18,8 @@ const (
 	silentAfter = 30 * time.Second
 )
 
-// ready answers /health/ready: 200 when the read model can be reached and has caught up once since its tables were made.
-// What the updater last reported says how far it is. Causes of failures are logged, never told.
+// ready answers /health/ready: 200 when the read model can be reached and has caught up once since its tables were
+// made. What the updater last reported says how far it is. Causes of failures are logged, never told.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()

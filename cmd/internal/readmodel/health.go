@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Health is the answer of /health/ready of a program that writes or reads the read model. Its fields say how far the read
-// model is behind the journal.
+// Health is the answer of /health/ready of a program that writes or reads the read model. Its fields say how far the
+// read model is behind the journal.
 type Health struct {
 	Status        string            `json:"status"` // "ready" or "not ready"
 	Checks        map[string]string `json:"checks"` // by what is checked: "ok" or "failed"
@@ -38,7 +38,8 @@ func (h *Health) Check(name, reason string) {
 	h.Reason = strings.TrimPrefix(h.Reason+"; "+reason, "; ")
 }
 
-// CatchingUp is the reason of a read model that lacks what has been in the journal all along; "" when it has caught up once.
+// CatchingUp is the reason of a read model that lacks what has been in the journal all along; "" when it has caught up
+// once.
 func (h *Health) CatchingUp(caughtUp bool) string {
 	if caughtUp {
 		return ""

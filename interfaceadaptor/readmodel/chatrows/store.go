@@ -1,5 +1,5 @@
-// Package chatrows keeps the rows of threads in the read model's tables, for the projection (usecase/chat). queryreader reads
-// the same tables; how rows and columns belong together is said once, in tables.go.
+// Package chatrows keeps the rows of threads in the read model's tables, for the projection (usecase/chat). queryreader
+// reads the same tables; how rows and columns belong together is said once, in tables.go.
 package chatrows
 
 import (

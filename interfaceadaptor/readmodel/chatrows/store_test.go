@@ -22,8 +22,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// TestRowsAreWhatTheFoldSays lets anything happen in threads of two tenants and projects it in batches of any size. The rows
-// in the database must be those that the fold, whose own test is in usecase/chat, makes of all events at once.
+// TestRowsAreWhatTheFoldSays lets anything happen in threads of two tenants and projects it in batches of any size. The
+// rows in the database must be those that the fold, whose own test is in usecase/chat, makes of all events at once.
 func TestRowsAreWhatTheFoldSays(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		store, err := projectionstore.New(db.DB, chatrows.Projection)

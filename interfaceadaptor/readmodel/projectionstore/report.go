@@ -7,8 +7,8 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/table"
 )
 
-// Report is how far a projection is as a whole, as the program that runs it last told. Those who read its rows can't find
-// out by themselves.
+// Report is how far a projection is as a whole, as the program that runs it last told. Those who read its rows can't
+// find out by themselves.
 type Report struct {
 	CaughtUp      bool          // it has had every event once since its tables were made
 	Behind        time.Duration // age of the oldest event that is missing

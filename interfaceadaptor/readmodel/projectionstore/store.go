@@ -38,7 +38,8 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	committed := false
 	defer func() {
 		if !committed {
-			// What made it fail is the error to tell. A rollback that fails has lost its connection, and that ends it, too.
+			// What made it fail is the error to tell. A rollback that fails has lost its connection, and that ends it,
+			// too.
 			_ = begun.Rollback()
 		}
 	}()

@@ -30,7 +30,8 @@ func SQL(tx projection.Tx) (*Tx, error) {
 	return own, nil
 }
 
-// Explain says what was being done when err came, and what a projection can do about it. Without an error there is none.
+// Explain says what was being done when err came, and what a projection can do about it. Without an error there is
+// none.
 func (t *Tx) Explain(doing string, err error) error { return t.store.explain(doing, err) }
 
 // Load implements [projection.Tx]. The positions are locked in the order of their keys, and with them everything that
@@ -103,8 +104,8 @@ func (t *Tx) savePositions(ctx context.Context, versions map[usecase.Key]uint64)
 	return t.Explain("make positions", err)
 }
 
-// Versions reads how far aggregates are in a projection, as far as they have a position. An error of the database is as the
-// driver has it.
+// Versions reads how far aggregates are in a projection, as far as they have a position. An error of the database is as
+// the driver has it.
 func Versions(ctx context.Context, from table.Queryer, name string, keys []usecase.Key) (map[usecase.Key]uint64, error) {
 	versions := make(map[usecase.Key]uint64, len(keys))
 	store := Store{projection: name}

@@ -124,7 +124,8 @@ func (r *Reader) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.
 }
 
 // explain says what was being done when err came, and that the read model is unavailable where asking again may help:
-// there was something in the way, or the database broke a statement off by itself. The end of a context stays what it is.
+// there was something in the way, or the database broke a statement off by itself. The end of a context stays what it
+// is.
 func (r *Reader) explain(doing string, err error) error {
 	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	switch class := r.dialect.Classify(err); {

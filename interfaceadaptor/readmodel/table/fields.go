@@ -8,8 +8,8 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Text is a field that is kept as text: parse reads it, String writes it. An error of parse does not become the cause of
-// the row's, which would blame the one who asked for what a row is like.
+// Text is a field that is kept as text: parse reads it, String writes it. An error of parse does not become the cause
+// of the row's, which would blame the one who asked for what a row is like.
 func Text[T fmt.Stringer](field *T, parse func(string) (T, error)) any { return &text[T]{field, parse} }
 
 type text[T fmt.Stringer] struct {

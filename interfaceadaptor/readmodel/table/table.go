@@ -19,13 +19,13 @@ type Table[R any] struct {
 	Key     int      // how many they are
 	// ID is the primary key of a row.
 	ID func(*R) []string
-	// Fields are pointers to the fields of a row in the order of Columns, from which a statement takes their values and into
-	// which rows are scanned. See [Time] and [Tenant] for fields that a driver does not know.
+	// Fields are pointers to the fields of a row in the order of Columns, from which a statement takes their values and
+	// into which rows are scanned. See [Time] and [Tenant] for fields that a driver does not know.
 	Fields func(*R) []any
 }
 
-// A statement takes at most so many keys or rows and, roughly, so many bytes, which keeps it below the limits of servers
-// and drivers.
+// A statement takes at most so many keys or rows and, roughly, so many bytes, which keeps it below the limits of
+// servers and drivers.
 const (
 	rowsAtOnce  = 500
 	bytesAtOnce = 1 << 20
@@ -60,8 +60,8 @@ func (t Table[R]) Load(ctx context.Context, from Queryer, keys [][]string, suffi
 	return nil
 }
 
-// Query calls take with each row that query gives, whose columns are those of the table. An error of the database is as the
-// driver has it.
+// Query calls take with each row that query gives, whose columns are those of the table. An error of the database is as
+// the driver has it.
 func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query string, args ...any) error {
 	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -64,8 +64,8 @@ func (d *discoverer) soon() {
 	}
 }
 
-// list reads all pages. Half a listing is none: a child could seem to have no parent. It fails when the stream is gone or
-// ctx has ended; after anything else it goes on with the page that failed.
+// list reads all pages. Half a listing is none: a child could seem to have no parent. It fails when the stream is gone
+// or ctx has ended; after anything else it goes on with the page that failed.
 func (d *discoverer) list(ctx context.Context) (listing, error) {
 	var all listing
 	request := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(d.stream)}

@@ -10,8 +10,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// memory is a read model that knows only what was handed over, in transactions with the checkpoints. It stands in for the
-// database where a test needs to stop, kill or fail it at an exact point.
+// memory is a read model that knows only what was handed over, in transactions with the checkpoints. It stands in for
+// the database where a test needs to stop, kill or fail it at an exact point.
 type memory struct {
 	mu          sync.Mutex
 	checkpoints map[string]map[string]string // by source and shard

@@ -23,7 +23,8 @@ type page struct {
 	asked          time.Time // when it was asked for
 }
 
-// pageOf reads an answer that was asked for at the given time and position. It logs and counts what is no journal entry.
+// pageOf reads an answer that was asked for at the given time and position. It logs and counts what is no journal
+// entry.
 func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, answer *dynamodbstreams.GetRecordsOutput) *page {
 	p := &page{read: len(answer.Records), behind: from, next: aws.ToString(answer.NextShardIterator), asked: asked}
 	var skipped, ignored int
@@ -86,8 +87,8 @@ func number(image map[string]types.AttributeValue, name string) string {
 	return ""
 }
 
-// createdAt is when the stream took the record in, rounded down by the service: to the second, or, by DynamoDB Local, to
-// the minute.
+// createdAt is when the stream took the record in, rounded down by the service: to the second, or, by DynamoDB Local,
+// to the minute.
 func createdAt(record types.Record, otherwise time.Time) time.Time {
 	if record.Dynamodb == nil || record.Dynamodb.ApproximateCreationDateTime == nil {
 		return otherwise

@@ -100,9 +100,9 @@ func (s *shardStatus) nothing(at time.Time) {
 const freshFor = time.Second
 
 // Lag tells how far the projection is behind the journal, by what the readers of the shards last told: a shard that had
-// nothing to read within the last second is not behind; any other is behind since the oldest record that was read from it
-// and is not projected, or since it was last known not to be behind. The shard that is furthest behind counts. Without a
-// shard, or as long as new ones can't be looked for, it is the time since then.
+// nothing to read within the last second is not behind; any other is behind since the oldest record that was read from
+// it and is not projected, or since it was last known not to be behind. The shard that is furthest behind counts.
+// Without a shard, or as long as new ones can't be looked for, it is the time since then.
 func (s *Source) Lag(context.Context) stream.Lag {
 	now := time.Now()
 	s.status.mu.Lock()

@@ -37,8 +37,9 @@ type Settings struct {
 	// PollMin is the wait between two polls while events come (5 ms), and PollMax the longest wait when none come
 	// (100 ms). [Source.Wake] ends a wait.
 	PollMin, PollMax time.Duration
-	// Gather is the time from a poll that finds events to the next, however soon Wake is called (2 ms): events that come
-	// one upon the other share a transaction, and one that comes alone waits for nobody. A full page is not waited after.
+	// Gather is the time from a poll that finds events to the next, however soon Wake is called (2 ms): events that
+	// come one upon the other share a transaction, and one that comes alone waits for nobody. A full page is not waited
+	// after.
 	Gather time.Duration
 	// PageSize is how many events are read and projected at once (500).
 	PageSize int

@@ -258,8 +258,8 @@ func (notes) Apply(projection.Event) error { return nil }
 
 func (notes) Save(context.Context) error { return nil }
 
-// Events of a type that the program does not know stop nobody, are told of, and get into the rows when a program knows the
-// type: those from before, between and after, whatever has restarted since.
+// Events of a type that the program does not know stop nobody, are told of, and get into the rows when a program knows
+// the type: those from before, between and after, whatever has restarted since.
 func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 	onEach(t, func(t *testing.T, s *system) {
 		order := usecase.Key{Type: "order", ID: ulid.Make().String()}

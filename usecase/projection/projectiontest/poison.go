@@ -97,8 +97,8 @@ func silentJournal(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// contradictoryHead: where the source told of an event that is beyond what the head shows, the ledger is parked until the
-// head is mended: not let go in between, and told of once.
+// contradictoryHead: where the source told of an event that is beyond what the head shows, the ledger is parked until
+// the head is mended: not let go in between, and told of once.
 func contradictoryHead(t *testing.T, db Database) {
 	for name, head := range map[string]int{"behind": 2, "missing": 0} {
 		journal, clock := NewJournal(), newClock()
@@ -131,7 +131,8 @@ func contradictoryHead(t *testing.T, db Database) {
 	}
 }
 
-// refusedData: when the database does not take one ledger's data, the rest of the batch gets there, checkpoint included.
+// refusedData: when the database does not take one ledger's data, the rest of the batch gets there, checkpoint
+// included.
 func refusedData(t *testing.T, db Database) {
 	journal := NewJournal()
 	var records []projection.Record

@@ -96,7 +96,8 @@ func notify(t *testing.T, db Database) {
 	}
 }
 
-// loss: what a source says to have lost is brought by a repair, whenever the program dies, and no repair is due afterwards.
+// loss: what a source says to have lost is brought by a repair, whenever the program dies, and no repair is due
+// afterwards.
 func loss(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	first := newProjector(db, journal, clock)

@@ -9,8 +9,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// unregisteredType: events of a type without a handler are told of and left out, whatever comes before and after, and get
-// into the rows once somebody has a handler for them - all of them, after restarts in between, too.
+// unregisteredType: events of a type without a handler are told of and left out, whatever comes before and after, and
+// get into the rows once somebody has a handler for them - all of them, after restarts in between, too.
 func unregisteredType(t *testing.T, db Database) {
 	journal := NewJournal()
 	var log strings.Builder
