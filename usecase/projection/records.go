@@ -54,9 +54,9 @@ type DeadLetter struct {
 
 // Changes is what a transaction leaves behind in the [Store], beside rows.
 type Changes struct {
-	Versions   map[usecase.Key]uint64 // the positions from now on
-	Parked     map[usecase.Key]DeadLetter
-	Released   []usecase.Key // aggregates that are not parked any more
+	Versions   map[usecase.Key]uint64     // the positions from now on
+	Parked     map[usecase.Key]DeadLetter // those of them that are parked; the others are not
+	Released   []usecase.Key              // those that were parked and are not any more
 	Types      []Type
 	Checkpoint Checkpoint // the zero value: none
 	At         time.Time  // when

@@ -68,6 +68,9 @@ func (t *transaction) apply(ctx context.Context, run run) error {
 	version := t.positions[run.key].Version
 	if version > before.Version {
 		t.changes.Versions[run.key] = version
+		if before.Parked != nil {
+			t.changes.Parked[run.key] = *before.Parked // until it is released
+		}
 		t.done.changed = append(t.done.changed, Head{Key: run.key, Version: version})
 	}
 
@@ -181,6 +184,8 @@ func (t *transaction) release(ctx context.Context, key usecase.Key) error {
 	}
 	position.Parked = nil
 	t.positions[key] = position
+	t.changes.Versions[key] = position.Version
+	delete(t.changes.Parked, key)
 	t.changes.Released = append(t.changes.Released, key)
 	t.done.outcome.Released++
 	return nil

@@ -41,12 +41,13 @@ func columnsOfOwner(more ...string) []string {
 type positionRow struct {
 	owner
 	version uint64
+	parked  bool // it has a dead letter
 }
 
 var positions = table.Table[positionRow]{
-	Name: "projection_positions", Key: 4, Columns: columnsOfOwner("version"),
+	Name: "projection_positions", Key: 4, Columns: columnsOfOwner("version", "parked"),
 	ID:     func(r *positionRow) []string { return r.primary() },
-	Fields: func(r *positionRow) []any { return append(r.fields(), &r.version) },
+	Fields: func(r *positionRow) []any { return append(r.fields(), &r.version, &r.parked) },
 }
 
 type letterRow struct {

@@ -38,13 +38,16 @@ func (t *Tx) Explain(doing string, err error) error { return t.store.explain(doi
 // belongs to the aggregates: all who write take the same way.
 func (t *Tx) Load(ctx context.Context, keys []usecase.Key) (map[usecase.Key]projection.Position, error) {
 	found := make(map[usecase.Key]projection.Position, len(keys))
-	primaries := t.store.primaries(keys)
-	err := positions.Load(ctx, t, primaries, t.Dialect.ForUpdate(), func(row positionRow) {
+	var parked []usecase.Key
+	err := positions.Load(ctx, t, t.store.primaries(keys), t.Dialect.ForUpdate(), func(row positionRow) {
 		t.existing[row.key()] = true
 		found[row.key()] = projection.Position{Version: row.version}
+		if row.parked {
+			parked = append(parked, row.key())
+		}
 	})
 	if err == nil {
-		err = deadLetters.Load(ctx, t, primaries, t.Dialect.ForUpdate(), func(row letterRow) {
+		err = deadLetters.Load(ctx, t, t.store.primaries(parked), t.Dialect.ForUpdate(), func(row letterRow) {
 			position, letter := found[row.key()], row.read()
 			position.Parked = &letter
 			found[row.key()] = position
@@ -55,7 +58,7 @@ func (t *Tx) Load(ctx context.Context, keys []usecase.Key) (map[usecase.Key]proj
 
 // Save implements [projection.Tx].
 func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
-	if err := t.savePositions(ctx, changes.Versions); err != nil {
+	if err := t.savePositions(ctx, changes); err != nil {
 		return err
 	}
 	var letters []letterRow
@@ -84,10 +87,11 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 
 // savePositions changes the positions that were there, and then makes those that were not. One that is there now has
 // been made by another transaction, with events that this one does not know of: so this one has to begin again.
-func (t *Tx) savePositions(ctx context.Context, versions map[usecase.Key]uint64) error {
+func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) error {
 	var made, changed []positionRow
-	for key, version := range versions {
-		row := positionRow{t.store.owner(key), version}
+	for key, version := range changes.Versions {
+		_, parked := changes.Parked[key]
+		row := positionRow{t.store.owner(key), version, parked}
 		if t.existing[key] {
 			changed = append(changed, row)
 		} else {

@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS projection_positions (
     aggregate_type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     aggregate_id   CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     version        BIGINT      NOT NULL,
+    parked         BOOLEAN     NOT NULL, -- it has a dead letter
     PRIMARY KEY (projection, tenant_code, aggregate_type, aggregate_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
@@ -59,8 +60,9 @@ CREATE TABLE IF NOT EXISTS projection_reports (
     PRIMARY KEY (projection)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
-INSERT IGNORE INTO projection_positions SELECT 'read-model', tenant_code, 'thread', id, version FROM threads;
-INSERT IGNORE INTO projection_positions SELECT projection, tenant_code, aggregate_type, aggregate_id, 0 FROM dead_letters;
+INSERT IGNORE INTO projection_positions SELECT 'read-model', t.tenant_code, 'thread', t.id, t.version, d.aggregate_id IS NOT NULL
+    FROM threads t LEFT JOIN dead_letters d ON d.tenant_code = t.tenant_code AND d.aggregate_id = t.id;
+INSERT IGNORE INTO projection_positions SELECT projection, tenant_code, aggregate_type, aggregate_id, 0, 1 FROM dead_letters;
 -- Where there are checkpoints the read model has been kept. The need for a repair was one of them until now.
 INSERT IGNORE INTO projection_types SELECT 'read-model', 'thread',
     NOT EXISTS (SELECT 1 FROM checkpoints WHERE shard = 'repair' AND position = 'due'), '', '', 0 FROM checkpoints LIMIT 1;

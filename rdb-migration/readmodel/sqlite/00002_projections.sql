@@ -8,6 +8,7 @@ CREATE TABLE projection_positions (
     aggregate_type TEXT    NOT NULL,
     aggregate_id   TEXT    NOT NULL,
     version        INTEGER NOT NULL,
+    parked         INTEGER NOT NULL,
     PRIMARY KEY (projection, tenant_code, aggregate_type, aggregate_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -31,8 +32,9 @@ CREATE TABLE projection_reports (
     PRIMARY KEY (projection)
 ) STRICT, WITHOUT ROWID;
 
-INSERT INTO projection_positions SELECT 'read-model', tenant_code, 'thread', id, version FROM threads;
-INSERT OR IGNORE INTO projection_positions SELECT 'read-model', tenant_code, 'thread', thread_id, 0 FROM dead_letters;
+INSERT INTO projection_positions SELECT 'read-model', t.tenant_code, 'thread', t.id, t.version, d.thread_id IS NOT NULL
+    FROM threads t LEFT JOIN dead_letters d ON d.tenant_code = t.tenant_code AND d.thread_id = t.id;
+INSERT OR IGNORE INTO projection_positions SELECT 'read-model', tenant_code, 'thread', thread_id, 0, 1 FROM dead_letters;
 INSERT INTO projection_types SELECT 'read-model', 'thread',
     NOT EXISTS (SELECT 1 FROM checkpoints WHERE shard = 'repair' AND position = 'due'), '', '', 0 FROM checkpoints LIMIT 1;
 INSERT INTO projection_reports SELECT 'read-model', 1, 0, 0, 1, 0 FROM checkpoints LIMIT 1;

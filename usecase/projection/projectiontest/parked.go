@@ -117,3 +117,28 @@ func retryBesideTheSource(t *testing.T, db Database) {
 		expectRows(t, db, journal)
 	}
 }
+
+// parkedHalfway: a parked ledger that is being caught up with in several transactions stays parked in between: what a source
+// tells of meanwhile waits.
+func parkedHalfway(t *testing.T, db Database) {
+	journal, clock := NewJournal(), newClock()
+	s := begin(t, journal, "")
+	for range 30 {
+		s.write("one of many")
+	}
+	journal.Break(s.key, 1)
+	projector, other := newProjector(db, journal, clock), newProjector(db, journal, clock)
+	project(t, projector, broken(journal.Of(s.key)[0]))
+	journal.Break(s.key, 0)
+
+	held := 0
+	journal.OnRead(func(usecase.Key) {
+		if at := versionOf(t.Context(), t, db, s.key); at > 0 && at < 31 && held == 0 {
+			held = project(t, other, s.records(at+1, at+1)...).Held
+		}
+	})
+	if outcome, err := projector.RetryParked(t.Context()); err != nil || outcome.Released != 1 || held != 1 {
+		t.Errorf("%+v, %v; %d held", outcome, err, held)
+	}
+	expectRows(t, db, journal)
+}

@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"refused data":                      refusedData,
 		"retry in time":                     retryInTime,
 		"retry beside the source":           retryBesideTheSource,
+		"parked halfway":                    parkedHalfway,
 		"repair":                            repair,
 		"repair beside the source":          repairBesideTheSource,
 		"notify":                            notify,
