@@ -34,11 +34,15 @@ func NewRows() Rows {
 	}
 }
 
-// putThread and the others make a row part of rows.
-func (r Rows) putThread(row query.Thread) { r.Threads[RowKey[thread.Thread]{row.Tenant, row.ID}] = row }
-func (r Rows) putMember(row query.Member) { r.Members[RowKey[thread.Member]{row.Tenant, row.ID}] = row }
-func (r Rows) putMessage(row query.Message) {
-	r.Messages[RowKey[thread.Message]{row.Tenant, row.ID}] = row
+// Put makes the rows of a change part of rows.
+func (r Rows) Put(change Change) {
+	r.Threads[RowKey[thread.Thread]{change.Thread.Tenant, change.Thread.ID}] = change.Thread
+	for _, row := range change.Members {
+		r.Members[RowKey[thread.Member]{row.Tenant, row.ID}] = row
+	}
+	for _, row := range change.Messages {
+		r.Messages[RowKey[thread.Message]{row.Tenant, row.ID}] = row
+	}
 }
 
 // RowStore is where rows of threads are kept. Errors are those of [projection.Store].
@@ -85,18 +89,17 @@ func (r *ThreadRows) Load(ctx context.Context, tx projection.Tx, events []projec
 func neededBy(events []projection.Event) Rows {
 	rows := NewRows()
 	for _, recorded := range events {
-		rows.putThread(query.Thread{Tenant: recorded.Tenant, ID: ThreadID(recorded.Key())})
-		member := func(id thread.MemberID) { rows.putMember(query.Member{Tenant: recorded.Tenant, ID: id}) }
-		message := func(id thread.MessageID) { rows.putMessage(query.Message{Tenant: recorded.Tenant, ID: id}) }
+		in := recorded.Tenant
+		rows.Threads[RowKey[thread.Thread]{in, ThreadID(recorded.Key())}] = query.Thread{}
 		switch event := recorded.Event.(type) {
 		case thread.MemberRemoved:
-			member(event.Member)
+			rows.Members[RowKey[thread.Member]{in, event.Member}] = query.Member{}
 		case thread.MemberRoleChanged:
-			member(event.Member)
+			rows.Members[RowKey[thread.Member]{in, event.Member}] = query.Member{}
 		case thread.MessageEdited:
-			message(event.Message.ID)
+			rows.Messages[RowKey[thread.Message]{in, event.Message.ID}] = query.Message{}
 		case thread.MessageDeleted:
-			message(event.Message)
+			rows.Messages[RowKey[thread.Message]{in, event.Message}] = query.Message{}
 		}
 	}
 	return rows
@@ -114,126 +117,124 @@ func (f *threadFold) Save(ctx context.Context) error { return f.save(ctx, f.chan
 
 // Apply implements [projection.Fold].
 func (f *threadFold) Apply(recorded projection.Event) error {
-	rows, err := Fold(f.rows, recorded)
+	change, err := Fold(f.rows, recorded)
 	if err != nil {
 		return err
 	}
-	for _, row := range rows.Threads {
-		f.rows.putThread(row)
-		f.changed.putThread(row)
-	}
-	for _, row := range rows.Members {
-		f.rows.putMember(row)
-		f.changed.putMember(row)
-	}
-	for _, row := range rows.Messages {
-		f.rows.putMessage(row)
-		f.changed.putMessage(row)
-	}
+	f.rows.Put(change)
+	f.changed.Put(change)
 	return nil
 }
 
-// Fold says which rows are different after recorded, the next event of its thread, and how they are then. It is pure.
-// An event that contradicts the rows, or that this program does not know, is an error.
-func Fold(rows Rows, recorded projection.Event) (Rows, error) {
-	change := change{before: rows, after: NewRows(), at: recorded.Envelope, id: ThreadID(recorded.Key())}
-	err := change.by(recorded.Event)
-	return change.after, err
+// Change is the rows that are different after an event, as they are then.
+type Change struct {
+	Thread   query.Thread
+	Members  []query.Member
+	Messages []query.Message
 }
 
-// change is what one event does to rows.
-type change struct {
-	before, after Rows
-	at            usecase.Envelope
-	id            thread.ID
+// Fold says what recorded, the next event of its thread, does to rows. It is pure. An event that contradicts the rows, or
+// that this program does not know, is an error.
+func Fold(rows Rows, recorded projection.Event) (Change, error) {
+	w := work{before: rows, at: recorded.Envelope, id: ThreadID(recorded.Key())}
+	err := w.apply(recorded.Event)
+	return w.after, err
 }
 
-func (c change) by(event any) error {
-	row, exists := c.before.Threads[RowKey[thread.Thread]{c.at.Tenant, c.id}]
+// work is one event's.
+type work struct {
+	before Rows
+	after  Change
+	at     usecase.Envelope
+	id     thread.ID
+}
+
+func (w *work) apply(event any) error {
+	row, exists := w.before.Threads[RowKey[thread.Thread]{w.at.Tenant, w.id}]
 	created, begins := event.(thread.Created)
 	switch {
 	case begins && exists:
 		return errors.New("the thread exists already")
 	case begins:
-		return c.create(created)
+		return w.create(created)
 	case !exists:
 		return errors.New("the thread does not exist")
 	case row.Deleted:
 		return errors.New("the thread is deleted")
 	}
-	row.Version, row.UpdatedAt = c.at.SeqNr, c.at.OccurredAt
-	defer func() { c.after.putThread(row) }()
+	row.Version, row.UpdatedAt = w.at.SeqNr, w.at.OccurredAt
+	w.after.Thread = row
 
 	switch e := event.(type) {
 	case thread.Renamed:
-		row.Name = e.Name.String()
+		w.after.Thread.Name = e.Name.String()
 	case thread.Deleted:
-		row.Deleted = true
+		w.after.Thread.Deleted = true
 	case thread.MemberAdded:
-		c.join(e.Member)
+		w.join(e.Member)
 	case thread.MemberRemoved:
-		return c.member(e.Member, func(m *query.Member) { m.Removed = true })
+		return w.member(e.Member, func(m *query.Member) { m.Removed = true })
 	case thread.MemberRoleChanged:
-		return c.member(e.Member, func(m *query.Member) { m.Role = e.Role })
+		return w.member(e.Member, func(m *query.Member) { m.Role = e.Role })
 	case thread.MessagePosted:
-		c.after.putMessage(query.Message{
-			Tenant: c.at.Tenant, ID: e.Message.ID, Thread: c.id, Sender: e.Message.Sender, Text: e.Message.Text.String(),
-			SeqNr: c.at.SeqNr, CreatedAt: c.at.OccurredAt, UpdatedAt: c.at.OccurredAt,
-		})
+		w.after.Messages = []query.Message{{
+			Tenant: w.at.Tenant, ID: e.Message.ID, Thread: w.id, Sender: e.Message.Sender, Text: e.Message.Text.String(),
+			SeqNr: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
+		}}
 	case thread.MessageEdited:
-		return c.message(e.Message.ID, func(m *query.Message) { m.Text = e.Message.Text.String() })
+		return w.message(e.Message.ID, func(m *query.Message) { m.Text = e.Message.Text.String() })
 	case thread.MessageDeleted:
-		return c.message(e.Message, func(m *query.Message) { m.Text, m.Deleted = "", true })
+		return w.message(e.Message, func(m *query.Message) { m.Text, m.Deleted = "", true })
 	default:
 		return fmt.Errorf("no projection of event %T", event)
 	}
 	return nil
 }
 
-func (c change) create(e thread.Created) error {
+func (w *work) create(e thread.Created) error {
 	row := query.Thread{
-		Tenant: c.at.Tenant, ID: c.id, Name: e.Name.String(), Version: c.at.SeqNr, CreatedAt: c.at.OccurredAt, UpdatedAt: c.at.OccurredAt,
+		Tenant: w.at.Tenant, ID: w.id, Name: e.Name.String(), Version: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
 	}
 	for _, member := range e.Members {
 		if member.Role == thread.RoleAdmin && row.Owner.IsZero() {
 			row.Owner = member.User
 		}
-		c.join(member)
+		w.join(member)
 	}
 	if row.Owner.IsZero() {
 		return errors.New("the thread begins without an Admin")
 	}
-	c.after.putThread(row)
+	w.after.Thread = row
 	return nil
 }
 
-func (c change) join(member thread.Member) {
-	c.after.putMember(query.Member{
-		Tenant: c.at.Tenant, ID: member.ID, Thread: c.id, User: member.User, Role: member.Role,
-		JoinedSeq: c.at.SeqNr, CreatedAt: c.at.OccurredAt, UpdatedAt: c.at.OccurredAt,
+func (w *work) join(member thread.Member) {
+	w.after.Members = append(w.after.Members, query.Member{
+		Tenant: w.at.Tenant, ID: member.ID, Thread: w.id, User: member.User, Role: member.Role,
+		JoinedSeq: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
 	})
 }
 
 // member changes a member that is there.
-func (c change) member(id thread.MemberID, change func(*query.Member)) error {
-	row, exists := c.before.Members[RowKey[thread.Member]{c.at.Tenant, id}]
-	if !exists || row.Removed || row.Thread != c.id {
+func (w *work) member(id thread.MemberID, change func(*query.Member)) error {
+	row, exists := w.before.Members[RowKey[thread.Member]{w.at.Tenant, id}]
+	if !exists || row.Removed || row.Thread != w.id {
 		return fmt.Errorf("member %s is not in the thread", id)
 	}
-	row.UpdatedAt = c.at.OccurredAt
+	row.UpdatedAt = w.at.OccurredAt
 	change(&row)
-	c.after.putMember(row)
+	w.after.Members = []query.Member{row}
 	return nil
 }
 
 // message changes a message that is there.
-func (c change) message(id thread.MessageID, change func(*query.Message)) error {
-	row, exists := c.before.Messages[RowKey[thread.Message]{c.at.Tenant, id}]
-	if !exists || row.Deleted || row.Thread != c.id {
+func (w *work) message(id thread.MessageID, change func(*query.Message)) error {
+	row, exists := w.before.Messages[RowKey[thread.Message]{w.at.Tenant, id}]
+	if !exists || row.Deleted || row.Thread != w.id {
 		return fmt.Errorf("message %s is not in the thread", id)
 	}
-	row.UpdatedAt = c.at.OccurredAt
+	row.UpdatedAt = w.at.OccurredAt
 	change(&row)
-	c.after.putMessage(row)
+	w.after.Messages = []query.Message{row}
 	return nil
 }

@@ -54,13 +54,17 @@ func threadBefore(key usecase.Key) query.Thread {
 
 func rowsBefore(key usecase.Key) Rows {
 	rows := NewRows()
-	rows.putThread(threadBefore(key))
-	rows.putMember(query.Member{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: begun, UpdatedAt: begun})
-	rows.putMember(query.Member{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: begun, UpdatedAt: begun})
 	message := query.Message{Tenant: key.Tenant, ID: hello, Thread: ThreadID(key), Sender: bob, Text: "hello", SeqNr: 3, CreatedAt: begun, UpdatedAt: begun}
-	rows.putMessage(message)
-	message.ID, message.Thread = stranger, other
-	rows.putMessage(message)
+	elsewhere := message
+	elsewhere.ID, elsewhere.Thread = stranger, other
+	rows.Put(Change{
+		Thread: threadBefore(key),
+		Members: []query.Member{
+			{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: begun, UpdatedAt: begun},
+			{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: begun, UpdatedAt: begun},
+		},
+		Messages: []query.Message{message, elsewhere},
+	})
 	return rows
 }
 
@@ -88,45 +92,44 @@ func TestWhatEventsDo(t *testing.T) {
 
 	for _, c := range []struct {
 		event thread.Event
-		want  func(row *query.Thread, rows Rows)
+		want  func(*Change)
 	}{
-		{thread.Renamed{Name: name(t, "after")}, func(row *query.Thread, _ Rows) { row.Name = "after" }},
-		{thread.Deleted{}, func(row *query.Thread, _ Rows) { row.Deleted = true }},
-		{thread.MemberAdded{Member: thread.Member{ID: carolM, User: carol, Role: thread.RoleMember}}, func(_ *query.Thread, rows Rows) {
-			rows.putMember(query.Member{
+		{thread.Renamed{Name: name(t, "after")}, func(c *Change) { c.Thread.Name = "after" }},
+		{thread.Deleted{}, func(c *Change) { c.Thread.Deleted = true }},
+		{thread.MemberAdded{Member: thread.Member{ID: carolM, User: carol, Role: thread.RoleMember}}, func(c *Change) {
+			c.Members = []query.Member{{
 				Tenant: key.Tenant, ID: carolM, Thread: ThreadID(key), User: carol, Role: thread.RoleMember, JoinedSeq: 8, CreatedAt: later, UpdatedAt: later,
-			})
+			}}
 		}},
-		{thread.MemberRemoved{Member: bobM, User: bob}, func(_ *query.Thread, rows Rows) {
+		{thread.MemberRemoved{Member: bobM, User: bob}, func(c *Change) {
 			left := bobRow
 			left.Removed, left.UpdatedAt = true, later
-			rows.putMember(left)
+			c.Members = []query.Member{left}
 		}},
-		{thread.MemberRoleChanged{Member: bobM, User: bob, Role: thread.RoleAdmin}, func(_ *query.Thread, rows Rows) {
+		{thread.MemberRoleChanged{Member: bobM, User: bob, Role: thread.RoleAdmin}, func(c *Change) {
 			promoted := bobRow
 			promoted.Role, promoted.UpdatedAt = thread.RoleAdmin, later
-			rows.putMember(promoted)
+			c.Members = []query.Member{promoted}
 		}},
-		{thread.MessagePosted{Message: thread.Message{ID: news, Sender: alice, Text: text(t, "news")}}, func(_ *query.Thread, rows Rows) {
-			rows.putMessage(query.Message{
+		{thread.MessagePosted{Message: thread.Message{ID: news, Sender: alice, Text: text(t, "news")}}, func(c *Change) {
+			c.Messages = []query.Message{{
 				Tenant: key.Tenant, ID: news, Thread: ThreadID(key), Sender: alice, Text: "news", SeqNr: 8, CreatedAt: later, UpdatedAt: later,
-			})
+			}}
 		}},
-		{thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: text(t, "edited")}}, func(_ *query.Thread, rows Rows) {
+		{thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: text(t, "edited")}}, func(c *Change) {
 			edited := helloRow
 			edited.Text, edited.UpdatedAt = "edited", later
-			rows.putMessage(edited)
+			c.Messages = []query.Message{edited}
 		}},
-		{thread.MessageDeleted{Message: hello}, func(_ *query.Thread, rows Rows) {
+		{thread.MessageDeleted{Message: hello}, func(c *Change) {
 			gone := helloRow
 			gone.Text, gone.Deleted, gone.UpdatedAt = "", true, later
-			rows.putMessage(gone)
+			c.Messages = []query.Message{gone}
 		}},
 	} {
-		want, row := NewRows(), threadBefore(key)
-		row.Version, row.UpdatedAt = 8, later
-		c.want(&row, want)
-		want.putThread(row)
+		want := Change{Thread: threadBefore(key)}
+		want.Thread.Version, want.Thread.UpdatedAt = 8, later
+		c.want(&want)
 		got, err := Fold(before, next(key, c.event))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%T: %v\n%+v instead of\n%+v", c.event, err, got, want)
@@ -144,10 +147,13 @@ func TestWhatTheFirstEventDoes(t *testing.T) {
 	}})
 	created.SeqNr = 1
 	got, err := Fold(NewRows(), created)
-	want := NewRows()
-	want.putThread(query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "new", Owner: alice, Version: 1, CreatedAt: later, UpdatedAt: later})
-	want.putMember(query.Member{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later})
-	want.putMember(query.Member{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later})
+	want := Change{
+		Thread: query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "new", Owner: alice, Version: 1, CreatedAt: later, UpdatedAt: later},
+		Members: []query.Member{
+			{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
+			{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
+		},
+	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\n%+v instead of\n%+v", err, got, want)
 	}
@@ -158,11 +164,10 @@ func TestEventsThatContradictTheRows(t *testing.T) {
 	live, deleted, left, none := rowsBefore(key), rowsBefore(key), rowsBefore(key), NewRows()
 	gone := threadBefore(key)
 	gone.Deleted = true
-	deleted.putThread(gone)
+	deleted.Put(Change{Thread: gone})
 	member, message := left.Members[RowKey[thread.Member]{key.Tenant, bobM}], left.Messages[RowKey[thread.Message]{key.Tenant, hello}]
 	member.Removed, message.Deleted = true, true
-	left.putMember(member)
-	left.putMessage(message)
+	left.Put(Change{Thread: threadBefore(key), Members: []query.Member{member}, Messages: []query.Message{message}})
 
 	for _, c := range []struct {
 		rows  Rows

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	mathrand "math/rand/v2"
 	"reflect"
 	"slices"
@@ -40,13 +41,11 @@ func TestRowsAreWhatTheFoldSays(t *testing.T) {
 				story.anything(random)
 			}
 			for _, recorded := range story.events {
-				rows, err := chat.Fold(want, projection.Event{Envelope: recorded.Envelope, Event: recorded.Event})
+				change, err := chat.Fold(want, projection.Event{Envelope: recorded.Envelope, Event: recorded.Event})
 				if err != nil {
 					t.Fatal(err)
 				}
-				merge(want.Threads, rows.Threads)
-				merge(want.Members, rows.Members)
-				merge(want.Messages, rows.Messages)
+				want.Put(change)
 				payload, err := eventcodec.Encode(recorded)
 				if err != nil {
 					t.Fatal(err)
@@ -63,9 +62,9 @@ func TestRowsAreWhatTheFoldSays(t *testing.T) {
 		}
 
 		got := chat.NewRows()
-		merge(got.Threads, want.Threads)
-		merge(got.Members, want.Members)
-		merge(got.Messages, want.Messages)
+		maps.Copy(got.Threads, want.Threads)
+		maps.Copy(got.Members, want.Members)
+		maps.Copy(got.Messages, want.Messages)
 		err = store.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error { return chatrows.Store{}.Load(ctx, tx, got) })
 		if err != nil {
 			t.Fatal(err)
@@ -74,12 +73,6 @@ func TestRowsAreWhatTheFoldSays(t *testing.T) {
 			t.Errorf("the rows are\n%+v and should be\n%+v", got, want)
 		}
 	})
-}
-
-func merge[K comparable, R any](into, from map[K]R) {
-	for key, row := range from {
-		into[key] = row
-	}
 }
 
 // story is a thread whose events are made by the domain's own decisions.
