@@ -35,7 +35,7 @@ var sets = map[string]struct {
 	set    rdbmigration.Set
 	tables []string
 }{
-	"read model":  {rdbmigration.ReadModel(), []string{"threads", "members", "messages", "checkpoints", "dead_letters"}},
+	"read model":  {rdbmigration.ReadModel(), []string{"threads", "members", "messages", "checkpoints", "dead_letters", "projection_positions", "projection_types", "projection_reports"}},
 	"event store": {rdbmigration.EventStore(), []string{"aggregates", "events", "snapshots", "receipts"}},
 }
 
@@ -80,6 +80,80 @@ func upAndDown(t *testing.T, db *sqlx.DB, set rdbmigration.Set, tables []string)
 		if _, err := db.ExecContext(t.Context(), "SELECT 1 FROM "+tables[0]); err == nil {
 			t.Errorf("the table %s is still there", tables[0])
 		}
+	}
+}
+
+// The read model of the first version goes on where it was: positions, dead letters, checkpoints and what is due.
+func TestProjectionsAreTakenOver(t *testing.T) {
+	for name, one := range map[string]struct {
+		checkpoints []string // shard and position
+		types       string
+		caughtUp    bool
+	}{
+		"that has been kept":     {[]string{"shard-1 after 7", "repair done"}, "thread 1", true},
+		"that waits for repair":  {[]string{"shard-1 after 7", "repair due"}, "thread 0", true},
+		"that nobody ever wrote": {nil, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, db *sqlx.DB) {
+				readModel := rdbmigration.ReadModel()
+				if _, err := rdbmigration.Up(t.Context(), db, readModel); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := rdbmigration.Down(t.Context(), db, readModel); err != nil {
+					t.Fatal(err)
+				}
+				exec := func(statement string, args ...any) {
+					t.Helper()
+					if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, checkpoint := range one.checkpoints {
+					shard, position, _ := strings.Cut(checkpoint, " ")
+					exec("INSERT INTO checkpoints (source, shard, position, updated_at) VALUES ('arn', ?, ?, 1)", shard, position)
+				}
+				exec("INSERT INTO threads VALUES ('acme', 'A', 'a name', 'U', 7, 0, 1, 2), ('', 'B', 'another', 'U', 3, 1, 1, 2)")
+				exec("INSERT INTO dead_letters VALUES ('acme', 'A', 8, 'E', ?, 'why', 2, 3, 4), ('', 'C', 1, '', ?, 'why', 1, 3, 4)", []byte("x"), []byte{})
+
+				for range 2 { // taken back, it is taken over again
+					if taken, err := rdbmigration.Up(t.Context(), db, readModel); err != nil || len(taken) != 1 {
+						t.Fatalf("up took %v, %v", taken, err)
+					}
+					expect := func(query string, want ...string) {
+						t.Helper()
+						var got []string
+						if err := db.SelectContext(t.Context(), &got, query); err != nil || strings.Join(got, "; ") != strings.Join(want, "; ") {
+							t.Errorf("%s: %q, %v, want %q", query, got, err, want)
+						}
+					}
+					joined := func(columns ...string) string {
+						if db.DriverName() == "sqlite" {
+							return strings.Join(columns, " || ' ' || ")
+						}
+						return "CONCAT(" + strings.Join(columns, ", ' ', ") + ")"
+					}
+					expect("SELECT "+joined("projection", "tenant_code", "aggregate_type", "aggregate_id", "version", "parked")+" FROM projection_positions ORDER BY aggregate_id",
+						"read-model acme thread A 7 1", "read-model  thread B 3 0", "read-model  thread C 0 1")
+					expect("SELECT "+joined("projection", "tenant_code", "aggregate_type", "aggregate_id", "seq_nr", "attempts")+" FROM dead_letters ORDER BY aggregate_id",
+						"read-model acme thread A 8 2", "read-model  thread C 1 1")
+					if one.caughtUp {
+						expect("SELECT "+joined("projection", "source", "shard", "position")+" FROM checkpoints", "read-model arn shard-1 after 7")
+						expect("SELECT "+joined("aggregate_type", "complete")+" FROM projection_types", one.types)
+						expect("SELECT "+joined("projection", "caught_up")+" FROM projection_reports", "read-model 1")
+					} else {
+						expect("SELECT projection FROM projection_reports")
+						expect("SELECT aggregate_type FROM projection_types")
+					}
+					if _, err := rdbmigration.Down(t.Context(), db, readModel); err != nil {
+						t.Fatal(err)
+					}
+					if strings.HasSuffix(one.types, "0") {
+						exec("INSERT INTO checkpoints (source, shard, position, updated_at) VALUES ('arn', 'repair', 'due', 1)")
+					}
+				}
+			})
+		})
 	}
 }
 

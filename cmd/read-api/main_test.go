@@ -61,6 +61,34 @@ func TestTheProgram(t *testing.T) {
 	})
 }
 
+// A read model that is being filled for the first time lacks what exists: whoever asks would be told NOT_FOUND.
+func TestReadyOnceTheReadModelHasCaughtUp(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		db.CaughtUp(t, false)
+		p := start(t, db.URL)
+		ready := func() (status int, body string) {
+			got := programtest.Get(t, p.URL+"/health/ready")
+			return got.Status, got.Body
+		}
+		status, body := ready()
+		for _, want := range []string{`"read_model":"failed"`, "has not caught up", `"behind_seconds":1.5`, `"behind_records":7`, `"behind_at_least":false`} {
+			if status != http.StatusServiceUnavailable || !strings.Contains(body, want) {
+				t.Errorf("while it is filled: %d %s, want 503 with %s", status, body, want)
+			}
+		}
+		db.CaughtUp(t, true)
+		if status, body = ready(); status != http.StatusOK || !strings.Contains(body, `"behind_records":7`) {
+			t.Errorf("when it has caught up: %d %s", status, body)
+		}
+		if _, err := db.DB.ExecContext(t.Context(), "DELETE FROM projection_reports"); err != nil {
+			t.Fatal(err)
+		}
+		if status, body = ready(); status != http.StatusServiceUnavailable || !strings.Contains(body, "no read-model-updater has reported yet") {
+			t.Errorf("on new tables: %d %s", status, body)
+		}
+	})
+}
+
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	p := start(t, readmodeltest.SQLite(t).URL)
 	for path, status := range map[string]int{

@@ -22,10 +22,11 @@ the read model. It waits for what is not there yet, and says so in its log. Run 
 SIGINT and SIGTERM end it once the batches in hand are stored; killed at any point, it goes on where it was.
 
 GET /health/alive   200 while the program runs
-GET /health/ready   200 while it keeps up its work, 503 while database or event store can't be reached or it stands still;
-                    behind_seconds and behind_records say how far the read model is behind the journal,
-                    behind_at_least that it may be more, parked_threads how many threads wait for an event that can't be
-                    projected, repair_due that what the stream has forgotten is being taken from the journal
+GET /health/ready   200 while it keeps up its work; 503 while database or event store can't be reached or it stands still,
+                    until the read model has caught up once since its tables were made, and while there are events of an
+                    aggregate type that it does not know; reason says which. behind_seconds and behind_records say how far
+                    the read model is behind the journal, behind_at_least that it may be more, parked_aggregates how many
+                    wait for an event that can't be projected, repair_due that the rows are being compared with the journal
 GET /metrics        the same and more, for Prometheus
 `
 

@@ -83,11 +83,13 @@ func appendFields(payload *bytes.Buffer, part any) error {
 }
 
 // Decode reads an event and its envelope, whichever version of its JSON it was written in. What it can't read - an
-// unknown type, a field that is missing or broken - is a [DecodeError].
+// unknown type, a field that is missing or broken - is a [DecodeError],
+// and the event's EventID is as far as it could be made out.
 func (c *Codec[E]) Decode(payload []byte) (usecase.Recorded[E], error) {
 	recorded, err := c.decode(payload)
 	if err != nil {
-		return usecase.Recorded[E]{}, decodeError(payload, err)
+		broken := decodeError(payload, err)
+		return usecase.Recorded[E]{Envelope: usecase.Envelope{EventID: broken.EventID}}, broken
 	}
 	return recorded, nil
 }
@@ -127,7 +129,7 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("event %q (type %q, seq_nr %d) can't be read: %v", e.EventID, e.Type, e.SeqNr, e.Cause)
 }
 
-func decodeError(payload []byte, cause error) error {
+func decodeError(payload []byte, cause error) *DecodeError {
 	e := &DecodeError{Cause: cause}
 	var fields map[string]any
 	_ = json.Unmarshal(payload, &fields) // whatever can be read helps; the cause is told either way

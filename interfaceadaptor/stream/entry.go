@@ -1,41 +1,49 @@
 package stream
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"example.com/threads/domain/ident"
-	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/repository"
+	"github.com/oklog/ulid/v2"
+
 	"example.com/threads/usecase"
-	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/projection"
 )
 
-// Entry is a journal item's new image as a change source carries it, with nothing of it believed yet. A source fills
-// in what it finds and leaves the rest empty; [Entry.Record] judges it. It is independent of any client library: a Lambda
+// Entry is a journal item's new image as a change source carries it, with nothing of it believed yet. A source fills in
+// what it finds and leaves the rest empty; [Entry.Record] judges it. It is independent of any client library: a Lambda
 // handler fills it from its own event type.
 type Entry struct {
-	PKey    string // [<tenant>#]thread-<shard>
-	AID     string // thread-<ulid>
+	PKey    string // [<tenant>#]<type>-<shard>
+	AID     string // <type>-<ulid>
 	SeqNr   string // decimal
 	Payload []byte // the event's JSON
 }
 
-// ErrNotAnEntry says that an item is not a journal entry of a thread: it has no place in the read model and can be skipped.
-var ErrNotAnEntry = errors.New("not a journal entry of a thread")
+// ErrNotAnEntry says that an item is not a journal entry of any aggregate: no event is lost when it is skipped.
+var ErrNotAnEntry = errors.New("not a journal entry")
 
-const aggregate = repository.AggregateType + "-"
+var (
+	partition = regexp.MustCompile(`^(?:([^#]+)#)?([^#]+)-[0-9]+$`)
+	typeName  = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+)
 
-var partition = regexp.MustCompile(`^(?:([^#]+)#)?` + aggregate + `[0-9]+$`)
-
-// Record is the entry as the projection takes it. An entry that names its thread and number but can't be read as an
-// event becomes a record with Err: it is never dropped. Anything else is an error that wraps [ErrNotAnEntry].
+// Record is the entry as a projection takes it. What does not name an aggregate and a number is an error that wraps
+// [ErrNotAnEntry].
 func (e Entry) Record() (projection.Record, error) {
-	key, err := e.key()
+	parts := partition.FindStringSubmatch(e.PKey)
+	if parts == nil {
+		return projection.Record{}, fmt.Errorf("%w: pkey is %q", ErrNotAnEntry, e.PKey)
+	}
+	id, found := strings.CutPrefix(e.AID, parts[2]+"-")
+	if !found {
+		return projection.Record{}, fmt.Errorf("%w: pkey is %q and aid is %q", ErrNotAnEntry, e.PKey, e.AID)
+	}
+	key, err := KeyOf(parts[1], parts[2], id)
 	if err != nil {
 		return projection.Record{}, err
 	}
@@ -43,22 +51,22 @@ func (e Entry) Record() (projection.Record, error) {
 	if err != nil || seqNr == 0 {
 		return projection.Record{}, fmt.Errorf("%w: seq_nr is %q", ErrNotAnEntry, e.SeqNr)
 	}
-	return repository.RecordOf(key, seqNr, e.Payload), nil
+	return projection.Record{Key: key, SeqNr: seqNr, Payload: e.Payload}, nil
 }
 
-func (e Entry) key() (usecase.Key, error) {
-	parts := partition.FindStringSubmatch(e.PKey)
-	if parts == nil {
-		return usecase.Key{}, fmt.Errorf("%w: pkey is %q", ErrNotAnEntry, e.PKey)
-	}
-	tenant, err := usecase.ParseTenant(parts[1])
+// KeyOf is the key of the aggregate with a tenant's code, a type and an id - a ULID, or the UUID form of one, which
+// older data has. An error wraps [ErrNotAnEntry].
+func KeyOf(tenant, aggregateType, id string) (usecase.Key, error) {
+	code, err := usecase.ParseTenant(tenant)
 	if err != nil {
-		return usecase.Key{}, fmt.Errorf("%w: pkey is %q: %w", ErrNotAnEntry, e.PKey, err)
+		return usecase.Key{}, fmt.Errorf("%w: the tenant is %q", ErrNotAnEntry, tenant)
 	}
-	ulid, found := strings.CutPrefix(e.AID, aggregate)
-	id, err := ident.Parse[thread.Thread](ulid)
-	if !found || err != nil {
-		return usecase.Key{}, fmt.Errorf("%w: aid is %q", ErrNotAnEntry, e.AID)
+	value, err := ulid.ParseStrict(strings.ToUpper(id))
+	if bytes, uuid := hex.DecodeString(strings.ReplaceAll(id, "-", "")); err != nil && uuid == nil && len(bytes) == len(value) && len(id) == 36 {
+		value, err = ulid.ULID(bytes), nil
 	}
-	return chat.ThreadKey(tenant, id), nil
+	if err != nil || value.IsZero() || !typeName.MatchString(aggregateType) {
+		return usecase.Key{}, fmt.Errorf("%w: the aggregate is %q of type %q", ErrNotAnEntry, id, aggregateType)
+	}
+	return usecase.Key{Tenant: code, Type: aggregateType, ID: value.String()}, nil
 }

@@ -19,6 +19,10 @@ func (p projector) Project(ctx context.Context, _ projection.Batch) (projection.
 	return projection.Outcome{}, p(ctx)
 }
 
+func (projector) Begin(context.Context, bool) error { return nil }
+
+func (projector) OweRepair(context.Context) error { return nil }
+
 func TestAStopLeavesTheBatchInHandItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -41,24 +45,24 @@ func TestAPanicIsAnError(t *testing.T) {
 	}
 }
 
-func TestPersistGoesOnUntilItSucceedsOrIsStopped(t *testing.T) {
+func TestRetryGoesOnUntilItSucceedsOrIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		broken := errors.New("out of order")
 		var tried, reported int
 		report := func(error) { reported++ }
 		begun := time.Now()
-		err := stream.Persist(ctx, report, func(context.Context) error {
+		err := stream.Retry(ctx, report, func(context.Context) error {
 			if tried++; tried <= 20 {
 				return broken
 			}
 			return nil
 		})
-		// 20 waits: the first seven are below 5 s, and every one is in the upper half of its range.
+		// 20 waits: the first seven are below 5 s, and every one is within a quarter of its middle.
 		if took := time.Since(begun); err != nil || tried != 21 || reported != 20 || took < 35*time.Second || took > 80*time.Second {
 			t.Errorf("after %s, %d calls and %d reports: %v", took, tried, reported, err)
 		}
-		err = stream.Persist(ctx, report, func(context.Context) error { stop(); return broken })
+		err = stream.Retry(ctx, report, func(context.Context) error { stop(); return broken })
 		if !errors.Is(err, context.Canceled) || reported != 20 {
 			t.Errorf("stopped with %v after %d reports", err, reported)
 		}

@@ -29,9 +29,9 @@ var layers = map[string]struct {
 	"interfaceadaptor/threadcodec":         {imports: with(inner, "interfaceadaptor/eventcodec")},
 	"interfaceadaptor/chatstore":           {imports: with(inner, "interfaceadaptor/threadcodec", "interfaceadaptor/eventstore", "interfaceadaptor/repository")},
 	"interfaceadaptor/eventstore":          {},
-	"interfaceadaptor/repository":          {imports: with(inner, "interfaceadaptor/eventcodec", "interfaceadaptor/threadcodec", "interfaceadaptor/eventstore")},
-	"interfaceadaptor/readmodel":           {imports: with(inner, "interfaceadaptor/sqldialect")},
-	"interfaceadaptor/stream":              {imports: with(inner, "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/repository")},
+	"interfaceadaptor/repository":          {imports: []string{"usecase", "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore"}},
+	"interfaceadaptor/readmodel":           {imports: with(inner, "interfaceadaptor/threadcodec", "interfaceadaptor/eventcodec", "interfaceadaptor/sqldialect")},
+	"interfaceadaptor/stream":              {imports: []string{"usecase", "interfaceadaptor/eventstore"}},
 	"interfaceadaptor/gateway/dynamodb":    {imports: gateway},
 	"interfaceadaptor/gateway/sqlstore":    {imports: with(gateway, "interfaceadaptor/sqldialect")},
 	"interfaceadaptor/gateway/internal":    {},
@@ -52,7 +52,7 @@ var (
 	// gateway is what event stores may import: the port that they fill, and what they share.
 	gateway = []string{"interfaceadaptor/eventstore", "interfaceadaptor/gateway/internal"}
 	// smallLibraries help to write a use case and bring no technology with them.
-	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync"}
+	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5"}
 	everything     = []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
 )
 

@@ -39,7 +39,8 @@ func TestRules(t *testing.T) {
 		{"interfaceadaptor/gateway/sqlstore", "/interfaceadaptor/gateway/internal/packing", true},
 		{"interfaceadaptor/gateway/internal/packing", "/interfaceadaptor/repository", false},
 		{"interfaceadaptor/gateway/gatewaytest", "/interfaceadaptor/eventstore", true},
-		{"interfaceadaptor/stream", "/interfaceadaptor/eventcodec", true},
+		{"interfaceadaptor/stream", "/interfaceadaptor/eventstore", true},
+		{"interfaceadaptor/stream", "/interfaceadaptor/eventcodec", false},
 		{"interfaceadaptor/stream", "/tests/testenv", false},
 		{"interfaceadaptor/carrierpigeon", "errors", false},
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
@@ -34,6 +35,20 @@ func Each(t *testing.T, run func(t *testing.T, db *Database)) {
 	t.Run("MySQL", func(t *testing.T) { run(t, MySQL(t)) })
 }
 
+// CaughtUp makes the read model one that has caught up with its journal once, or has not.
+func (d *Database) CaughtUp(t *testing.T, caughtUp bool) {
+	t.Helper()
+	for _, statement := range []string{
+		"DELETE FROM projection_reports",
+		`INSERT INTO projection_reports (projection, caught_up, behind_micros, behind_records, at_least, reported_at) VALUES ('read-model', ?, 1500000, 7, 0, ?)`,
+	} {
+		args := []any{caughtUp, time.Now().UnixMicro()}
+		if _, err := d.DB.ExecContext(t.Context(), statement, args[:strings.Count(statement, "?")]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Statements is how many statements have gone through Counted.
 func (d *Database) Statements() int64 { return d.counter.statements.Load() }
 
@@ -48,6 +63,7 @@ func open(t *testing.T, url string) *Database {
 		t.Fatal(err)
 	}
 	d := &Database{URL: url, DB: db}
+	d.CaughtUp(t, true)
 	d.Counted = sqlx.NewDb(sql.OpenDB(connector{connectorOf(t, db, url), &d.counter}), db.DriverName())
 	t.Cleanup(func() { _ = d.Counted.Close() })
 	return d

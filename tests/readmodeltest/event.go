@@ -17,9 +17,11 @@ func (w *World) event(id thread.ID, change func(seq uint64)) uint64 {
 	}
 	version++
 	change(version)
-	// The version comes last: who sees it sees the rest, although these are statements of their own.
+	// The position comes last: who sees it sees the rest, although these are statements of their own.
 	w.exec(`UPDATE threads SET version = ?, updated_at = ? WHERE tenant_code = ? AND id = ?`,
 		version, w.micros(), w.Tenant.String(), id.String())
+	w.exec(`UPDATE projection_positions SET version = ? WHERE projection = 'read-model' AND tenant_code = ? AND aggregate_type = 'thread' AND aggregate_id = ?`,
+		version, w.Tenant.String(), id.String())
 	return version
 }
 

@@ -65,6 +65,8 @@ func (w *World) ThreadWithID(id thread.ID, name string, creator thread.UserID) {
 	w.exec(`INSERT INTO threads (tenant_code, id, name, owner_id, version, deleted, created_at, updated_at) VALUES (?, ?, ?, ?, 1, 0, ?, ?)`,
 		w.Tenant.String(), id.String(), name, creator.String(), w.micros(), w.micros())
 	w.member(id, creator, thread.RoleAdmin, 1)
+	w.exec(`INSERT INTO projection_positions (projection, tenant_code, aggregate_type, aggregate_id, version, parked) VALUES ('read-model', ?, 'thread', ?, 1, 0)`,
+		w.Tenant.String(), id.String())
 }
 
 // Rename changes the thread's name.

@@ -1,3 +1,3 @@
-// Package chat is what this application does with the engine: it names its aggregates as keys, and says how their commands are
-// decided and answered. The engine knows keys and no threads.
+// Package chat is this application on top of the engine: the keys of its aggregates (key.go), how their commands are decided
+// and answered (commands.go), and what their events do to the rows of the read model (rows.go).
 package chat

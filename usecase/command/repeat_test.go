@@ -7,7 +7,8 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase"
@@ -133,7 +134,7 @@ func TestRepeatedCreationsAreOneThread(t *testing.T) {
 	count := 0
 	ids.Range(func(any, any) bool { count++; return true })
 	threads := 0
-	for _, err := range repository.NewJournalReader(gateway).Heads(t.Context()) {
+	for _, err := range gateway.Heads(t.Context(), "thread") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +157,11 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 	}
 	create := keyed(chattest.Request(caller, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")}), "key")
 	result := accepted(t, service, create)
-	for recorded, err := range repository.NewJournalReader(gateway).EventsAfter(t.Context(), result.Key, 0) {
+	for record, err := range stream.NewJournalReader(gateway).EventsAfter(t.Context(), result.Key, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded, err := threadcodec.Events().Decode(record.Payload)
 		if err != nil {
 			t.Fatal(err)
 		}

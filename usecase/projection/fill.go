@@ -2,60 +2,54 @@ package projection
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 )
-
-// endOfJournal is the target of a gap that reaches as far as the journal.
-const endOfJournal = math.MaxUint64
 
 const journalAttempts = 3
 
-// fill closes gaps from the journal, in order, with at most FillEvents events in a transaction. The checkpoint is
-// stored with the last one.
-func (p *Projector) fill(ctx context.Context, gaps []gap, checkpoint Checkpoint) (Outcome, error) {
+// fill closes gaps from the journal, in order, with at most FillEvents events in a transaction. The mark is stored with
+// the last one.
+func (p *Projector) fill(ctx context.Context, gaps []gap, last mark) (Outcome, error) {
 	var total Outcome
 	var chunk []run
-	room := p.options.FillEvents
-	// flush applies the chunk, and tells the gaps that it found.
-	flush := func(checkpoint Checkpoint) (pass, error) {
-		done, err := p.applyAll(ctx, chunk, checkpoint)
+	left := p.options.FillEvents
+	// flush applies the chunk.
+	flush := func(mark mark) (result, error) {
+		done, err := p.applyAll(ctx, chunk, mark)
 		total = total.plus(done.outcome)
-		chunk, room = nil, p.options.FillEvents
+		chunk, left = nil, p.options.FillEvents
 		return done, err
 	}
 
 	for len(gaps) > 0 {
-		next := gaps[0]
-		piece, err := p.read(ctx, next, room)
+		piece, err := p.read(ctx, gaps[0], left)
 		if err != nil {
 			return total, err
 		}
 		chunk = append(chunk, piece)
-		room -= len(piece.events)
+		left -= len(piece.events)
 		if piece.complete || piece.failure != nil {
 			gaps = gaps[1:]
 		} else {
-			gaps[0].after = lastOf(piece)
+			gaps[0].after = piece.last()
 		}
-		if room > 0 && len(gaps) > 0 {
+		if left > 0 && len(gaps) > 0 {
 			continue
 		}
 
-		last := len(gaps) == 0
-		toStore := Checkpoint{}
-		if last {
-			toStore = checkpoint
+		ends := len(gaps) == 0
+		toStore := withoutMark
+		if ends {
+			toStore = last
 		}
 		done, err := flush(toStore)
 		if err != nil {
 			return total, err
 		}
-		if !last && done.stopped[gaps[0].key] {
+		if !ends && done.parked[gaps[0].key] {
 			gaps = gaps[1:]
-			if len(gaps) == 0 {
-				if _, err := flush(checkpoint); err != nil {
+			if len(gaps) == 0 && len(done.gaps) == 0 {
+				if _, err := flush(last); err != nil {
 					return total, err
 				}
 			}
@@ -65,55 +59,59 @@ func (p *Projector) fill(ctx context.Context, gaps []gap, checkpoint Checkpoint)
 	return total, nil
 }
 
-// read reads a piece of a gap, of at most room events. What keeps it from going on is the piece's failure, not an
-// error: it stops this thread and nothing else. The error is ctx's.
-func (p *Projector) read(ctx context.Context, gap gap, room int) (run, error) {
+// read reads a piece of a gap, of at most left events. What keeps it from going on is the piece's failure, not an
+// error: it stops this aggregate and nothing else. The error is ctx's.
+func (p *Projector) read(ctx context.Context, gap gap, left int) (run, error) {
 	piece := run{key: gap.key, target: gap.target, origin: gap.origin}
 	version := gap.after
 	for attempt := 1; ; attempt++ {
-		err := p.readOn(ctx, gap, room, &piece)
+		err := p.readOn(ctx, gap, left, &piece)
 		if ctx.Err() != nil {
 			return piece, context.Cause(ctx)
 		}
 		if len(piece.events) > 0 {
-			version = lastOf(piece)
+			version = piece.last()
 		}
-		var unreadable *UnreadableError
 		switch {
-		case errors.As(err, &unreadable):
-			piece.failure = &failure{seqNr: unreadable.SeqNr, eventID: unreadable.EventID, payload: unreadable.Payload, cause: err}
 		case err != nil && attempt < journalAttempts:
-			if err := wait(ctx, pauseBefore(attempt, retryPause, longestRetryPause)); err != nil {
+			if err := wait(ctx, retryPause<<attempt); err != nil {
 				return piece, err
 			}
 			gap.after = version
 			continue
 		case err != nil:
-			failed := unreachable(version, err)
+			failed := unreachable(gap.target, err)
 			piece.failure = &failed
-		case piece.complete && version < gap.target && gap.target != endOfJournal:
-			piece.failure = &failure{seqNr: version + 1, cause: fmt.Errorf(
-				"the source told of event %d, and the journal ends with event %d", gap.target, version)}
+		case piece.failure == nil && piece.complete && version < gap.target:
+			piece.failure = &failure{seqNr: gap.target, cause: fmt.Errorf(
+				"the source told of event %d, but by its head the aggregate ends with event %d (0: there is no head): head and journal "+
+					"contradict each other; mend the head as docs/operations.md says, and the aggregate goes on by itself", gap.target, version)}
 		}
 		return piece, nil
 	}
 }
 
-// readOn adds events to piece until the gap is closed, the journal ends - then piece is complete - or room is used up.
-func (p *Projector) readOn(ctx context.Context, gap gap, room int, piece *run) error {
-	if gap.after >= gap.target {
+// readOn adds events to piece until the gap is closed, the journal ends - then piece is complete - or left is used up.
+// An event that can't be read is the piece's failure; an error is the journal's.
+func (p *Projector) readOn(ctx context.Context, gap gap, left int, piece *run) error {
+	if !gap.whole && gap.after >= gap.target {
 		piece.complete = true
 		return nil
 	}
-	for event, err := range p.journal.EventsAfter(ctx, gap.key, gap.after) {
+	for record, err := range p.journal.EventsAfter(ctx, gap.key, gap.after) {
 		if err != nil {
 			return err
 		}
+		event, err := p.decode(record)
+		if err != nil {
+			piece.failure = &failure{seqNr: record.SeqNr, eventID: event.EventID, payload: record.Payload, cause: fmt.Errorf("it can't be read: %w", err)}
+			return nil
+		}
 		piece.events = append(piece.events, event)
-		if event.SeqNr >= gap.target {
+		if !gap.whole && event.SeqNr >= gap.target {
 			break
 		}
-		if len(piece.events) >= room {
+		if len(piece.events) >= left {
 			return nil
 		}
 	}
@@ -121,7 +119,7 @@ func (p *Projector) readOn(ctx context.Context, gap gap, room int, piece *run) e
 	return nil
 }
 
-// unreachable is the failure of a thread whose events behind version the journal does not give.
-func unreachable(version uint64, err error) failure {
-	return failure{seqNr: version + 1, cause: fmt.Errorf("the journal can't be read: %w", err)}
+// unreachable is the failure of an aggregate whose events the journal does not give. It is to reach seqNr.
+func unreachable(seqNr uint64, err error) failure {
+	return failure{seqNr: seqNr, unreachable: true, cause: fmt.Errorf("the journal can't be read: %w", err)}
 }

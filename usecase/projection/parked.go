@@ -10,28 +10,28 @@ import (
 
 const parkedPage = 100
 
-// RetryParked tries the parked threads again whose time has come, and brings those that can go on to the end of the
-// journal. The first call of a projector takes all of them: what stopped a thread may have gone with the program that
-// did not know better. The pause before the next attempt doubles each time, from a second to five minutes.
+// RetryParked tries the parked aggregates again whose time has come, and brings those that can go on to the end of the
+// journal. The first call of a projector takes all of them: what stopped one may have gone with the program that did
+// not know better. The pause before the next attempt doubles each time, from a second to five minutes.
 //
 // Errors are those of [Projector.Project]; the rest is tried again with the next call.
-func (p *Projector) RetryParked(ctx context.Context) (Outcome, error) {
+func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) {
+	defer func() { p.options.Observe(total) }()
 	now := p.options.Now()
 	if err := p.wakeParked(ctx, now); err != nil {
 		return Outcome{}, err
 	}
-	var total Outcome
 	seen := make(map[usecase.Key]bool)
 	for {
-		letters, err := p.readModel.Parked(ctx, now, parkedPage)
+		letters, err := p.store.Parked(ctx, now, parkedPage)
 		if err != nil {
-			return total, fmt.Errorf("list the parked threads: %w", err)
+			return total, fmt.Errorf("list the parked aggregates: %w", err)
 		}
 		gaps, err := p.gapsOf(ctx, letters, seen)
 		if err != nil || len(gaps) == 0 {
 			return total, err
 		}
-		outcome, err := p.fill(ctx, gaps, Checkpoint{})
+		outcome, err := p.fill(ctx, gaps, withoutMark)
 		total = total.plus(outcome)
 		if err != nil {
 			return total, err
@@ -39,36 +39,38 @@ func (p *Projector) RetryParked(ctx context.Context) (Outcome, error) {
 	}
 }
 
-// gapsOf is what the parked threads lack that have not been seen before.
+// gapsOf is what the parked aggregates lack that have not been seen before. Those of a type without a handler stay as
+// they are.
 func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[usecase.Key]bool) ([]gap, error) {
 	var keys []usecase.Key
+	var gaps []gap
 	for _, letter := range letters {
-		if !seen[letter.Key] {
+		if _, registered := p.handlers[letter.Key.Type]; registered && !seen[letter.Key] {
 			seen[letter.Key] = true
 			keys = append(keys, letter.Key)
+			gaps = append(gaps, gap{key: letter.Key, target: letter.SeqNr, whole: true, origin: fromRetry})
 		}
 	}
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	versions, err := p.readModel.Versions(ctx, keys)
+	versions, err := p.store.Versions(ctx, keys)
 	if err != nil {
-		return nil, fmt.Errorf("read the versions of the parked threads: %w", err)
+		return nil, fmt.Errorf("read the positions of the parked aggregates: %w", err)
 	}
-	gaps := make([]gap, len(keys))
-	for i, key := range keys {
-		gaps[i] = gap{key: key, after: versions[key], target: endOfJournal, origin: fromRetry}
+	for i := range gaps {
+		gaps[i].after = versions[gaps[i].key]
 	}
 	return gaps, nil
 }
 
-// wakeParked makes every parked thread due, once in the life of the projector.
+// wakeParked makes every parked aggregate due, once in the life of the projector.
 func (p *Projector) wakeParked(ctx context.Context, now time.Time) error {
 	select {
 	case token := <-p.woken:
-		if err := p.retry(ctx, func() error { return p.readModel.RetryNow(ctx, now) }); err != nil {
+		if err := p.retry(ctx, func() error { return p.store.RetryNow(ctx, now) }); err != nil {
 			p.woken <- token
-			return fmt.Errorf("make the parked threads due: %w", err)
+			return fmt.Errorf("make the parked aggregates due: %w", err)
 		}
 	default:
 	}

@@ -12,48 +12,107 @@ import (
 )
 
 const (
-	repairChunk    = 500 // threads
+	repairChunk    = 500 // aggregates
 	repairProgress = 5 * time.Second
 )
 
-// Repair compares every thread of the journal with its rows and fills what is missing: at the first start, and when a
-// source has forgotten records that nobody had projected. It takes nothing away and may run beside everything else, be
-// broken off, and be run again; what is in the rows by then is only looked at.
+// OweRepair says that records may be lost to the source. When it has returned nil the source may go on behind the loss:
+// the need for a repair is stored, and [Projector.Run] makes one.
+func (p *Projector) OweRepair(ctx context.Context) error {
+	p.owing.Lock()
+	defer p.owing.Unlock()
+	if err := p.remember(ctx, p.registered(false)); err != nil {
+		return err
+	}
+	p.losses++
+	p.repairDue()
+	return nil
+}
+
+// RepairSince is since when a repair is due: rows may be missing until it is done. The zero time: none is due.
+func (p *Projector) RepairSince() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.repairSince
+}
+
+func (p *Projector) repairDue() {
+	p.mu.Lock()
+	if p.repairSince.IsZero() {
+		p.repairSince = p.options.Now()
+	}
+	p.mu.Unlock()
+	select {
+	case p.repairs <- struct{}{}:
+	default: // one is about to begin
+	}
+}
+
+// repairWhenDue repairs whenever that is asked for, until ctx ends.
+func (p *Projector) repairWhenDue(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.repairs:
+		}
+		for p.repairOwed(ctx) != nil && wait(ctx, repairAgain) == nil {
+		}
+	}
+}
+
+// repairOwed makes a repair.
+func (p *Projector) repairOwed(ctx context.Context) error {
+	p.owing.Lock()
+	losses := p.losses
+	p.owing.Unlock()
+	p.logger.InfoContext(ctx, "comparing the rows with the journal")
+	_, err := p.Repair(ctx)
+	if err == nil {
+		err = p.settle(ctx, losses)
+	}
+	if err != nil && ctx.Err() == nil {
+		p.logger.WarnContext(ctx, "the repair from the journal failed and is tried again", "error", err)
+	}
+	return err
+}
+
+// settle stores that no repair is due any more, unless there has been another loss since there were so many.
+func (p *Projector) settle(ctx context.Context, losses int) error {
+	p.owing.Lock()
+	defer p.owing.Unlock()
+	if p.losses != losses {
+		return nil // another repair is about to begin
+	}
+	if err := p.remember(ctx, p.registered(true)); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.repairSince = time.Time{}
+	return nil
+}
+
+// Repair compares every aggregate of the registered types with its position and fills what is missing. It takes nothing
+// away and may run beside everything else, be broken off, and be run again; what is in the rows by then is only looked
+// at.
 //
 // Errors are those of [Projector.Project], and the journal's.
 func (p *Projector) Repair(ctx context.Context) (Outcome, error) {
-	progress := &repair{projector: p, begun: p.options.Now(), told: p.options.Now()}
+	work := &repair{projector: p, begun: p.options.Now(), told: p.options.Now()}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(p.options.RepairWorkers)
-
-	var chunk []Head
-	flush := func() {
-		heads := chunk
-		chunk = nil
-		group.Go(func() error { return progress.look(groupCtx, heads) })
-	}
-	var walkErr error
-	for head, err := range p.journal.Heads(groupCtx) {
-		if err != nil {
-			walkErr = fmt.Errorf("walk the journal's threads: %w", err)
-			break
-		}
-		if chunk = append(chunk, head); len(chunk) == repairChunk {
-			flush()
-		}
-	}
-	if walkErr == nil && len(chunk) > 0 {
-		flush()
-	}
+	walkErr := work.walk(groupCtx, func(heads []Head) { group.Go(func() error { return work.look(groupCtx, heads) }) })
 	err := group.Wait()
 	if err == nil {
 		err = walkErr
 	}
-	if err != nil {
-		return progress.outcome, err
+	if err == nil {
+		work.outcome.Repairs = 1
+		work.tell(ctx, "the rows are what the journal says")
 	}
-	progress.tell(ctx, "the read model is repaired")
-	return progress.outcome, nil
+	p.options.Observe(work.outcome)
+	return work.outcome, err
 }
 
 // repair is a repair under way.
@@ -61,22 +120,42 @@ type repair struct {
 	projector *Projector
 	begun     time.Time
 
-	mu      sync.Mutex
-	told    time.Time
-	threads int // looked at
-	behind  int // of them
-	outcome Outcome
+	mu         sync.Mutex
+	told       time.Time
+	aggregates int // looked at
+	behind     int // of them
+	outcome    Outcome
 }
 
-// look fills those threads whose rows are behind their heads.
+// walk calls do with all heads of the registered types, chunk by chunk.
+func (r *repair) walk(ctx context.Context, do func([]Head)) error {
+	var chunk []Head
+	for name := range r.projector.handlers {
+		for head, err := range r.projector.journal.Heads(ctx, name) {
+			if err != nil {
+				return fmt.Errorf("list the aggregates of type %s: %w", name, err)
+			}
+			if chunk = append(chunk, head); len(chunk) == repairChunk {
+				do(chunk)
+				chunk = nil
+			}
+		}
+	}
+	if len(chunk) > 0 {
+		do(chunk)
+	}
+	return nil
+}
+
+// look fills those aggregates whose rows are behind their heads.
 func (r *repair) look(ctx context.Context, heads []Head) error {
 	keys := make([]usecase.Key, len(heads))
 	for i, head := range heads {
 		keys[i] = head.Key
 	}
-	versions, err := r.projector.readModel.Versions(ctx, keys)
+	versions, err := r.projector.store.Versions(ctx, keys)
 	if err != nil {
-		return fmt.Errorf("read the versions of the rows: %w", err)
+		return fmt.Errorf("read positions: %w", err)
 	}
 	var gaps []gap
 	for _, head := range heads {
@@ -85,14 +164,14 @@ func (r *repair) look(ctx context.Context, heads []Head) error {
 		}
 	}
 	behind := len(gaps)
-	outcome, err := r.projector.fill(ctx, gaps, Checkpoint{})
+	outcome, err := r.projector.fill(ctx, gaps, withoutMark)
 	r.count(ctx, len(heads), behind, outcome)
 	return err
 }
 
-func (r *repair) count(ctx context.Context, threads, behind int, outcome Outcome) {
+func (r *repair) count(ctx context.Context, aggregates, behind int, outcome Outcome) {
 	r.mu.Lock()
-	r.threads += threads
+	r.aggregates += aggregates
 	r.behind += behind
 	r.outcome = r.outcome.plus(outcome)
 	now := r.projector.options.Now()
@@ -102,13 +181,13 @@ func (r *repair) count(ctx context.Context, threads, behind int, outcome Outcome
 	}
 	r.mu.Unlock()
 	if due {
-		r.tell(ctx, "the read model is being repaired")
+		r.tell(ctx, "the rows are being compared with the journal")
 	}
 }
 
 func (r *repair) tell(ctx context.Context, what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.projector.logger.InfoContext(ctx, what, "threads", r.threads, "behind", r.behind, "events", r.outcome.Filled,
+	r.projector.logger.InfoContext(ctx, what, "aggregates", r.aggregates, "behind", r.behind, "events", r.outcome.Filled,
 		"parked", r.outcome.Parked, "seconds", r.projector.options.Now().Sub(r.begun).Seconds())
 }

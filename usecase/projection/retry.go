@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 const (
@@ -15,27 +17,33 @@ const (
 
 // retry calls try until it succeeds, fails for a reason that does not pass, or has had its attempts.
 func (p *Projector) retry(ctx context.Context, try func() error) error {
-	for attempt := 1; ; attempt++ {
-		err := try()
-		if err == nil || !errors.Is(err, ErrTransient) {
-			return err
-		}
-		if attempt >= p.options.Attempts {
-			return fmt.Errorf("given up after %d attempts: %w", attempt, err)
-		}
-		p.logger.DebugContext(ctx, "the read model is tried again", "attempt", attempt, "error", err)
-		if waitErr := wait(ctx, pauseBefore(attempt, retryPause, longestRetryPause)); waitErr != nil {
-			return waitErr
-		}
+	pauses := &backoff.ExponentialBackOff{
+		InitialInterval: retryPause, MaxInterval: longestRetryPause, Multiplier: 2, RandomizationFactor: 0.5,
 	}
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := try()
+		if err != nil && !errors.Is(err, ErrTransient) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(p.options.Attempts)), backoff.WithMaxElapsedTime(0))
+	if errors.Is(err, ErrTransient) {
+		return fmt.Errorf("given up after %d attempts: %w", p.options.Attempts, err)
+	}
+	return err
 }
 
-// pauseBefore is the pause after a number of attempts: it doubles from first to longest, less up to a half by chance,
-// so that those who failed together do not meet again.
-func pauseBefore(attempts int, first, longest time.Duration) time.Duration {
-	pause := longest
+const (
+	parkedPause        = time.Second
+	longestParkedPause = 5 * time.Minute
+)
+
+// pauseBefore is the pause after a number of attempts on a parked aggregate: it doubles from a second to five minutes,
+// less up to a half by chance, so that those that were parked together do not meet again.
+func pauseBefore(attempts int) time.Duration {
+	pause := longestParkedPause
 	if doublings := attempts - 1; doublings < 20 {
-		pause = min(first<<doublings, longest)
+		pause = min(parkedPause<<doublings, longestParkedPause)
 	}
 	return pause - rand.N(pause/2)
 }

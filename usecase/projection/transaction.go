@@ -4,81 +4,118 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"log/slog"
+	"maps"
+	"slices"
 
 	"example.com/threads/usecase"
 )
 
-// transaction is one transaction in the making: the rows as they will be, and what is different about them.
+// transaction is one transaction in the making: where the aggregates are, their rows, and what is different about them.
 type transaction struct {
-	journal Journal
-	rows    Rows
-	changes Changes
-	done    pass
+	projector *Projector
+	positions map[usecase.Key]Position
+	folds     map[string]Fold // by aggregate type
+	changes   Changes
+	told      []DeadLetter // what is new about parked aggregates
+	done      result
 }
 
-func (p *Projector) begin(rows Rows) *transaction {
-	return &transaction{
-		journal: p.journal,
-		rows:    rows,
-		changes: Changes{Rows: NewRows(), At: p.options.Now()},
-		done:    pass{stopped: make(map[usecase.Key]bool)},
+// begin locks the positions of the runs' aggregates and loads the rows that the runs need.
+func (p *Projector) begin(ctx context.Context, tx Tx, runs []run) (*transaction, error) {
+	keys := make([]usecase.Key, len(runs))
+	for i, run := range runs {
+		keys[i] = run.key
 	}
+	positions, err := tx.Load(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	needed := make(map[string][]Event)
+	for _, run := range runs {
+		position := positions[run.key]
+		if position.Parked != nil && run.origin != fromRetry {
+			continue
+		}
+		for _, event := range run.events {
+			if event.SeqNr > position.Version {
+				needed[run.key.Type] = append(needed[run.key.Type], event)
+			}
+		}
+	}
+	t := &transaction{
+		projector: p, positions: positions, folds: make(map[string]Fold),
+		changes: Changes{Versions: make(map[usecase.Key]uint64), Parked: make(map[usecase.Key]DeadLetter), At: p.options.Now()},
+		done:    result{parked: make(map[usecase.Key]bool)},
+	}
+	for _, name := range slices.Sorted(maps.Keys(needed)) {
+		if t.folds[name], err = p.handlers[name].Load(ctx, tx, needed[name]); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
 }
 
 // apply folds a run into the rows, as far as it goes, and sees to what is missing behind it. An error is ctx's, or of a
-// read model that went back.
+// store that went back.
 func (t *transaction) apply(ctx context.Context, run run) error {
-	before := t.rows.Threads[run.key].Version
-	if _, parked := t.rows.Parked[run.key]; parked && run.origin != fromRetry {
-		t.hold(run, before)
+	before := t.positions[run.key]
+	if before.Parked != nil && run.origin != fromRetry {
+		t.hold(run, before.Version)
 		return nil
 	}
 	unfit := t.fold(run)
-	version := t.rows.Threads[run.key].Version
-	if version > before {
+	version := t.positions[run.key].Version
+	if version > before.Version {
+		t.changes.Versions[run.key] = version
+		if before.Parked != nil {
+			t.changes.Parked[run.key] = *before.Parked // until it is released
+		}
 		t.done.changed = append(t.done.changed, Head{Key: run.key, Version: version})
 	}
 
-	reached := version >= lastOf(run)
+	reached := version >= run.last()
+	failed := run.failure
 	switch {
 	case unfit != nil && run.origin != fromSource:
 		t.park(run.key, *unfit)
-	case reached && run.failure != nil && version < run.failure.seqNr:
-		t.park(run.key, *run.failure)
-	case reached && run.failure != nil:
+	case reached && failed != nil && (version < failed.seqNr || failed.unreachable && run.origin == fromRetry):
+		t.park(run.key, *failed)
+	case reached && failed != nil:
 		// Another projector got past it in the meantime: look again what there is behind.
-		t.done.addGap(gap{key: run.key, after: version, target: run.target, origin: max(run.origin, fromJournal)})
+		t.done.addGap(gap{key: run.key, after: version, target: run.target, whole: run.origin == fromRetry, origin: max(run.origin, fromJournal)})
 	case run.origin == fromSource && version < run.target:
 		t.done.addGap(gap{key: run.key, after: version, target: run.target, origin: fromJournal})
 	case run.origin == fromJournal && !reached:
 		return errMovedBack
 	case run.origin == fromRetry && reached && run.complete:
-		return t.release(ctx, run.key, version)
+		return t.release(ctx, run.key)
 	}
 	return nil
 }
 
+// errMovedBack is for positions that went behind what they had reached, which nothing but a rebuild of the tables does.
+var errMovedBack = errors.New("the positions went back while a gap was filled; the batch has to be projected again")
+
 // fold applies the events of run that come next, and leaves out those that the rows have already. It stops at a gap,
 // and at an event that does not fit, which is the failure.
 func (t *transaction) fold(run run) *failure {
+	position := t.positions[run.key]
+	defer func() { t.positions[run.key] = position }()
 	for _, event := range run.events {
-		version := t.rows.Threads[run.key].Version
 		switch {
-		case event.SeqNr <= version:
+		case event.SeqNr <= position.Version:
 			if run.origin == fromSource {
 				t.done.outcome.Duplicates++
 			}
 			continue
-		case event.SeqNr > version+1:
+		case event.SeqNr > position.Version+1:
 			return nil
 		}
-		changed, err := changeBy(t.rows, event)
-		if err != nil {
+		if err := t.folds[run.key.Type].Apply(event); err != nil {
 			return &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: fmt.Errorf("it can't be applied: %w", err)}
 		}
-		t.rows.add(changed)
-		t.changes.Rows.add(changed)
+		position.Version = event.SeqNr
 		if run.origin == fromSource {
 			t.done.outcome.Applied++
 		} else {
@@ -88,9 +125,9 @@ func (t *transaction) fold(run run) *failure {
 	return nil
 }
 
-// hold leaves a parked thread as it is. Its events are in the journal, from where the retry will take them.
+// hold leaves a parked aggregate as it is. Its events are in the journal, from where the retry will take them.
 func (t *transaction) hold(run run, version uint64) {
-	t.done.stopped[run.key] = true
+	t.done.parked[run.key] = true
 	if run.origin != fromSource {
 		return
 	}
@@ -103,56 +140,81 @@ func (t *transaction) hold(run run, version uint64) {
 	}
 }
 
-// park stops a thread before the event that failed.
+// park stops an aggregate before the event that failed.
 func (t *transaction) park(key usecase.Key, failed failure) {
 	letter := DeadLetter{
 		Key: key, SeqNr: failed.seqNr, EventID: failed.eventID, Payload: failed.payload, Reason: failed.cause.Error(),
 		Attempts: 1, ParkedAt: t.changes.At,
 	}
-	if known, parked := t.rows.Parked[key]; parked {
+	position := t.positions[key]
+	known := position.Parked
+	if known != nil {
 		letter.ParkedAt = known.ParkedAt
 		if known.SeqNr == letter.SeqNr {
 			letter.Attempts = known.Attempts + 1
 		}
 	}
-	letter.RetryAt = t.changes.At.Add(pauseBefore(letter.Attempts, parkedPause, longestParkedPause))
-	t.rows.Parked[key] = letter
-	t.changes.Rows.Parked[key] = letter
-	t.done.stopped[key] = true
+	if known == nil || known.SeqNr != letter.SeqNr || known.Reason != letter.Reason {
+		t.told = append(t.told, letter)
+	}
+	letter.RetryAt = t.changes.At.Add(pauseBefore(letter.Attempts))
+	position.Parked = &letter
+	t.positions[key] = position
+	t.changes.Parked[key] = letter
+	t.changes.Versions[key] = position.Version // so that there is a position to lock
+	t.done.parked[key] = true
 	t.done.outcome.Parked++
 }
 
-// release lets a parked thread go on when the journal has nothing behind its rows. What the source told of while the
-// thread was parked is in the journal, and nobody gets past the lock on the dead letter until this transaction ends: so
-// nothing can fall between the last look at the journal and the release.
-func (t *transaction) release(ctx context.Context, key usecase.Key, version uint64) error {
-	for _, err := range t.journal.EventsAfter(ctx, key, version) {
-		var unreadable *UnreadableError
+// release lets a parked aggregate go on when the journal has nothing behind its rows. What the source told of while it
+// was parked is in the journal, and nobody gets past the lock on the position until this transaction ends: so nothing
+// can fall between the last look at the journal and the release.
+func (t *transaction) release(ctx context.Context, key usecase.Key) error {
+	position := t.positions[key]
+	for _, err := range t.projector.journal.EventsAfter(ctx, key, position.Version) {
 		switch {
-		case err == nil, errors.As(err, &unreadable):
-			t.done.addGap(gap{key: key, after: version, target: endOfJournal, origin: fromRetry})
-			return nil
+		case err == nil:
+			t.done.addGap(gap{key: key, after: position.Version, whole: true, origin: fromRetry})
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		default:
-			t.park(key, unreachable(version, err))
-			return nil
+			t.park(key, unreachable(position.Parked.SeqNr, err))
 		}
+		return nil
 	}
-	delete(t.rows.Parked, key)
+	position.Parked = nil
+	t.positions[key] = position
+	t.changes.Versions[key] = position.Version
+	delete(t.changes.Parked, key)
 	t.changes.Released = append(t.changes.Released, key)
 	t.done.outcome.Released++
 	return nil
 }
 
-func lastOf(run run) uint64 {
-	if len(run.events) == 0 {
-		return 0
+// save writes what is different: positions first, so that who came too late finds out before it writes rows.
+func (t *transaction) save(ctx context.Context, tx Tx, mark mark) error {
+	if len(t.done.gaps) == 0 {
+		t.changes.Checkpoint, t.changes.Types = mark.checkpoint, mark.unregistered
 	}
-	return run.events[len(run.events)-1].SeqNr
+	if err := tx.Save(ctx, t.changes); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.folds)) {
+		if err := t.folds[name].Save(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-const (
-	parkedPause        = time.Second
-	longestParkedPause = 5 * time.Minute
-)
+// tell logs what is new about parked aggregates.
+func (t *transaction) tell(ctx context.Context, log *slog.Logger) {
+	for _, letter := range t.told {
+		log.ErrorContext(ctx, "an aggregate is parked: its rows stay as they are until the event can be projected",
+			"aggregate", letter.Key.String(), "tenant", letter.Key.Tenant.String(), "seq_nr", letter.SeqNr,
+			"event_id", letter.EventID, "reason", letter.Reason)
+	}
+	for _, key := range t.changes.Released {
+		log.InfoContext(ctx, "a parked aggregate has caught up with the journal", "aggregate", key.String(), "tenant", key.Tenant.String())
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
-	"example.com/threads/usecase/chat"
 )
 
 // Settings are the times that queries keep. A zero value is the default.
@@ -34,14 +33,17 @@ func (s Settings) withDefaults() Settings {
 // MaxTokens is how many consistency tokens a query may carry.
 const MaxTokens = 20
 
-// Token is a consistency token: the version of a thread that the answer has to reflect.
+// Token is a consistency token: the version of an aggregate that the answer has to reflect.
 type Token struct {
-	Thread  thread.ID
-	Version uint64
+	Type, ID string // of the aggregate
+	Version  uint64
 }
 
-// ParseTokens reads the Consistency-Token header: 1 to [MaxTokens] times <thread id>:<version>, separated by commas.
-// Anything else is a [ident.InvalidError].
+// tokenTypes are the aggregate types that tokens can name; a token that names none is of the first.
+var tokenTypes = []string{thread.AggregateType}
+
+// ParseTokens reads the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas. A
+// thread's may leave the type out. Anything else is a [ident.InvalidError].
 func ParseTokens(header string) ([]Token, error) {
 	invalid := &ident.InvalidError{
 		Field:  "Consistency-Token",
@@ -52,23 +54,36 @@ func ParseTokens(header string) ([]Token, error) {
 	}
 	var tokens []Token
 	for text := range strings.SplitSeq(header, ",") {
-		idText, versionText, _ := strings.Cut(strings.TrimSpace(text), ":")
-		id, idErr := ident.Parse[thread.Thread](idText)
-		version, versionErr := strconv.ParseUint(versionText, 10, 63)
-		if idErr != nil || versionErr != nil || version == 0 {
+		token, valid := parseToken(strings.TrimSpace(text))
+		if !valid {
 			return nil, invalid
 		}
-		tokens = append(tokens, Token{Thread: id, Version: version})
+		tokens = append(tokens, token)
 	}
 	return tokens, nil
 }
 
-// Await returns when the read model has what the tokens name, or with [usecase.ErrBehind] after the wait timeout. A
-// thread that the tenant does not have never arrives.
+func parseToken(text string) (token Token, valid bool) {
+	id, versionText, _ := strings.Cut(text, ":")
+	token.Type = tokenTypes[0]
+	for _, name := range tokenTypes {
+		if rest, named := strings.CutPrefix(id, name+"-"); named {
+			token.Type, id = name, rest
+			break
+		}
+	}
+	parsed, idErr := ident.Parse[any](id)
+	version, versionErr := strconv.ParseUint(versionText, 10, 63)
+	token.ID, token.Version = parsed.String(), version
+	return token, idErr == nil && versionErr == nil && version > 0
+}
+
+// Await returns when the read model has what the tokens name, or with [usecase.ErrBehind] after the wait timeout.
+// What the tenant does not have never arrives.
 func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Token) error {
 	least := make(map[usecase.Key]uint64, len(tokens))
 	for _, token := range tokens {
-		key := chat.ThreadKey(tenant, token.Thread)
+		key := usecase.Key{Tenant: tenant, Type: token.Type, ID: token.ID}
 		least[key] = max(least[key], token.Version)
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, usecase.ErrBehind)
@@ -80,10 +95,10 @@ func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Tok
 	return err
 }
 
-// ThreadChanges yields the thread as the viewer sees it: first as it is, then whenever it has changed. Changes that come
-// faster than they are taken are joined: a state may be left out, the latest never is. The sequence ends with the first
-// error - [thread.ErrThreadNotFound] when the thread is deleted or the viewer is no member any more - and without one
-// when ctx does.
+// ThreadChanges yields the thread as the viewer sees it: first as it is, then whenever it has changed. Changes that
+// come faster than they are taken are joined: a state may be left out, the latest never is. The sequence ends with the
+// first error - [thread.ErrThreadNotFound] when the thread is deleted or the viewer is no member any more - and without
+// one when ctx does.
 func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
 	return func(yield func(Thread, error) bool) {
 		for {

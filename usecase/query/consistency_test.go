@@ -30,11 +30,19 @@ func watching(t *testing.T, db *readmodeltest.Database, versions query.VersionRe
 	return query.New(reader, reader, reader, watcher, query.Settings{WaitTimeout: wait}), watcher
 }
 
+func token(id thread.ID, version uint64) query.Token {
+	return query.Token{Type: "thread", ID: id.String(), Version: version}
+}
+
 func TestTokens(t *testing.T) {
 	id := readmodeltest.NewID[thread.Thread]()
 	one := id.String() + ":7"
 	for header, want := range map[string]int{
 		one:                                   1,
+		"thread-" + one:                       1,
+		"thread-" + one + "," + one:           2,
+		"order-" + one:                        0,
+		"thread-:7":                           0,
 		" " + one + " , " + one + " ":         2,
 		strings.Repeat(one+",", 19) + one:     20,
 		strings.Repeat(one+",", 20) + one:     0,
@@ -57,7 +65,7 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%q: %v is not for the caller to correct", header, err)
 		}
 		for _, token := range tokens {
-			if token != (query.Token{Thread: id, Version: 7}) {
+			if token != (query.Token{Type: "thread", ID: id.String(), Version: 7}) {
 				t.Errorf("%q: %v", header, token)
 			}
 		}
@@ -73,7 +81,7 @@ func TestAwait(t *testing.T) {
 		chat, other := w.Thread("chat", alice), w.Thread("other", alice)
 
 		tokens := func(version uint64) []query.Token {
-			return []query.Token{{Thread: chat, Version: version}, {Thread: other, Version: 1}, {Thread: chat, Version: 1}}
+			return []query.Token{token(chat, version), token(other, 1), token(chat, 1)}
 		}
 		if err := queries.Await(t.Context(), w.Tenant, tokens(1)); err != nil {
 			t.Errorf("what is there: %v", err)
@@ -130,7 +138,7 @@ func TestAllWhoWaitShareTheStatements(t *testing.T) {
 		var waiting sync.WaitGroup
 		for _, chat := range chats {
 			waiting.Go(func() {
-				if err := queries.Await(ctx, w.Tenant, []query.Token{{Thread: chat, Version: 2}}); err != nil {
+				if err := queries.Await(ctx, w.Tenant, []query.Token{token(chat, 2)}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -200,7 +208,7 @@ func TestAReadModelThatCanNotBeRead(t *testing.T) {
 		faulty.set(usecase.ErrUnavailable)
 		go func() { changed <- watcher.AwaitChange(t.Context(), w.Key(chat), 1) }()
 
-		err := queries.Await(t.Context(), w.Tenant, []query.Token{{Thread: chat, Version: 1}})
+		err := queries.Await(t.Context(), w.Tenant, []query.Token{token(chat, 1)})
 		if !errors.Is(err, usecase.ErrUnavailable) {
 			t.Errorf("a query is told %v", err)
 		}

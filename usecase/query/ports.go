@@ -15,7 +15,8 @@ import (
 type ThreadReader interface {
 	Thread(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error)
 	Threads(ctx context.Context, viewer Viewer, page Range) (Page[Thread], error)
-	// ThreadPosition is where a thread stands in the viewer's list, also when it has been deleted or the viewer has left.
+	// ThreadPosition is where a thread stands in the viewer's list, also when it has been deleted or the viewer has
+	// left.
 	ThreadPosition(ctx context.Context, viewer Viewer, id thread.ID) (Position, error)
 }
 
@@ -43,9 +44,9 @@ type MessageReader interface {
 	MessagePosition(ctx context.Context, key usecase.Key, id thread.MessageID) (Position, error)
 }
 
-// VersionReader tells how far threads are.
+// VersionReader tells how far aggregates are in the read model.
 type VersionReader interface {
-	// Versions is the version of each of the threads that the read model has ever had, deleted ones included. Everything
-	// up to that version can be read when the call returns.
+	// Versions is the version of each of the aggregates that the read model has ever had. Everything up to that version
+	// can be read when the call returns.
 	Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error)
 }

@@ -28,8 +28,8 @@ func (p Pace) withDefaults() Pace {
 	return p
 }
 
-// Watcher knows when versions have arrived in the read model. However many wait, for however many threads, it reads the
-// versions of all of them at once; while nobody waits it reads nothing. It is safe for concurrent use.
+// Watcher knows when versions have arrived in the read model. However many wait, for however many aggregates, it reads
+// the versions of all of them at once; while nobody waits it reads nothing. It is safe for concurrent use.
 type Watcher struct {
 	versions VersionReader
 	log      *slog.Logger
@@ -40,7 +40,7 @@ type Watcher struct {
 	waits map[*wait]struct{}
 }
 
-// wait is somebody waiting for threads to reach versions.
+// wait is somebody waiting for aggregates to reach versions.
 type wait struct {
 	least  map[usecase.Key]uint64 // what is still missing
 	urgent bool
@@ -52,7 +52,7 @@ func NewWatcher(versions VersionReader, log *slog.Logger, pace Pace) *Watcher {
 	return &Watcher{versions: versions, log: log, pace: pace.withDefaults(), kick: make(chan struct{}, 1), waits: map[*wait]struct{}{}}
 }
 
-// Await returns when every thread has reached its version, with ctx's error when that ends before, or with the error
+// Await returns when every aggregate has reached its version, with ctx's error when that ends before, or with the error
 // that keeps the versions from being read.
 func (w *Watcher) Await(ctx context.Context, least map[usecase.Key]uint64) error {
 	missing := make(map[usecase.Key]uint64, len(least))
@@ -62,7 +62,7 @@ func (w *Watcher) Await(ctx context.Context, least map[usecase.Key]uint64) error
 	return w.await(ctx, &wait{least: missing, urgent: true, done: make(chan error, 1)})
 }
 
-// AwaitChange returns when the thread's version is above after, or with ctx's error when that ends before.
+// AwaitChange returns when the aggregate's version is above after, or with ctx's error when that ends before.
 func (w *Watcher) AwaitChange(ctx context.Context, key usecase.Key, after uint64) error {
 	return w.await(ctx, &wait{least: map[usecase.Key]uint64{key: after + 1}, done: make(chan error, 1)})
 }
@@ -91,8 +91,8 @@ func (w *Watcher) await(ctx context.Context, wait *wait) error {
 	}
 }
 
-// Wake tells that threads have reached versions, so that those who wait need not wait for the next look. A projection in
-// the same process calls it after its transaction has been committed.
+// Wake tells that aggregates have reached versions, so that those who wait need not wait for the next look. A
+// projection in the same process calls it after its transaction has been committed.
 func (w *Watcher) Wake(versions map[usecase.Key]uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,7 +136,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// look lists the threads that are waited for, and how soon to look again; 0 is not before somebody waits.
+// look lists the aggregates that are waited for, and how soon to look again; 0 is not before somebody waits.
 func (w *Watcher) look() (keys []usecase.Key, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

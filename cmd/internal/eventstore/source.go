@@ -19,12 +19,10 @@ type Source interface {
 	Run(ctx context.Context)
 	// Wake has the source look for events at once, where it can be told. It never blocks.
 	Wake()
-	// Lag tells how far the read model is behind.
+	// Lag tells how far the projection is behind, as far as the source can tell.
 	Lag(ctx context.Context) stream.Lag
 	// Health tells what stands still; nil: nothing does.
 	Health() error
-	// RepairDue tells that the source can't vouch for having seen everything, and is making up for it.
-	RepairDue() bool
 	// Counters are what the source has done so far.
 	Counters() []Counter
 }
@@ -36,7 +34,7 @@ type Counter struct {
 }
 
 // Source makes the source of changes that belongs to the store. Nothing is called before its Run.
-func (s *Store) Source(projector stream.RepairingProjector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
+func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
 	if s.settings.Kind == stores.DynamoDB {
 		source := dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
 			Tables: awsclient.DynamoDB(s.aws), Streams: awsclient.Streams(s.aws),
@@ -69,19 +67,15 @@ func (s streamed) Counters() []Counter {
 		{"stream_polls_empty_total", "Polls that brought no record.", &c.Empty},
 		{"stream_failures_total", "Calls and batches that failed and were tried again.", &c.Failures},
 		{"stream_records_total", "Records handed to the projection.", &c.Records},
-		{"stream_records_unreadable_total", "Records that can't be read as an event.", &c.Unreadable},
-		{"stream_items_skipped_total", "New items of the journal table that are no entries of a thread.", &c.Skipped},
+		{"stream_items_skipped_total", "New items of the journal table that are no journal entries.", &c.Skipped},
 		{"stream_records_ignored_total", "Changes and deletions in the journal table.", &c.Ignored},
 		{"stream_iterators_expired_total", "Iterators that had to be replaced.", &c.Expired},
 		{"stream_positions_lost_total", "Positions that the stream had forgotten records behind.", &c.Lost},
-		{"projection_repairs_total", "Repairs from the journal that were completed.", &c.Repairs},
 	}
 }
 
 // queued is the events table as a queue, which forgets nothing.
 type queued struct{ *relational.Source }
-
-func (queued) RepairDue() bool { return false }
 
 func (q queued) Counters() []Counter {
 	c := q.Source.Counters()
@@ -90,7 +84,6 @@ func (q queued) Counters() []Counter {
 		{"queue_polls_empty_total", "Polls that brought no event.", &c.Empty},
 		{"queue_failures_total", "Polls and batches that failed and were tried again.", &c.Failures},
 		{"queue_records_total", "Events handed to the projection.", &c.Records},
-		{"queue_records_unreadable_total", "Entries that can't be read as an event.", &c.Unreadable},
-		{"queue_entries_skipped_total", "Entries of other aggregates than threads.", &c.Skipped},
+		{"queue_entries_skipped_total", "Entries that name no aggregate.", &c.Skipped},
 	}
 }

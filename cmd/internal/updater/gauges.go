@@ -11,6 +11,7 @@ import (
 // gauges are what is measured when somebody asks for metrics.
 type gauges struct {
 	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue prometheus.Gauge
+	unregistered                                                 *prometheus.GaugeVec
 }
 
 func newGauges(registry prometheus.Registerer) *gauges {
@@ -19,13 +20,18 @@ func newGauges(registry prometheus.Registerer) *gauges {
 		registry.MustRegister(g)
 		return g
 	}
+	unregistered := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "projection_unregistered_type", Help: "1 for each aggregate type that has events and that this program does not know.",
+	}, []string{"aggregate_type"})
+	registry.MustRegister(unregistered)
 	return &gauges{
-		ready:      gauge("projection_ready", "1 while database and stream are reached and every shard moves."),
-		lagSeconds: gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none."),
-		lagRecords: gauge("projection_lag_records", "Records that are not in the read model."),
-		lagAtLeast: gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
-		parked:     gauge("projection_parked_threads", "Threads that wait for an event that can't be projected."),
-		repairDue:  gauge("projection_repair_due", "1 while what the stream has forgotten is still to be taken from the journal."),
+		unregistered: unregistered,
+		ready:        gauge("projection_ready", "1 while /health/ready answers 200."),
+		lagSeconds:   gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none."),
+		lagRecords:   gauge("projection_lag_records", "Records that are not in the read model."),
+		lagAtLeast:   gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
+		parked:       gauge("projection_parked_aggregates", "Aggregates that wait for an event that can't be projected."),
+		repairDue:    gauge("projection_repair_due", "1 while rows may be missing that only a comparison with the journal brings."),
 	}
 }
 
@@ -37,8 +43,14 @@ func (w *watch) measure(ctx context.Context) {
 	w.gauges.lagRecords.Set(float64(found.BehindRecords))
 	w.gauges.lagAtLeast.Set(oneIf(found.BehindAtLeast))
 	w.gauges.repairDue.Set(oneIf(found.RepairDue))
-	if found.ParkedThreads != nil {
-		w.gauges.parked.Set(float64(*found.ParkedThreads))
+	if found.ParkedAggregates != nil {
+		w.gauges.parked.Set(float64(*found.ParkedAggregates))
+	}
+	w.gauges.unregistered.Reset()
+	if parts := w.follower.parts.Load(); parts != nil {
+		for _, key := range parts.projector.Unregistered() {
+			w.gauges.unregistered.WithLabelValues(key.Type).Set(1)
+		}
 	}
 }
 

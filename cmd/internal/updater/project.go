@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/projection"
 )
@@ -26,14 +26,13 @@ type follower struct {
 
 // parts are what the databases are needed for.
 type parts struct {
-	store  *projectionstore.Store
-	source eventstore.Source
+	store     *projectionstore.Store
+	projector *projection.Projector
+	source    eventstore.Source
+	caughtUp  atomic.Bool // once since the tables were made
 }
 
-const (
-	parkedEvery = time.Second     // between two looks for parked threads whose time has come
-	openEvery   = 2 * time.Second // between two attempts to open the databases
-)
+const openEvery = 2 * time.Second // between two attempts to open the databases
 
 // run works until ctx ends and the batches in hand are stored.
 func (f *follower) run(ctx context.Context) error {
@@ -42,21 +41,24 @@ func (f *follower) run(ctx context.Context) error {
 		return nil // stopped before there was anything to do
 	}
 	defer databases.Close()
-	store, err := projectionstore.New(databases.ReadModel)
+	store, err := projectionstore.New(databases.ReadModel, chatrows.Projection)
 	if err != nil {
 		return err
 	}
-	journal := repository.NewJournalReader(databases.Store.Gateway)
-	projector := measured{projection.New(store, journal, projection.Options{Logger: f.ports.Log, Notify: f.ports.Notify}), f.outcomes}
-	source, err := databases.Store.Source(projector, store, f.settings.Source)
+	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
+		Logger: f.ports.Log, Notify: f.ports.Notify, Observe: f.outcomes.count, Ignore: f.settings.Ignore,
+	}, chatrows.Handlers()...)
+	source, err := databases.Store.Source(timed{projector, f.outcomes.durations}, store, f.settings.Source)
 	if err != nil {
 		return err
 	}
 	registerCounters(f.registry, source)
-	f.parts.Store(&parts{store: store, source: source})
+	parts := &parts{store: store, projector: projector, source: source}
+	f.parts.Store(parts)
 
 	var background sync.WaitGroup
-	background.Go(func() { f.retryParked(ctx, projector) })
+	background.Go(func() { projector.Run(ctx) })
+	background.Go(func() { f.report(ctx, parts) })
 	source.Run(ctx)
 	background.Wait()
 	return nil
@@ -79,11 +81,41 @@ func (f *follower) open(ctx context.Context) (Databases, error) {
 	}
 }
 
-// retryParked gives parked threads another try when their time has come.
-func (f *follower) retryParked(ctx context.Context, projector measured) {
-	for stream.Pause(ctx, parkedEvery) {
-		if err := projector.retryParked(ctx); err != nil && ctx.Err() == nil {
-			f.ports.Log.WarnContext(ctx, "parked threads could not be tried again; next try in a moment", "error", err)
+// lag is how far the read model is behind: as far as its source is, and as long as a repair has been due.
+func (p *parts) lag(ctx context.Context) stream.Lag {
+	lag := p.source.Lag(ctx)
+	if since := p.projector.RepairSince(); !since.IsZero() {
+		lag.Behind, lag.AtLeast = max(lag.Behind, time.Since(since)), true
+	}
+	return lag
+}
+
+const (
+	currentWithin = time.Second           // a read model that is no further behind has caught up
+	firstReport   = 50 * time.Millisecond // after the start; the waits double up to reportEvery
+	reportEvery   = time.Second
+	reportSeldom  = 10 * time.Second // while nothing changes
+)
+
+// report stores how far the read model is, for those who read it, until ctx ends.
+func (f *follower) report(ctx context.Context, parts *parts) {
+	var stored projectionstore.Report
+	for wait := firstReport; stream.Pause(ctx, wait); wait = min(2*wait, reportEvery) {
+		lag := parts.lag(ctx)
+		now := projectionstore.Report{Behind: lag.Behind, BehindRecords: lag.Records, AtLeast: lag.AtLeast, At: time.Now()}
+		now.CaughtUp = parts.caughtUp.Load() || !lag.AtLeast && lag.Behind < currentWithin
+		same := now.CaughtUp == stored.CaughtUp && now.Behind == stored.Behind && now.AtLeast == stored.AtLeast
+		if same && now.At.Sub(stored.At) < reportSeldom {
+			continue
 		}
+		caughtUp, err := parts.store.SaveReport(ctx, now)
+		if err != nil {
+			if ctx.Err() == nil {
+				f.ports.Log.WarnContext(ctx, "how far the read model is could not be stored; next try in a moment", "error", err)
+			}
+			continue
+		}
+		stored = now
+		parts.caughtUp.Store(caughtUp)
 	}
 }

@@ -65,7 +65,7 @@ func (s *Server) Lag(ctx context.Context) (stream.Lag, bool) {
 	if parts == nil {
 		return stream.Lag{}, false
 	}
-	return parts.source.Lag(ctx), true
+	return parts.lag(ctx), true
 }
 
 // Run projects until ctx ends and the batches in hand are stored.

@@ -1,6 +1,8 @@
 package updater
 
 import (
+	"strings"
+
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/infrastructure/config"
 )
@@ -9,12 +11,15 @@ import (
 type Settings struct {
 	Address string
 	Source  eventstore.SourceSettings
+	Ignore  []string // aggregate types
 }
 
 // ReadSettings reads them. What there is to say of DynamoDB Streams, a program that can follow them reads by itself.
 func ReadSettings(r *config.Reader) Settings {
+	ignore := r.String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
 	return Settings{
 		Address: r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health and metrics"),
+		Ignore:  strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' }),
 		Source:  eventstore.SourceSettings{Polling: eventstore.ReadPolling(r)},
 	}
 }

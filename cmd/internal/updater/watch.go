@@ -2,10 +2,12 @@ package updater
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
+
+	"example.com/threads/cmd/internal/readmodel"
 )
 
 // watch answers how the updater is.
@@ -17,13 +19,9 @@ type watch struct {
 
 // Report is the answer of /health/ready.
 type Report struct {
-	Status        string            `json:"status"`
-	Checks        map[string]string `json:"checks"`
-	BehindSeconds float64           `json:"behind_seconds"`
-	BehindRecords int               `json:"behind_records"`
-	BehindAtLeast bool              `json:"behind_at_least"`
-	ParkedThreads *int              `json:"parked_threads"` // null while the database does not tell
-	RepairDue     bool              `json:"repair_due"`
+	readmodel.Health
+	ParkedAggregates *int `json:"parked_aggregates"` // null while the database does not tell
+	RepairDue        bool `json:"repair_due"`
 }
 
 // checkTimeout is below the five seconds that health checks of containers usually allow.
@@ -35,33 +33,60 @@ var errNoDatabase = errors.New("the database has not been reached yet")
 func (w *watch) look(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	found := Report{Status: "ready", Checks: map[string]string{}, BehindSeconds: time.Since(w.since).Seconds(), BehindAtLeast: true}
+	found := Report{Health: readmodel.NewHealth()}
+	found.Behind(time.Since(w.since), 0, true)
 	database, source := errNoDatabase, errNoDatabase
-	if parts := w.follower.parts.Load(); parts != nil {
+	caughtUp := false
+	parts := w.follower.parts.Load()
+	if parts != nil {
 		var parked int
 		if parked, database = parts.store.CountParked(ctx); database == nil {
-			found.ParkedThreads = &parked
+			found.ParkedAggregates = &parked
 		}
-		lag := parts.source.Lag(ctx)
-		found.BehindSeconds, found.BehindRecords, found.BehindAtLeast = lag.Behind.Seconds(), lag.Records, lag.AtLeast
-		source, found.RepairDue = parts.source.Health(), parts.source.RepairDue()
+		lag := parts.lag(ctx)
+		found.Behind(lag.Behind, lag.Records, lag.AtLeast)
+		source, found.RepairDue = parts.source.Health(), !parts.projector.RepairSince().IsZero()
+		caughtUp = parts.caughtUp.Load()
 	}
-	for name, err := range map[string]error{"database": database, "stream": source} {
-		found.Checks[name] = "ok"
-		if err != nil {
-			w.follower.ports.Log.WarnContext(ctx, "not ready", "check", name, "error", err)
-			found.Status, found.Checks[name] = "not ready", "failed"
-		}
+	w.check(ctx, &found, "database", database)
+	w.check(ctx, &found, "stream", source)
+	found.Check("read_model", found.CatchingUp(caughtUp))
+	found.Check("aggregate_types", unknownTypes(parts))
+	if found.ParkedAggregates != nil && *found.ParkedAggregates > 0 {
+		found.Warnings = append(found.Warnings, fmt.Sprintf(
+			"%d aggregates are parked: their rows stay as they are; the table dead_letters and the log say why", *found.ParkedAggregates))
 	}
 	return found
 }
 
-// ready answers /health/ready: 503 when something needs an operator's eye, being behind alone does not.
+// check takes in an error that is for the log alone.
+func (w *watch) check(ctx context.Context, found *Report, name string, err error) {
+	if err == nil {
+		found.Check(name, "")
+		return
+	}
+	w.follower.ports.Log.WarnContext(ctx, "not ready", "check", name, "error", err)
+	found.Check(name, name+" can't be used or stands still; the log says why")
+}
+
+// unknownTypes is the reason to be unready that events of unregistered types are; "" where there are none.
+func unknownTypes(parts *parts) (reason string) {
+	if parts == nil {
+		return ""
+	}
+	for _, first := range parts.projector.Unregistered() {
+		if reason != "" {
+			reason += "; "
+		}
+		reason += fmt.Sprintf("there are events of the aggregate type %q (the first met: %s), which this program does not know: "+
+			"run one that does, or set IGNORE_AGGREGATE_TYPES=%s", first.Type, first, first.Type)
+	}
+	return reason
+}
+
+// ready answers /health/ready: 503 when something needs an operator's eye or the read model has never caught up; being
+// behind alone does not make it unready.
 func (w *watch) ready(response http.ResponseWriter, r *http.Request) {
 	found := w.look(r.Context())
-	response.Header().Set("Content-Type", "application/json")
-	if found.Status != "ready" {
-		response.WriteHeader(http.StatusServiceUnavailable)
-	}
-	_ = json.NewEncoder(response).Encode(found)
+	found.Answer(response, found)
 }

@@ -1,4 +1,5 @@
-// Package projectionstore is the read model's write side on MySQL, MariaDB and SQLite: it stores the rows that package
-// projection makes of events, the checkpoints of the sources, and the dead letters. queryreader reads what it wrote; the
-// tables are made by rdb-migration.
+// Package projectionstore keeps how far projections are, on MySQL, MariaDB and SQLite: the positions of aggregates, the
+// dead letters of parked ones, the checkpoints of sources, and what is remembered of aggregate types, each by the name
+// of the projection. It belongs to the engine: what a projection makes of events is in tables of the application, which
+// it reaches by [SQL] in the same transaction. The tables are made by rdb-migration.
 package projectionstore

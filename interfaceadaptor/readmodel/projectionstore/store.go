@@ -3,91 +3,113 @@ package projectionstore
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/interfaceadaptor/readmodel/internal/rowkey"
 	"example.com/threads/interfaceadaptor/sqldialect"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 )
 
-// Store is the [projection.ReadModel] and the [projection.Checkpoints] in a relational database.
+// Store is the [projection.Store] and the [projection.Checkpoints] of one projection in a relational database.
 type Store struct {
-	db      *sqlx.DB
-	dialect sqldialect.Dialect
+	db         *sqlx.DB
+	dialect    sqldialect.Dialect
+	projection string
 }
 
-// New makes a store on a database that has the read model's tables.
-func New(db *sqlx.DB) (*Store, error) {
+// New makes the store of the projection with this name, at most 64 characters, on a database that has the tables.
+func New(db *sqlx.DB, name string) (*Store, error) {
 	dialect, err := sqldialect.Of(db)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{db: db, dialect: dialect}, nil
+	return &Store{db: db, dialect: dialect, projection: name}, nil
 }
 
-// Change implements [projection.ReadModel].
+// Change implements [projection.Store].
 func (s *Store) Change(ctx context.Context, change func(context.Context, projection.Tx) error) (err error) {
 	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
 	if err != nil {
-		return s.classified("begin a transaction", err)
+		return s.explain("begin a transaction", err)
 	}
 	committed := false
 	defer func() {
 		if !committed {
-			// What made it fail is the error to tell. A rollback that fails has lost its connection, and that ends it, too.
+			// What made it fail is the error to tell. A rollback that fails has lost its connection, and that ends it,
+			// too.
 			_ = begun.Rollback()
 		}
 	}()
-	if err := change(ctx, &tx{tx: begun, store: s, existing: make(map[usecase.Key]bool)}); err != nil {
+	if err := change(ctx, &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[usecase.Key]bool)}); err != nil {
 		return err
 	}
 	committed = true
-	if err := begun.Commit(); err != nil {
-		return s.classified("commit", err)
-	}
-	return nil
+	return s.explain("commit", begun.Commit())
 }
 
-// Versions implements [projection.ReadModel].
+// Versions implements [projection.Store].
 func (s *Store) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error) {
-	versions, err := rowkey.Versions(ctx, s.db, keys, keysAtOnce)
-	if err != nil {
-		return nil, s.classified("read versions of threads", err)
-	}
-	return versions, nil
+	versions, err := Versions(ctx, s.db, s.projection, keys)
+	return versions, s.explain("read positions", err)
 }
 
-// Parked implements [projection.ReadModel].
+// Parked implements [projection.Store].
 func (s *Store) Parked(ctx context.Context, now time.Time, limit int) ([]projection.DeadLetter, error) {
-	var found []deadLetterRecord
-	query := "SELECT " + list(deadLetters.columns) + " FROM dead_letters WHERE retry_at <= ? ORDER BY retry_at LIMIT ?"
-	if err := s.db.SelectContext(ctx, &found, query, now.UnixMicro(), limit); err != nil {
-		return nil, s.classified("read dead letters", err)
-	}
-	letters := make([]projection.DeadLetter, len(found))
-	for i, record := range found {
-		letter, err := record.row()
-		if err != nil {
-			return nil, err
-		}
-		letters[i] = letter
-	}
-	return letters, nil
+	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters WHERE projection = ? AND retry_at <= ? ORDER BY retry_at LIMIT ?"
+	var letters []projection.DeadLetter
+	err := deadLetters.Query(ctx, s.db, func(row letterRow) { letters = append(letters, row.read()) }, query, s.projection, now.UnixMicro(), limit)
+	return letters, s.explain("read dead letters", err)
 }
 
-// RetryNow implements [projection.ReadModel].
+// RetryNow implements [projection.Store].
 func (s *Store) RetryNow(ctx context.Context, now time.Time) error {
-	if _, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE retry_at > ?", now.UnixMicro(), now.UnixMicro()); err != nil {
-		return s.classified("make dead letters due", err)
-	}
-	return nil
+	_, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE projection = ? AND retry_at > ?", now.UnixMicro(), s.projection, now.UnixMicro())
+	return s.explain("make dead letters due", err)
 }
 
-// classified says what was being done when err came, and what the projection can do about it.
-func (s *Store) classified(doing string, err error) error {
+// Types implements [projection.Store].
+func (s *Store) Types(ctx context.Context) ([]projection.Type, error) {
+	var types []projection.Type
+	err := aggregateTypes.Query(ctx, s.db, func(row typeRow) {
+		if row.First.ID != "" {
+			row.First.Type = row.Name
+		}
+		types = append(types, row.Type)
+	}, "SELECT "+strings.Join(aggregateTypes.Columns, ", ")+" FROM projection_types WHERE projection = ?", s.projection)
+	return types, s.explain("read aggregate types", err)
+}
+
+// Checkpoints implements [projection.Checkpoints].
+func (s *Store) Checkpoints(ctx context.Context, source string) ([]projection.Checkpoint, error) {
+	found := []projection.Checkpoint{}
+	err := checkpoints.Query(ctx, s.db, func(row checkpointRow) { found = append(found, row.Checkpoint) },
+		"SELECT "+strings.Join(checkpoints.Columns, ", ")+" FROM checkpoints WHERE projection = ? AND source = ?", s.projection, source)
+	return found, s.explain("read checkpoints", err)
+}
+
+// Forget implements [projection.Checkpoints].
+func (s *Store) Forget(ctx context.Context, source string, shards ...string) error {
+	keys := make([][]string, len(shards))
+	for i, shard := range shards {
+		keys[i] = []string{s.projection, source, shard}
+	}
+	return s.explain("forget checkpoints", checkpoints.Delete(ctx, s.db, keys))
+}
+
+// CountParked tells how many aggregates are parked, for operators.
+func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
+	err = s.db.GetContext(ctx, &parked, "SELECT COUNT(*) FROM dead_letters WHERE projection = ?", s.projection)
+	return parked, s.explain("count the parked aggregates", err)
+}
+
+// explain says what was being done when err came, and what the projection can do about it.
+func (s *Store) explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
 	switch s.dialect.Classify(err) {
 	case sqldialect.Transient:
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrTransient, err)

@@ -1,7 +1,9 @@
 package projectionstore_test
 
 import (
+	"context"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,8 +11,11 @@ import (
 
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/readmodel/table"
 	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/projection/projectiontest"
 )
 
@@ -24,7 +29,51 @@ func TestContractOnSQLite(t *testing.T) {
 	})
 }
 
-// fixture is a store whose database can be made to refuse data.
+// Two projections in one database do not touch each other.
+func TestProjectionsBesideEachOther(t *testing.T) {
+	one := open(t, testenv.MySQL(t))
+	other, err := projectionstore.New(one.db, "another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := usecase.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
+	err = one.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+		return tx.Save(ctx, projection.Changes{
+			Versions: map[usecase.Key]uint64{key: 3}, Parked: map[usecase.Key]projection.DeadLetter{key: {Key: key, SeqNr: 4}},
+			Types: []projection.Type{{Name: "order"}}, Checkpoint: projection.Checkpoint{Source: "s", Shard: "0", Position: "1"},
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, err1 := other.Versions(t.Context(), []usecase.Key{key})
+	types, err2 := other.Types(t.Context())
+	stored, err3 := other.Checkpoints(t.Context(), "s")
+	parked, err4 := other.CountParked(t.Context())
+	if len(versions)+len(types)+len(stored)+parked > 0 || err1 != nil || err2 != nil || err3 != nil || err4 != nil {
+		t.Errorf("the other projection has %v, %v, %v and %d parked: %v, %v, %v, %v", versions, types, stored, parked, err1, err2, err3, err4)
+	}
+}
+
+func TestReports(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	for _, report := range []struct{ told, known projectionstore.Report }{
+		{projectionstore.Report{Behind: 1500, BehindRecords: 3, AtLeast: true}, projectionstore.Report{}},
+		{projectionstore.Report{CaughtUp: true}, projectionstore.Report{CaughtUp: true}},
+		{projectionstore.Report{BehindRecords: 9}, projectionstore.Report{CaughtUp: true}},
+	} {
+		caughtUp, err := db.SaveReport(t.Context(), report.told)
+		found, readErr := projectionstore.ReadReport(t.Context(), db.db, "test")
+		if err != nil || readErr != nil || caughtUp != report.known.CaughtUp || found.CaughtUp != caughtUp || found.BehindRecords != report.told.BehindRecords {
+			t.Errorf("%+v, %t: %v, %v", found, caughtUp, err, readErr)
+		}
+	}
+	if found, err := projectionstore.ReadReport(t.Context(), db.db, "another"); err != nil || found.CaughtUp {
+		t.Errorf("a projection that nobody has run: %+v, %v", found, err)
+	}
+}
+
+// fixture is a store whose database keeps the suite's rows, too, and can be made to refuse them.
 type fixture struct {
 	*projectionstore.Store
 	db *sqlx.DB
@@ -40,11 +89,59 @@ func open(t *testing.T, url string) *fixture {
 	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.ReadModel()); err != nil {
 		t.Fatal(err)
 	}
-	store, err := projectionstore.New(db)
+	_, err = db.ExecContext(t.Context(), `CREATE TABLE ledger_lines (tenant_code VARCHAR(32), type VARCHAR(64), ledger CHAR(26), seq_nr CHAR(20), text TEXT, edits INT,
+		PRIMARY KEY (tenant_code, type, ledger, seq_nr))`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := projectionstore.New(db, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &fixture{Store: store, db: db}
+}
+
+type lineRow struct {
+	id   projectiontest.LineID
+	line projectiontest.Line
+}
+
+var lineRows = table.Table[lineRow]{
+	Name: "ledger_lines", Key: 4, Columns: []string{"tenant_code", "type", "ledger", "seq_nr", "text", "edits"},
+	ID: func(r *lineRow) []string { return primary(r.id) },
+	Fields: func(r *lineRow) []any {
+		return []any{table.Tenant(&r.id.Ledger.Tenant), &r.id.Ledger.Type, &r.id.Ledger.ID, &r.id.SeqNr, &r.line.Text, &r.line.Edits}
+	},
+}
+
+func primary(id projectiontest.LineID) []string {
+	return []string{id.Ledger.Tenant.String(), id.Ledger.Type, id.Ledger.ID, strconv.FormatUint(id.SeqNr, 10)}
+}
+
+func (f *fixture) LoadLines(ctx context.Context, tx projection.Tx, ids []projectiontest.LineID) (map[projectiontest.LineID]projectiontest.Line, error) {
+	found := make(map[projectiontest.LineID]projectiontest.Line)
+	in, err := projectionstore.SQL(tx)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([][]string, len(ids))
+	for i, id := range ids {
+		keys[i] = primary(id)
+	}
+	err = lineRows.Load(ctx, in, keys, "", func(row lineRow) { found[row.id] = row.line })
+	return found, in.Explain("read lines", err)
+}
+
+func (f *fixture) SaveLines(ctx context.Context, tx projection.Tx, lines map[projectiontest.LineID]projectiontest.Line) error {
+	in, err := projectionstore.SQL(tx)
+	if err != nil {
+		return err
+	}
+	rows := make([]lineRow, 0, len(lines))
+	for id, line := range lines {
+		rows = append(rows, lineRow{id, line})
+	}
+	return in.Explain("write lines", lineRows.Upsert(ctx, in, in.Dialect, rows))
 }
 
 func (f *fixture) Refuse(t *testing.T, text string) {
@@ -55,7 +152,7 @@ func (f *fixture) Refuse(t *testing.T, text string) {
 			"mysql":  "IF NEW.text = '" + text + "' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'; END IF",
 			"sqlite": "WHEN NEW.text = '" + text + "' BEGIN SELECT RAISE(ABORT, 'refused'); END",
 		}[f.db.DriverName()]
-		statements = append(statements, "CREATE TRIGGER refuse BEFORE INSERT ON messages FOR EACH ROW "+body)
+		statements = append(statements, "CREATE TRIGGER refuse BEFORE INSERT ON ledger_lines FOR EACH ROW "+body)
 	}
 	for _, statement := range statements {
 		if _, err := f.db.ExecContext(t.Context(), statement); err != nil {

@@ -1,35 +1,116 @@
 package projectionstore
 
-import "strings"
+import (
+	"strings"
+	"time"
 
-// table is a table as far as statements need to know it.
-type table struct {
-	name    string
-	key     []string // of the primary key
-	columns []string
-}
-
-var (
-	threads = table{
-		name: "threads", key: []string{"tenant_code", "id"},
-		columns: []string{"tenant_code", "id", "name", "owner_id", "version", "deleted", "created_at", "updated_at"},
-	}
-	members = table{
-		name: "members", key: []string{"tenant_code", "id"},
-		columns: []string{"tenant_code", "id", "thread_id", "user_account_id", "role", "joined_seq", "removed", "created_at", "updated_at"},
-	}
-	messages = table{
-		name: "messages", key: []string{"tenant_code", "id"},
-		columns: []string{"tenant_code", "id", "thread_id", "user_account_id", "text", "seq_nr", "deleted", "created_at", "updated_at"},
-	}
-	checkpoints = table{
-		name: "checkpoints", key: []string{"source", "shard"},
-		columns: []string{"source", "shard", "position", "updated_at"},
-	}
-	deadLetters = table{
-		name: "dead_letters", key: []string{"tenant_code", "thread_id"},
-		columns: []string{"tenant_code", "thread_id", "seq_nr", "event_id", "payload", "reason", "attempts", "parked_at", "retry_at"},
-	}
+	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
 )
 
-func list(columns []string) string { return strings.Join(columns, ", ") }
+// owner is the projection and the aggregate that a row is of.
+type owner struct {
+	projection string
+	tenant     usecase.Tenant
+	kind, id   string
+}
+
+func (o owner) key() usecase.Key { return usecase.Key{Tenant: o.tenant, Type: o.kind, ID: o.id} }
+
+func (o owner) primary() []string { return []string{o.projection, o.tenant.String(), o.kind, o.id} }
+
+func (o *owner) fields() []any { return []any{&o.projection, table.Tenant(&o.tenant), &o.kind, &o.id} }
+
+func (s *Store) owner(key usecase.Key) owner {
+	return owner{s.projection, key.Tenant, key.Type, key.ID}
+}
+
+func (s *Store) primaries(keys []usecase.Key) [][]string {
+	primaries := make([][]string, len(keys))
+	for i, key := range keys {
+		primaries[i] = s.owner(key).primary()
+	}
+	return primaries
+}
+
+func columnsOfOwner(more ...string) []string {
+	return append([]string{"projection", "tenant_code", "aggregate_type", "aggregate_id"}, more...)
+}
+
+type positionRow struct {
+	owner
+	version uint64
+	parked  bool // it has a dead letter
+}
+
+var positions = table.Table[positionRow]{
+	Name: "projection_positions", Key: 4, Columns: columnsOfOwner("version", "parked"),
+	ID:     func(r *positionRow) []string { return r.primary() },
+	Fields: func(r *positionRow) []any { return append(r.fields(), &r.version, &r.parked) },
+}
+
+type letterRow struct {
+	owner
+	letter projection.DeadLetter
+}
+
+var deadLetters = table.Table[letterRow]{
+	Name: "dead_letters", Key: 4, Columns: columnsOfOwner("seq_nr", "event_id", "payload", "reason", "attempts", "parked_at", "retry_at"),
+	ID: func(r *letterRow) []string { return r.primary() },
+	Fields: func(r *letterRow) []any {
+		l := &r.letter
+		return append(r.fields(), &l.SeqNr, &l.EventID, &l.Payload, &l.Reason, &l.Attempts, table.Time(&l.ParkedAt), table.Time(&l.RetryAt))
+	},
+}
+
+// What can't be read may be anything: a dead letter keeps as much of it as its columns take.
+const (
+	eventIDKept = 64   // code points
+	reasonKept  = 2000 // code points
+	payloadKept = 1 << 20
+)
+
+func (s *Store) letterRow(letter projection.DeadLetter) letterRow {
+	letter.EventID, letter.Reason = cut(letter.EventID, eventIDKept), cut(letter.Reason, reasonKept)
+	letter.Payload = append([]byte{}, letter.Payload[:min(len(letter.Payload), payloadKept)]...)
+	return letterRow{s.owner(letter.Key), letter}
+}
+
+func (r letterRow) read() projection.DeadLetter {
+	r.letter.Key = r.key()
+	return r.letter
+}
+
+func cut(text string, kept int) string {
+	points := []rune(strings.ToValidUTF8(text, "\uFFFD"))
+	return string(points[:min(len(points), kept)])
+}
+
+type typeRow struct {
+	projection string
+	projection.Type
+	updatedAt time.Time
+}
+
+var aggregateTypes = table.Table[typeRow]{
+	Name: "projection_types", Key: 2, Columns: []string{"projection", "aggregate_type", "complete", "first_tenant_code", "first_id", "updated_at"},
+	ID: func(r *typeRow) []string { return []string{r.projection, r.Name} },
+	Fields: func(r *typeRow) []any {
+		return []any{&r.projection, &r.Name, &r.Complete, table.Tenant(&r.First.Tenant), &r.First.ID, table.Time(&r.updatedAt)}
+	},
+}
+
+type checkpointRow struct {
+	projection string
+	projection.Checkpoint
+	updatedAt time.Time
+}
+
+var checkpoints = table.Table[checkpointRow]{
+	Name: "checkpoints", Key: 3, Columns: []string{"projection", "source", "shard", "position", "updated_at"},
+	ID: func(r *checkpointRow) []string { return []string{r.projection, r.Source, r.Shard} },
+	Fields: func(r *checkpointRow) []any {
+		return []any{&r.projection, &r.Source, &r.Shard, &r.Position, table.Time(&r.updatedAt)}
+	},
+}

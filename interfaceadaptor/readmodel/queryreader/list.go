@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"example.com/threads/interfaceadaptor/readmodel/table"
 	"example.com/threads/usecase/query"
 )
 
@@ -100,10 +101,22 @@ func (l list) addPart(s *statement, part part, scope []any, backward bool, limit
 }
 
 // run returns the rows of a statement, in no order.
-func run[R any](ctx context.Context, r *Reader, s *statement) ([]R, error) {
-	var rows []R
-	if err := r.db.SelectContext(ctx, &rows, s.sql.String(), s.args...); err != nil {
-		return nil, r.explain("read a list of the read model", err)
+func run[R positioned](ctx context.Context, r *Reader, s *statement, of table.Table[R]) (found []item[R], err error) {
+	const doing = "read a list of the read model"
+	rows, err := r.db.QueryContext(ctx, s.sql.String(), s.args...)
+	if err != nil {
+		return nil, r.explain(doing, err)
 	}
-	return rows, nil
+	defer func() { _ = rows.Close() }() // what matters is rows.Err
+	for rows.Next() {
+		var next item[R]
+		if err := rows.Scan(append([]any{&next.part}, of.Fields(&next.row)...)...); err != nil {
+			return nil, r.explain(doing, err)
+		}
+		found = append(found, next)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, r.explain(doing, err)
+	}
+	return found, nil
 }

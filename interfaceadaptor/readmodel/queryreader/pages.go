@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/table"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
@@ -13,18 +15,18 @@ import (
 // The lists there are.
 var (
 	threadsOfViewer = list{
-		columns: threadColumns,
+		columns: chatrows.Threads.List("t"),
 		from: `FROM members v JOIN threads t ON t.tenant_code = v.tenant_code AND t.id = v.thread_id AND t.deleted = 0
 			WHERE v.tenant_code = ? AND v.user_account_id = ? AND v.removed = 0`,
 		at: "t.updated_at", id: "t.id", descending: true,
 	}
 	membersOfThread = list{
-		columns: memberColumns,
+		columns: chatrows.Members.List("m"),
 		from:    `FROM members m WHERE m.tenant_code = ? AND m.thread_id = ? AND m.removed = 0`,
 		at:      "m.joined_seq", id: "m.id",
 	}
 	messagesOfThread = list{
-		columns: messageColumns,
+		columns: chatrows.Messages.List("s"),
 		from:    `FROM messages s WHERE s.tenant_code = ? AND s.thread_id = ? AND s.deleted = 0`,
 		at:      "s.seq_nr", id: "s.id",
 	}
@@ -34,61 +36,44 @@ var (
 func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Thread], error) {
 	var s statement
 	threadsOfViewer.add(&s, page, viewer.Tenant.String(), viewer.User.String())
-	rows, err := run[threadRow](ctx, r, &s)
-	if err != nil {
-		return query.Page[query.Thread]{}, err
-	}
-	found := make([]item[query.Thread], len(rows))
-	for i, row := range rows {
-		value, err := row.thread()
-		if err != nil {
-			return query.Page[query.Thread]{}, err
-		}
-		found[i] = item[query.Thread]{row.Part, value, value.Position()}
-	}
-	return assemble(threadsOfViewer, page, found), nil
+	found, err := run(ctx, r, &s, chatrows.Threads)
+	return assemble(threadsOfViewer, page, found), err
 }
 
 // Members implements [query.MemberReader].
 func (r *Reader) Members(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
-	return pagesOf(ctx, r, membersOfThread, tenant, threads, page, func(row memberRow) (thread.ID, item[query.Member], error) {
-		value, err := row.member()
-		return value.Thread, item[query.Member]{row.Part, value, value.Position()}, err
-	})
+	return pagesOf(ctx, r, membersOfThread, chatrows.Members, tenant, threads, page, func(row query.Member) thread.ID { return row.Thread })
 }
 
 // Messages implements [query.MessageReader].
 func (r *Reader) Messages(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
-	return pagesOf(ctx, r, messagesOfThread, tenant, threads, page, func(row messageRow) (thread.ID, item[query.Message], error) {
-		value, err := row.message()
-		return value.Thread, item[query.Message]{row.Part, value, value.Position()}, err
-	})
+	return pagesOf(ctx, r, messagesOfThread, chatrows.Messages, tenant, threads, page, func(row query.Message) thread.ID { return row.Thread })
 }
+
+// positioned is a row that has a place in a list.
+type positioned interface{ Position() query.Position }
 
 // pagesOf reads the same page of the lists of several threads: in one statement, as long as that is not more than
 // maxSelects.
-func pagesOf[R, T any](ctx context.Context, r *Reader, l list, tenant usecase.Tenant, threads []thread.ID, page query.Range,
-	read func(R) (thread.ID, item[T], error),
-) (map[thread.ID]query.Page[T], error) {
-	found := make(map[thread.ID][]item[T], len(threads))
+func pagesOf[R positioned](ctx context.Context, r *Reader, l list, of table.Table[R], tenant usecase.Tenant, threads []thread.ID, page query.Range,
+	threadOf func(R) thread.ID,
+) (map[thread.ID]query.Page[R], error) {
+	found := make(map[thread.ID][]item[R], len(threads))
 	for some := range slices.Chunk(threads, maxSelects/selects(page)) {
 		var s statement
 		for _, id := range some {
 			l.add(&s, page, tenant.String(), id.String())
 		}
-		rows, err := run[R](ctx, r, &s)
+		items, err := run(ctx, r, &s, of)
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range rows {
-			id, found1, err := read(row)
-			if err != nil {
-				return nil, err
-			}
-			found[id] = append(found[id], found1)
+		for _, item := range items {
+			id := threadOf(item.row)
+			found[id] = append(found[id], item)
 		}
 	}
-	pages := make(map[thread.ID]query.Page[T], len(threads))
+	pages := make(map[thread.ID]query.Page[R], len(threads))
 	for _, id := range threads {
 		pages[id] = assemble(l, page, found[id])
 	}
@@ -96,16 +81,15 @@ func pagesOf[R, T any](ctx context.Context, r *Reader, l list, tenant usecase.Te
 }
 
 // item is a row of a list, or of what is beyond its borders.
-type item[T any] struct {
-	part     part
-	value    T
-	position query.Position
+type item[R positioned] struct {
+	part part
+	row  R
 }
 
 // assemble makes the page of what was found for it.
-func assemble[T any](l list, page query.Range, found []item[T]) query.Page[T] {
-	var result query.Page[T]
-	items := make([]item[T], 0, len(found))
+func assemble[R positioned](l list, page query.Range, found []item[R]) query.Page[R] {
+	var result query.Page[R]
+	items := make([]item[R], 0, len(found))
 	for _, f := range found {
 		switch f.part {
 		case partPrevious:
@@ -116,8 +100,9 @@ func assemble[T any](l list, page query.Range, found []item[T]) query.Page[T] {
 			items = append(items, f)
 		}
 	}
-	slices.SortFunc(items, func(a, b item[T]) int {
-		order := cmp.Or(cmp.Compare(a.position.At, b.position.At), cmp.Compare(a.position.ID, b.position.ID))
+	slices.SortFunc(items, func(a, b item[R]) int {
+		first, second := a.row.Position(), b.row.Position()
+		order := cmp.Or(cmp.Compare(first.At, second.At), cmp.Compare(first.ID, second.ID))
 		if l.descending {
 			return -order
 		}
@@ -128,9 +113,9 @@ func assemble[T any](l list, page query.Range, found []item[T]) query.Page[T] {
 	} else if surplus > 0 {
 		items, result.HasNext = items[:page.Limit], true
 	}
-	result.Items = make([]T, len(items))
+	result.Items = make([]R, len(items))
 	for i, it := range items {
-		result.Items[i] = it.value
+		result.Items[i] = it.row
 	}
 	return result
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/readmodel/table"
 	"example.com/threads/interfaceadaptor/sqldialect"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
@@ -42,39 +45,27 @@ const isMember = ` AND EXISTS (SELECT 1 FROM members v
 
 // Thread implements [query.ThreadReader].
 func (r *Reader) Thread(ctx context.Context, viewer query.Viewer, id thread.ID) (query.Thread, error) {
-	row, err := one[threadRow](ctx, r, thread.ErrThreadNotFound,
-		`SELECT `+threadColumns+` FROM threads t WHERE t.tenant_code = ? AND t.id = ? AND t.deleted = 0`+isMember,
+	return row(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
+		`SELECT `+chatrows.Threads.List("t")+` FROM threads t WHERE t.tenant_code = ? AND t.id = ? AND t.deleted = 0`+isMember,
 		viewer.Tenant.String(), id.String(), viewer.User.String())
-	if err != nil {
-		return query.Thread{}, err
-	}
-	return row.thread()
 }
 
 // Member implements [query.MemberReader].
 func (r *Reader) Member(ctx context.Context, key usecase.Key, user thread.UserID) (query.Member, error) {
-	row, err := one[memberRow](ctx, r, thread.ErrMemberNotFound,
-		`SELECT `+memberColumns+` FROM members m
+	return row(ctx, r, chatrows.Members, thread.ErrMemberNotFound,
+		`SELECT `+chatrows.Members.List("m")+` FROM members m
 		JOIN threads t ON t.tenant_code = m.tenant_code AND t.id = m.thread_id AND t.deleted = 0
 		WHERE m.tenant_code = ? AND m.thread_id = ? AND m.user_account_id = ? AND m.removed = 0`,
 		key.Tenant.String(), key.ID, user.String())
-	if err != nil {
-		return query.Member{}, err
-	}
-	return row.member()
 }
 
 // Message implements [query.MessageReader].
 func (r *Reader) Message(ctx context.Context, viewer query.Viewer, id thread.MessageID) (query.Message, error) {
-	row, err := one[messageRow](ctx, r, thread.ErrMessageNotFound,
-		`SELECT `+messageColumns+` FROM messages s
+	return row(ctx, r, chatrows.Messages, thread.ErrMessageNotFound,
+		`SELECT `+chatrows.Messages.List("s")+` FROM messages s
 		JOIN threads t ON t.tenant_code = s.tenant_code AND t.id = s.thread_id AND t.deleted = 0
 		WHERE s.tenant_code = ? AND s.id = ? AND s.deleted = 0`+isMember,
 		viewer.Tenant.String(), id.String(), viewer.User.String())
-	if err != nil {
-		return query.Message{}, err
-	}
-	return row.message()
 }
 
 // ThreadPosition implements [query.ThreadReader].
@@ -100,28 +91,41 @@ func (r *Reader) MessagePosition(ctx context.Context, key usecase.Key, id thread
 }
 
 func (r *Reader) position(ctx context.Context, missing error, id, statement string, args ...any) (query.Position, error) {
-	at, err := one[int64](ctx, r, missing, statement, args...)
-	if err != nil {
-		return query.Position{}, err
+	at := query.Position{ID: id}
+	err := r.db.GetContext(ctx, &at.At, statement, args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return query.Position{}, missing
 	}
-	return query.Position{At: at, ID: id}, nil
+	if err != nil {
+		return query.Position{}, r.explain("read the read model", err)
+	}
+	return at, nil
 }
 
-// one reads one row; without a row the error is missing.
-func one[R any](ctx context.Context, r *Reader, missing error, statement string, args ...any) (R, error) {
-	var row R
-	err := r.db.GetContext(ctx, &row, statement, args...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return row, missing
+// row reads one row; without one the error is missing.
+func row[R any](ctx context.Context, r *Reader, of table.Table[R], missing error, statement string, args ...any) (found R, err error) {
+	exists := false
+	if err := of.Query(ctx, r.db, func(row R) { found, exists = row, true }, statement, args...); err != nil {
+		return found, r.explain("read the read model", err)
 	}
+	if !exists {
+		return found, missing
+	}
+	return found, nil
+}
+
+// Versions implements [query.VersionReader].
+func (r *Reader) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error) {
+	versions, err := projectionstore.Versions(ctx, r.db, chatrows.Projection, keys)
 	if err != nil {
-		return row, r.explain("read the read model", err)
+		return nil, r.explain("read versions of the read model", err)
 	}
-	return row, nil
+	return versions, nil
 }
 
 // explain says what was being done when err came, and that the read model is unavailable where asking again may help:
-// there was something in the way, or the database broke a statement off by itself. The end of a context stays what it is.
+// there was something in the way, or the database broke a statement off by itself. The end of a context stays what it
+// is.
 func (r *Reader) explain(doing string, err error) error {
 	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	switch class := r.dialect.Classify(err); {

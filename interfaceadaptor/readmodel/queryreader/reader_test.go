@@ -25,15 +25,15 @@ func TestRowsAreReadAsTheyAre(t *testing.T) {
 
 		viewer := query.Viewer{Tenant: w.Tenant, User: alice}
 		gotThread, err := reader.Thread(t.Context(), viewer, id)
-		if want := (query.Thread{ID: id, Name: "Mittag 🍜", Owner: alice, Version: 3, CreatedAt: created, UpdatedAt: posted}); err != nil || gotThread != want {
+		if want := (query.Thread{Tenant: w.Tenant, ID: id, Name: "Mittag 🍜", Owner: alice, Version: 3, CreatedAt: created, UpdatedAt: posted}); err != nil || gotThread != want {
 			t.Errorf("thread %+v, %v; want %+v", gotThread, err, want)
 		}
 		gotMember, err := reader.Member(t.Context(), w.Key(id), bob)
-		if want := (query.Member{ID: memberID, Thread: id, User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: joined, UpdatedAt: joined}); err != nil || gotMember != want {
+		if want := (query.Member{Tenant: w.Tenant, ID: memberID, Thread: id, User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: joined, UpdatedAt: joined}); err != nil || gotMember != want {
 			t.Errorf("member %+v, %v; want %+v", gotMember, err, want)
 		}
 		gotMessage, err := reader.Message(t.Context(), viewer, messageID)
-		want := query.Message{ID: messageID, Thread: id, Sender: bob, Text: "line one\nline two 😀", SeqNr: 3, CreatedAt: posted, UpdatedAt: posted}
+		want := query.Message{Tenant: w.Tenant, ID: messageID, Thread: id, Sender: bob, Text: "line one\nline two 😀", SeqNr: 3, CreatedAt: posted, UpdatedAt: posted}
 		if err != nil || gotMessage != want {
 			t.Errorf("message %+v, %v; want %+v", gotMessage, err, want)
 		}

@@ -119,14 +119,14 @@ func TestAConnectionKilledUnderAQueryIsUnavailable(t *testing.T) {
 	}
 }
 
-// lockThreads keeps everybody else from the table threads until unlock is called.
+// lockThreads keeps everybody else from the threads and their positions until unlock is called.
 func lockThreads(t *testing.T, db *sqlx.DB) (unlock func()) {
 	t.Helper()
 	conn, err := db.Connx(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.ExecContext(t.Context(), "LOCK TABLES threads WRITE"); err != nil {
+	if _, err := conn.ExecContext(t.Context(), "LOCK TABLES threads WRITE, projection_positions WRITE"); err != nil {
 		t.Fatal(err)
 	}
 	return func() {

@@ -16,12 +16,11 @@ type consumer struct {
 	source     *Source
 	stream     string
 	lineage    *lineage
-	repairs    *repairs
 	discoverer *discoverer
 	finished   chan end
 	running    sync.WaitGroup
-	closed     bool // the stream gets no more shards
-	owed       bool // a repair that was needed before this process
+	closed     bool      // the stream gets no more shards
+	owed       time.Time // when a repair was last asked for
 }
 
 // end tells how a reader's shard has ended.
@@ -33,7 +32,6 @@ type end struct {
 func (s *Source) consumer(stream string) *consumer {
 	return &consumer{
 		source: s, stream: stream, lineage: newLineage(),
-		repairs:    &repairs{source: s, stream: stream, wake: make(chan struct{}, 1)},
 		discoverer: &discoverer{source: s, stream: stream, found: make(chan listing), wake: make(chan struct{}, 1)},
 		finished:   make(chan end),
 	}
@@ -44,12 +42,11 @@ func (c *consumer) run(ctx context.Context) error {
 	if err := c.restore(ctx); err != nil {
 		return err
 	}
-	defer c.source.meter.reset()
+	defer func() { c.source.status.reset(time.Now()) }()
 	defer c.running.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	c.running.Go(func() { stop(c.discoverer.run(ctx)) })
-	c.running.Go(func() { c.repairs.run(ctx) })
 	for {
 		select {
 		case <-ctx.Done():
@@ -65,32 +62,35 @@ func (c *consumer) run(ctx context.Context) error {
 		if err := c.turn(ctx); err != nil {
 			return err
 		}
-		if c.closed && len(c.lineage.unfinished()) == 0 && !c.repairs.isDue() {
-			c.forget(ctx, append(c.lineage.pick(func(*shard) bool { return true }), &shard{id: repairShard}))
+		if c.closed && len(c.lineage.unfinished()) == 0 {
+			c.forget(ctx, c.lineage.pick(func(*shard) bool { return true }))
 			return errStreamGone
 		}
 	}
 }
 
-// restore takes over the stored positions, as soon as the database gives them.
+// restore takes over the stored positions, as soon as the database gives them. Without any, nothing is known to be in
+// the rows.
 func (c *consumer) restore(ctx context.Context) error {
 	var stored []projection.Checkpoint
 	report := func(err error) {
-		c.source.meter.failed(err)
-		c.source.fail(ctx, "waiting for the read model's database; if its tables are missing, run `make migrate`", err)
+		c.source.status.fail(err)
+		c.source.fail(ctx, "waiting for the projection's database; if its tables are missing, run `make migrate`", err)
 	}
-	err := stream.Persist(ctx, report, func(ctx context.Context) (err error) {
-		stored, err = c.source.ports.Checkpoints.Checkpoints(ctx, c.stream)
-		return err
+	err := stream.Retry(ctx, report, func(ctx context.Context) (err error) {
+		if stored, err = c.source.ports.Checkpoints.Checkpoints(ctx, c.stream); err != nil {
+			return err
+		}
+		if len(stored) == 0 {
+			if err := c.oweRepair(ctx); err != nil {
+				return err
+			}
+		}
+		return c.source.ports.Projector.Begin(ctx, false)
 	})
 	for _, checkpoint := range stored {
-		if checkpoint.Shard == repairShard {
-			c.repairs.restore(checkpoint.Position)
-			c.owed = c.repairs.due
-			continue
-		}
 		at, err := parsePosition(checkpoint.Position)
-		if err != nil { // as good as none: with a time that nobody trusts it begins again, and a repair follows
+		if err != nil { // restart at the oldest record, with a time that makes a repair follow
 			at = position{kind: begun}
 			c.source.fail(ctx, "a checkpoint can't be read; its shard is read again from the beginning", err, "shard", checkpoint.Shard)
 		}
@@ -99,10 +99,25 @@ func (c *consumer) restore(ctx context.Context) error {
 	return err
 }
 
+// owedFor is how long a repair that was asked for covers what else is found missing: the stream remembers far longer.
+const owedFor = time.Minute
+
+func (c *consumer) oweRepair(ctx context.Context) error {
+	if time.Since(c.owed) < owedFor {
+		return nil
+	}
+	asked := time.Now()
+	if err := c.source.ports.Projector.OweRepair(ctx); err != nil {
+		return err
+	}
+	c.owed = asked
+	return nil
+}
+
 // turn starts what can be started, once its beginning is stored, and forgets what serves nothing any more.
 func (c *consumer) turn(ctx context.Context) error {
 	ready := c.lineage.ready()
-	c.source.meter.track(c.stream, c.lineage.unfinished(), time.Now())
+	c.source.status.track(c.lineage.unfinished(), time.Now())
 	if err := c.begin(ctx, ready); err != nil {
 		return err
 	}
@@ -113,7 +128,7 @@ func (c *consumer) turn(ctx context.Context) error {
 	if forgettable := c.lineage.forgettable(); len(forgettable) > 0 {
 		c.forget(ctx, forgettable)
 	}
-	c.source.meter.turned(time.Now())
+	c.source.status.change(func() { c.source.status.turned, c.source.status.trouble = time.Now(), nil })
 	return nil
 }
 
@@ -129,35 +144,31 @@ func (c *consumer) begin(ctx context.Context, ready []*shard) error {
 		}
 	}
 	report := func(err error) {
-		c.source.meter.failed(err)
+		c.source.status.fail(err)
 		c.source.fail(ctx, "the beginning of a shard can't be stored; tried again", err)
 	}
 	if uncovered {
-		if err := stream.Persist(ctx, report, c.repairs.flag); err != nil {
+		if err := stream.Retry(ctx, report, c.oweRepair); err != nil {
 			return err
 		}
 	}
 	for _, s := range fresh {
 		at := position{kind: begun, at: now}
 		store := func(ctx context.Context) error { return c.source.store(ctx, c.stream, s.id, at) }
-		if err := stream.Persist(ctx, report, store); err != nil {
+		if err := stream.Retry(ctx, report, store); err != nil {
 			return err
 		}
 		s.position = at
-	}
-	if uncovered || c.owed {
-		c.owed = false
-		c.repairs.start()
 	}
 	return nil
 }
 
 func (c *consumer) start(ctx context.Context, s *shard) {
 	r := &reader{
-		source: c.source, stream: c.stream, shard: s.id, position: s.position, repairs: c.repairs,
-		progress: c.source.meter.began(s.id, s.position),
-		pace:     stream.Pace{Min: c.source.settings.PollMin, Max: c.source.settings.PollMax},
+		source: c.source, stream: c.stream, shard: s.id, position: s.position,
+		pace: stream.Pace{Min: c.source.settings.PollMin, Max: c.source.settings.PollMax},
 	}
+	c.source.status.shard(s.id, func(s *shardStatus) { s.running, s.step = true, time.Now() })
 	c.running.Go(func() {
 		r.run(ctx)
 		if !r.position.done() {

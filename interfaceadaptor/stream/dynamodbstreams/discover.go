@@ -64,8 +64,8 @@ func (d *discoverer) soon() {
 	}
 }
 
-// list reads all pages. Half a listing is none: a child could seem to have no parent. It fails when the stream is gone or
-// ctx has ended; after anything else it goes on with the page that failed.
+// list reads all pages. Half a listing is none: a child could seem to have no parent. It fails when the stream is gone
+// or ctx has ended; after anything else it goes on with the page that failed.
 func (d *discoverer) list(ctx context.Context) (listing, error) {
 	var all listing
 	request := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(d.stream)}
@@ -86,10 +86,10 @@ func (d *discoverer) list(ctx context.Context) (listing, error) {
 func (d *discoverer) page(ctx context.Context, request *dynamodbstreams.DescribeStreamInput) (*types.StreamDescription, error) {
 	var description *types.StreamDescription
 	report := func(err error) {
-		d.source.meter.failed(err)
+		d.source.status.fail(err)
 		d.source.fail(ctx, "the stream's shards can't be listed; tried again", err)
 	}
-	err := stream.Persist(ctx, report, func(ctx context.Context) error {
+	err := stream.Retry(ctx, report, func(ctx context.Context) error {
 		answer, err := d.source.ports.Streams.DescribeStream(ctx, request)
 		switch {
 		case isNotFound(err):

@@ -15,10 +15,10 @@ import (
 // locate waits until the table has a stream that carries new images, and returns its ARN. It fails only when ctx ends.
 func (s *Source) locate(ctx context.Context) (found string, err error) {
 	report := func(err error) {
-		s.meter.failed(err)
+		s.status.fail(err)
 		s.fail(ctx, "waiting for the journal's stream", err, "table", s.table)
 	}
-	err = stream.Persist(ctx, report, func(ctx context.Context) error {
+	err = stream.Retry(ctx, report, func(ctx context.Context) error {
 		answer, err := s.ports.Tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 		if err == nil {
 			found, err = streamOf(answer.Table)

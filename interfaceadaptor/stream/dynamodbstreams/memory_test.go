@@ -10,13 +10,16 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// memory is a read model that knows only what was handed over, in transactions with the checkpoints. It stands in for the
-// database where a test needs to stop, kill or fail it at an exact point.
+// memory is a read model that knows only what was handed over, in transactions with the checkpoints. It stands in for
+// the database where a test needs to stop, kill or fail it at an exact point.
 type memory struct {
 	mu          sync.Mutex
 	checkpoints map[string]map[string]string // by source and shard
-	rows        map[uint64]bool              // of the thread's events, by seq_nr
+	rows        map[uint64]bool              // of the events, by seq_nr
 	handed      []projection.Record          // in order, duplicates included
+	due         bool                         // a repair is
+	losses      int
+	repair      chan struct{}
 	repairs     int
 	journal     func() []uint64                 // the seq_nrs that a repair finds
 	before      func(projection.Batch) error    // called before a batch is stored; an error refuses it
@@ -25,7 +28,7 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{checkpoints: map[string]map[string]string{}, rows: map[uint64]bool{}, journal: func() []uint64 { return nil }}
+	return &memory{checkpoints: map[string]map[string]string{}, rows: map[uint64]bool{}, repair: make(chan struct{}, 1), journal: func() []uint64 { return nil }}
 }
 
 func (m *memory) Project(_ context.Context, batch projection.Batch) (projection.Outcome, error) {
@@ -51,10 +54,67 @@ func (m *memory) Project(_ context.Context, batch projection.Batch) (projection.
 	return projection.Outcome{}, nil
 }
 
-func (m *memory) Repair(ctx context.Context) (projection.Outcome, error) {
+// Begin implements [stream.Projector].
+func (m *memory) Begin(_ context.Context, fromFirst bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if fromFirst {
+		return errors.New("a stream does not bring every event")
+	}
+	m.wake()
+	return nil
+}
+
+// OweRepair implements [stream.Projector].
+func (m *memory) OweRepair(context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.before != nil {
+		if err := m.before(projection.Batch{}); err != nil {
+			return err
+		}
+	}
+	m.due = true
+	m.losses++
+	m.wake()
+	return nil
+}
+
+func (m *memory) wake() {
+	select {
+	case m.repair <- struct{}{}:
+	default:
+	}
+}
+
+// repairWhenDue makes the repairs that were asked for, until ctx ends.
+func (m *memory) repairWhenDue(ctx context.Context) {
+	for {
+		select {
+		case <-m.repair:
+		case <-ctx.Done():
+			return
+		}
+		for m.repairOnce(ctx) != nil {
+			select {
+			case <-time.After(100 * time.Millisecond):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (m *memory) repairOnce(ctx context.Context) error {
+	m.mu.Lock()
+	due, losses := m.due, m.losses
+	m.mu.Unlock()
+	if !due {
+		return nil
+	}
 	if m.beforeFix != nil {
 		if err := m.beforeFix(ctx); err != nil {
-			return projection.Outcome{}, err
+			return err
 		}
 	}
 	m.mu.Lock()
@@ -63,7 +123,8 @@ func (m *memory) Repair(ctx context.Context) (projection.Outcome, error) {
 	for _, seqNr := range m.journal() {
 		m.rows[seqNr] = true
 	}
-	return projection.Outcome{}, nil
+	m.due = m.losses != losses
+	return nil
 }
 
 func (m *memory) Checkpoints(_ context.Context, source string) ([]projection.Checkpoint, error) {
@@ -115,3 +176,9 @@ func within(limit time.Duration, check func() error) error {
 }
 
 var errRefused = errors.New("the database refuses")
+
+func (m *memory) madeRepairs() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.repairs
+}

@@ -2,12 +2,14 @@ package dynamodbstreams
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/projection"
 )
 
@@ -21,7 +23,8 @@ type page struct {
 	asked          time.Time // when it was asked for
 }
 
-// pageOf reads an answer that was asked for at the given time and position. It logs and counts what is no journal entry.
+// pageOf reads an answer that was asked for at the given time and position. It logs and counts what is no journal
+// entry.
 func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, answer *dynamodbstreams.GetRecordsOutput) *page {
 	p := &page{read: len(answer.Records), behind: from, next: aws.ToString(answer.NextShardIterator), asked: asked}
 	var skipped, ignored int
@@ -38,11 +41,8 @@ func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, ans
 			skipped, reason = skipped+1, err
 			continue
 		}
-		if record.Err != nil {
-			s.counters.Unreadable.Add(1)
-		}
 		p.records = append(p.records, record)
-		p.newest = happenedAt(record, created)
+		p.newest = later(created, occurredAt(change.Dynamodb.NewImage))
 		if p.oldest.IsZero() {
 			p.oldest = p.newest
 		}
@@ -59,4 +59,55 @@ func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, ans
 		s.log.WarnContext(ctx, "changes and deletions in the journal table are ignored: a journal is only added to", "records", ignored, "up_to", p.behind.sequence)
 	}
 	return p
+}
+
+// entryOf takes out of an item's new image what a journal entry has. A payload may be text or binary.
+func entryOf(image map[string]types.AttributeValue) stream.Entry {
+	entry := stream.Entry{PKey: text(image, "pkey"), AID: text(image, "aid"), SeqNr: number(image, "seq_nr")}
+	switch value := image["payload"].(type) {
+	case *types.AttributeValueMemberS:
+		entry.Payload = []byte(value.Value)
+	case *types.AttributeValueMemberB:
+		entry.Payload = value.Value
+	}
+	return entry
+}
+
+func text(image map[string]types.AttributeValue, name string) string {
+	if value, ok := image[name].(*types.AttributeValueMemberS); ok {
+		return value.Value
+	}
+	return ""
+}
+
+func number(image map[string]types.AttributeValue, name string) string {
+	if value, ok := image[name].(*types.AttributeValueMemberN); ok {
+		return value.Value
+	}
+	return ""
+}
+
+// createdAt is when the stream took the record in, rounded down by the service: to the second, or, by DynamoDB Local,
+// to the minute.
+func createdAt(record types.Record, otherwise time.Time) time.Time {
+	if record.Dynamodb == nil || record.Dynamodb.ApproximateCreationDateTime == nil {
+		return otherwise
+	}
+	return *record.Dynamodb.ApproximateCreationDateTime
+}
+
+// occurredAt is when the entry's event happened, to the millisecond; the zero time where the item does not say it.
+func occurredAt(image map[string]types.AttributeValue) time.Time {
+	millis, err := strconv.ParseInt(number(image, "occurred_at"), 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(millis)
+}
+
+func sequenceOf(record types.Record) string {
+	if record.Dynamodb == nil {
+		return ""
+	}
+	return aws.ToString(record.Dynamodb.SequenceNumber)
 }

@@ -2,6 +2,7 @@ package dynamodbstreams
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,11 +17,9 @@ import (
 // reader reads one shard. Its position moves only when what is before it is stored; everything else can be lost and is
 // asked for again.
 type reader struct {
-	source   *Source
-	stream   string
-	shard    string
-	repairs  *repairs
-	progress *progress
+	source *Source
+	stream string
+	shard  string
 
 	position position
 	iterator string // empty: one has to be taken from the position
@@ -31,22 +30,25 @@ type reader struct {
 
 // run returns when the shard is done or ctx has ended.
 func (r *reader) run(ctx context.Context) {
-	for failures := 0; ; {
+	pauses := stream.NewBackoff()
+	for {
 		wait, err := r.step(ctx)
 		if err != nil {
-			failures++
-			wait = stream.Backoff(failures)
-			r.progress.failed(err)
+			wait = pauses.NextBackOff()
+			r.tell(func(s *shardStatus) { s.trouble = err })
 			r.source.fail(ctx, "a shard did not move on; tried again from the same position", err, "shard", r.shard, "position", r.position.String())
 		} else {
-			failures = 0
-			r.progress.moved(r.position, time.Now())
+			pauses.Reset()
+			r.tell(func(s *shardStatus) { s.step, s.trouble = time.Now(), nil })
 		}
 		if r.position.done() || !stream.Pause(ctx, wait) {
 			return
 		}
 	}
 }
+
+// tell changes what is known of the shard.
+func (r *reader) tell(change func(*shardStatus)) { r.source.status.shard(r.shard, change) }
 
 // step reads a page and hands it over, or hands over the one that could not be projected the last time.
 func (r *reader) step(ctx context.Context) (wait time.Duration, err error) {
@@ -87,7 +89,7 @@ func (r *reader) read(ctx context.Context) error {
 	}
 	r.source.counters.Polls.Add(1)
 	r.page = r.source.pageOf(ctx, r.position, asked, answer)
-	r.progress.read(r.page)
+	r.tell(func(s *shardStatus) { s.pending = r.page })
 	return nil
 }
 
@@ -101,23 +103,28 @@ func (r *reader) judge(ctx context.Context, err error) error {
 	case isTrimmed(err) && r.position.kind == begun && r.trimmed:
 		// Noted already. DynamoDB Local answers like this on an empty shard until its first record comes.
 		r.iterator = ""
-		r.progress.empty(time.Now())
+		r.tell(func(s *shardStatus) { s.nothing(time.Now()) })
 		return nil
 	case isTrimmed(err):
 		r.trimmed = r.position.kind == begun
 		return r.lost(ctx, begun, "the stream has forgotten records")
-	case isNotFound(err) && !r.progress.isListed():
+	case isNotFound(err) && !r.listed():
 		return r.lost(ctx, gone, "the stream has forgotten the shard")
 	}
 	return err
 }
 
+func (r *reader) listed() (listed bool) {
+	r.tell(func(s *shardStatus) { listed = s.listed })
+	return listed
+}
+
 // lost goes on where the stream still has something, after it has noted that a repair is needed.
 func (r *reader) lost(ctx context.Context, onward kind, why string) error {
 	next := position{kind: onward, at: time.Now()}
-	r.source.log.WarnContext(ctx, "records may be lost to the stream; the read model will be repaired from the journal",
+	r.source.log.WarnContext(ctx, "records may be lost to the stream; the rows will be compared with the journal",
 		"shard", r.shard, "position", r.position.String(), "reason", why)
-	if err := r.repairs.flag(ctx); err != nil {
+	if err := r.source.ports.Projector.OweRepair(ctx); err != nil {
 		return err
 	}
 	if err := r.source.store(ctx, r.stream, r.shard, next); err != nil {
@@ -125,7 +132,6 @@ func (r *reader) lost(ctx context.Context, onward kind, why string) error {
 	}
 	r.source.counters.Lost.Add(1)
 	r.position, r.iterator = next, ""
-	r.repairs.start()
 	return nil
 }
 
@@ -142,7 +148,7 @@ func (r *reader) deliver(ctx context.Context) (wait time.Duration, err error) {
 		}
 	}
 	r.position, r.iterator, r.page = p.behind, p.next, nil
-	r.progress.projected(p)
+	r.tell(func(s *shardStatus) { s.projected(p) })
 	r.source.counters.Records.Add(int64(len(p.records)))
 	if p.read == 0 {
 		r.source.counters.Empty.Add(1)
@@ -164,4 +170,19 @@ func (s *Source) iterator(ctx context.Context, stream, shard string, at position
 		return "", fmt.Errorf("take an iterator of shard %s at %s: %w", shard, at, err)
 	}
 	return aws.ToString(answer.ShardIterator), nil
+}
+
+func isNotFound(err error) bool {
+	var fault *types.ResourceNotFoundException
+	return errors.As(err, &fault)
+}
+
+func isExpired(err error) bool {
+	var fault *types.ExpiredIteratorException
+	return errors.As(err, &fault)
+}
+
+func isTrimmed(err error) bool {
+	var fault *types.TrimmedDataAccessException
+	return errors.As(err, &fault)
 }

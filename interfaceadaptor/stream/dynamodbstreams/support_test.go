@@ -2,48 +2,36 @@ package dynamodbstreams_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-	"example.com/threads/domain/ident"
-	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
-	"example.com/threads/interfaceadaptor/threadcodec"
-	"example.com/threads/usecase"
 )
 
 var discard = slog.New(slog.DiscardHandler)
 
 const arn = "arn:aws:dynamodb:us-east-1:000000000000:table/journal/stream/1"
 
-// recordOf is the stream's record of event seqNr of the one thread that the tests write to.
+// recordOf is the stream's record of event seqNr of the one aggregate that the tests write to.
 func recordOf(seqNr uint64, at time.Time) types.Record {
-	id := ident.New[thread.Thread](time.Unix(1, 0), [10]byte{1})
-	user := ident.New[ident.UserAccount](time.Unix(1, 0), [10]byte{2})
-	payload, err := threadcodec.Events().Encode(usecase.Recorded[thread.Event]{
-		Envelope: usecase.Envelope{
-			EventID: ident.New[thread.Event](at, [10]byte{byte(seqNr)}).String(), AggregateType: thread.AggregateType, AggregateID: id.String(), SeqNr: seqNr, OccurredAt: at.UTC().Truncate(time.Microsecond),
-			Caller: usecase.Caller{Executor: user.String()},
-		},
-		Event: thread.Deleted{},
-	})
-	if err != nil {
-		panic(err)
-	}
+	const id = "01H42KBHCW1BZG504J4ZXKA2F2"
 	return types.Record{
 		EventName: types.OperationTypeInsert,
 		Dynamodb: &types.StreamRecord{
 			SequenceNumber: aws.String(fmt.Sprintf("%021d", seqNr)), ApproximateCreationDateTime: aws.Time(at),
 			NewImage: map[string]types.AttributeValue{
-				"pkey":    &types.AttributeValueMemberS{Value: "thread-7"},
-				"aid":     &types.AttributeValueMemberS{Value: "thread-" + id.String()},
-				"seq_nr":  &types.AttributeValueMemberN{Value: fmt.Sprint(seqNr)},
-				"payload": &types.AttributeValueMemberS{Value: string(payload)},
+				"pkey":        &types.AttributeValueMemberS{Value: "order-7"},
+				"aid":         &types.AttributeValueMemberS{Value: "order-" + id},
+				"seq_nr":      &types.AttributeValueMemberN{Value: fmt.Sprint(seqNr)},
+				"payload":     &types.AttributeValueMemberS{Value: `{"number":` + fmt.Sprint(seqNr) + `}`},
+				"occurred_at": &types.AttributeValueMemberN{Value: fmt.Sprint(at.UnixMilli())},
 			},
 		},
 	}
@@ -62,18 +50,16 @@ func start(ctx context.Context, streams *aws24h, store *memory, settings dynamod
 	source := dynamodbstreams.New("journal", dynamodbstreams.Ports{
 		Tables: streams, Streams: streams, Projector: store, Checkpoints: store, Log: discard,
 	}, settings)
-	return source, run(ctx, source)
+	return source, run(ctx, source, store)
 }
 
-// run runs a source until the returned stop is called, which waits for its end.
-func run(ctx context.Context, source *dynamodbstreams.Source) (stop func()) {
+// run runs a source, and the repairs that it asks for, until the returned stop is called, which waits for its end.
+func run(ctx context.Context, source *dynamodbstreams.Source, store *memory) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		source.Run(ctx)
-	}()
-	return func() { cancel(); <-ended }
+	var running sync.WaitGroup
+	running.Go(func() { source.Run(ctx) })
+	running.Go(func() { store.repairWhenDue(ctx) })
+	return func() { cancel(); running.Wait() }
 }
 
 // eventually fails the test unless check becomes nil within a minute of the fake clock.
@@ -103,8 +89,8 @@ func (m *memory) hasRows(n int) error {
 func (m *memory) settled() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if state := m.checkpoints[arn]["repair"]; state != "done" {
-		return fmt.Errorf("the repair is %q", state)
+	if m.due {
+		return errors.New("a repair is due")
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/stream/relational"
 	"example.com/threads/usecase/projection"
 )
@@ -20,7 +21,7 @@ func BenchmarkVisible(b *testing.B) {
 	s := newSystem(b, "sqlite:"+filepath.Join(folder, "events.db"), "sqlite:"+filepath.Join(folder, "rows.db"))
 	rows := &watch{at: map[projection.Head]time.Time{}}
 	rows.changed.L = &rows.mutex
-	projector := projection.New(s.readModel, repository.NewJournalReader(s.gateway), projection.Options{Notify: rows.notify})
+	projector := projection.New(s.readModel, stream.NewJournalReader(s.gateway), projection.Options{Notify: rows.notify}, chatrows.Handlers()...)
 	source := s.source(b, projector, relational.Settings{})
 	s.onAppend = source.Wake
 	run(b, source)

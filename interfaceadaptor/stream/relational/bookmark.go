@@ -41,8 +41,8 @@ func (s *Source) locate(ctx context.Context) (bookmark, error) {
 		switch {
 		case checkpoint.Shard != shard:
 		case err != nil || position > end:
-			s.ports.Log.ErrorContext(ctx, "the read model has come further than this event store, as after a backup was restored: "+
-				"rows of events that are gone stay as they are; make the read model anew",
+			s.ports.Log.ErrorContext(ctx, "the projection has come further than this event store, as after a backup was restored: "+
+				"rows of events that are gone stay as they are; make the rows anew (docs/operations.md)",
 				"position", checkpoint.Position, "end", end)
 		default:
 			at.position = position

@@ -3,10 +3,12 @@ package relational
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/usecase/projection"
 )
 
 // Source feeds a projector from a queue. At most one process should run one for a read model: two of them do no harm
@@ -17,6 +19,15 @@ type Source struct {
 	counters Counters
 	wake     chan struct{} // holds a token from Wake until the next poll
 	meter    meter
+}
+
+// Counters are what a source has done since it was made. They only grow.
+type Counters struct {
+	Polls    atomic.Int64 // reads that were answered
+	Empty    atomic.Int64 // of them, those without an event
+	Failures atomic.Int64 // reads and batches that failed, to be tried again
+	Records  atomic.Int64 // events handed over and projected
+	Skipped  atomic.Int64 // events that name no aggregate
 }
 
 // New makes a source. Nothing is called before [Source.Run].
@@ -42,9 +53,11 @@ func (s *Source) Wake() {
 // waits for what does not answer - the queue, the read model - and says so in the log. It is called once.
 func (s *Source) Run(ctx context.Context) {
 	var at bookmark
-	err := stream.Persist(ctx, s.reporter(ctx, "the queue of events or its checkpoint can't be read; tried again"), func(ctx context.Context) (err error) {
-		at, err = s.locate(ctx)
-		return err
+	err := stream.Retry(ctx, s.reporter(ctx, "the queue of events or its checkpoint can't be read; tried again"), func(ctx context.Context) (err error) {
+		if at, err = s.locate(ctx); err != nil {
+			return err
+		}
+		return s.ports.Projector.Begin(ctx, at.position == 0)
 	})
 	if err != nil {
 		return
@@ -74,7 +87,7 @@ func (s *Source) Run(ctx context.Context) {
 
 // read gets the next page, however long that takes. It fails only when ctx ends.
 func (s *Source) read(ctx context.Context, position uint64) (page []eventstore.Queued, err error) {
-	err = stream.Persist(ctx, s.reporter(ctx, "the queue of events can't be read; tried again"), func(ctx context.Context) (err error) {
+	err = stream.Retry(ctx, s.reporter(ctx, "the queue of events can't be read; tried again"), func(ctx context.Context) (err error) {
 		page, err = s.ports.Queue.Read(ctx, position, s.settings.PageSize)
 		return err
 	})
@@ -92,13 +105,28 @@ func (s *Source) read(ctx context.Context, position uint64) (page []eventstore.Q
 // project has a page projected, however long that takes. It fails only when ctx ends.
 func (s *Source) project(ctx context.Context, queue string, page []eventstore.Queued) error {
 	batch := s.batchOf(ctx, queue, page)
-	err := stream.Persist(ctx, s.reporter(ctx, "a batch could not be projected; tried again"), func(ctx context.Context) error {
+	err := stream.Retry(ctx, s.reporter(ctx, "a batch could not be projected; tried again"), func(ctx context.Context) error {
 		return stream.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
 	})
 	if err == nil {
 		s.counters.Records.Add(int64(len(batch.Records)))
 	}
 	return err
+}
+
+// batchOf makes a page into records. What names no aggregate is skipped and counted.
+func (s *Source) batchOf(ctx context.Context, queue string, page []eventstore.Queued) projection.Batch {
+	batch := projection.Batch{Checkpoint: bookmark{queue, page[len(page)-1].Position}.checkpoint()}
+	for _, queued := range page {
+		key, err := stream.KeyOf(queued.ID.Tenant, queued.ID.Type, queued.ID.ULID)
+		if err != nil {
+			s.counters.Skipped.Add(1)
+			s.ports.Log.WarnContext(ctx, "an event of the queue is skipped: it names no aggregate", "sequence_number", queued.Position, "reason", err)
+			continue
+		}
+		batch.Records = append(batch.Records, projection.Record{Key: key, SeqNr: queued.SeqNr, Payload: queued.Payload})
+	}
+	return batch
 }
 
 // rest waits for the time to pass, or, once gather is over, for a Wake. It tells whether ctx is still alive.

@@ -19,6 +19,7 @@ import (
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/stream"
@@ -73,10 +74,10 @@ func newSystem(t testing.TB, eventsURL, rowsURL string) *system {
 			t.Error(err)
 		}
 	})
-	if s.readModel, err = projectionstore.New(s.rows); err != nil {
+	if s.readModel, err = projectionstore.New(s.rows, chatrows.Projection); err != nil {
 		t.Fatal(err)
 	}
-	s.projector = projection.New(s.readModel, repository.NewJournalReader(s.gateway), projection.Options{Logger: logger})
+	s.projector = projection.New(s.readModel, stream.NewJournalReader(s.gateway), projection.Options{Logger: logger}, chatrows.Handlers()...)
 	return s
 }
 

@@ -34,7 +34,7 @@ func inOrder(t *testing.T, db Database) {
 func anyDelivery(t *testing.T, db Database) {
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
-		threads := rapid.IntRange(1, 4).Draw(rt, "threads")
+		ledgers := rapid.IntRange(1, 4).Draw(rt, "ledgers")
 		steps := rapid.IntRange(0, 60).Draw(rt, "steps")
 		loss := rapid.IntRange(0, 60).Draw(rt, "percent lost")
 		doubles := rapid.IntRange(0, 60).Draw(rt, "percent doubled")
@@ -44,7 +44,7 @@ func anyDelivery(t *testing.T, db Database) {
 		random := mathrand.New(mathrand.NewPCG(seed, 0))
 
 		journal := NewJournal()
-		told := history(rt, journal, random, threads, steps)
+		told := history(rt, journal, random, ledgers, steps)
 		told = deliver(told, random, loss, doubles, window)
 		projector := newProjector(&crashing{Database: db, random: random, percent: crashes}, journal, newClock())
 		for len(told) > 0 {
@@ -53,7 +53,7 @@ func anyDelivery(t *testing.T, db Database) {
 			untilDone(rt, func() error { _, err := projector.Project(t.Context(), batch); return err })
 			told = told[n:]
 		}
-		// The source may have lost the last of a thread's events, and nobody hears of them until the repair.
+		// The source may have lost the last of a ledger's events, and nobody hears of them until the repair.
 		untilDone(rt, func() error { _, err := projector.Repair(t.Context()); return err })
 		if err := difference(t.Context(), db, journal); err != nil {
 			rt.Fatalf("%v", err)
@@ -61,17 +61,17 @@ func anyDelivery(t *testing.T, db Database) {
 	})
 }
 
-// history lets things happen to threads of two tenants, and is what a perfect source tells of it.
-func history(t tb, journal *Journal, random *mathrand.Rand, threads, steps int) []projection.Record {
+// history lets things happen to ledgers of two tenants, and is what a perfect source tells of it.
+func history(t tb, journal *Journal, random *mathrand.Rand, ledgers, steps int) []projection.Record {
 	var stories []*story
 	known := make(map[usecase.Key]int)
 	var told []projection.Record
-	for i := range threads {
+	for i := range ledgers {
 		stories = append(stories, begin(t, journal, []string{"", "acme"}[i%2]))
 	}
-	for step := range threads + steps {
-		s := stories[random.IntN(threads)]
-		if step >= threads {
+	for step := range ledgers + steps {
+		s := stories[random.IntN(ledgers)]
+		if step >= ledgers {
 			s.anything(random)
 		} else {
 			s = stories[step]
@@ -96,7 +96,7 @@ func deliver(told []projection.Record, random *mathrand.Rand, loss, doubles, win
 			continue
 		}
 		if random.IntN(50) == 0 {
-			record = projection.Record{Key: record.Key, SeqNr: record.SeqNr, Err: Unreadable(record.Event)}
+			record = projection.Record{Key: record.Key, SeqNr: record.SeqNr, Payload: []byte("{")}
 		}
 		delivered = append(delivered, moved{i + random.IntN(window+1), record})
 		if random.IntN(100) < doubles {

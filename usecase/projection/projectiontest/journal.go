@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 )
@@ -16,9 +15,10 @@ import (
 // Journal is a [projection.Journal] in memory. Its faults are set by tests. It may be used concurrently.
 type Journal struct {
 	mu         sync.Mutex
-	events     map[usecase.Key][]usecase.Recorded[thread.Event]
+	events     map[usecase.Key][]projection.Event
 	unreadable map[usecase.Key]uint64 // the event that can't be read
 	failing    map[usecase.Key]bool
+	heads      map[usecase.Key]int
 	longest    int // the most events that one call of EventsAfter has given
 	onRead     func(usecase.Key)
 }
@@ -26,77 +26,74 @@ type Journal struct {
 // NewJournal is an empty journal without faults.
 func NewJournal() *Journal {
 	return &Journal{
-		events:     make(map[usecase.Key][]usecase.Recorded[thread.Event]),
+		events:     make(map[usecase.Key][]projection.Event),
 		unreadable: make(map[usecase.Key]uint64),
 		failing:    make(map[usecase.Key]bool),
+		heads:      make(map[usecase.Key]int),
 		onRead:     func(usecase.Key) {},
 	}
 }
 
-// Append adds an event at the end of its thread.
-func (j *Journal) Append(event usecase.Recorded[thread.Event]) {
+// Append adds an event at the end of its ledger.
+func (j *Journal) Append(event projection.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.events[event.Key()] = append(j.events[event.Key()], event)
 }
 
-// Break makes an event of a thread unreadable; 0 mends the thread.
+// Break makes an event of a ledger unreadable; 0 mends the ledger.
 func (j *Journal) Break(key usecase.Key, seqNr uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.unreadable[key] = seqNr
 }
 
-// Fail makes every read of a thread fail, or not any more.
+// Fail makes every read of a ledger fail, or not any more.
 func (j *Journal) Fail(key usecase.Key, failing bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.failing[key] = failing
 }
 
-// Of is what a thread's events are.
-func (j *Journal) Of(key usecase.Key) []usecase.Recorded[thread.Event] {
+// Of is what a ledger's events are.
+func (j *Journal) Of(key usecase.Key) []projection.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.events[key])
 }
 
-// Keys are the threads that there are.
+// Keys are the ledgers that there are.
 func (j *Journal) Keys() []usecase.Key {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Collect(maps.Keys(j.events))
 }
 
-// Unreadable is the error that EventsAfter gives for a broken event.
-func Unreadable(event usecase.Recorded[thread.Event]) *projection.UnreadableError {
-	return &projection.UnreadableError{
-		Key: event.Key(), SeqNr: event.SeqNr, EventID: event.EventID, Payload: []byte("{broken\xff"), Cause: errors.New("unexpected end"),
-	}
-}
-
 // EventsAfter implements [projection.Journal].
-func (j *Journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) iter.Seq2[usecase.Recorded[thread.Event], error] {
-	return func(yield func(usecase.Recorded[thread.Event], error) bool) {
+func (j *Journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+	return func(yield func(projection.Record, error) bool) {
 		j.mu.Lock()
-		events, broken, failing, onRead := slices.Clone(j.events[key]), j.unreadable[key], j.failing[key], j.onRead
+		events, unreadable, failing, onRead := slices.Clone(j.events[key]), j.unreadable[key], j.failing[key], j.onRead
+		if head, set := j.heads[key]; set {
+			events = events[:head]
+		}
 		j.mu.Unlock()
 		onRead(key)
 		if failing {
-			yield(usecase.Recorded[thread.Event]{}, errors.New("no answer"))
+			yield(projection.Record{}, errors.New("no answer"))
 			return
 		}
 		given := 0
 		for _, event := range events {
-			switch {
-			case event.SeqNr <= after:
+			if event.SeqNr <= after {
 				continue
-			case event.SeqNr == broken:
-				yield(usecase.Recorded[thread.Event]{}, Unreadable(event))
-				return
+			}
+			record := recordOf(event)
+			if event.SeqNr == unreadable {
+				record = broken(event)
 			}
 			given++
-			if !yield(event, nil) {
+			if !yield(record, nil) {
 				break
 			}
 		}
@@ -107,17 +104,27 @@ func (j *Journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) 
 }
 
 // Heads implements [projection.Journal].
-func (j *Journal) Heads(context.Context) iter.Seq2[projection.Head, error] {
+func (j *Journal) Heads(_ context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
 	return func(yield func(projection.Head, error) bool) {
 		for _, key := range j.Keys() {
-			if !yield(projection.Head{Key: key, Version: uint64(len(j.Of(key)))}, nil) {
+			if key.Type == aggregateType && !yield(projection.Head{Key: key, Version: uint64(len(j.Of(key)))}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// OnRead calls do with every read of a thread, after the read has seen what it will see.
+// SetHead makes the head of a ledger show another version than the journal has; without one it is what it should be.
+func (j *Journal) SetHead(key usecase.Key, version ...int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.heads, key)
+	if len(version) > 0 {
+		j.heads[key] = version[0]
+	}
+}
+
+// OnRead calls do with every read of a ledger, after the read has seen what it will see.
 func (j *Journal) OnRead(do func(usecase.Key)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -16,7 +16,7 @@ func retryInTime(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	s := begin(t, journal, "")
 	journal.Break(s.key, 1)
-	records := []projection.Record{{Key: s.key, SeqNr: 1, Err: Unreadable(journal.Of(s.key)[0])}}
+	records := []projection.Record{broken(journal.Of(s.key)[0])}
 	project(t, newProjector(db, journal, clock), records...)
 	parkedAt := clock.read()
 
@@ -62,24 +62,24 @@ func retryInTime(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// retryBesideTheSource: what the source tells of while a parked thread catches up is in the rows afterwards, whether
-// it comes just before the retry's last look at the journal or just after it, and whether the thread has a row by then.
+// retryBesideTheSource: what the source tells of while a parked ledger catches up is in the rows afterwards, whether
+// it comes just before the retry's last look at the journal or just after it, and whether the ledger has a row by then.
 func retryBesideTheSource(t *testing.T, db Database) {
 	for name, c := range map[string]struct {
-		unreadable uint64 // 1: the thread has no row
+		unreadable uint64 // 1: the ledger has no row
 		before     int    // the read of the journal after which the source tells of an event that is held; 0: none
-		lastLook   int    // the read that finds nothing more, in the transaction that releases the thread
+		lastLook   int    // the read that finds nothing more, in the transaction that releases the ledger
 	}{
 		"row":    {unreadable: 2, before: 1, lastLook: 4},
 		"no row": {unreadable: 1, before: 0, lastLook: 2},
 	} {
 		journal, clock := NewJournal(), newClock()
 		s := begin(t, journal, "")
-		s.post("second")
+		s.write("second")
 		journal.Break(s.key, c.unreadable)
 		projector, other := newProjector(db, journal, clock), newProjector(db, journal, clock)
 		records := s.all()
-		records[c.unreadable-1] = projection.Record{Key: s.key, SeqNr: c.unreadable, Err: Unreadable(records[c.unreadable-1].Event)}
+		records[c.unreadable-1] = broken(journal.Of(s.key)[c.unreadable-1])
 		project(t, projector, records...)
 		journal.Break(s.key, 0)
 
@@ -88,13 +88,13 @@ func retryBesideTheSource(t *testing.T, db Database) {
 		journal.OnRead(func(usecase.Key) {
 			switch int(reads.Add(1)) {
 			case c.before:
-				s.post("before the last look")
+				s.write("before the last look")
 				if outcome := project(t, other, s.records(3, 3)...); outcome.Held != 1 {
 					t.Errorf("%s: not held: %+v", name, outcome)
 				}
 			case c.lastLook:
-				s.post("after the last look")
-				last := s.records(s.version, s.version)
+				s.write("after the last look")
+				last := s.records(s.version(), s.version())
 				go func() {
 					_, err := other.Project(t.Context(), projection.Batch{Records: last})
 					beside <- err
@@ -116,4 +116,29 @@ func retryBesideTheSource(t *testing.T, db Database) {
 		}
 		expectRows(t, db, journal)
 	}
+}
+
+// parkedHalfway: a parked ledger that is being caught up with in several transactions stays parked in between: what a source
+// tells of meanwhile waits.
+func parkedHalfway(t *testing.T, db Database) {
+	journal, clock := NewJournal(), newClock()
+	s := begin(t, journal, "")
+	for range 30 {
+		s.write("one of many")
+	}
+	journal.Break(s.key, 1)
+	projector, other := newProjector(db, journal, clock), newProjector(db, journal, clock)
+	project(t, projector, broken(journal.Of(s.key)[0]))
+	journal.Break(s.key, 0)
+
+	held := 0
+	journal.OnRead(func(usecase.Key) {
+		if at := versionOf(t.Context(), t, db, s.key); at > 0 && at < 31 && held == 0 {
+			held = project(t, other, s.records(at+1, at+1)...).Held
+		}
+	})
+	if outcome, err := projector.RetryParked(t.Context()); err != nil || outcome.Released != 1 || held != 1 {
+		t.Errorf("%+v, %v; %d held", outcome, err, held)
+	}
+	expectRows(t, db, journal)
 }

@@ -1,13 +1,11 @@
 package projectiontest
 
 import (
-	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
-	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 )
 
@@ -15,40 +13,40 @@ import (
 func brokenRecord(t *testing.T, db Database) {
 	journal := NewJournal()
 	s := begin(t, journal, "")
-	s.post("one")
-	s.post("two")
+	s.write("one")
+	s.write("two")
 	records := s.all()
-	records[1] = projection.Record{Key: s.key, SeqNr: 2, Err: Unreadable(records[1].Event)}
-	expectOutcome(t, project(t, newProjector(db, journal, newClock()), records...), projection.Outcome{Applied: 1, Filled: 2})
+	records[1] = broken(journal.Of(s.key)[1])
+	expectOutcome(t, project(t, newProjector(db, journal, newClock()), records...), projection.Outcome{Applied: 1, Filled: 2, Unreadable: 1})
 	expectRows(t, db, journal)
 }
 
-// unreadableEvent: an event that nobody can read stops its thread, before itself, and no other; mended, the thread
+// unreadableEvent: an event that nobody can read stops its ledger, before itself, and no other; mended, the ledger
 // catches up with all that was held.
 func unreadableEvent(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	bad, good := begin(t, journal, "acme"), begin(t, journal, "acme")
 	for i := range 20 {
-		bad.post(fmt.Sprint("bad ", i))
-		good.post(fmt.Sprint("good ", i))
+		bad.write(fmt.Sprint("bad ", i))
+		good.write(fmt.Sprint("good ", i))
 	}
 	journal.Break(bad.key, 10)
 	projector := newProjector(db, journal, clock)
 	records := append(bad.all(), good.all()...)
-	records[9] = projection.Record{Key: bad.key, SeqNr: 10, Err: Unreadable(records[9].Event)}
-	expectOutcome(t, project(t, projector, records...), projection.Outcome{Applied: 9 + 21, Parked: 1})
+	records[9] = broken(journal.Of(bad.key)[9])
+	expectOutcome(t, project(t, projector, records...), projection.Outcome{Applied: 9 + 21, Parked: 1, Unreadable: 1})
 	expectVersion(t, db, bad.key, 9)
 	expectVersion(t, db, good.key, 21)
 
 	letter, parked := letterOf(t, db, bad.key)
 	event := journal.Of(bad.key)[9]
-	if !parked || letter.SeqNr != 10 || letter.EventID != event.EventID || string(letter.Payload) != "{broken\xff" ||
+	if !parked || letter.SeqNr != 10 || letter.EventID != event.EventID || string(letter.Payload) != "broken "+event.EventID ||
 		!strings.Contains(letter.Reason, "unexpected end") || letter.Attempts != 1 || !letter.ParkedAt.Equal(clock.read()) || !letter.RetryAt.After(clock.read()) {
 		t.Errorf("the dead letter is %+v", letter)
 	}
 
-	bad.post("later")
-	good.post("later")
+	bad.write("later")
+	good.write("later")
 	expectOutcome(t, project(t, projector, append(bad.records(5, 22), good.records(22, 22)...)...), projection.Outcome{Applied: 1, Duplicates: 5, Held: 13})
 	expectVersion(t, db, bad.key, 9)
 	journal.Break(bad.key, 0)
@@ -60,38 +58,32 @@ func unreadableEvent(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// unfitEvent: an event that contradicts the rows stops its thread.
+// unfitEvent: an event that contradicts the rows stops its ledger.
 func unfitEvent(t *testing.T, db Database) {
 	journal := NewJournal()
 	bad, good := begin(t, journal, ""), begin(t, journal, "")
-	forged := func(seqNr uint64, event thread.Event) {
-		journal.Append(usecase.Recorded[thread.Event]{
-			Envelope: usecase.Envelope{EventID: newID[thread.Event]().String(), AggregateType: bad.key.Type, AggregateID: bad.key.ID, SeqNr: seqNr, OccurredAt: bad.at},
-			Event:    event,
-		})
-	}
-	forged(2, thread.Renamed{Name: bad.name("fits")})
-	forged(3, thread.MessageDeleted{Message: newID[thread.Message]()})
+	bad.append(entry{Text: "fits", Edits: 1})
+	bad.append(entry{Text: "edits what was never written", Edits: 9})
 	records := append(good.all(), recordOf(journal.Of(bad.key)[2]), recordOf(journal.Of(bad.key)[1]), recordOf(journal.Of(bad.key)[0]))
 	expectOutcome(t, project(t, newProjector(db, journal, newClock()), records...), projection.Outcome{Applied: 3, Parked: 1})
 	expectVersion(t, db, bad.key, 2)
-	if letter, parked := letterOf(t, db, bad.key); !parked || letter.SeqNr != 3 || !strings.Contains(letter.Reason, "is not in the thread") {
+	if letter, parked := letterOf(t, db, bad.key); !parked || letter.SeqNr != 3 || !strings.Contains(letter.Reason, "is not in the ledger") {
 		t.Errorf("the dead letter is %+v", letter)
 	}
 }
 
-// silentJournal: where the journal does not answer for a thread with a gap, that thread waits and no other.
+// silentJournal: where the journal does not answer for a ledger with a gap, that ledger waits and no other.
 func silentJournal(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	silent, good := begin(t, journal, ""), begin(t, journal, "")
-	silent.post("lost by the source")
-	silent.post("told")
+	silent.write("lost by the source")
+	silent.write("told")
 	journal.Fail(silent.key, true)
 	projector := newProjector(db, journal, clock)
 	records := append(silent.records(3, 3), good.all()...)
 	expectOutcome(t, project(t, projector, records...), projection.Outcome{Applied: 1, Parked: 1})
 	expectVersion(t, db, good.key, 1)
-	if letter, parked := letterOf(t, db, silent.key); !parked || letter.SeqNr != 1 || !strings.Contains(letter.Reason, "no answer") {
+	if letter, parked := letterOf(t, db, silent.key); !parked || letter.SeqNr != 3 || !strings.Contains(letter.Reason, "no answer") {
 		t.Errorf("the dead letter is %+v", letter)
 	}
 	if outcome, err := projector.RetryParked(t.Context()); err != nil || outcome.Parked != 1 {
@@ -105,34 +97,42 @@ func silentJournal(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// recordOfNoEvent: an event that the journal does not have does not get into the rows, and the thread goes on.
-func recordOfNoEvent(t *testing.T, db Database) {
-	journal, clock := NewJournal(), newClock()
-	s := begin(t, journal, "")
-	projector := newProjector(db, journal, clock)
-	forged := s.all()[0]
-	forged.SeqNr, forged.Event.SeqNr, forged.Event.Event = 5, 5, thread.Renamed{Name: s.name("forged")}
-	expectOutcome(t, project(t, projector, append(s.all(), forged)...), projection.Outcome{Applied: 1, Parked: 1})
-	if letter, parked := letterOf(t, db, s.key); !parked || !strings.Contains(letter.Reason, "the journal ends with event 1") {
-		t.Errorf("the dead letter is %+v", letter)
+// contradictoryHead: where the source told of an event that is beyond what the head shows, the ledger is parked until
+// the head is mended: not let go in between, and told of once.
+func contradictoryHead(t *testing.T, db Database) {
+	for name, head := range map[string]int{"behind": 2, "missing": 0} {
+		journal, clock := NewJournal(), newClock()
+		s := begin(t, journal, "")
+		s.write("second")
+		s.write("third")
+		journal.SetHead(s.key, head)
+		var log strings.Builder
+		projector := newProjectorOf(db, journal, projection.Options{Now: clock.read, Logger: slog.New(slog.NewTextHandler(&log, nil))}, ledgerType)
+		project(t, projector, append(s.records(1, min(uint64(head), 1)), s.records(3, 3)...)...)
+		for attempt := range 5 {
+			letter, parked := letterOf(t, db, s.key)
+			if !parked || letter.SeqNr != 3 || !strings.Contains(letter.Reason, fmt.Sprintf("ends with event %d", head)) || !strings.Contains(letter.Reason, "mend the head") {
+				t.Fatalf("%s: before attempt %d the dead letter is %+v", name, attempt, letter)
+			}
+			clock.move(hour)
+			if outcome, err := projector.RetryParked(t.Context()); err != nil || outcome.Released != 0 {
+				t.Errorf("%s: %+v, %v", name, outcome, err)
+			}
+		}
+		if told := strings.Count(log.String(), "is parked"); told != 1 {
+			t.Errorf("%s: told %d times:\n%s", name, told, log.String())
+		}
+		journal.SetHead(s.key)
+		clock.move(hour)
+		if outcome, err := projector.RetryParked(t.Context()); err != nil || outcome.Released != 1 {
+			t.Errorf("%s, mended: %+v, %v", name, outcome, err)
+		}
+		expectRows(t, db, journal)
 	}
-	if outcome, err := projector.RetryParked(t.Context()); err != nil || outcome.Released != 1 {
-		t.Errorf("%+v, %v", outcome, err)
-	}
-	s.post("true")
-	project(t, projector, s.records(2, 2)...)
-	expectRows(t, db, journal)
 }
 
-func recordOfNoThread(t *testing.T, db Database) {
-	journal := NewJournal()
-	s := begin(t, journal, "")
-	broken := projection.Record{Err: &projection.UnreadableError{Cause: errors.New("no key")}}
-	expectOutcome(t, project(t, newProjector(db, journal, newClock()), append(s.all(), broken)...), projection.Outcome{Applied: 1, Unusable: 1})
-	expectRows(t, db, journal)
-}
-
-// refusedData: when the database does not take one thread's data, the rest of the batch gets there, checkpoint included.
+// refusedData: when the database does not take one ledger's data, the rest of the batch gets there, checkpoint
+// included.
 func refusedData(t *testing.T, db Database) {
 	journal := NewJournal()
 	var records []projection.Record
@@ -140,7 +140,7 @@ func refusedData(t *testing.T, db Database) {
 	for i := range 5 {
 		s := begin(t, journal, "acme")
 		for j := range 6 {
-			s.post(fmt.Sprintf("text %d %d", i, j))
+			s.write(fmt.Sprintf("text %d %d", i, j))
 		}
 		stories = append(stories, s)
 		records = append(records, s.all()...)

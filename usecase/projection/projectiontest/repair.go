@@ -1,11 +1,13 @@
 package projectiontest
 
 import (
+	"context"
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"example.com/threads/usecase/projection"
 )
@@ -15,11 +17,11 @@ func chunkedFill(t *testing.T, db Database) {
 	journal := NewJournal()
 	s := begin(t, journal, "")
 	for i := range 2000 {
-		s.post(fmt.Sprint("text ", i))
+		s.write(fmt.Sprint("text ", i))
 	}
 	commits := 0
 	observed := &watched{Database: db, committed: func() { commits++ }}
-	projector := projection.New(observed, journal, projection.Options{FillEvents: 150})
+	projector := newProjectorOf(observed, journal, projection.Options{FillEvents: 150}, ledgerType)
 	expectOutcome(t, project(t, projector, s.records(2001, 2001)...), projection.Outcome{Filled: 2001})
 	expectRows(t, db, journal)
 	if commits != 1+14 || journal.Longest() > 150 {
@@ -34,21 +36,21 @@ func repair(t *testing.T, db Database) {
 	told := history(t, journal, random, 30, 500)
 	projector := newProjector(db, journal, clock)
 	project(t, projector, told[:200]...)
-	broken := begin(t, journal, "acme")
-	broken.post("unreadable")
-	journal.Break(broken.key, 2)
+	bad := begin(t, journal, "acme")
+	bad.write("unreadable")
+	journal.Break(bad.key, 2)
 
 	outcome, err := projector.Repair(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectOutcome(t, outcome, projection.Outcome{Filled: len(told) - 200 + 1, Parked: 1})
-	journal.Break(broken.key, 0)
+	expectOutcome(t, outcome, projection.Outcome{Filled: len(told) - 200 + 1, Parked: 1, Repairs: 1})
+	journal.Break(bad.key, 0)
 	if _, err := projector.RetryParked(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	expectRows(t, db, journal)
-	if outcome, err := projector.Repair(t.Context()); err != nil || outcome != (projection.Outcome{}) {
+	if outcome, err := projector.Repair(t.Context()); err != nil || outcome != (projection.Outcome{Repairs: 1}) {
 		t.Errorf("again: %+v, %v", outcome, err)
 	}
 }
@@ -70,19 +72,19 @@ func repairBesideTheSource(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// notify: every commit tells the threads that have changed, and their versions, and no others.
+// notify: every commit tells the ledgers that have changed, and their versions, and no others.
 func notify(t *testing.T, db Database) {
 	journal := NewJournal()
 	near, far := begin(t, journal, ""), begin(t, journal, "acme")
-	far.post("lost")
-	far.post("told")
+	far.write("lost")
+	far.write("told")
 	var told []projection.Head
-	projector := projection.New(db, journal, projection.Options{Notify: func(changed []projection.Head) {
+	projector := newProjectorOf(db, journal, projection.Options{Notify: func(changed []projection.Head) {
 		for _, head := range changed {
 			expectVersion(t, db, head.Key, head.Version)
 		}
 		told = append(told, changed...)
-	}})
+	}}, ledgerType)
 	project(t, projector, append(near.all(), far.records(3, 3)...)...)
 	if want := []projection.Head{{Key: near.key, Version: 1}, {Key: far.key, Version: 3}}; !slices.Equal(told, want) {
 		t.Errorf("told of %v instead of %v", told, want)
@@ -91,5 +93,49 @@ func notify(t *testing.T, db Database) {
 	project(t, projector, append(near.all(), far.all()...)...)
 	if len(told) > 0 {
 		t.Errorf("duplicates were told of: %v", told)
+	}
+}
+
+// loss: what a source says to have lost is brought by a repair, whenever the program dies, and no repair is due
+// afterwards.
+func loss(t *testing.T, db Database) {
+	journal, clock := NewJournal(), newClock()
+	first := newProjector(db, journal, clock)
+	if err := first.Begin(t.Context(), true); err != nil || !first.RepairSince().IsZero() {
+		t.Fatalf("a source that brings everything needs a repair: %v", err)
+	}
+	s := begin(t, journal, "")
+	if err := first.OweRepair(t.Context()); err != nil || first.RepairSince().IsZero() {
+		t.Fatal("no repair is due", err)
+	}
+
+	again := newProjector(db, journal, clock) // the first one died
+	if err := again.Begin(t.Context(), false); err != nil || again.RepairSince().IsZero() {
+		t.Fatal("no repair is due after a restart", err)
+	}
+	runUntil(t, again, func() bool { return again.RepairSince().IsZero() })
+	expectRows(t, db, journal)
+	expectVersion(t, db, s.key, 1)
+
+	last := newProjector(db, journal, clock)
+	if err := last.Begin(t.Context(), false); err != nil || !last.RepairSince().IsZero() {
+		t.Errorf("a repair is due after one: %v", err)
+	}
+}
+
+// runUntil runs a projector until done.
+func runUntil(t *testing.T, projector *projection.Projector, done func() bool) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	var running sync.WaitGroup
+	running.Go(func() { projector.Run(ctx) })
+	for !done() && ctx.Err() == nil {
+		<-time.After(time.Millisecond)
+	}
+	stop()
+	running.Wait()
+	if !done() {
+		t.Error("not done in time")
 	}
 }

@@ -1,8 +1,8 @@
 package projectiontest
 
 import (
+	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -11,15 +11,16 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Database is a fresh read model, and what tests do to it.
+// Database is a fresh store of a projection, with rows, and what tests do to it.
 type Database interface {
-	projection.ReadModel
+	projection.Store
 	projection.Checkpoints
-	// Refuse makes the database refuse every message with this text, for reasons of its own; "" none any more.
+	Lines
+	// Refuse makes the database refuse every line with this text, for reasons of its own; "" none any more.
 	Refuse(t *testing.T, text string)
 }
 
-// Run puts a read model through the contract. open gives a fresh one for every test.
+// Run puts a store through the contract. open gives a fresh one for every test.
 func Run(t *testing.T, open func(t *testing.T) Database) {
 	for name, test := range map[string]func(*testing.T, Database){
 		"in order":                          inOrder,
@@ -33,14 +34,17 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"chunked fill":                      chunkedFill,
 		"batch of many texts":               batchOfManyTexts,
 		"broken record, readable journal":   brokenRecord,
-		"unreadable event parks its thread": unreadableEvent,
+		"unreadable event parks its ledger": unreadableEvent,
 		"event that does not fit":           unfitEvent,
 		"journal that does not answer":      silentJournal,
-		"record of an event that is not":    recordOfNoEvent,
-		"record of no thread":               recordOfNoThread,
+		"head that contradicts the journal": contradictoryHead,
+		"type without a handler":            unregisteredType,
+		"type that is ignored":              ignoredType,
+		"loss":                              loss,
 		"refused data":                      refusedData,
 		"retry in time":                     retryInTime,
 		"retry beside the source":           retryBesideTheSource,
+		"parked halfway":                    parkedHalfway,
 		"repair":                            repair,
 		"repair beside the source":          repairBesideTheSource,
 		"notify":                            notify,
@@ -58,8 +62,17 @@ func (c *clock) read() time.Time { return c.now }
 
 func (c *clock) move(by time.Duration) { c.now = c.now.Add(by) }
 
-func newProjector(readModel projection.ReadModel, journal *Journal, clock *clock) *projection.Projector {
-	return projection.New(readModel, journal, projection.Options{Now: clock.read, Logger: slog.New(slog.DiscardHandler), FillEvents: 7, Attempts: 100})
+func newProjector(db Database, journal *Journal, clock *clock) *projection.Projector {
+	return newProjectorOf(db, journal, projection.Options{Now: clock.read, FillEvents: 7, Attempts: 100}, ledgerType)
+}
+
+// newProjectorOf makes a projector that knows these aggregate types.
+func newProjectorOf(db Database, journal *Journal, options projection.Options, types ...string) *projection.Projector {
+	var handlers []projection.Handler
+	for _, name := range types {
+		handlers = append(handlers, ledgers{name, db})
+	}
+	return projection.New(db, journal, options, handlers...)
 }
 
 // project projects records and fails the test where that fails.
@@ -79,22 +92,22 @@ func expectOutcome(t *testing.T, got, want projection.Outcome) {
 	}
 }
 
-func expectRows(t *testing.T, db projection.ReadModel, journal *Journal) {
+func expectRows(t *testing.T, db Database, journal *Journal) {
 	t.Helper()
 	if err := difference(t.Context(), db, journal); err != nil {
 		t.Error(err)
 	}
 }
 
-func expectVersion(t *testing.T, db projection.ReadModel, key usecase.Key, want uint64) {
+func expectVersion(t *testing.T, db Database, key usecase.Key, want uint64) {
 	t.Helper()
 	if got := versionOf(t.Context(), t, db, key); got != want {
 		t.Errorf("the rows are at version %d and should be at %d", got, want)
 	}
 }
 
-// letterOf is the dead letter of a thread, whenever it is due.
-func letterOf(t *testing.T, db projection.ReadModel, key usecase.Key) (projection.DeadLetter, bool) {
+// letterOf is the dead letter of a ledger, whenever it is due.
+func letterOf(t *testing.T, db Database, key usecase.Key) (projection.DeadLetter, bool) {
 	t.Helper()
 	letters, err := db.Parked(t.Context(), time.UnixMicro(1<<60), 100)
 	if err != nil {
@@ -108,3 +121,13 @@ func letterOf(t *testing.T, db projection.ReadModel, key usecase.Key) (projectio
 }
 
 var errCrash = errors.New("crash")
+
+// versionOf is how far a ledger is; 0 where it has no position.
+func versionOf(ctx context.Context, t tb, store projection.Store, key usecase.Key) uint64 {
+	t.Helper()
+	versions, err := store.Versions(ctx, []usecase.Key{key})
+	if err != nil {
+		t.Fatalf("read the version: %v", err)
+	}
+	return versions[key]
+}

@@ -65,7 +65,7 @@ func checkpointWithTheLastRows(t *testing.T, db Database) {
 	journal := NewJournal()
 	near, far := begin(t, journal, ""), begin(t, journal, "")
 	for i := range 30 {
-		far.post(fmt.Sprint("text ", i))
+		far.write(fmt.Sprint("text ", i))
 	}
 	commits := 0
 	observed := &watched{Database: db, committed: func() {
@@ -154,7 +154,7 @@ func firstInsertRace(t *testing.T, db Database) {
 		for range 5 {
 			s := begin(t, journal, "acme")
 			few = append(few, s.all()...)
-			s.post(fmt.Sprint("text ", round))
+			s.write(fmt.Sprint("text ", round))
 			many = append(many, s.all()...)
 		}
 		start := make(chan struct{})
@@ -174,52 +174,45 @@ func firstInsertRace(t *testing.T, db Database) {
 	}
 }
 
-// lock: who loads a thread's rows waits until the one who loaded them before has committed, and sees what that one made.
+// lock: who loads a position waits until the one who loaded it before has committed, and sees what that one made.
 func lock(t *testing.T, db Database) {
 	journal := NewJournal()
 	s := begin(t, journal, "")
-	projector := newProjector(db, journal, newClock())
-	project(t, projector, s.all()...)
-	s.post("while locked")
+	project(t, newProjector(db, journal, newClock()), s.all()...)
 
 	loaded, goOn := make(chan struct{}), make(chan struct{})
 	first := make(chan error, 1)
 	go func() {
 		first <- db.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			rows, err := tx.Load(ctx, projection.Wanted{Threads: []usecase.Key{s.key}})
-			if err != nil {
+			if _, err := tx.Load(ctx, []usecase.Key{s.key}); err != nil {
 				return err
 			}
 			close(loaded)
 			<-goOn
-			row := rows.Threads[s.key]
-			row.Name = "changed under the lock"
-			changes := projection.Changes{Rows: projection.NewRows(), At: time.Now()}
-			changes.Rows.Threads[s.key] = row
-			return tx.Save(ctx, changes)
+			return tx.Save(ctx, projection.Changes{Versions: map[usecase.Key]uint64{s.key: 7}, At: time.Now()})
 		})
 	}()
 	<-loaded
-	second := make(chan projection.Rows, 1)
+	second := make(chan map[usecase.Key]projection.Position, 1)
 	go func() {
 		_ = db.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			rows, err := tx.Load(ctx, projection.Wanted{Threads: []usecase.Key{s.key}})
-			second <- rows
+			positions, err := tx.Load(ctx, []usecase.Key{s.key})
+			second <- positions
 			return err
 		})
 	}()
 	select {
-	case rows := <-second:
+	case positions := <-second:
 		t.Errorf("the second one did not wait")
-		second <- rows
+		second <- positions
 	case <-time.After(200 * time.Millisecond):
 	}
 	close(goOn)
 	if err := <-first; err != nil {
 		t.Fatal(err)
 	}
-	if rows := <-second; rows.Threads[s.key].Name != "changed under the lock" {
-		t.Errorf("the second one saw %+v", rows.Threads[s.key])
+	if positions := <-second; positions[s.key].Version != 7 {
+		t.Errorf("the second one saw %+v", positions)
 	}
 }
 
@@ -227,7 +220,7 @@ func batchOfManyTexts(t *testing.T, db Database) {
 	journal := NewJournal()
 	s := begin(t, journal, strings.Repeat("z", 32))
 	for range 600 {
-		s.post(strings.Repeat("😀", 4000))
+		s.write(strings.Repeat("😀", 4000))
 	}
 	expectOutcome(t, project(t, newProjector(db, journal, newClock()), s.all()...), projection.Outcome{Applied: 601})
 	expectRows(t, db, journal)

@@ -1,4 +1,4 @@
-package projection
+package chat
 
 import (
 	"reflect"
@@ -10,7 +10,8 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/usecase"
-	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/query"
 )
 
 func id[T any](n byte) ident.Of[T] {
@@ -47,22 +48,22 @@ func text(t *testing.T, words string) thread.Text {
 }
 
 // The rows before every event of the tables below: a thread at version 7 with two members and a message.
-func threadBefore(key usecase.Key) Thread {
-	return Thread{Key: key, Name: "before", Owner: alice, Version: 7, CreatedAt: begun, UpdatedAt: begun}
+func threadBefore(key usecase.Key) query.Thread {
+	return query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "before", Owner: alice, Version: 7, CreatedAt: begun, UpdatedAt: begun}
 }
 
 func rowsBefore(key usecase.Key) Rows {
 	rows := NewRows()
-	message := Message{Key: MessageKey{key.Tenant, hello}, Thread: chat.ThreadID(key), Sender: bob, Text: "hello", SeqNr: 3, CreatedAt: begun, UpdatedAt: begun}
+	message := query.Message{Tenant: key.Tenant, ID: hello, Thread: ThreadID(key), Sender: bob, Text: "hello", SeqNr: 3, CreatedAt: begun, UpdatedAt: begun}
 	elsewhere := message
-	elsewhere.Key.ID, elsewhere.Thread = stranger, other
-	rows.add(change{
-		thread: threadBefore(key),
-		members: []Member{
-			{Key: MemberKey{key.Tenant, aliceM}, Thread: chat.ThreadID(key), User: alice, Role: "Admin", JoinedSeq: 1, CreatedAt: begun, UpdatedAt: begun},
-			{Key: MemberKey{key.Tenant, bobM}, Thread: chat.ThreadID(key), User: bob, Role: "Member", JoinedSeq: 2, CreatedAt: begun, UpdatedAt: begun},
+	elsewhere.ID, elsewhere.Thread = stranger, other
+	rows.Put(Change{
+		Thread: threadBefore(key),
+		Members: []query.Member{
+			{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: begun, UpdatedAt: begun},
+			{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: begun, UpdatedAt: begun},
 		},
-		messages: []Message{message, elsewhere},
+		Messages: []query.Message{message, elsewhere},
 	})
 	return rows
 }
@@ -73,11 +74,11 @@ func keyOf(t *testing.T) usecase.Key {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chat.ThreadKey(tenant, id[thread.Thread](9))
+	return ThreadKey(tenant, id[thread.Thread](9))
 }
 
-func next(key usecase.Key, event thread.Event) usecase.Recorded[thread.Event] {
-	return usecase.Recorded[thread.Event]{
+func next(key usecase.Key, event any) projection.Event {
+	return projection.Event{
 		Envelope: usecase.Envelope{AggregateType: key.Type, AggregateID: key.ID, SeqNr: 8, OccurredAt: later, Caller: usecase.Caller{Tenant: key.Tenant, Executor: bob.String()}},
 		Event:    event,
 	}
@@ -86,46 +87,50 @@ func next(key usecase.Key, event thread.Event) usecase.Recorded[thread.Event] {
 func TestWhatEventsDo(t *testing.T) {
 	key := keyOf(t)
 	before := rowsBefore(key)
-	bobRow, helloRow := before.Members[MemberKey{key.Tenant, bobM}], before.Messages[MessageKey{key.Tenant, hello}]
+	bobRow, helloRow := before.Members[RowKey[thread.Member]{key.Tenant, bobM}], before.Messages[RowKey[thread.Message]{key.Tenant, hello}]
 	carol, carolM, news := id[ident.UserAccount](10), id[thread.Member](11), id[thread.Message](12)
 
 	for _, c := range []struct {
 		event thread.Event
-		want  func(*change)
+		want  func(*Change)
 	}{
-		{thread.Renamed{Name: name(t, "after")}, func(c *change) { c.thread.Name = "after" }},
-		{thread.Deleted{}, func(c *change) { c.thread.Deleted = true }},
-		{thread.MemberAdded{Member: thread.Member{ID: carolM, User: carol, Role: thread.RoleMember}}, func(c *change) {
-			c.members = []Member{{Key: MemberKey{key.Tenant, carolM}, Thread: chat.ThreadID(key), User: carol, Role: "Member", JoinedSeq: 8, CreatedAt: later, UpdatedAt: later}}
+		{thread.Renamed{Name: name(t, "after")}, func(c *Change) { c.Thread.Name = "after" }},
+		{thread.Deleted{}, func(c *Change) { c.Thread.Deleted = true }},
+		{thread.MemberAdded{Member: thread.Member{ID: carolM, User: carol, Role: thread.RoleMember}}, func(c *Change) {
+			c.Members = []query.Member{{
+				Tenant: key.Tenant, ID: carolM, Thread: ThreadID(key), User: carol, Role: thread.RoleMember, JoinedSeq: 8, CreatedAt: later, UpdatedAt: later,
+			}}
 		}},
-		{thread.MemberRemoved{Member: bobM, User: bob}, func(c *change) {
+		{thread.MemberRemoved{Member: bobM, User: bob}, func(c *Change) {
 			left := bobRow
 			left.Removed, left.UpdatedAt = true, later
-			c.members = []Member{left}
+			c.Members = []query.Member{left}
 		}},
-		{thread.MemberRoleChanged{Member: bobM, User: bob, Role: thread.RoleAdmin}, func(c *change) {
+		{thread.MemberRoleChanged{Member: bobM, User: bob, Role: thread.RoleAdmin}, func(c *Change) {
 			promoted := bobRow
-			promoted.Role, promoted.UpdatedAt = "Admin", later
-			c.members = []Member{promoted}
+			promoted.Role, promoted.UpdatedAt = thread.RoleAdmin, later
+			c.Members = []query.Member{promoted}
 		}},
-		{thread.MessagePosted{Message: thread.Message{ID: news, Sender: alice, Text: text(t, "news")}}, func(c *change) {
-			c.messages = []Message{{Key: MessageKey{key.Tenant, news}, Thread: chat.ThreadID(key), Sender: alice, Text: "news", SeqNr: 8, CreatedAt: later, UpdatedAt: later}}
+		{thread.MessagePosted{Message: thread.Message{ID: news, Sender: alice, Text: text(t, "news")}}, func(c *Change) {
+			c.Messages = []query.Message{{
+				Tenant: key.Tenant, ID: news, Thread: ThreadID(key), Sender: alice, Text: "news", SeqNr: 8, CreatedAt: later, UpdatedAt: later,
+			}}
 		}},
-		{thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: text(t, "edited")}}, func(c *change) {
+		{thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: text(t, "edited")}}, func(c *Change) {
 			edited := helloRow
 			edited.Text, edited.UpdatedAt = "edited", later
-			c.messages = []Message{edited}
+			c.Messages = []query.Message{edited}
 		}},
-		{thread.MessageDeleted{Message: hello}, func(c *change) {
+		{thread.MessageDeleted{Message: hello}, func(c *Change) {
 			gone := helloRow
 			gone.Text, gone.Deleted, gone.UpdatedAt = "", true, later
-			c.messages = []Message{gone}
+			c.Messages = []query.Message{gone}
 		}},
 	} {
-		want := change{thread: threadBefore(key)}
-		want.thread.Version, want.thread.UpdatedAt = 8, later
+		want := Change{Thread: threadBefore(key)}
+		want.Thread.Version, want.Thread.UpdatedAt = 8, later
 		c.want(&want)
-		got, err := changeBy(before, next(key, c.event))
+		got, err := Fold(before, next(key, c.event))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%T: %v\n%+v instead of\n%+v", c.event, err, got, want)
 		}
@@ -141,12 +146,12 @@ func TestWhatTheFirstEventDoes(t *testing.T) {
 		{ID: bobM, User: bob, Role: thread.RoleMember}, {ID: aliceM, User: alice, Role: thread.RoleAdmin},
 	}})
 	created.SeqNr = 1
-	got, err := changeBy(NewRows(), created)
-	want := change{
-		thread: Thread{Key: key, Name: "new", Owner: alice, Version: 1, CreatedAt: later, UpdatedAt: later},
-		members: []Member{
-			{Key: MemberKey{key.Tenant, bobM}, Thread: chat.ThreadID(key), User: bob, Role: "Member", JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
-			{Key: MemberKey{key.Tenant, aliceM}, Thread: chat.ThreadID(key), User: alice, Role: "Admin", JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
+	got, err := Fold(NewRows(), created)
+	want := Change{
+		Thread: query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "new", Owner: alice, Version: 1, CreatedAt: later, UpdatedAt: later},
+		Members: []query.Member{
+			{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
+			{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
 		},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -159,10 +164,10 @@ func TestEventsThatContradictTheRows(t *testing.T) {
 	live, deleted, left, none := rowsBefore(key), rowsBefore(key), rowsBefore(key), NewRows()
 	gone := threadBefore(key)
 	gone.Deleted = true
-	deleted.add(change{thread: gone})
-	member, message := left.Members[MemberKey{key.Tenant, bobM}], left.Messages[MessageKey{key.Tenant, hello}]
+	deleted.Put(Change{Thread: gone})
+	member, message := left.Members[RowKey[thread.Member]{key.Tenant, bobM}], left.Messages[RowKey[thread.Message]{key.Tenant, hello}]
 	member.Removed, message.Deleted = true, true
-	left.add(change{thread: threadBefore(key), members: []Member{member}, messages: []Message{message}})
+	left.Put(Change{Thread: threadBefore(key), Members: []query.Member{member}, Messages: []query.Message{message}})
 
 	for _, c := range []struct {
 		rows  Rows
@@ -181,7 +186,7 @@ func TestEventsThatContradictTheRows(t *testing.T) {
 		{left, thread.MessageDeleted{Message: hello}, "not in the thread"},
 		{live, nil, "no projection of event"},
 	} {
-		if _, err := changeBy(c.rows, next(key, c.event)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Fold(c.rows, next(key, c.event)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%T: %v instead of %q", c.event, err, c.want)
 		}
 	}

@@ -1,0 +1,49 @@
+package readapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"example.com/threads/cmd/internal/readmodel"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	rdbmigration "example.com/threads/rdb-migration"
+)
+
+const (
+	checkTimeout = 2 * time.Second
+	// silentAfter is when a report is too old to be believed: the updater makes one every 10 s at least.
+	silentAfter = 30 * time.Second
+)
+
+// ready answers /health/ready: 200 when the read model can be reached and has caught up once since its tables were
+// made. What the updater last reported says how far it is. Causes of failures are logged, never told.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
+	defer cancel()
+	health := readmodel.NewHealth()
+	var report projectionstore.Report
+	err := rdbmigration.Ready(ctx, s.db, rdbmigration.ReadModel())
+	if err == nil {
+		report, err = projectionstore.ReadReport(ctx, s.db, chatrows.Projection)
+	}
+	silent := time.Since(report.At)
+	health.Behind(report.Behind, report.BehindRecords, report.AtLeast || silent > silentAfter)
+	if err != nil {
+		s.log.WarnContext(ctx, "not ready", "check", "database", "error", err)
+		health.Check("database", "the database of the read model can't be used; the log says why")
+		health.Answer(w, health)
+		return
+	}
+	health.Check("database", "")
+	health.Check("read_model", health.CatchingUp(report.CaughtUp))
+	switch {
+	case report.At.Unix() <= 0:
+		health.Warnings = append(health.Warnings, "no read-model-updater has reported yet how far the read model is")
+	case silent > silentAfter:
+		health.Warnings = append(health.Warnings, fmt.Sprintf("no read-model-updater has reported for %.0f s how far the read model is", silent.Seconds()))
+	}
+	health.Answer(w, health)
+}

@@ -1,0 +1,73 @@
+// Package chatrows keeps the rows of threads in the read model's tables, for the projection (usecase/chat). queryreader
+// reads the same tables; how rows and columns belong together is said once, in tables.go.
+package chatrows
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/projection"
+)
+
+// Projection is the name of the projection that keeps the read model.
+const Projection = "read-model"
+
+// Handlers are all that the read model has a handler for.
+func Handlers() []projection.Handler {
+	return []projection.Handler{chat.NewThreadRows(Store{}, threadcodec.Events().Decode)}
+}
+
+// Store is the [chat.RowStore] of transactions of a [projectionstore.Store].
+type Store struct{}
+
+// Load implements [chat.RowStore].
+func (Store) Load(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
+	in, err := projectionstore.SQL(tx)
+	if err != nil {
+		return err
+	}
+	if err := load(ctx, in, Threads, rows.Threads); err != nil {
+		return err
+	}
+	if err := load(ctx, in, Members, rows.Members); err != nil {
+		return err
+	}
+	return load(ctx, in, Messages, rows.Messages)
+}
+
+func load[I, R any](ctx context.Context, in *projectionstore.Tx, from table.Table[R], rows map[chat.RowKey[I]]R) error {
+	byID := make(map[[2]string]chat.RowKey[I], len(rows))
+	keys := make([][]string, 0, len(rows))
+	for key := range rows {
+		id := [2]string{key.Tenant.String(), key.ID.String()}
+		byID[id] = key
+		keys = append(keys, id[:])
+	}
+	clear(rows)
+	err := from.Load(ctx, in, keys, "", func(row R) { rows[byID[[2]string(from.ID(&row))]] = row })
+	return in.Explain("read "+from.Name, err)
+}
+
+// Save implements [chat.RowStore].
+func (Store) Save(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
+	in, err := projectionstore.SQL(tx)
+	if err != nil {
+		return err
+	}
+	if err := save(ctx, in, Threads, rows.Threads); err != nil {
+		return err
+	}
+	if err := save(ctx, in, Members, rows.Members); err != nil {
+		return err
+	}
+	return save(ctx, in, Messages, rows.Messages)
+}
+
+func save[K comparable, R any](ctx context.Context, in *projectionstore.Tx, into table.Table[R], rows map[K]R) error {
+	return in.Explain("write "+into.Name, into.Upsert(ctx, in, in.Dialect, slices.Collect(maps.Values(rows))))
+}

@@ -1,0 +1,118 @@
+package projectionstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/interfaceadaptor/sqldialect"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+// Tx is one transaction. Those who keep rows use it for their statements, and [Tx.Explain] for their errors.
+type Tx struct {
+	*sqlx.Tx
+	Dialect  sqldialect.Dialect
+	store    *Store
+	existing map[usecase.Key]bool // the positions that Load found
+}
+
+// SQL is the database transaction behind tx.
+func SQL(tx projection.Tx) (*Tx, error) {
+	own, ok := tx.(*Tx)
+	if !ok {
+		return nil, fmt.Errorf("rows are kept in the transactions of projectionstore, not of a %T", tx)
+	}
+	return own, nil
+}
+
+// Explain says what was being done when err came, and what a projection can do about it. Without an error there is
+// none.
+func (t *Tx) Explain(doing string, err error) error { return t.store.explain(doing, err) }
+
+// Load implements [projection.Tx]. The positions are locked in the order of their keys, and with them everything that
+// belongs to the aggregates: all who write take the same way.
+func (t *Tx) Load(ctx context.Context, keys []usecase.Key) (map[usecase.Key]projection.Position, error) {
+	found := make(map[usecase.Key]projection.Position, len(keys))
+	var parked []usecase.Key
+	err := positions.Load(ctx, t, t.store.primaries(keys), t.Dialect.ForUpdate(), func(row positionRow) {
+		t.existing[row.key()] = true
+		found[row.key()] = projection.Position{Version: row.version}
+		if row.parked {
+			parked = append(parked, row.key())
+		}
+	})
+	if err == nil {
+		err = deadLetters.Load(ctx, t, t.store.primaries(parked), t.Dialect.ForUpdate(), func(row letterRow) {
+			position, letter := found[row.key()], row.read()
+			position.Parked = &letter
+			found[row.key()] = position
+		})
+	}
+	return found, t.Explain("read positions", err)
+}
+
+// Save implements [projection.Tx].
+func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
+	if err := t.savePositions(ctx, changes); err != nil {
+		return err
+	}
+	var letters []letterRow
+	for _, letter := range changes.Parked {
+		letters = append(letters, t.store.letterRow(letter))
+	}
+	if err := deadLetters.Upsert(ctx, t, t.Dialect, letters); err != nil {
+		return t.Explain("write dead letters", err)
+	}
+	if err := deadLetters.Delete(ctx, t, t.store.primaries(changes.Released)); err != nil {
+		return t.Explain("take dead letters away", err)
+	}
+	var types []typeRow
+	for _, changed := range changes.Types {
+		types = append(types, typeRow{t.store.projection, changed, changes.At})
+	}
+	if err := aggregateTypes.Upsert(ctx, t, t.Dialect, types); err != nil {
+		return t.Explain("write aggregate types", err)
+	}
+	if changes.Checkpoint == (projection.Checkpoint{}) {
+		return nil
+	}
+	err := checkpoints.Upsert(ctx, t, t.Dialect, []checkpointRow{{t.store.projection, changes.Checkpoint, changes.At}})
+	return t.Explain("write a checkpoint", err)
+}
+
+// savePositions changes the positions that were there, and then makes those that were not. One that is there now has
+// been made by another transaction, with events that this one does not know of: so this one has to begin again.
+func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) error {
+	var made, changed []positionRow
+	for key, version := range changes.Versions {
+		_, parked := changes.Parked[key]
+		row := positionRow{t.store.owner(key), version, parked}
+		if t.existing[key] {
+			changed = append(changed, row)
+		} else {
+			made = append(made, row)
+		}
+	}
+	if err := positions.Upsert(ctx, t, t.Dialect, changed); err != nil {
+		return t.Explain("change positions", err)
+	}
+	err := positions.Insert(ctx, t, t.Dialect, made)
+	if err != nil && t.Dialect.Classify(err) == sqldialect.Duplicate {
+		return fmt.Errorf("make positions: %w: %w", projection.ErrTransient, err)
+	}
+	return t.Explain("make positions", err)
+}
+
+// Versions reads how far aggregates are in a projection, as far as they have a position. An error of the database is as
+// the driver has it.
+func Versions(ctx context.Context, from table.Queryer, name string, keys []usecase.Key) (map[usecase.Key]uint64, error) {
+	versions := make(map[usecase.Key]uint64, len(keys))
+	store := Store{projection: name}
+	err := positions.Load(ctx, from, store.primaries(slices.Clone(keys)), "", func(row positionRow) { versions[row.key()] = row.version })
+	return versions, err
+}

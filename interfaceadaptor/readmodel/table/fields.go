@@ -1,0 +1,63 @@
+package table
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"time"
+
+	"example.com/threads/usecase"
+)
+
+// Text is a field that is kept as text: parse reads it, String writes it. An error of parse does not become the cause
+// of the row's, which would blame the one who asked for what a row is like.
+func Text[T fmt.Stringer](field *T, parse func(string) (T, error)) any { return &text[T]{field, parse} }
+
+type text[T fmt.Stringer] struct {
+	field *T
+	parse func(string) (T, error)
+}
+
+// Scan implements [database/sql.Scanner].
+func (f *text[T]) Scan(source any) error {
+	var found string
+	switch source := source.(type) {
+	case string:
+		found = source
+	case []byte:
+		found = string(source)
+	default:
+		return fmt.Errorf("a %T in place of text", source)
+	}
+	parsed, err := f.parse(found)
+	if err != nil {
+		return fmt.Errorf("%q can't be read: %v", found, err) //nolint:errorlint // see above
+	}
+	*f.field = parsed
+	return nil
+}
+
+// Value implements [driver.Valuer].
+func (f *text[T]) Value() (driver.Value, error) { return (*f.field).String(), nil }
+
+// Tenant is a field that is kept as the tenant's code.
+func Tenant(field *usecase.Tenant) any { return Text(field, usecase.ParseTenant) }
+
+// Time is a field that is kept as microseconds since 1970.
+func Time(field *time.Time) any { return (*micros)(field) }
+
+type micros time.Time
+
+// Scan implements [database/sql.Scanner].
+func (f *micros) Scan(source any) error {
+	found, known := source.(int64)
+	if !known {
+		if _, err := fmt.Sscan(fmt.Sprintf("%s", source), &found); err != nil {
+			return fmt.Errorf("a %T in place of microseconds: %v", source, err) //nolint:errorlint // the same
+		}
+	}
+	*f = micros(time.UnixMicro(found).UTC())
+	return nil
+}
+
+// Value implements [driver.Valuer].
+func (f *micros) Value() (driver.Value, error) { return time.Time(*f).UnixMicro(), nil }

@@ -1,0 +1,50 @@
+package stream
+
+import (
+	"context"
+	"iter"
+
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+// JournalReader reads an event store's journal for projections, whose port it fills.
+type JournalReader struct{ journal eventstore.Journal }
+
+var _ projection.Journal = (*JournalReader)(nil)
+
+// NewJournalReader returns a reader of journal.
+func NewJournalReader(journal eventstore.Journal) *JournalReader { return &JournalReader{journal} }
+
+// EventsAfter implements [projection.Journal].
+func (r *JournalReader) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+	return func(yield func(projection.Record, error) bool) {
+		id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
+		head, err := r.journal.Head(ctx, id)
+		if err != nil {
+			yield(projection.Record{}, err)
+			return
+		}
+		for entry, err := range r.journal.Entries(ctx, id, after, head.Version) {
+			if !yield(projection.Record{Key: key, SeqNr: entry.SeqNr, Payload: entry.Payload}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Heads implements [projection.Journal].
+func (r *JournalReader) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
+	return func(yield func(projection.Head, error) bool) {
+		for aggregate, err := range r.journal.Heads(ctx, aggregateType) {
+			var key usecase.Key
+			if err == nil {
+				key, err = KeyOf(aggregate.ID.Tenant, aggregate.ID.Type, aggregate.ID.ULID)
+			}
+			if !yield(projection.Head{Key: key, Version: aggregate.Version}, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package stream_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/tests/dynamodbtest"
+	"example.com/threads/usecase"
+)
+
+func TestJournalReader(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	journal := stream.NewJournalReader(gateway)
+	write := func(aggregateType string, events uint64) usecase.Key {
+		t.Helper()
+		key := usecase.Key{Type: aggregateType, ID: ulid.Make().String()}
+		entries := make([]eventstore.Entry, events)
+		for i := range entries {
+			entries[i] = eventstore.Entry{SeqNr: uint64(i) + 1, EventID: ulid.Make().String(), OccurredAt: time.Now(), Payload: []byte(`"event"`)}
+		}
+		if err := gateway.Append(t.Context(), eventstore.Append{ID: eventstore.AggregateID{Type: aggregateType, ULID: key.ID}, Entries: entries}); err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	key, other := write("order", 3), write("order", 1)
+	write("invoice", 1)
+
+	var numbers []uint64
+	for record, err := range journal.EventsAfter(t.Context(), key, 1) {
+		if err != nil || record.Key != key || string(record.Payload) != `"event"` {
+			t.Fatalf("%+v, %v", record, err)
+		}
+		numbers = append(numbers, record.SeqNr)
+	}
+	if !slices.Equal(numbers, []uint64{2, 3}) {
+		t.Errorf("behind event 1 are %v", numbers)
+	}
+	versions := map[usecase.Key]uint64{}
+	for head, err := range journal.Heads(t.Context(), "order") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions[head.Key] = head.Version
+	}
+	if len(versions) != 2 || versions[key] != 3 || versions[other] != 1 {
+		t.Errorf("the heads are %v", versions)
+	}
+}

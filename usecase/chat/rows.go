@@ -1,0 +1,240 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/query"
+)
+
+// Rows are rows of threads, by tenant and id.
+type Rows struct {
+	Threads  map[RowKey[thread.Thread]]query.Thread
+	Members  map[RowKey[thread.Member]]query.Member
+	Messages map[RowKey[thread.Message]]query.Message
+}
+
+// RowKey names a row of a tenant.
+type RowKey[T any] struct {
+	Tenant usecase.Tenant
+	ID     ident.Of[T]
+}
+
+// NewRows is no rows, ready to take some.
+func NewRows() Rows {
+	return Rows{
+		Threads:  make(map[RowKey[thread.Thread]]query.Thread),
+		Members:  make(map[RowKey[thread.Member]]query.Member),
+		Messages: make(map[RowKey[thread.Message]]query.Message),
+	}
+}
+
+// Put makes the rows of a change part of rows.
+func (r Rows) Put(change Change) {
+	r.Threads[RowKey[thread.Thread]{change.Thread.Tenant, change.Thread.ID}] = change.Thread
+	for _, row := range change.Members {
+		r.Members[RowKey[thread.Member]{row.Tenant, row.ID}] = row
+	}
+	for _, row := range change.Messages {
+		r.Messages[RowKey[thread.Message]{row.Tenant, row.ID}] = row
+	}
+}
+
+// RowStore is where rows of threads are kept. Errors are those of [projection.Store].
+type RowStore interface {
+	// Load replaces the rows whose keys are in rows by those that are there, and takes the others out.
+	Load(ctx context.Context, tx projection.Tx, rows Rows) error
+	// Save writes rows, whether they were there before or not.
+	Save(ctx context.Context, tx projection.Tx, rows Rows) error
+}
+
+// ThreadRows projects threads: it is their [projection.Handler].
+type ThreadRows struct {
+	store  RowStore
+	decode func(payload []byte) (usecase.Recorded[thread.Event], error)
+}
+
+// NewThreadRows returns a handler that reads events with decode and keeps rows in store.
+func NewThreadRows(store RowStore, decode func(payload []byte) (usecase.Recorded[thread.Event], error)) *ThreadRows {
+	return &ThreadRows{store: store, decode: decode}
+}
+
+// Type implements [projection.Handler].
+func (r *ThreadRows) Type() string { return thread.AggregateType }
+
+// Decode implements [projection.Handler].
+func (r *ThreadRows) Decode(payload []byte) (projection.Event, error) {
+	recorded, err := r.decode(payload)
+	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
+}
+
+// Load implements [projection.Handler].
+func (r *ThreadRows) Load(ctx context.Context, tx projection.Tx, events []projection.Event) (projection.Fold, error) {
+	rows := neededBy(events)
+	if err := r.store.Load(ctx, tx, rows); err != nil {
+		return nil, err
+	}
+	return &threadFold{
+		rows: rows, changed: NewRows(),
+		save: func(ctx context.Context, changed Rows) error { return r.store.Save(ctx, tx, changed) },
+	}, nil
+}
+
+// neededBy has the keys of the rows that events change, and that are not made by them.
+func neededBy(events []projection.Event) Rows {
+	rows := NewRows()
+	for _, recorded := range events {
+		in := recorded.Tenant
+		rows.Threads[RowKey[thread.Thread]{in, ThreadID(recorded.Key())}] = query.Thread{}
+		switch event := recorded.Event.(type) {
+		case thread.MemberRemoved:
+			rows.Members[RowKey[thread.Member]{in, event.Member}] = query.Member{}
+		case thread.MemberRoleChanged:
+			rows.Members[RowKey[thread.Member]{in, event.Member}] = query.Member{}
+		case thread.MessageEdited:
+			rows.Messages[RowKey[thread.Message]{in, event.Message.ID}] = query.Message{}
+		case thread.MessageDeleted:
+			rows.Messages[RowKey[thread.Message]{in, event.Message}] = query.Message{}
+		}
+	}
+	return rows
+}
+
+// threadFold is the rows of one transaction.
+type threadFold struct {
+	rows    Rows // as they are now
+	changed Rows // those of them that are to be saved
+	save    func(ctx context.Context, changed Rows) error
+}
+
+// Save implements [projection.Fold].
+func (f *threadFold) Save(ctx context.Context) error { return f.save(ctx, f.changed) }
+
+// Apply implements [projection.Fold].
+func (f *threadFold) Apply(recorded projection.Event) error {
+	change, err := Fold(f.rows, recorded)
+	if err != nil {
+		return err
+	}
+	f.rows.Put(change)
+	f.changed.Put(change)
+	return nil
+}
+
+// Change is the rows that are different after an event, as they are then.
+type Change struct {
+	Thread   query.Thread
+	Members  []query.Member
+	Messages []query.Message
+}
+
+// Fold says what recorded, the next event of its thread, does to rows. It is pure. An event that contradicts the rows, or
+// that this program does not know, is an error.
+func Fold(rows Rows, recorded projection.Event) (Change, error) {
+	w := work{before: rows, at: recorded.Envelope, id: ThreadID(recorded.Key())}
+	err := w.apply(recorded.Event)
+	return w.after, err
+}
+
+// work is one event's.
+type work struct {
+	before Rows
+	after  Change
+	at     usecase.Envelope
+	id     thread.ID
+}
+
+func (w *work) apply(event any) error {
+	row, exists := w.before.Threads[RowKey[thread.Thread]{w.at.Tenant, w.id}]
+	created, begins := event.(thread.Created)
+	switch {
+	case begins && exists:
+		return errors.New("the thread exists already")
+	case begins:
+		return w.create(created)
+	case !exists:
+		return errors.New("the thread does not exist")
+	case row.Deleted:
+		return errors.New("the thread is deleted")
+	}
+	row.Version, row.UpdatedAt = w.at.SeqNr, w.at.OccurredAt
+	w.after.Thread = row
+
+	switch e := event.(type) {
+	case thread.Renamed:
+		w.after.Thread.Name = e.Name.String()
+	case thread.Deleted:
+		w.after.Thread.Deleted = true
+	case thread.MemberAdded:
+		w.join(e.Member)
+	case thread.MemberRemoved:
+		return w.member(e.Member, func(m *query.Member) { m.Removed = true })
+	case thread.MemberRoleChanged:
+		return w.member(e.Member, func(m *query.Member) { m.Role = e.Role })
+	case thread.MessagePosted:
+		w.after.Messages = []query.Message{{
+			Tenant: w.at.Tenant, ID: e.Message.ID, Thread: w.id, Sender: e.Message.Sender, Text: e.Message.Text.String(),
+			SeqNr: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
+		}}
+	case thread.MessageEdited:
+		return w.message(e.Message.ID, func(m *query.Message) { m.Text = e.Message.Text.String() })
+	case thread.MessageDeleted:
+		return w.message(e.Message, func(m *query.Message) { m.Text, m.Deleted = "", true })
+	default:
+		return fmt.Errorf("no projection of event %T", event)
+	}
+	return nil
+}
+
+func (w *work) create(e thread.Created) error {
+	row := query.Thread{
+		Tenant: w.at.Tenant, ID: w.id, Name: e.Name.String(), Version: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
+	}
+	for _, member := range e.Members {
+		if member.Role == thread.RoleAdmin && row.Owner.IsZero() {
+			row.Owner = member.User
+		}
+		w.join(member)
+	}
+	if row.Owner.IsZero() {
+		return errors.New("the thread begins without an Admin")
+	}
+	w.after.Thread = row
+	return nil
+}
+
+func (w *work) join(member thread.Member) {
+	w.after.Members = append(w.after.Members, query.Member{
+		Tenant: w.at.Tenant, ID: member.ID, Thread: w.id, User: member.User, Role: member.Role,
+		JoinedSeq: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
+	})
+}
+
+// member changes a member that is there.
+func (w *work) member(id thread.MemberID, change func(*query.Member)) error {
+	row, exists := w.before.Members[RowKey[thread.Member]{w.at.Tenant, id}]
+	if !exists || row.Removed || row.Thread != w.id {
+		return fmt.Errorf("member %s is not in the thread", id)
+	}
+	row.UpdatedAt = w.at.OccurredAt
+	change(&row)
+	w.after.Members = []query.Member{row}
+	return nil
+}
+
+// message changes a message that is there.
+func (w *work) message(id thread.MessageID, change func(*query.Message)) error {
+	row, exists := w.before.Messages[RowKey[thread.Message]{w.at.Tenant, id}]
+	if !exists || row.Deleted || row.Thread != w.id {
+		return fmt.Errorf("message %s is not in the thread", id)
+	}
+	row.UpdatedAt = w.at.OccurredAt
+	change(&row)
+	w.after.Messages = []query.Message{row}
+	return nil
+}

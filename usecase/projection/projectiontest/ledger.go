@@ -1,0 +1,175 @@
+package projectiontest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+// A ledger is the aggregate that the suite projects: each of its events writes a line, or writes one of its lines anew.
+// The rows are the lines. So a row tells of every event whether it was applied, when, and how often.
+
+// Line is a row.
+type Line struct {
+	Text  string
+	Edits int
+}
+
+// LineID names a line: the ledger, and the seq_nr of the event that wrote it.
+type LineID struct {
+	Ledger usecase.Key
+	SeqNr  uint64
+}
+
+// Lines are the rows that the database under test keeps, in transactions of its [projection.Store].
+type Lines interface {
+	// LoadLines reads those of the lines that are there.
+	LoadLines(ctx context.Context, tx projection.Tx, ids []LineID) (map[LineID]Line, error)
+	// SaveLines writes lines, whether they were there before or not.
+	SaveLines(ctx context.Context, tx projection.Tx, lines map[LineID]Line) error
+}
+
+// entry is what an event says: a new line, or another text for the line that event Edits wrote.
+type entry struct {
+	Text  string
+	Edits uint64
+}
+
+// payload is an event as the journal holds it.
+type payload struct {
+	ID, Type, Ledger, Tenant string
+	SeqNr                    uint64
+	entry
+}
+
+func encode(event projection.Event) []byte {
+	bytes, err := json.Marshal(payload{
+		ID: event.EventID, Type: event.AggregateType, Ledger: event.AggregateID, Tenant: event.Tenant.String(), SeqNr: event.SeqNr,
+		entry: event.Event.(entry),
+	})
+	if err != nil {
+		panic(err) // texts and numbers can be written
+	}
+	return bytes
+}
+
+// ledgers is the handler of an aggregate type whose aggregates are ledgers.
+type ledgers struct {
+	kind  string
+	lines Lines
+}
+
+func (l ledgers) Type() string { return l.kind }
+
+func (l ledgers) Decode(bytes []byte) (projection.Event, error) {
+	if id, broken := strings.CutPrefix(string(bytes), "broken "); broken {
+		return projection.Event{Envelope: usecase.Envelope{EventID: id}}, errors.New("unexpected end")
+	}
+	var read payload
+	if err := json.Unmarshal(bytes, &read); err != nil {
+		return projection.Event{}, err
+	}
+	tenant, err := usecase.ParseTenant(read.Tenant)
+	return projection.Event{
+		Envelope: usecase.Envelope{
+			EventID: read.ID, AggregateType: read.Type, AggregateID: read.Ledger, SeqNr: read.SeqNr, Caller: usecase.Caller{Tenant: tenant},
+		},
+		Event: read.entry,
+	}, err
+}
+
+func (l ledgers) Load(ctx context.Context, tx projection.Tx, events []projection.Event) (projection.Fold, error) {
+	var needed []LineID
+	for _, event := range events {
+		if edited := event.Event.(entry).Edits; edited > 0 {
+			needed = append(needed, LineID{event.Key(), edited})
+		}
+	}
+	lines, err := l.lines.LoadLines(ctx, tx, needed)
+	return &fold{lines: lines, changed: make(map[LineID]Line), save: func(ctx context.Context, changed map[LineID]Line) error {
+		return l.lines.SaveLines(ctx, tx, changed)
+	}}, err
+}
+
+type fold struct {
+	lines, changed map[LineID]Line
+	save           func(context.Context, map[LineID]Line) error
+}
+
+func (f *fold) Apply(event projection.Event) error {
+	said := event.Event.(entry)
+	id, line := LineID{event.Key(), event.SeqNr}, Line{Text: said.Text}
+	if said.Edits > 0 {
+		id.SeqNr = said.Edits
+		written, there := f.lines[id]
+		if !there {
+			return fmt.Errorf("line %d is not in the ledger", said.Edits)
+		}
+		line.Edits = written.Edits + 1
+	}
+	f.lines[id], f.changed[id] = line, line
+	return nil
+}
+
+func (f *fold) Save(ctx context.Context) error { return f.save(ctx, f.changed) }
+
+// expected is what lines the journal's events add up to, said without the projection's own code.
+func expected(journal *Journal) map[LineID]Line {
+	lines := make(map[LineID]Line)
+	for _, key := range journal.Keys() {
+		for _, event := range journal.Of(key) {
+			said := event.Event.(entry)
+			if said.Edits == 0 {
+				lines[LineID{key, event.SeqNr}] = Line{Text: said.Text}
+			} else {
+				id := LineID{key, said.Edits}
+				lines[id] = Line{Text: said.Text, Edits: lines[id].Edits + 1}
+			}
+		}
+	}
+	return lines
+}
+
+// difference is how the rows differ from what the journal says; nil where they do not.
+func difference(ctx context.Context, db Database, journal *Journal) error {
+	want := expected(journal)
+	keys := journal.Keys()
+	var ids []LineID
+	for _, key := range keys {
+		for seqNr := range journal.Of(key) {
+			ids = append(ids, LineID{key, uint64(seqNr) + 1})
+		}
+	}
+	var got map[LineID]Line
+	err := db.Change(ctx, func(ctx context.Context, tx projection.Tx) (err error) {
+		positions, err := tx.Load(ctx, keys)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			if at := positions[key]; at.Version != uint64(len(journal.Of(key))) || at.Parked != nil {
+				return fmt.Errorf("%s is at version %d of %d, parked: %+v", key, at.Version, len(journal.Of(key)), at.Parked)
+			}
+		}
+		got, err = db.LoadLines(ctx, tx, ids)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for id, line := range want {
+		if got[id] != line {
+			return fmt.Errorf("line %d of %s is\n%+v and should be\n%+v", id.SeqNr, id.Ledger, got[id], line)
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		return fmt.Errorf("%d lines are there and should be %d", len(got), len(want))
+	}
+	return nil
+}
