@@ -2,8 +2,10 @@ package eventcodec_test
 
 import (
 	"testing"
+	"time"
 
 	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/usecase"
 )
 
 func TestIdentifiersInEveryForm(t *testing.T) {
@@ -42,5 +44,21 @@ func TestATableThatContradictsItself(t *testing.T) {
 	codec := eventcodec.New("task", func(text string) (string, error) { return text, nil }, row("Finished"), former)
 	if codec.EventType(done{}) != "Finished" || codec.EventType(7) != "" {
 		t.Error("names are mixed up")
+	}
+}
+
+// JSON has no place for what is not UTF-8: it would come back as something else.
+func TestAnEnvelopeThatJSONWouldChange(t *testing.T) {
+	codec := eventcodec.New("task", func(text string) (string, error) { return text, nil },
+		eventcodec.Event[any]("Done", func(struct{}) struct{} { return struct{}{} }, func(struct{}) (struct{}, error) { return struct{}{}, nil }))
+	recorded := usecase.Recorded[any]{Event: struct{}{}, Envelope: usecase.Envelope{
+		EventID: "e", AggregateType: "task", AggregateID: "a", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Caller: usecase.Caller{Executor: "x"},
+	}}
+	if _, err := codec.Encode(recorded); err != nil {
+		t.Error(err)
+	}
+	recorded.CorrelationID = "\xff"
+	if _, err := codec.Encode(recorded); err == nil {
+		t.Error("it was taken")
 	}
 }

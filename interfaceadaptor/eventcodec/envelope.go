@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"example.com/threads/usecase"
 )
@@ -91,6 +92,16 @@ func tailOf(e usecase.Envelope) tail {
 		ClientIP:      e.ClientIP,
 		RequestID:     e.RequestID,
 	}
+}
+
+// isText tells whether JSON can hold all of it as it is.
+func (t tail) isText() bool {
+	for _, text := range []string{t.CommandID, t.CorrelationID, t.CausationID, t.Source, t.ClientIP, t.RequestID} {
+		if !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
 }
 
 // envelope reads what was written, or by an earlier version of the program: canonical reads its ids.

@@ -37,16 +37,16 @@ func (invalidBody) Error() string { return "the request has invalid fields" }
 // isJSON tells whether raw is one JSON value, in UTF-8, and nothing else.
 func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
-// decode reads a body from raw, which [isJSON], and what it says in canonical form: the same for every way in which it can
-// be sent. The error is an [invalidBody] with everything that is wrong: first in the fields, in their order, then the
+// decode reads a body from raw, which [isJSON], and what its fields say in canonical form: the same for every way in which it
+// can be sent. The error is an [invalidBody] with everything that is wrong: first in the fields, in their order, then the
 // members that are no fields.
-func (s shape[B]) decode(raw []byte) (body B, content string, err error) {
+func (s shape[B]) decode(raw []byte) (body B, said map[string]string, err error) {
 	members, ok := membersOf(raw)
 	if !ok {
-		return body, "", invalidBody{{"body", "must be a JSON object"}}
+		return body, nil, invalidBody{{"body", "must be a JSON object"}}
 	}
 	var invalid invalidBody
-	said := map[string]string{}
+	said = map[string]string{}
 	into := reflect.ValueOf(&body).Elem()
 	for _, f := range s {
 		name := f.Tag.Get("json")
@@ -60,10 +60,9 @@ func (s shape[B]) decode(raw []byte) (body B, content string, err error) {
 		invalid = append(invalid, FieldError{"body." + unknown.name, "is not a field of this request"})
 	}
 	if len(invalid) > 0 {
-		return body, "", invalid
+		return body, nil, invalid
 	}
-	canonical, err := json.Marshal(said) // sorted by name
-	return body, string(canonical), err
+	return body, said, nil
 }
 
 func readField(into field, values []json.RawMessage) error {

@@ -46,7 +46,7 @@ func asked(t *testing.T, see func(op operation, r command.Request[thread.Command
 		}
 		raw, err := json.Marshal(fields)
 		if err == nil {
-			_, err = op.perform.run(t.Context(), conditions{}, raw)
+			_, err = op.perform.run(t.Context(), conditions{idempotencyKey: "key"}, raw)
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", op.path, err)

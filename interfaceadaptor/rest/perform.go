@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 
@@ -49,14 +50,21 @@ type reply struct {
 func handle[B commanding[C], C, A any](service Commands[C], answerOf func(command.Result) A) performer {
 	shape := shapeOf[B]()
 	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
-		body, content, err := shape.decode(raw)
+		body, said, err := shape.decode(raw)
 		if err != nil {
 			return reply{}, err
 		}
 		request := body.asked()
-		request.Caller, request.Content = c.caller, content
+		request.Caller = c.caller
 		request.Caller.Executor = body.executor().String()
 		request.IfVersion, request.IdempotencyKey = c.ifVersion, c.idempotencyKey
+		if request.IdempotencyKey != "" {
+			content, err := json.Marshal(said) // sorted by name
+			if err != nil {
+				return reply{}, err
+			}
+			request.Content = string(content)
+		}
 		result, err := service.Handle(ctx, request)
 		if err != nil {
 			return reply{}, err

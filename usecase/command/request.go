@@ -22,7 +22,8 @@ type Request[C any] struct {
 	// Command is complete, with the ids of what it brings into being.
 	Command C
 	// Name is the command's, and Content what is asked for in a canonical form, without what is made anew for each
-	// repeat. They tell repeats from other requests across versions of the program, so neither ever changes its form.
+	// repeat. They tell repeats from other requests across versions of the program, so neither ever changes its form. Without
+	// an IdempotencyKey there is no need of Content.
 	Name, Content string
 	// IfVersion is the version that the caller decided on; 0: any. At another version the command is rejected with a
 	// [usecase.VersionMismatchError] and not retried.
