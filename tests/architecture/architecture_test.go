@@ -47,7 +47,7 @@ func TestTheEngineKnowsNoApplication(t *testing.T) {
 		t.Errorf("a way to the domain is not found: %q", found)
 	}
 	folder := t.TempDir()
-	for _, part := range []string{"usecase/command", "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/gateway"} {
+	for _, part := range architecture.Engine {
 		if err := os.MkdirAll(filepath.Join(folder, part), 0o755); err != nil {
 			t.Fatal(err)
 		}
