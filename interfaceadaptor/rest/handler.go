@@ -33,7 +33,7 @@ type api struct {
 
 // NewHandler returns the HTTP API. Every request must come with a usable X-Request-Id, and answers are to be kept by nobody
 // unless they say so; infrastructure/httpserver sees to both.
-func NewHandler(threads Threads, settings Settings) http.Handler {
+func NewHandler(services Services, settings Settings) http.Handler {
 	a := &api{settings: settings, headers: requestHeaders()}
 	router := chi.NewRouter()
 	router.Use(settings.Around, secure, middleware.GetHead)
@@ -49,7 +49,7 @@ func NewHandler(threads Threads, settings Settings) http.Handler {
 	router.NotFound(unrouted)
 	router.MethodNotAllowed(unrouted)
 
-	table := operations(threads)
+	table := operations(services)
 	for _, op := range table {
 		router.Post(op.path, a.serve(op))
 	}

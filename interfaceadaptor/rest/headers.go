@@ -50,7 +50,7 @@ func requestHeaders() []requestHeader {
 	return []requestHeader{
 		{
 			name: tenantCode, example: "acme",
-			description: "Whose threads these are; without it, those of the tenant with the empty code.",
+			description: "Whose threads and accounts these are; without it, those of the tenant with the empty code.",
 			expected:    "1 to 32 characters out of a-z, 0-9 and -",
 			pattern:     regexp.MustCompile(`^[a-z0-9-]{1,32}$`),
 			read: func(c *conditions, value string) (err error) {

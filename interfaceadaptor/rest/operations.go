@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 
 	"example.com/threads/domain/thread"
 )
@@ -24,7 +25,12 @@ var (
 	byAdmins  = append(byMembers[:3:3], thread.ErrNotAdmin)
 )
 
-func operations(threads Threads) []operation {
+// operations is the table of all operations.
+func operations(services Services) []operation {
+	return slices.Concat(onThreads(services.Threads), onAccounts(services.Accounts))
+}
+
+func onThreads(threads Threads) []operation {
 	return []operation{
 		{
 			path: "/threads/create", status: http.StatusCreated, summary: "Create a thread",

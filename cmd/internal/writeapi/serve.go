@@ -11,12 +11,8 @@ import (
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/infrastructure/memory"
 	"example.com/threads/infrastructure/metrics"
-	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -44,20 +40,11 @@ func Listen(ctx context.Context, settings Settings, store *eventstore.Store, log
 // Run takes commands until ctx ends, and then finishes what it has accepted.
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
-	cache := s.settings.CacheBytes
-	if cache == 0 {
-		cache = memory.Limit() / 10
-	}
-	threads := chatstore.NewThreadRepository(s.store.Gateway, repository.Settings{
-		SnapshotEvery: uint64(s.settings.SnapshotEvery), CacheBytes: cache, Logger: s.log,
-	})
-	commands := command.NewService(chat.Threads(), threads, command.Settings{
-		Timeout: s.settings.StoreTimeout, Logger: s.log, Counters: countersOf(registry),
-	})
+	services, all := s.services(countersOf(registry))
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
-	background.Go(func() { s.catchUp(due, threads) })
-	served := s.Serve(ctx, rest.NewHandler(commands, rest.Settings{
+	background.Go(func() { s.catchUp(due, all) })
+	served := s.Serve(ctx, rest.NewHandler(services, rest.Settings{
 		Source:         "write-api",
 		Log:            s.log,
 		Timeout:        2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
@@ -69,24 +56,8 @@ func (s *Server) Run(ctx context.Context) error {
 	}))
 	stop()
 	background.Wait()
-	commands.Drain()
-	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
-	defer cancel()
-	if err := threads.Close(draining); err != nil {
-		s.log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their threads make up for it", "error", err)
-	}
+	s.finish(ctx, all)
 	return served
-}
-
-// catchUp writes the snapshots that were due when the program last ended.
-func (s *Server) catchUp(ctx context.Context, threads *chatstore.ThreadRepository) {
-	written, err := threads.WriteSnapshotsDue(ctx)
-	switch {
-	case err != nil && ctx.Err() == nil:
-		s.log.WarnContext(ctx, "snapshots that were due at the start could not be written; the next events of their threads make up for it", "error", err)
-	case written > 0:
-		s.log.InfoContext(ctx, "wrote the snapshots that were due", "count", written)
-	}
 }
 
 // countersOf has the registry tell what the command service counts.
