@@ -13,7 +13,7 @@ import (
 
 const (
 	defaultPage   = 50
-	maxDepth      = 20   // the schema itself ends at 7; introspection goes deeper
+	maxDepth      = 20   // the schema itself ends at 8; introspection goes deeper
 	maxTokens     = 5000 // of GraphQL in one document
 	maxRootFields = 100  // each is a statement of its own
 )

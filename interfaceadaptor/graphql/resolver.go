@@ -26,6 +26,12 @@ func (r resolver) Query() generated.QueryResolver { return queryResolver{r} }
 // Thread implements [generated.ResolverRoot].
 func (r resolver) Thread() generated.ThreadResolver { return threadResolver{} }
 
+// Member implements [generated.ResolverRoot].
+func (r resolver) Member() generated.MemberResolver { return memberResolver{} }
+
+// Message implements [generated.ResolverRoot].
+func (r resolver) Message() generated.MessageResolver { return messageResolver{} }
+
 // Subscription implements [generated.ResolverRoot].
 func (r resolver) Subscription() generated.SubscriptionResolver { return subscriptionResolver{r} }
 

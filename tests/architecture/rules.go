@@ -31,7 +31,7 @@ var layers = map[string]struct {
 	"interfaceadaptor/chatstore":           {imports: with(inner, "interfaceadaptor/accountcodec", "interfaceadaptor/threadcodec", "interfaceadaptor/eventstore", "interfaceadaptor/repository")},
 	"interfaceadaptor/eventstore":          {},
 	"interfaceadaptor/repository":          {imports: []string{"usecase", "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore"}},
-	"interfaceadaptor/readmodel":           {imports: with(inner, "interfaceadaptor/threadcodec", "interfaceadaptor/eventcodec", "interfaceadaptor/sqldialect")},
+	"interfaceadaptor/readmodel":           {imports: with(inner, "interfaceadaptor/accountcodec", "interfaceadaptor/threadcodec", "interfaceadaptor/eventcodec", "interfaceadaptor/sqldialect")},
 	"interfaceadaptor/stream":              {imports: []string{"usecase", "interfaceadaptor/eventstore"}},
 	"interfaceadaptor/gateway/dynamodb":    {imports: gateway},
 	"interfaceadaptor/gateway/sqlstore":    {imports: with(gateway, "interfaceadaptor/sqldialect")},

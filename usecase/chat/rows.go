@@ -56,11 +56,14 @@ type RowStore interface {
 // ThreadRows projects threads: it is their [projection.Handler].
 type ThreadRows struct {
 	store  RowStore
-	decode func(payload []byte) (usecase.Recorded[thread.Event], error)
+	decode DecodeThread
 }
 
+// DecodeThread reads an event of a thread. With an error, the event's id is what could be made out of it.
+type DecodeThread func(payload []byte) (usecase.Recorded[thread.Event], error)
+
 // NewThreadRows returns a handler that reads events with decode and keeps rows in store.
-func NewThreadRows(store RowStore, decode func(payload []byte) (usecase.Recorded[thread.Event], error)) *ThreadRows {
+func NewThreadRows(store RowStore, decode DecodeThread) *ThreadRows {
 	return &ThreadRows{store: store, decode: decode}
 }
 

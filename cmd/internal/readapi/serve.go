@@ -75,7 +75,7 @@ func (s *Server) routes(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries := query.New(s.reader, s.reader, s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
+	queries := query.New(s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
 	registry := metrics.NewRegistry()
 	mux := http.NewServeMux()
 	endpoint := graphql.NewHandler(ctx, queries, s.log, graphql.Settings{

@@ -36,6 +36,7 @@ func (w *watch) look(ctx context.Context) Report {
 	found := Report{Health: readmodel.NewHealth()}
 	found.Behind(time.Since(w.since), 0, true)
 	database, source := errNoDatabase, errNoDatabase
+	processing, warning := errNoDatabase, ""
 	caughtUp := false
 	parts := w.follower.parts.Load()
 	if parts != nil {
@@ -47,14 +48,19 @@ func (w *watch) look(ctx context.Context) Report {
 		found.Behind(lag.Behind, lag.Records, lag.AtLeast)
 		source, found.RepairDue = parts.source.Health(), !parts.projector.RepairSince().IsZero()
 		caughtUp = parts.caughtUp.Load()
+		processing, warning = parts.process.check(ctx)
 	}
 	w.check(ctx, &found, "database", database)
 	w.check(ctx, &found, "stream", source)
+	w.check(ctx, &found, "processes", processing)
 	found.Check("read_model", found.CatchingUp(caughtUp))
 	found.Check("aggregate_types", unknownTypes(parts))
 	if found.ParkedAggregates != nil && *found.ParkedAggregates > 0 {
 		found.Warnings = append(found.Warnings, fmt.Sprintf(
 			"%d aggregates are parked: their rows stay as they are; the table dead_letters and the log say why", *found.ParkedAggregates))
+	}
+	if warning != "" {
+		found.Warnings = append(found.Warnings, warning)
 	}
 	return found
 }

@@ -105,7 +105,9 @@ func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
 	return parked, s.explain("count the parked aggregates", err)
 }
 
-// explain says what was being done when err came, and what the projection can do about it.
+// Explain says what was being done when err came, and what the projection can do about it. Without an error there is none.
+func (s *Store) Explain(doing string, err error) error { return s.explain(doing, err) }
+
 func (s *Store) explain(doing string, err error) error {
 	if err == nil {
 		return nil
