@@ -16,9 +16,9 @@ import (
 // Engine is the packages that a team copies unchanged, those below them included: they know aggregates, events, positions
 // and rows in general, and nothing of this application.
 var Engine = []string{
-	"usecase/command", "usecase/projection",
+	"usecase/command", "usecase/process", "usecase/projection",
 	"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/gateway", "interfaceadaptor/repository",
-	"interfaceadaptor/stream", "interfaceadaptor/readmodel/table", "interfaceadaptor/readmodel/projectionstore",
+	"interfaceadaptor/stream", "interfaceadaptor/readmodel/table", "interfaceadaptor/readmodel/outbox", "interfaceadaptor/readmodel/projectionstore",
 	"interfaceadaptor/sqldialect",
 }
 
