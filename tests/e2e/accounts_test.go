@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -133,11 +134,30 @@ func testCausation(t *testing.T, s *system, user string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rows, err := db.QueryxContext(t.Context(), `SELECT event_content FROM events WHERE json_extract(event_content, '$.source') = 'process/leave-on-close'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
 	var found []string
-	err = db.SelectContext(t.Context(), &found, `SELECT json_extract(event_content, '$.type') ||
-		CASE WHEN json_extract(event_content, '$.causation_id') = ? AND json_extract(event_content, '$.correlation_id') = ? THEN ' by closing' ELSE ' otherwise' END
-		FROM events WHERE json_extract(event_content, '$.source') = 'process/leave-on-close' AND json_extract(event_content, '$.executor_id.value') = ?`,
-		closing.ID, closing.Correlation, user)
+	for rows.Next() {
+		var content string
+		var event struct {
+			Type          string
+			CausationID   string `json:"causation_id"`
+			CorrelationID string `json:"correlation_id"`
+			CommandID     string `json:"command_id"`
+		}
+		if err := errors.Join(rows.Scan(&content), json.Unmarshal([]byte(content), &event)); err != nil {
+			t.Fatal(err)
+		}
+		why := " otherwise"
+		if event.CausationID == closing.ID && event.CorrelationID == closing.Correlation && event.CommandID != "" {
+			why = " by closing"
+		}
+		found = append(found, event.Type+why)
+	}
+	err = rows.Err()
 	slices.Sort(found)
 	want := []string{
 		"ThreadDeleted by closing", "ThreadMemberRemoved by closing", "ThreadMemberRemoved by closing", "ThreadMemberRemoved otherwise", "ThreadMemberRoleChanged by closing",

@@ -28,17 +28,20 @@ type Membership struct {
 	Thread thread.ID
 }
 
+// Closing is the event that closed an account, as far as those who leave because of it have to know it.
+type Closing struct{ EventID, CorrelationID string }
+
 func (m Membership) account() AccountRow { return AccountRow{m.Tenant, m.User} }
 
 // MembershipStore is what [LeaveOnClose] knows. It is not the read model, which may be behind and made anew. All methods
 // work in a transaction; errors are those of [projection.Store].
 type MembershipStore interface {
-	// Lock locks what is known of user accounts until the transaction ends, and tells by which event each was closed; empty:
-	// it is not. Others who lock one of them wait. Where nothing was known of one, and another transaction locks it first, the
-	// error is [projection.ErrTransient].
-	Lock(ctx context.Context, tx projection.Tx, accounts []AccountRow) (closedBy map[AccountRow]string, err error)
-	// Close notes by which event user accounts, which are locked, were closed.
-	Close(ctx context.Context, tx projection.Tx, closedBy map[AccountRow]string) error
+	// Lock locks what is known of user accounts until the transaction ends, and tells how those that are closed were closed.
+	// Others who lock one of them wait. Where nothing was known of one, and another transaction locks it first, the error is
+	// [projection.ErrTransient].
+	Lock(ctx context.Context, tx projection.Tx, accounts []AccountRow) (map[AccountRow]Closing, error)
+	// Close notes how user accounts, which are locked, were closed.
+	Close(ctx context.Context, tx projection.Tx, closed map[AccountRow]Closing) error
 	// Of lists the memberships of a user account, which is locked.
 	Of(ctx context.Context, tx projection.Tx, of AccountRow) ([]Membership, error)
 	// Change notes which memberships have ended, with which threads all memberships, and after that which have begun.
@@ -89,19 +92,19 @@ func (f *closingFold) Save(ctx context.Context) error {
 	if _, err := store.Lock(ctx, f.tx, slices.Collect(maps.Keys(f.closed))); err != nil {
 		return err
 	}
-	closedBy := make(map[AccountRow]string, len(f.closed))
+	closed := make(map[AccountRow]Closing, len(f.closed))
 	var leaving []process.Command
 	for of, by := range f.closed {
-		closedBy[of] = by.EventID
+		closed[of] = Closing{by.EventID, by.CorrelationID}
 		memberships, err := store.Of(ctx, f.tx, of)
 		if err != nil {
 			return err
 		}
 		for _, membership := range memberships {
-			leaving = append(leaving, withdrawal(membership, by))
+			leaving = append(leaving, withdrawal(membership, by.EventID, closed[of]))
 		}
 	}
-	if err := store.Close(ctx, f.tx, closedBy); err != nil {
+	if err := store.Close(ctx, f.tx, closed); err != nil {
 		return err
 	}
 	return f.handler.outbox.Add(ctx, f.tx, leaving)
@@ -165,14 +168,17 @@ func (f *joiningFold) Save(ctx context.Context) error {
 	for membership := range f.joined {
 		accounts[membership.account()] = true
 	}
-	closedBy, err := store.Lock(ctx, f.tx, slices.Collect(maps.Keys(accounts)))
+	closed, err := store.Lock(ctx, f.tx, slices.Collect(maps.Keys(accounts)))
 	if err != nil {
 		return err
 	}
 	var leaving []process.Command
 	for membership, by := range f.joined {
-		if closedBy[membership.account()] != "" {
-			leaving = append(leaving, withdrawal(membership, by))
+		if because, isClosed := closed[membership.account()]; isClosed {
+			if by.EventID > because.EventID { // ids are in the order of time: who added it did so afterwards
+				because = Closing{by.EventID, by.CorrelationID}
+			}
+			leaving = append(leaving, withdrawal(membership, by.EventID, because))
 		}
 	}
 	err = store.Change(ctx, f.tx, slices.Collect(maps.Keys(f.left)), slices.Collect(maps.Keys(f.ended)), slices.Collect(maps.Keys(f.joined)))
@@ -182,11 +188,12 @@ func (f *joiningFold) Save(ctx context.Context) error {
 	return f.handler.outbox.Add(ctx, f.tx, leaving)
 }
 
-// withdrawal has the member leave, because of an event: the one that closed the account, or the one that added it.
-func withdrawal(m Membership, because usecase.Envelope) process.Command {
+// withdrawal has the member leave, which was found necessary by an event: that of the account or that of the thread, whichever
+// comes second. The cause is the event that closed the account, or else the one that added it to the thread afterwards.
+func withdrawal(m Membership, foundBy string, because Closing) process.Command {
 	return process.Command{
-		Target: ThreadKey(m.Tenant, m.Thread), Name: thread.CommandName(thread.Withdraw{}), EventID: because.EventID,
-		Executor: m.User.String(), CorrelationID: because.CorrelationID,
+		Target: ThreadKey(m.Tenant, m.Thread), Name: thread.CommandName(thread.Withdraw{}), EventID: foundBy,
+		Executor: m.User.String(), CausationID: because.EventID, CorrelationID: because.CorrelationID,
 	}
 }
 

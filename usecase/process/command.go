@@ -12,15 +12,16 @@ import (
 type Command struct {
 	Target        usecase.Key // the aggregate that the command is for
 	Name          string      // which command it is: [Send] knows
-	EventID       string      // of the event that leads to it
+	EventID       string      // of the event that the process reacts to
 	Executor      string      // in whose name it is sent: the ULID of a user account
-	CorrelationID string      // of the event
+	CausationID   string      // of the event that the command follows from: that one, or one before it
+	CorrelationID string      // of the event that the command follows from
 }
 
 // caller is who sends the command of a process, and in the course of what.
 func (c Command) caller(process string) usecase.Caller {
 	return usecase.Caller{
-		Tenant: c.Target.Tenant, Executor: c.Executor, CorrelationID: c.CorrelationID, CausationID: c.EventID, Source: "process/" + process,
+		Tenant: c.Target.Tenant, Executor: c.Executor, CorrelationID: c.CorrelationID, CausationID: c.CausationID, Source: "process/" + process,
 	}
 }
 

@@ -105,7 +105,7 @@ func commandFor(t *testing.T, id string) process.Command {
 		t.Fatal(err)
 	}
 	return process.Command{
-		Target: usecase.Key{Tenant: tenant, Type: "order", ID: id}, Name: "order.Cancel", EventID: "EVENT", Executor: "SOMEBODY", CorrelationID: "conversation",
+		Target: usecase.Key{Tenant: tenant, Type: "order", ID: id}, Name: "order.Cancel", EventID: "EVENT", Executor: "SOMEBODY", CausationID: "CAUSE", CorrelationID: "conversation",
 	}
 }
 
@@ -120,7 +120,7 @@ func TestWhatACommandCarries(t *testing.T) {
 		t.Fatalf("sent %d, %v; %v are left", sent, err, box.pending)
 	}
 	want := usecase.Caller{
-		Tenant: first.Target.Tenant, Executor: "SOMEBODY", CorrelationID: "conversation", CausationID: "EVENT", Source: "process/cancel-all",
+		Tenant: first.Target.Tenant, Executor: "SOMEBODY", CorrelationID: "conversation", CausationID: "CAUSE", Source: "process/cancel-all",
 	}
 	if got := to.callers["process/cancel-all/EVENT/order-A"]; got != want || to.got["process/cancel-all/EVENT/order-B"] != 1 {
 		t.Errorf("%+v, want %+v, of %v", got, want, to.got)

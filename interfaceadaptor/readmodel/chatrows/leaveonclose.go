@@ -24,16 +24,18 @@ func LeaveOnCloseHandlers(outbox process.Outbox) []projection.Handler {
 
 // accountRow is what is known of a user account.
 type accountRow struct {
-	tenant   usecase.Tenant
-	user     ident.UserID
-	closedBy string // event id
+	tenant usecase.Tenant
+	user   ident.UserID
+	closed chat.Closing // the zero value: it is not
 }
 
 var (
 	knownAccounts = table.Table[accountRow]{
-		Name: "leave_on_close_accounts", Key: 2, Columns: []string{"tenant_code", "account_id", "closed_by"},
-		ID:     func(r *accountRow) []string { return []string{r.tenant.String(), r.user.String()} },
-		Fields: func(r *accountRow) []any { return []any{table.Tenant(&r.tenant), id(&r.user), &r.closedBy} },
+		Name: "leave_on_close_accounts", Key: 2, Columns: []string{"tenant_code", "account_id", "closed_by", "correlation_id"},
+		ID: func(r *accountRow) []string { return []string{r.tenant.String(), r.user.String()} },
+		Fields: func(r *accountRow) []any {
+			return []any{table.Tenant(&r.tenant), id(&r.user), &r.closed.EventID, &r.closed.CorrelationID}
+		},
 	}
 	memberships = table.Table[chat.Membership]{
 		Name: "leave_on_close_memberships", Key: 3, Columns: []string{"tenant_code", "account_id", "thread_id"},
@@ -48,7 +50,7 @@ var (
 type Memberships struct{}
 
 // Lock implements [chat.MembershipStore].
-func (Memberships) Lock(ctx context.Context, tx projection.Tx, accounts []chat.AccountRow) (map[chat.AccountRow]string, error) {
+func (Memberships) Lock(ctx context.Context, tx projection.Tx, accounts []chat.AccountRow) (map[chat.AccountRow]chat.Closing, error) {
 	in, err := projectionstore.SQL(tx)
 	if err != nil {
 		return nil, err
@@ -57,16 +59,21 @@ func (Memberships) Lock(ctx context.Context, tx projection.Tx, accounts []chat.A
 	for i, account := range accounts {
 		keys[i] = []string{account.Tenant.String(), account.ID.String()}
 	}
-	closedBy := make(map[chat.AccountRow]string, len(accounts))
+	known := make(map[chat.AccountRow]bool, len(accounts))
+	closed := make(map[chat.AccountRow]chat.Closing)
 	err = knownAccounts.Load(ctx, in, keys, in.Dialect.ForUpdate(), func(row accountRow) {
-		closedBy[chat.AccountRow{Tenant: row.tenant, ID: row.user}] = row.closedBy
+		account := chat.AccountRow{Tenant: row.tenant, ID: row.user}
+		known[account] = true
+		if row.closed.EventID != "" {
+			closed[account] = row.closed
+		}
 	})
 	if err != nil {
 		return nil, in.Explain("lock user accounts", err)
 	}
 	var unknown []accountRow
 	for _, account := range accounts {
-		if _, known := closedBy[account]; !known {
+		if !known[account] {
 			unknown = append(unknown, accountRow{tenant: account.Tenant, user: account.ID})
 		}
 	}
@@ -74,18 +81,18 @@ func (Memberships) Lock(ctx context.Context, tx projection.Tx, accounts []chat.A
 	if err != nil && in.Dialect.Classify(err) == sqldialect.Duplicate {
 		return nil, fmt.Errorf("note user accounts: %w: %w", projection.ErrTransient, err)
 	}
-	return closedBy, in.Explain("note user accounts", err)
+	return closed, in.Explain("note user accounts", err)
 }
 
 // Close implements [chat.MembershipStore].
-func (Memberships) Close(ctx context.Context, tx projection.Tx, closedBy map[chat.AccountRow]string) error {
+func (Memberships) Close(ctx context.Context, tx projection.Tx, closed map[chat.AccountRow]chat.Closing) error {
 	in, err := projectionstore.SQL(tx)
 	if err != nil {
 		return err
 	}
-	rows := make([]accountRow, 0, len(closedBy))
-	for account, event := range closedBy {
-		rows = append(rows, accountRow{account.Tenant, account.ID, event})
+	rows := make([]accountRow, 0, len(closed))
+	for account, by := range closed {
+		rows = append(rows, accountRow{account.Tenant, account.ID, by})
 	}
 	return in.Explain("close user accounts", knownAccounts.Upsert(ctx, in, in.Dialect, rows))
 }

@@ -59,7 +59,7 @@ func (l leaving) project(t *testing.T, records ...projection.Record) {
 	}
 }
 
-// commands are those in the outbox, as "<event that it follows from> <thread> <who leaves>".
+// commands are those in the outbox, as "<the event that causes it> <thread> <who leaves>".
 func (l leaving) commands(t *testing.T) []string {
 	t.Helper()
 	due, err := l.outbox.Due(t.Context(), time.Now().Add(time.Hour), 1000)
@@ -68,20 +68,25 @@ func (l leaving) commands(t *testing.T) []string {
 	}
 	var found []string
 	for _, command := range due {
-		if command.Name != "thread.Withdraw" || command.CorrelationID != "of "+command.EventID || command.Target.Type != "thread" {
+		if command.Name != "thread.Withdraw" || command.CorrelationID != "of "+command.CausationID || command.Target.Type != "thread" {
 			t.Errorf("%+v", command)
 		}
-		found = append(found, command.EventID+" "+command.Target.Tenant.String()+command.Target.ID+" "+command.Executor)
+		found = append(found, command.CausationID+" "+command.Target.Tenant.String()+command.Target.ID+" "+command.Executor)
 	}
 	return found
 }
 
-// happened makes the records of an aggregate's events: the first has number 1.
-func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, events ...E) []projection.Record {
+// happened makes the records of an aggregate's events: the first has number 1. The first few happen at noon, those of threads
+// that follow in the evening, and those of accounts in between.
+func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, atNoon int, events ...E) []projection.Record {
 	t.Helper()
 	var records []projection.Record
 	for i, event := range events {
-		eventID := newID[thread.Event]().String()
+		at := noon
+		if i >= atNoon {
+			at = at.Add(map[string]time.Duration{thread.AggregateType: 6, account.AggregateType: 3}[codec.Type()] * time.Hour)
+		}
+		eventID := ulidAt(at)
 		recorded := usecase.Recorded[E]{Event: event, Envelope: usecase.Envelope{
 			EventID: eventID, AggregateType: codec.Type(), AggregateID: id, SeqNr: uint64(i + 1), OccurredAt: time.Unix(1700000000, 0).UTC(),
 			Caller: usecase.Caller{Tenant: tenant, Executor: newID[ident.UserAccount]().String(), CorrelationID: "of " + eventID},
@@ -95,6 +100,13 @@ func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant usecase.Te
 	return records
 }
 
+func ulidAt(at time.Time) string {
+	id := newID[thread.Event]().ULID()
+	return ident.New[thread.Event](at, [10]byte(id[6:])).String()
+}
+
+var noon = time.Unix(1700000000, 0).UTC()
+
 func eventID(t *testing.T, record projection.Record) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(string(record.Payload), `"id":"`)
@@ -105,7 +117,7 @@ func eventID(t *testing.T, record projection.Record) string {
 	return id
 }
 
-// scene is a thread that ada made and bob joined, and bob's account, which is closed.
+// scene is a thread that ada made and bob joined, and bob's account, which is closed in the afternoon.
 type scene struct {
 	thread, account  []projection.Record
 	id               thread.ID
@@ -115,7 +127,7 @@ type scene struct {
 	want             func(event string) string
 }
 
-func newScene(t *testing.T, tenant usecase.Tenant, more ...thread.Event) scene {
+func newScene(t *testing.T, tenant usecase.Tenant, atNoon int, more ...thread.Event) scene {
 	t.Helper()
 	s := scene{id: newID[thread.Thread](), ada: newID[ident.UserAccount](), bob: newID[ident.UserAccount]()}
 	adaIn := thread.Member{ID: newID[thread.Member](), User: s.ada, Role: thread.RoleAdmin}
@@ -130,8 +142,8 @@ func newScene(t *testing.T, tenant usecase.Tenant, more ...thread.Event) scene {
 		}
 		events = append(events, event)
 	}
-	s.thread = happened(t, threadcodec.Events(), tenant, s.id.String(), events...)
-	s.account = happened(t, accountcodec.Events(), tenant, s.bob.String(), account.Event(account.Registered{Name: writing.RecordedName("Bob")}), account.Event(account.Closed{}))
+	s.thread = happened(t, threadcodec.Events(), tenant, s.id.String(), atNoon, events...)
+	s.account = happened(t, accountcodec.Events(), tenant, s.bob.String(), 1, account.Event(account.Registered{Name: writing.RecordedName("Bob")}), account.Event(account.Closed{}))
 	s.joins, s.joinAgain, s.closes = eventID(t, s.thread[1]), eventID(t, s.thread[len(s.thread)-1]), eventID(t, s.account[1])
 	s.want = func(event string) string { return event + " " + tenant.String() + s.id.String() + " " + s.bob.String() }
 	return s
@@ -153,42 +165,46 @@ func TestWhoClosesLeaves(t *testing.T) {
 		}
 		for _, c := range []struct {
 			about   string
+			atNoon  int // events of the thread, before the account is closed
 			more    []thread.Event
 			batches func(s scene) [][]projection.Record
 			want    func(s scene) string
 		}{
-			{"a member closes", nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
-			{"who is closed joins", nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, joined},
-			{"both in one batch", nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.thread, s.account)} }, joined},
-			{"both in one batch, the other way", nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.account, s.thread)} }, joined},
-			{"everything twice", nil, func(s scene) [][]projection.Record {
+			{"a member closes", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
+			{"a member closes, and its events come first", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, closed},
+			{"both in one batch", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.thread, s.account)} }, closed},
+			{"both in one batch, the other way", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.account, s.thread)} }, closed},
+			{"who is closed joins", 1, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, joined},
+			{"who is closed joins, in one batch", 1, nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.account, s.thread)} }, joined},
+			{"who is closed joins, and that comes first", 1, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
+			{"everything twice", 9, nil, func(s scene) [][]projection.Record {
 				return [][]projection.Record{s.thread, s.account, s.thread, s.account}
 			}, closed},
-			{"only one has closed", nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account[:1]} }, nothing},
-			{"who left before", []thread.Event{removed}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, nothing},
-			{"who left before, in two steps", []thread.Event{removed}, func(s scene) [][]projection.Record {
+			{"only one has closed", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account[:1]} }, nothing},
+			{"who left before", 9, []thread.Event{removed}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, nothing},
+			{"who left before, in two steps", 9, []thread.Event{removed}, func(s scene) [][]projection.Record {
 				return [][]projection.Record{s.thread[:2], s.thread[2:], s.account}
 			}, nothing},
-			{"who came back", []thread.Event{removed, added}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
-			{"who came back, in steps", []thread.Event{removed, added}, func(s scene) [][]projection.Record {
+			{"who came back", 9, []thread.Event{removed, added}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
+			{"who came back, in steps", 9, []thread.Event{removed, added}, func(s scene) [][]projection.Record {
 				return [][]projection.Record{s.thread[:2], s.thread[2:], s.account}
 			}, closed},
-			{"who is closed is added again", []thread.Event{removed, added}, func(s scene) [][]projection.Record {
+			{"who is closed is added again", 3, []thread.Event{removed, added}, func(s scene) [][]projection.Record {
 				return [][]projection.Record{s.thread[:3], s.account, s.thread[3:]}
 			}, again},
-			{"a thread that is gone", []thread.Event{thread.Deleted{}}, func(s scene) [][]projection.Record {
+			{"a thread that is gone", 9, []thread.Event{thread.Deleted{}}, func(s scene) [][]projection.Record {
 				return [][]projection.Record{s.thread[:2], s.thread[2:], s.account}
 			}, nothing},
-			{"a thread that is gone at once", []thread.Event{thread.Deleted{}}, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, nothing},
-			{"what is said and renamed changes nothing", []thread.Event{
+			{"a thread that is gone at once", 9, []thread.Event{thread.Deleted{}}, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, nothing},
+			{"what is said and renamed changes nothing", 9, []thread.Event{
 				thread.Renamed{Name: writing.RecordedName("coffee")},
 				thread.MessagePosted{Message: thread.Message{ID: newID[thread.Message](), Sender: newID[ident.UserAccount](), Text: thread.RecordedText("x")}},
 			}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
 		} {
 			process := newLeaving(t, db, nil)
-			s := newScene(t, tenant, c.more...)
+			s := newScene(t, tenant, c.atNoon, c.more...)
 			// The same user account of another tenant, in the thread with the same id, is somebody else.
-			process.project(t, happened(t, threadcodec.Events(), db.World(t, "globex").Tenant, s.id.String(), thread.Event(
+			process.project(t, happened(t, threadcodec.Events(), db.World(t, "globex").Tenant, s.id.String(), 1, thread.Event(
 				thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleAdmin}}}))...)
 			for _, records := range c.batches(s) {
 				process.project(t, records...)
@@ -212,7 +228,7 @@ func TestWhoJoinsAndClosesAtTheSameTimeLeavesOnce(t *testing.T) {
 		want := map[string]bool{}
 		first, second := newLeaving(t, db, nil), newLeaving(t, db, nil)
 		for range rounds {
-			s := newScene(t, tenant)
+			s := newScene(t, tenant, 2)
 			want[s.want("")] = true
 			var both sync.WaitGroup
 			both.Go(func() { first.project(t, s.thread...) })

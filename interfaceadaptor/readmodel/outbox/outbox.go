@@ -38,7 +38,7 @@ type row struct {
 var commands = table.Table[row]{
 	Name: "process_commands", Key: 5,
 	Columns: []string{
-		"process", "tenant_code", "aggregate_type", "aggregate_id", "event_id", "name", "executor_id", "correlation_id",
+		"process", "tenant_code", "aggregate_type", "aggregate_id", "event_id", "name", "executor_id", "causation_id", "correlation_id",
 		"attempts", "reason", "due_at",
 	},
 	ID: func(r *row) []string {
@@ -46,7 +46,7 @@ var commands = table.Table[row]{
 	},
 	Fields: func(r *row) []any {
 		return []any{
-			&r.process, table.Tenant(&r.Target.Tenant), &r.Target.Type, &r.Target.ID, &r.EventID, &r.Name, &r.Executor, &r.CorrelationID,
+			&r.process, table.Tenant(&r.Target.Tenant), &r.Target.Type, &r.Target.ID, &r.EventID, &r.Name, &r.Executor, &r.CausationID, &r.CorrelationID,
 			&r.Attempts, &r.Reason, table.Time(&r.DueAt),
 		}
 	},

@@ -21,9 +21,10 @@ CREATE TABLE IF NOT EXISTS process_commands (
     tenant_code    VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     aggregate_type VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- that the command is for
     aggregate_id   CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    event_id       CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- that it follows from
+    event_id       CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- that it was found necessary by
     name           VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     executor_id    CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    causation_id   CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- the event that it follows from
     correlation_id VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     attempts       BIGINT       NOT NULL,
     reason         VARCHAR(2000) NOT NULL,
@@ -38,6 +39,7 @@ CREATE TABLE IF NOT EXISTS leave_on_close_accounts (
     tenant_code    VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     account_id     CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     closed_by      VARCHAR(26) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    correlation_id VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- of that event
     PRIMARY KEY (tenant_code, account_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 

@@ -21,9 +21,10 @@ CREATE TABLE process_commands (
     tenant_code    TEXT NOT NULL,
     aggregate_type TEXT NOT NULL, -- that the command is for
     aggregate_id   TEXT NOT NULL,
-    event_id       TEXT NOT NULL, -- that it follows from
+    event_id       TEXT NOT NULL, -- that it was found necessary by
     name           TEXT NOT NULL,
     executor_id    TEXT NOT NULL,
+    causation_id   TEXT NOT NULL, -- the event that it follows from
     correlation_id TEXT NOT NULL,
     attempts       INTEGER NOT NULL,
     reason         TEXT NOT NULL,
@@ -38,6 +39,7 @@ CREATE TABLE leave_on_close_accounts (
     tenant_code    TEXT NOT NULL,
     account_id     TEXT NOT NULL,
     closed_by      TEXT NOT NULL,
+    correlation_id TEXT NOT NULL, -- of that event
     PRIMARY KEY (tenant_code, account_id)
 ) STRICT, WITHOUT ROWID;
 
