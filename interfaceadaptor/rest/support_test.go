@@ -55,8 +55,8 @@ func handlerOf(services rest.Services, log io.Writer) http.Handler {
 		Source:  "write-api",
 		Log:     logger,
 		Timeout: 10 * time.Second,
-		Alive:   httpserver.Alive(),
-		Ready:   httpserver.Ready(logger),
+		Alive:   httpserver.Alive(nil),
+		Ready:   httpserver.Ready(logger, nil),
 		Metrics: http.NotFoundHandler(),
 		Around:  func(next http.Handler) http.Handler { return next },
 	}))

@@ -78,7 +78,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 func routes(watch *watch, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /health/alive", httpserver.Alive())
+	mux.Handle("GET /health/alive", httpserver.Alive(nil))
 	mux.HandleFunc("GET /health/ready", watch.ready)
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		watch.measure(r.Context())
