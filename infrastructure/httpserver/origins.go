@@ -28,7 +28,9 @@ func ParseOrigins(list string) (Origins, error) {
 }
 
 // Allow tells whether the pages of an origin may use the server.
-func (o Origins) Allow(origin string) bool { return slices.Contains(o.allowed, strings.ToLower(origin)) }
+func (o Origins) Allow(origin string) bool {
+	return slices.Contains(o.allowed, strings.ToLower(origin))
+}
 
 // What pages of other origins may send and see, beside what browsers always let them.
 const (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strings"
 	"time"
@@ -29,24 +30,23 @@ type Gate struct {
 	Verify Verify // nil: AUTH=none
 	// PerAddress, PerAccount and PerTenant limit requests; nil: no limit.
 	PerAddress, PerAccount, PerTenant Take
+	Shares                            Shares // nil: no limit
 	Proxies                           Proxies
 }
 
-// Enter lets an HTTP request in and tells who asks. It sets the RateLimit headers of the answer; the error is a [Refusal],
-// whose headers are set, too.
-func (g *Gate) Enter(answer http.Header, r *http.Request) (Principal, error) {
-	principal, err := g.enter(answer, r)
-	if refusal, refused := err.(*Refusal); refused { //nolint:errorlint // it is not wrapped
-		refusal.SetHeaders(answer)
-	}
-	return principal, err
-}
+// OpenWarning is what a gate that lets anybody in says wherever people look.
+const OpenWarning = "AUTH=none: everybody is believed to be whoever they say they are. " +
+	"Set AUTH=oidc, or AUTH=dev to try it, before others can reach this server."
 
-func (g *Gate) enter(answer http.Header, r *http.Request) (Principal, error) {
-	if err := take(answer, g.PerAddress, "address", g.Proxies.ClientIP(r)); err != nil {
+// IsOpen tells that anybody is let in, and believed.
+func (g *Gate) IsOpen() bool { return g.Verify == nil }
+
+// Enter lets an HTTP request in and tells who asks. It sets the RateLimit headers of the answer. Its error is a [Refusal].
+func (g *Gate) Enter(answer http.Header, r *http.Request) (Principal, error) {
+	if err := g.Knock(answer, r); err != nil {
 		return Principal{}, err
 	}
-	if g.Verify == nil {
+	if g.IsOpen() {
 		return Principal{}, nil
 	}
 	token, err := bearer(r.Header.Values("Authorization"))
@@ -60,9 +60,14 @@ func (g *Gate) enter(answer http.Header, r *http.Request) (Principal, error) {
 	return principal, g.spend(answer, principal)
 }
 
+// Knock lets an HTTP request in that will tell later who asks: it counts for its address.
+func (g *Gate) Knock(answer http.Header, r *http.Request) error {
+	return take(answer, g.PerAddress, "address", g.Network(r))
+}
+
 // EnterBy lets a connection in by a token that did not come in a header, in the form of the header Authorization.
 func (g *Gate) EnterBy(ctx context.Context, authorization string) (Principal, error) {
-	if g.Verify == nil {
+	if g.IsOpen() {
 		return Principal{}, nil
 	}
 	var values []string
@@ -86,15 +91,25 @@ func (g *Gate) spend(answer http.Header, principal Principal) error {
 	if err := take(answer, g.PerTenant, "tenant", principal.tenant.String()); err != nil {
 		return err
 	}
-	return take(answer, g.PerAccount, "account", principal.tenant.String()+"/"+principal.account.String())
+	return take(answer, g.PerAccount, "account", principal.Client())
 }
 
 // Client is whom a share belongs to: the account, or the address of anybody.
 func (g *Gate) Client(principal Principal, r *http.Request) string {
-	if principal.IsVerified() {
-		return principal.tenant.String() + "/" + principal.account.String()
+	if account := principal.Client(); account != "" {
+		return account
 	}
-	return g.Proxies.ClientIP(r)
+	return g.Network(r)
+}
+
+// Network is whose requests from one place are counted together: an IPv4 address, or the /64 of an IPv6 address, which is
+// what one customer has.
+func (g *Gate) Network(r *http.Request) string {
+	ip := g.Proxies.ClientIP(r)
+	if address, err := netip.ParseAddr(ip); err == nil && address.Is6() {
+		return netip.PrefixFrom(address, 64).Masked().String()
+	}
+	return ip
 }
 
 // take takes a request and tells in the answer what is left; the last limit that is taken from is the one that is told.
@@ -138,4 +153,38 @@ func bearer(values []string) (string, error) {
 		return "", Unauthenticated(sendBearer)
 	}
 	return token, nil
+}
+
+// Shares is what clients may hold of the server's memory at once, in bytes: requests that have not been decided and answers
+// that have not been received.
+type Shares interface {
+	// Hold takes n for a client, and returns what gives it back; false where the client, or all together, have too much.
+	Hold(client string, n int) (release func(), ok bool)
+	// Room tells that the client could take something.
+	Room(client string) bool
+}
+
+// Hold takes bytes of a client's share. Its error is a [Refusal].
+func (g *Gate) Hold(client string, n int) (release func(), err error) {
+	if g.Shares == nil {
+		return func() {}, nil
+	}
+	release, ok := g.Shares.Hold(client, n)
+	if !ok {
+		return nil, errShare
+	}
+	return release, nil
+}
+
+// Room refuses a client that can't hold anything.
+func (g *Gate) Room(client string) error {
+	if g.Shares == nil || g.Shares.Room(client) {
+		return nil
+	}
+	return errShare
+}
+
+var errShare = &Refusal{
+	Reason: TooMany, wait: time.Second,
+	Detail: "your requests and answers in flight take all the memory that there is for them; receive the answers, and try again later",
 }

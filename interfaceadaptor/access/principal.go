@@ -50,6 +50,14 @@ func (p Principal) Expires() time.Time { return p.expires }
 // Account is the token's account; zero for anybody.
 func (p Principal) Account() ident.UserID { return p.account }
 
+// Client names the principal among those whose requests are counted; empty for anybody.
+func (p Principal) Client() string {
+	if !p.IsVerified() {
+		return ""
+	}
+	return p.tenant.String() + "/" + p.account.String()
+}
+
 // For is the account that the principal acts or looks for: its own where named is zero. Another one is refused.
 func (p Principal) For(named ident.UserID) (ident.UserID, error) {
 	switch {
@@ -78,7 +86,7 @@ func (p Principal) In(named usecase.Tenant) (usecase.Tenant, error) {
 // Needs refuses a principal without the scope.
 func (p Principal) Needs(scope Scope) error {
 	if p.IsVerified() && !p.has(scope) {
-		return forbidden("the token needs the scope "+string(scope), scope)
+		return MissingScope(scope)
 	}
 	return nil
 }

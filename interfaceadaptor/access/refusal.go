@@ -40,9 +40,9 @@ func Unavailable(detail string) *Refusal {
 	return &Refusal{Reason: NotNow, Detail: detail, wait: time.Second}
 }
 
-// TooMuch refuses somebody who has more than their share.
-func TooMuch(detail string) *Refusal {
-	return &Refusal{Reason: TooMany, Detail: detail, wait: time.Second}
+// MissingScope refuses a token without the scope.
+func MissingScope(scope Scope) *Refusal {
+	return forbidden("the token needs the scope "+string(scope), scope)
 }
 
 func withoutToken(detail string) *Refusal {

@@ -20,18 +20,34 @@ const statusClientGone = 499
 // serve answers requests for an operation.
 func (a *api) serve(op operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		principal, err := a.admit(w, r, op)
+		if err != nil {
+			deny(w, err)
+			return
+		}
 		conditions, problem := readHeaders(a.headers, r.Header, op.without)
 		if problem != nil {
 			problem.write(w)
 			return
 		}
+		if conditions.caller.Tenant, err = principal.In(conditions.caller.Tenant); err != nil {
+			deny(w, err)
+			return
+		}
+		handled, err := a.settings.Gate.Hold(a.settings.Gate.Client(principal, r), bodySize(r))
+		if err != nil {
+			deny(w, err)
+			return
+		}
+		defer handled()
 		raw, problem := readBody(w, r)
 		if problem != nil {
 			problem.write(w)
 			return
 		}
+		conditions.principal = principal
 		conditions.caller.Source = a.settings.Source + " " + op.path
-		conditions.caller.ClientIP = a.settings.TrustedProxies.clientIP(r)
+		conditions.caller.ClientIP = a.settings.Gate.Proxies.ClientIP(r)
 
 		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
 		defer cancel()
@@ -60,6 +76,14 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
 		return nil, malformed("the body must be one JSON object in UTF-8 and nothing else")
 	}
 	return raw, nil
+}
+
+// bodySize is how much of the body is read at most.
+func bodySize(r *http.Request) int {
+	if r.ContentLength < 0 {
+		return MaxBody
+	}
+	return int(min(r.ContentLength, MaxBody))
 }
 
 func saysJSON(header http.Header) bool {
