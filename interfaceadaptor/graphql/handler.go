@@ -33,7 +33,7 @@ type Settings struct {
 	InitLimit       int           // WebSockets of one address at once that have sent no connection_init yet: 500
 	AccountLimit    int           // WebSockets and event streams of one account at once: 100
 	OperationLimit  int           // operations at once on one WebSocket: 100
-	InFlightLimit   int           // the complexity of all that is being resolved at once: twice ComplexityLimit
+	InFlightLimit   int           // the complexity of all that is being resolved at once: ComplexityLimit
 
 	Gate        *access.Gate             // lets requests in; nil: anybody, who is believed
 	AllowOrigin func(origin string) bool // which pages may open a WebSocket, beside the server's own; nil: none
@@ -48,7 +48,7 @@ func (s Settings) withDefaults() Settings {
 	orElse(&s.InitLimit, 500)
 	orElse(&s.AccountLimit, 100)
 	orElse(&s.OperationLimit, 100)
-	orElse(&s.InFlightLimit, 2*s.ComplexityLimit)
+	orElse(&s.InFlightLimit, s.ComplexityLimit)
 	if s.Gate == nil {
 		s.Gate = &access.Gate{}
 	}

@@ -36,7 +36,7 @@ func ReadSettings(r *config.Reader) Settings {
 			"WebSockets and event streams of one account open at once; one more is refused"),
 		OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 100, 1, 10_000,
 			"operations at once on one WebSocket; one more is refused"),
-		InFlightLimit: r.Int("COMPLEXITY_IN_FLIGHT", 40_000, 1, 100_000_000,
+		InFlightLimit: r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000,
 			"the complexity of all operations that are being resolved; what is more waits for its turn"),
 	}
 }
