@@ -31,7 +31,7 @@ type Settings struct {
 	InitTimeout     time.Duration // from the opening of a WebSocket to its connection_init: 10 s
 	ConnectionLimit int           // WebSockets and event streams at once: 10,000
 	InitLimit       int           // WebSockets of one address at once that have sent no connection_init yet: 500
-	AccountLimit    int           // WebSockets and event streams of one account at once: 100
+	AccountLimit    int           // WebSockets and event streams of one account at once: 1,000
 	OperationLimit  int           // operations at once on one WebSocket: 100
 	InFlightLimit   int           // the complexity of all that is being resolved at once: ComplexityLimit
 
@@ -46,7 +46,7 @@ func (s Settings) withDefaults() Settings {
 	orElse(&s.InitTimeout, 10*time.Second)
 	orElse(&s.ConnectionLimit, 10_000)
 	orElse(&s.InitLimit, 500)
-	orElse(&s.AccountLimit, 100)
+	orElse(&s.AccountLimit, 1000)
 	orElse(&s.OperationLimit, 100)
 	orElse(&s.InFlightLimit, s.ComplexityLimit)
 	if s.Gate == nil {

@@ -32,7 +32,7 @@ func ReadSettings(r *config.Reader) Settings {
 			"WebSockets and event streams open at once; one more is answered with 503"),
 		InitLimit: r.Int("WEBSOCKET_INIT_LIMIT", 500, 1, 1_000_000,
 			"WebSockets of one client address that have not sent connection_init yet; one more is answered with 429"),
-		AccountLimit: r.Int("LIVE_CONNECTION_LIMIT_ACCOUNT", 100, 1, 1_000_000,
+		AccountLimit: r.Int("LIVE_CONNECTION_LIMIT_ACCOUNT", 1000, 1, 1_000_000,
 			"WebSockets and event streams of one account open at once; one more is refused"),
 		OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 100, 1, 10_000,
 			"operations at once on one WebSocket; one more is refused"),
