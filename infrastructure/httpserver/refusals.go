@@ -88,6 +88,9 @@ func refusalIn(answer []byte) (refusal problem, withBody, is bool) {
 	}
 	head, _, whole := strings.Cut(string(answer), "\r\n\r\n")
 	line, headers, _ := strings.Cut(head, "\r\n")
+	if len(line) <= version {
+		return problem{}, false, false
+	}
 	status, cause, _ := strings.Cut(line[version:], ": ")
 	refusal, known := refusalsByStatus[status]
 	if !whole || !known || strings.Contains(headers, requestIDHeader+": ") {
