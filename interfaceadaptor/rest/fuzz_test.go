@@ -17,11 +17,11 @@ import (
 // compliant is a service that does whatever it is asked.
 type compliant struct{}
 
-func (compliant) Handle(context.Context, command.Request) (command.Result, error) {
+func (compliant) Handle(context.Context, command.Request[thread.Command]) (command.Result, error) {
 	return command.Result{Version: 1}, nil
 }
 
-func (compliant) Snapshot(context.Context, usecase.Caller, thread.ID) (uint64, error) { return 1, nil }
+func (compliant) Snapshot(context.Context, usecase.Caller, string) (uint64, error) { return 1, nil }
 
 var fuzzedPaths = []string{
 	"/threads/create", "/threads/rename", "/threads/delete", "/threads/add_member", "/threads/remove_member", "/threads/change_member_role",

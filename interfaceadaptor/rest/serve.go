@@ -8,6 +8,8 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+
+	"example.com/threads/interfaceadaptor/access"
 )
 
 // MaxBody is the size of the largest request body that is read, in bytes.
@@ -100,6 +102,10 @@ func saysJSON(header http.Header) bool {
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(r.Context().Err(), context.Canceled) {
 		w.WriteHeader(statusClientGone)
+		return
+	}
+	if refusal := (*access.Refusal)(nil); errors.As(err, &refusal) {
+		deny(w, err)
 		return
 	}
 	problem := problemOf(err)
