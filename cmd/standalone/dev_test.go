@@ -1,13 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/tests/testenv"
 )
 
 // commandsIn are the lines of a banner that are for a shell.
@@ -29,6 +33,30 @@ func TestTheBannersLinesWork(t *testing.T) {
 			}
 			said, err := exec.CommandContext(t.Context(), "sh", "-euc", lines).CombinedOutput()
 			if err != nil || !strings.Contains(string(said), "Anyone for a cup?") || strings.Contains(string(said), `"errors"`) {
+				t.Errorf("%v: %s", err, said)
+			}
+		})
+	}
+}
+
+// So do those of the README, in the order in which it prints them.
+func TestTheReadmesLinesWork(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	for mode, named := range map[string]string{"none": "executor_id", "dev": "/tokens"} {
+		t.Run(mode, func(t *testing.T) {
+			at := slices.IndexFunc(blocks, func(block []string) bool { return strings.Contains(block[1], named) })
+			if at < 0 {
+				t.Fatalf("no block of the README has %s", named)
+			}
+			issuer := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
+			r := start(t, map[string]string{"AUTH": mode, "AUTH_DEV_ADDR": issuer})
+			lines := strings.NewReplacer("localhost:28080", r.write, "localhost:28082", r.read, "localhost:28084", issuer).Replace(blocks[at][1])
+			said, err := exec.CommandContext(t.Context(), "sh", "-euc", lines).CombinedOutput()
+			if err != nil || !strings.Contains(string(said), `"text":"Anyone for a cup?"`) {
 				t.Errorf("%v: %s", err, said)
 			}
 		})
