@@ -155,7 +155,7 @@ type awaitedBody struct {
 // Read implements [io.Reader].
 func (b *awaitedBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
-	if err == io.EOF { //nolint:errorlint // as io.Reader has it
+	if err == io.EOF {
 		b.conn.await(false)
 	}
 	return n, err

@@ -34,14 +34,13 @@ func askForTokens(doc *huma.OpenAPI, table []operation) {
 
 // refusals are the problems of those who are not let in.
 func refusals(op operation) []*Problem {
-	refused := []error{
+	var problems []*Problem
+	for _, refusal := range []*access.Refusal{
 		access.Unauthenticated("the token has expired"),
 		access.MissingScope(op.needs()),
 		access.Unavailable("the token can't be verified now; try again later"),
-	}
-	problems := make([]*Problem, len(refused))
-	for i, err := range refused {
-		problems[i] = problemOfRefusal(err.(*access.Refusal))
+	} {
+		problems = append(problems, problemOfRefusal(refusal))
 	}
 	return problems
 }
