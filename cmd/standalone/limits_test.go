@@ -116,6 +116,9 @@ func TestConnectionsOfAnAccountAreBounded(t *testing.T) {
 	if _, err := r.connect(t, payload(bob), nil); err != nil {
 		t.Errorf("another account: %v", err)
 	}
+	if said := r.said.String(); strings.Contains(said, "panic") {
+		t.Error("a refused connection made the program panic")
+	}
 	_ = first.CloseNow()
 	testenv.Eventually(t, 10*time.Second, func() error {
 		_, err := r.connect(t, payload(ada), nil)

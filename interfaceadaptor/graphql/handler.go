@@ -135,6 +135,9 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, params *graphql
 		answer = first
 		return false
 	})
+	if answer == nil {
+		answer = h.presenter.response(r.Context(), context.Canceled)
+	}
 	h.write(w, r, statusOf(r, answer), answer) // now that the engine holds nothing of it any more
 }
 

@@ -125,10 +125,11 @@ func (s *socket) initialize(payload json.RawMessage) *violation {
 	if err != nil {
 		return violationOf(err)
 	}
-	var ok bool
-	if s.leave, ok = s.handler.connections.enterAccount(a.principal.Client()); !ok {
+	leave, ok := s.handler.connections.enterAccount(a.principal.Client())
+	if !ok {
 		return violationOf(&refusal{codeTooManyRequests, "as many connections of this account are open as it may have"})
 	}
+	s.leave = leave
 	s.ctx = withAsker(s.ctx, a)
 	s.acknowledged = true
 	s.initialized()
