@@ -65,6 +65,14 @@ func (r *Reader) Address(name, fallback, help string) string {
 	return value
 }
 
+// OptionalAddress is Address for one that may be left out, and is empty then.
+func (r *Reader) OptionalAddress(name, help string) string {
+	if r.getenv(name) == "" {
+		return r.read(name, "", help)
+	}
+	return r.Address(name, "", help)
+}
+
 // URL returns the value, an absolute http or https URL, or nothing when it is not set. A URL with
 // credentials in it is refused without being shown.
 func (r *Reader) URL(name, help string) string {

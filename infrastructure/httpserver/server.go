@@ -28,6 +28,9 @@ const (
 
 // Server is a listening HTTP server. Make one with [Listen]; [Server.Serve] or [Server.Close] ends it.
 type Server struct {
+	// MaxConnections is how many connections may be open at once, to be set before Serve; 0: any number.
+	MaxConnections int
+
 	listener net.Listener
 	log      *slog.Logger
 	grace    time.Duration
@@ -63,15 +66,17 @@ func (s *Server) Close() error { return s.listener.Close() }
 
 // Serve answers requests with handler, inside [Wrap], until ctx ends. Then it accepts no more and returns when every
 // accepted request has been answered, which it waits for no longer than the grace period; what still runs then is cut
-// off, and that is an error. The requests' contexts do not end with ctx: a handler that streams without an end has to
+// off, and that is an error. A request whose body has not arrived is not accepted, and waited for but a moment. The requests' contexts do not end with ctx: a handler that streams without an end has to
 // watch for the stop itself.
 func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
 	var running tracker
+	open := &connections{most: s.MaxConnections, open: map[*connection]struct{}{}}
 	server := &http.Server{
-		Handler:           running.track(Wrap(s.log, handler)),
+		Handler:           running.track(awaitBodies(Wrap(s.log, handler))),
 		BaseContext:       func(net.Listener) context.Context { return requests },
+		ConnContext:       withConnection,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
@@ -80,7 +85,7 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 		MaxHeaderBytes:    maxHeaderBytes,
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(refusals{s.listener, s.log}) }()
+	go func() { failed <- server.Serve(refusals{s.listener, s.log, open}) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve HTTP on %s: %w", s.Addr(), err)
@@ -89,6 +94,7 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
 	defer cancel()
+	open.stop()
 	err := server.Shutdown(grace)
 	<-failed //nolint:errcheck // after Shutdown it is http.ErrServerClosed
 	if err == nil {

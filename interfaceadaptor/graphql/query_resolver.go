@@ -51,11 +51,11 @@ func (r queryResolver) GetThreads(ctx context.Context, userAccountID string, fir
 
 // GetMember resolves Query.getMember.
 func (r queryResolver) GetMember(ctx context.Context, threadID, userAccountID string) (model.Member, error) {
-	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
+	member, key, err := r.memberAndThread(ctx, userAccountID, threadID)
 	if err != nil {
 		return model.Member{}, err
 	}
-	found, err := r.queries.Member(ctx, key, viewer.User)
+	found, err := r.queries.Member(ctx, key, member)
 	if err != nil {
 		return model.Member{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/usecase"
 )
 
@@ -25,12 +26,14 @@ const (
 	consistencyToken   = "Consistency-Token"
 	idempotentReplayed = "Idempotent-Replayed"
 	retryAfter         = "Retry-After"
+	wwwAuthenticate    = "WWW-Authenticate"
 )
 
 const visibleASCII = `^[!-~]{1,128}$`
 
-// conditions are what the headers of a request say.
+// conditions are who asks, and what the headers of a request say.
 type conditions struct {
+	principal      access.Principal
 	caller         usecase.Caller // without the executor, which is in the body
 	ifVersion      uint64
 	idempotencyKey string

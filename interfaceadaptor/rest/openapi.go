@@ -105,6 +105,7 @@ func problemsOf(op operation) []*Problem {
 		newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes"),
 		newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as application/json in UTF-8, not encoded otherwise"),
 		invalidFields([]FieldError{{"body.executor_id", "is required"}}),
+		newProblem(http.StatusTooManyRequests, tooManyRequests, "this address has sent more than 100 requests a second; send fewer, and try again later"),
 		problemOf(usecase.ErrUnavailable),
 		problemOf(fmt.Errorf("anything else")),
 		newProblem(http.StatusInternalServerError, storeInconsistent, inconsistent),
@@ -157,7 +158,8 @@ func describeHeaders(names ...string) map[string]*huma.Param {
 		etag:               {Description: "The version of the thread or account, for If-Match.", Example: `"7"`},
 		consistencyToken:   {Description: "Names the version to the read API: an answer that was asked for with it shows the command's effect.", Example: exampleID + ":7"},
 		idempotentReplayed: {Description: "The first answer again: the command was applied before, with the same Idempotency-Key.", Example: "true"},
-		retryAfter:         {Description: "With `store_unavailable` and `concurrent_update`: seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},
+		retryAfter:         {Description: "Seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},
+		wwwAuthenticate:    {Description: "What the token lacks (RFC 6750).", Example: `Bearer realm="threads"`},
 	}
 	described := map[string]*huma.Param{}
 	for _, name := range names {

@@ -60,13 +60,12 @@ type reply struct {
 func handle[B commanding[C], C, A any](service Commands[C], answerOf func(command.Result) A) performer {
 	shape := shapeOf[B]()
 	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
-		body, said, err := shape.decode(raw)
+		body, said, caller, err := read(shape, c, raw)
 		if err != nil {
 			return reply{}, err
 		}
 		request := body.asked()
-		request.Caller = c.caller
-		request.Caller.Executor = body.executor().String()
+		request.Caller = caller
 		request.IfVersion, request.IdempotencyKey = c.ifVersion, c.idempotencyKey
 		if request.IdempotencyKey != "" {
 			content, err := json.Marshal(said) // sorted by name
@@ -104,12 +103,11 @@ func tokenOf(r command.Result) string {
 func snapshot(service Threads) performer {
 	shape := shapeOf[takeSnapshot]()
 	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
-		body, _, err := shape.decode(raw)
+		body, _, caller, err := read(shape, c, raw)
 		if err != nil {
 			return reply{}, err
 		}
-		c.caller.Executor = body.executor().String()
-		version, err := service.Snapshot(ctx, c.caller, body.thread().String())
+		version, err := service.Snapshot(ctx, caller, body.thread().String())
 		return reply{body: snapshotAnswerOf(body.thread(), version)}, err
 	}
 	return performer{run: run, body: reflect.TypeFor[takeSnapshot](), answer: reflect.TypeFor[snapshotAnswer]()}

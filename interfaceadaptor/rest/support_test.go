@@ -15,6 +15,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
@@ -55,8 +56,9 @@ func handlerOf(services rest.Services, log io.Writer) http.Handler {
 		Source:  "write-api",
 		Log:     logger,
 		Timeout: 10 * time.Second,
-		Alive:   httpserver.Alive(),
-		Ready:   httpserver.Ready(logger),
+		Gate:    &access.Gate{},
+		Alive:   httpserver.Alive(nil),
+		Ready:   httpserver.Ready(logger, nil),
 		Metrics: http.NotFoundHandler(),
 		Around:  func(next http.Handler) http.Handler { return next },
 	}))

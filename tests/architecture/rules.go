@@ -23,8 +23,9 @@ var layers = map[string]struct {
 	// the contract suite of the projection's ports: test code that adapters' tests import
 	"usecase/projection/projectiontest": {imports: inner},
 
-	"interfaceadaptor/rest":                {imports: inner},
-	"interfaceadaptor/graphql":             {imports: inner},
+	"interfaceadaptor/access":              {imports: inner},
+	"interfaceadaptor/rest":                {imports: with(inner, "interfaceadaptor/access")},
+	"interfaceadaptor/graphql":             {imports: with(inner, "interfaceadaptor/access")},
 	"interfaceadaptor/eventcodec":          {imports: []string{"usecase"}},
 	"interfaceadaptor/threadcodec":         {imports: with(inner, "interfaceadaptor/eventcodec")},
 	"interfaceadaptor/accountcodec":        {imports: with(inner, "interfaceadaptor/eventcodec")},

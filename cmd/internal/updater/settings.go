@@ -4,14 +4,16 @@ import (
 	"strings"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/config"
 )
 
 // Settings are what the environment says.
 type Settings struct {
-	Address string
-	Source  eventstore.SourceSettings
-	Ignore  []string // aggregate types
+	Address      string
+	Source       eventstore.SourceSettings
+	Ignore       []string // aggregate types
+	Measurements measurements.Settings
 }
 
 // ReadSettings reads them. What there is to say of DynamoDB Streams, a program that can follow them reads by itself.

@@ -3,13 +3,16 @@ package writeapi
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/rest"
@@ -25,16 +28,17 @@ type Server struct {
 	*httpserver.Server
 	settings Settings
 	store    *eventstore.Store
+	access   *access.Access
 	log      *slog.Logger
 }
 
 // Listen takes the address. The server answers once [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, store *eventstore.Store, log *slog.Logger) (*Server, error) {
+func Listen(ctx context.Context, settings Settings, store *eventstore.Store, access *access.Access, log *slog.Logger) (*Server, error) {
 	server, err := httpserver.Listen(ctx, log, "WRITE_API_ADDR", settings.Address)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{Server: server, settings: settings, store: store, log: log}, nil
+	return &Server{Server: server, settings: settings, store: store, access: access, log: log}, nil
 }
 
 // Run takes commands until ctx ends, and then finishes what it has accepted.
@@ -44,16 +48,19 @@ func (s *Server) Run(ctx context.Context) error {
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { s.catchUp(due, all) })
-	served := s.Serve(ctx, rest.NewHandler(services, rest.Settings{
-		Source:         "write-api",
-		Log:            s.log,
-		Timeout:        2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
-		TrustedProxies: s.settings.TrustedProxies,
-		Alive:          httpserver.Alive(),
-		Ready:          httpserver.Ready(s.log, httpserver.Check{Name: "store", Run: s.store.Check}),
-		Metrics:        metrics.Handler(registry),
-		Around:         metrics.HTTP(registry, rest.Route),
-	}))
+	api := rest.NewHandler(services, rest.Settings{
+		Source:  "write-api",
+		Log:     s.log,
+		Timeout: 2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
+		Gate:    s.access.Gate,
+		Alive:   httpserver.Alive(s.access.Notes),
+		Ready:   httpserver.Ready(s.log, s.access.Notes, append(slices.Clip(s.access.Checks), httpserver.Check{Name: "store", Run: s.store.Check})...),
+		Metrics: measurements.Handler(s.settings.Measurements, registry),
+		Around:  metrics.HTTP(registry, rest.Route),
+	})
+	served := measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
+		return s.access.Serve(ctx, s.Server, api)
+	})
 	stop()
 	background.Wait()
 	s.finish(ctx, all)
