@@ -80,6 +80,8 @@ const (
 	notMember = "403 not_a_member"
 	notAdmin  = "403 not_an_admin"
 	notThere  = "404 thread_not_found"
+
+	notRegistered = "404 account_not_found"
 )
 
 // What each actor gets for each operation.
@@ -87,6 +89,7 @@ var (
 	byAnybody  = []string{noToken, ok, ok, ok, ok, ok, denied, denied}
 	byAdmins   = []string{noToken, notMember, notAdmin, ok, notThere, notMember, denied, denied}
 	byMembers  = []string{noToken, notMember, ok, ok, notThere, notMember, denied, denied}
+	noAccount  = []string{noToken, notRegistered, notRegistered, notRegistered, notRegistered, notRegistered, denied, denied}
 	byOperator = []string{noToken, denied, denied, denied, denied, ok, denied, denied}
 )
 
@@ -94,6 +97,10 @@ var commands = map[string]struct {
 	body map[string]any // beside thread_id and message_id, which are filled in where they are named
 	want []string
 }{
+	// Accounts are tried in this order: none exists at first.
+	"/accounts/close":             {map[string]any{}, noAccount},
+	"/accounts/register":          {map[string]any{"name": "somebody"}, byAnybody},
+	"/accounts/rename":            {map[string]any{"name": "somebody else"}, byAnybody},
 	"/threads/create":             {map[string]any{"name": "coffee"}, byAnybody},
 	"/threads/rename":             {map[string]any{"thread_id": "", "name": "coffee"}, byAdmins},
 	"/threads/delete":             {map[string]any{"thread_id": ""}, byAdmins},
@@ -108,7 +115,8 @@ var commands = map[string]struct {
 
 func TestWhoMayDoWhat(t *testing.T) {
 	w := newWorld(t, "threads:read")
-	for path, command := range commands {
+	for _, path := range slices.Sorted(maps.Keys(commands)) {
+		command := commands[path]
 		for i, actor := range actors {
 			thread, body := w.newThread(t), maps.Clone(command.body)
 			for name, value := range map[string]string{"thread_id": thread.id, "message_id": thread.message} {
@@ -189,6 +197,7 @@ type rootField struct {
 }
 
 var queryFields = map[string]rootField{
+	"getAccount":  {`accountId: "` + ada + `"`, []string{"UNAUTHENTICATED", "", "", "", "NOT_FOUND", "", "", "FORBIDDEN"}},
 	"getThread":   {`threadId: "{thread}" {viewer}`, bySeers},
 	"getThreads":  {`first: 3 {viewer}`, byAll},
 	"getMember":   {`threadId: "{thread}" {viewer}`, byMember},
@@ -214,7 +223,8 @@ func TestWhoMaySeeWhat(t *testing.T) {
 	w := newWorld(t, "threads:write")
 	thread := w.newThread(t)
 	schema := w.introspect(t)
-	if caughtUp := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", thread.id+":3"); caughtUp.errorCode() != "" {
+	expectVerdict(t, "an account", w.do(t, w.tokens[admin], "/accounts/register", map[string]any{"name": "Ada"}), ok)
+	if caughtUp := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", thread.id+":3, account-"+ada+":1"); caughtUp.errorCode() != "" {
 		t.Fatal(caughtUp.raw)
 	}
 	for name, field := range queryFields {
@@ -225,7 +235,7 @@ func TestWhoMaySeeWhat(t *testing.T) {
 				t.Errorf("%s as %s: got %q, want %q (%s)", name, actor, code, field.want[i], got.raw)
 			}
 			sees := strings.Contains(got.raw, thread.id)
-			if maySee := field.want[i] == "" && (actor == member || actor == admin); sees != maySee {
+			if maySee := name != "getAccount" && field.want[i] == "" && (actor == member || actor == admin); sees != maySee {
 				t.Errorf("%s as %s: it sees the thread: %t (%s)", name, actor, sees, got.raw)
 			}
 		}
