@@ -8,7 +8,7 @@ func (w *World) Account(id account.ID, name string) {
 	w.tick()
 	w.exec(`INSERT INTO accounts (tenant_code, id, name, closed, version, created_at, updated_at) VALUES (?, ?, ?, 0, 1, ?, ?)`,
 		w.Tenant.String(), id.String(), name, w.micros(), w.micros())
-	w.exec(`INSERT INTO projection_positions (projection, tenant_code, aggregate_type, aggregate_id, version) VALUES ('read-model', ?, 'account', ?, 1)`,
+	w.exec(`INSERT INTO projection_positions (projection, tenant_code, aggregate_type, aggregate_id, version, parked) VALUES ('read-model', ?, 'account', ?, 1, 0)`,
 		w.Tenant.String(), id.String())
 }
 
