@@ -31,6 +31,7 @@ var layers = map[string]struct {
 	"interfaceadaptor/accountcodec":        {imports: with(inner, "interfaceadaptor/eventcodec")},
 	"interfaceadaptor/chatstore":           {imports: with(inner, "interfaceadaptor/accountcodec", "interfaceadaptor/threadcodec", "interfaceadaptor/eventstore", "interfaceadaptor/repository")},
 	"interfaceadaptor/eventstore":          {},
+	"interfaceadaptor/journalcheck":        {imports: []string{"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore"}},
 	"interfaceadaptor/repository":          {imports: []string{"usecase", "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore"}},
 	"interfaceadaptor/readmodel":           {imports: with(inner, "interfaceadaptor/accountcodec", "interfaceadaptor/threadcodec", "interfaceadaptor/eventcodec", "interfaceadaptor/sqldialect")},
 	"interfaceadaptor/stream":              {imports: []string{"usecase", "interfaceadaptor/eventstore"}},

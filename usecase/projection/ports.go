@@ -60,6 +60,10 @@ type Store interface {
 	Parked(ctx context.Context, now time.Time, limit int) ([]DeadLetter, error)
 	// RetryNow makes every parked aggregate due.
 	RetryNow(ctx context.Context, now time.Time) error
+	// Skipped are the numbers of an aggregate's events that an operator has decided to leave out.
+	Skipped(ctx context.Context, key usecase.Key) (map[uint64]bool, error)
+	// Positions lists positions in the order of tenant, type and id, behind after, up to a limit.
+	Positions(ctx context.Context, after usecase.Key, limit int) ([]Head, error)
 	// Types lists what is remembered of aggregate types, in no order.
 	Types(ctx context.Context) ([]Type, error)
 }

@@ -44,6 +44,8 @@ type Projector struct {
 	woken    chan struct{} // holds a token until the parked aggregates have been made due
 	repairs  chan struct{} // holds a token while a repair is to begin
 
+	drift drift
+
 	owing  sync.Mutex // held while it is stored whether a repair is due
 	losses int        // how often records were lost
 

@@ -54,6 +54,7 @@ func (f *follower) run(ctx context.Context) error {
 		return err
 	}
 	registerCounters(f.registry, source)
+	registerDrift(f.registry, projector)
 	process, err := f.newLeaveOnClose(databases)
 	if err != nil {
 		return err
@@ -69,6 +70,9 @@ func (f *follower) run(ctx context.Context) error {
 			f.ports.Log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
 		}
 	})
+	if rate := f.settings.VerifyRate; rate > 0 {
+		background.Go(func() { projector.Watch(ctx, rate) })
+	}
 	source.Run(ctx)
 	background.Wait()
 	return nil

@@ -5,6 +5,7 @@ package table
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,6 +47,9 @@ func (t Table[R]) List(alias string) string {
 	return alias + "." + strings.Join(t.Columns, ", "+alias+".")
 }
 
+// ErrRow says that what is in a row is nothing that can be there.
+var ErrRow = errors.New("a row that can't be read")
+
 // Load calls take with each of the rows that are there, in the order of the keys. suffix is the end of the statements,
 // such as a lock. An error of the database is as the driver has it.
 func (t Table[R]) Load(ctx context.Context, from Queryer, keys [][]string, suffix string, take func(R)) error {
@@ -71,7 +75,7 @@ func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query s
 	for rows.Next() {
 		var row R
 		if err := rows.Scan(t.Fields(&row)...); err != nil {
-			return fmt.Errorf("a row of %s: %w", t.Name, err)
+			return fmt.Errorf("%w of %s: %w", ErrRow, t.Name, err)
 		}
 		take(row)
 	}
