@@ -59,7 +59,7 @@ func (r queryResolver) GetMember(ctx context.Context, threadID, userAccountID st
 	if err != nil {
 		return model.Member{}, err
 	}
-	return model.NewMembers(r.queries, viewer.Tenant, found)[0], nil
+	return model.NewMembers(r.queries, key.Tenant, found)[0], nil
 }
 
 // GetMembers resolves Query.getMembers.
