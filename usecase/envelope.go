@@ -2,33 +2,33 @@ package usecase
 
 import "time"
 
-// Caller is who asks, and in the course of what. It travels as one value from the adapters inwards and ends up on
-// every event that follows.
+// Caller identifies who sends a request and the trace it belongs to. Adapters create it; it is stored with every event
+// that results from the request.
 type Caller struct {
 	Tenant        Tenant
-	Executor      string // the ULID of the user account that acts
-	RequestID     string // of this request
-	CorrelationID string // of the conversation that the request belongs to
-	CausationID   string // of the message that made the caller ask; empty where a person did
-	Source        string // the program and operation that took the request, such as "write-api /orders/place"
+	Executor      string // ULID of the acting user account
+	RequestID     string // id of this request
+	CorrelationID string // id of the conversation that the request belongs to
+	CausationID   string // id of the message that caused the request; empty for a request from a person
+	Source        string // program and operation that took the request, such as "write-api /orders/place"
 	ClientIP      string
 }
 
-// Envelope is what is recorded about an event beside what it says.
+// Envelope is the metadata of an event.
 type Envelope struct {
 	EventID       string // a ULID
 	AggregateType string
 	AggregateID   string    // a ULID
-	SeqNr         uint64    // 1, 2, 3 ... per aggregate, without a gap; the aggregate's version after the event
+	SeqNr         uint64    // 1, 2, 3 ... per aggregate, without gaps; the aggregate's version after the event
 	OccurredAt    time.Time // UTC, to the microsecond
-	CommandID     string    // of the command that the event follows from; one command, one id, however often it is sent
+	CommandID     string    // id of the command that produced the event; the same for every retry of the command
 	Caller
 }
 
 // Key names the aggregate that the event belongs to.
 func (e Envelope) Key() Key { return Key{Tenant: e.Tenant, Type: e.AggregateType, ID: e.AggregateID} }
 
-// Recorded is an event in its envelope, as it stands in the journal.
+// Recorded is an event with its envelope, as stored in the journal.
 type Recorded[E any] struct {
 	Envelope
 	Event E

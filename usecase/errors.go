@@ -6,45 +6,45 @@ import (
 	"fmt"
 )
 
-// Kind is the class of an error: what the one who asked can do about it. Adapters answer by kind.
+// Kind classifies an error by what the caller can do about it. Adapters map kinds to responses.
 type Kind int
 
-// The kinds. An error that nothing else is known about is [Internal].
+// The kinds. An error without a known kind is [Internal].
 const (
-	Internal        Kind = iota // a fault of ours: log it, tell nothing
-	Invalid                     // the request can't be understood: correct it
-	NotFound                    // it does not exist, or not for this caller
+	Internal        Kind = iota // a server fault: log it, hide the details from the caller
+	Invalid                     // the request is malformed: correct it
+	NotFound                    // it does not exist, or this caller may not see it
 	Forbidden                   // the caller may not do this
-	Conflict                    // it contradicts the state as it is
-	VersionMismatch             // the state has moved on from the version that the caller named
-	KeyReused                   // the idempotency key belongs to another request
-	Unavailable                 // a store did not answer in time: the outcome is unknown, repeat with the same key
-	Behind                      // the read model has not reached the version that the caller named: ask again
-	Canceled                    // the caller has gone
-	Inconsistent                // what the store holds contradicts itself: an operator must mend it
+	Conflict                    // it contradicts the current state
+	VersionMismatch             // the aggregate is not at the version that the caller expected
+	KeyReused                   // the idempotency key belongs to a different request
+	Unavailable                 // a store did not answer in time: the outcome is unknown, retry with the same key
+	Behind                      // the read model has not reached the requested version: ask again
+	Canceled                    // the caller has disconnected
+	Inconsistent                // stored data contradicts itself: an operator must repair it
 )
 
-// The errors that use cases add to those of a domain. Compare with [errors.Is].
+// Errors of the use cases, beside those of a domain. Compare with [errors.Is].
 var (
-	// ErrConcurrentUpdate says that others kept changing the aggregate until the retries were used up.
-	ErrConcurrentUpdate = errors.New("others kept changing it while the command was decided; send it again")
-	// ErrKeyReused says that an idempotency key came with another request than the first time.
+	// ErrConcurrentUpdate: other writers kept changing the aggregate until the retries were used up.
+	ErrConcurrentUpdate = errors.New("other writers kept changing it while the command was decided; send it again")
+	// ErrKeyReused: an idempotency key was sent with a different request than the first time.
 	ErrKeyReused = errors.New("the idempotency key was used for another request; take a new key for a new request")
-	// ErrUnavailable says that a store did not answer in time, so that the outcome is unknown.
+	// ErrUnavailable: a store did not answer in time, so the outcome is unknown.
 	ErrUnavailable = errors.New("the store did not answer in time; the outcome is unknown, repeat with the same idempotency key")
-	// ErrBehind says that the read model has not reached a version in time.
+	// ErrBehind: the read model did not reach the requested version in time.
 	ErrBehind = errors.New("the read model has not reached the version of the consistency token yet; ask again")
 )
 
-// VersionMismatchError says that a caller decided on a version that is not the aggregate's any more.
+// VersionMismatchError: the aggregate is at version Current, but the caller expected version Expected.
 type VersionMismatchError struct{ Expected, Current uint64 }
 
 func (e *VersionMismatchError) Error() string {
 	return fmt.Sprintf("it is at version %d, not %d; read it again and decide anew", e.Current, e.Expected)
 }
 
-// kinds is where each error that can be compared has its kind. What this system found out comes before why a call
-// ended: a store that gave up because its time was over is unavailable, whatever it wraps.
+// kinds maps sentinel errors to kinds. The order matters: ErrUnavailable comes before the context errors, so a store
+// that gave up at its deadline is unavailable, whatever error it wraps.
 var kinds = []struct {
 	err  error
 	kind Kind
@@ -57,8 +57,8 @@ var kinds = []struct {
 	{context.DeadlineExceeded, Unavailable},
 }
 
-// classes are the kinds of errors that say their class themselves: the rejections of a domain, and what an event store
-// says. A class that is not here is [Internal].
+// classes maps the classes that errors report themselves (Class methods of domain rejections and event store errors) to
+// kinds. An unknown class is [Internal].
 var classes = map[string]Kind{
 	"not_found":   NotFound,
 	"forbidden":   Forbidden,
@@ -68,18 +68,18 @@ var classes = map[string]Kind{
 	"inconsistent": Inconsistent,
 }
 
-// InvalidError says that something that a caller names, such as a tenant, can't be what it stands for.
+// InvalidError: a value in a request, such as the tenant, is malformed.
 type InvalidError struct {
 	Field  string
-	Reason string // what is expected, to be read after the field's name
+	Reason string // what is expected; read after the field's name
 }
 
 func (e *InvalidError) Error() string { return e.Field + " " + e.Reason }
 
-// Invalid tells the field and what is expected of it.
+// Invalid returns the field and what is expected of it.
 func (e *InvalidError) Invalid() (field, reason string) { return e.Field, e.Reason }
 
-// KindOf is the kind of err, however deep it is wrapped.
+// KindOf returns the kind of err, also when it is wrapped.
 func KindOf(err error) Kind {
 	var invalid interface{ Invalid() (field, reason string) }
 	var classified interface{ Class() string }

@@ -12,7 +12,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Codec is the JSON of the events of one type of aggregate. It may be used concurrently.
+// Codec encodes and decodes the events of one aggregate type as JSON. It may be used concurrently.
 type Codec[E any] struct {
 	aggregate string
 	canonical func(string) (string, error)
@@ -20,8 +20,8 @@ type Codec[E any] struct {
 	byType    map[reflect.Type]Row[E]
 }
 
-// New makes the codec of an aggregate type from its table. canonical reads an identifier in any form in which one was ever
-// written. A table with the same name or event twice is a fault of the program: it panics.
+// New returns the codec of an aggregate type for a table of events. canonical converts an identifier from every form in
+// which one was ever written. It panics if the table has a name or event type twice, which is a programming error.
 func New[E any](aggregateType string, canonical func(string) (string, error), table ...Row[E]) *Codec[E] {
 	c := &Codec[E]{aggregate: aggregateType, canonical: canonical, byName: map[string]Row[E]{}, byType: map[reflect.Type]Row[E]{}}
 	for _, row := range table {
@@ -38,17 +38,17 @@ func New[E any](aggregateType string, canonical func(string) (string, error), ta
 	return c
 }
 
-// Type is the aggregate type whose events these are.
+// Type returns the aggregate type of the events.
 func (c *Codec[E]) Type() string { return c.aggregate }
 
-// EventType is the name that an event has in the journal; empty for one that the table forgot, which Encode refuses.
+// EventType returns the event's name in the journal; empty if the table has no row for it, in which case Encode fails.
 func (c *Codec[E]) EventType(event E) string { return c.byType[reflect.TypeOf(event)].name }
 
-// Names are all names that can be read, sorted.
+// Names returns all names that can be decoded, sorted.
 func (c *Codec[E]) Names() []string { return slices.Sorted(maps.Keys(c.byName)) }
 
-// Encode writes an event and its envelope as JSON. What Decode would refuse, or take for something else, is an error: it
-// would be acknowledged, and lost to everybody.
+// Encode encodes an event and its envelope as JSON. It fails if Decode would reject the result or return a different
+// event: otherwise the event would be acknowledged but unreadable.
 func (c *Codec[E]) Encode(recorded usecase.Recorded[E]) ([]byte, error) {
 	row, known := c.byType[reflect.TypeOf(recorded.Event)]
 	if !known {
@@ -60,7 +60,7 @@ func (c *Codec[E]) Encode(recorded usecase.Recorded[E]) ([]byte, error) {
 		err = c.readBack(recorded, row, head, fields, tail)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("event %s is not written, because no reader could use it: %w", recorded.EventID, err)
+		return nil, fmt.Errorf("event %s was not written because it could not be read back: %w", recorded.EventID, err)
 	}
 	payload, err := marshal(head)
 	if err != nil {
@@ -70,7 +70,8 @@ func (c *Codec[E]) Encode(recorded usecase.Recorded[E]) ([]byte, error) {
 	return joined(joined(payload, fields), rest), err
 }
 
-// readBack makes sure that readers get what was to be said. It reads the parts, which takes a third of reading the whole.
+// readBack checks that decoding returns the same event. It decodes the parts, which takes a third of the time of
+// decoding the whole.
 func (c *Codec[E]) readBack(recorded usecase.Recorded[E], row Row[E], head head, fields []byte, tail tail) error {
 	event, err := row.decode(fields)
 	if err != nil {
@@ -99,7 +100,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
 }
 
-// joined is the JSON object with the fields of both.
+// joined returns a JSON object with the fields of both objects.
 func joined(a, b []byte) []byte {
 	if len(b) == len("{}") {
 		return a
@@ -107,9 +108,8 @@ func joined(a, b []byte) []byte {
 	return append(append(a[:len(a)-1], ','), b[1:]...)
 }
 
-// Decode reads an event and its envelope, whichever version of its JSON it was written in. What it can't read - an
-// unknown type, a field that is missing or broken - is a [DecodeError],
-// and the event's EventID is as far as it could be made out.
+// Decode decodes an event and its envelope from any version of its JSON. On failure (an unknown type, a missing or
+// broken field) it returns a [DecodeError], and an event with the EventID if that could be read.
 func (c *Codec[E]) Decode(payload []byte) (usecase.Recorded[E], error) {
 	recorded, err := c.decode(payload)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Codec[E]) decode(payload []byte) (recorded usecase.Recorded[E], err err
 	}
 	row, known := c.byName[wire.Type]
 	if !known {
-		return recorded, errors.New("its type is unknown; was it written by a newer version of the program?")
+		return recorded, errors.New("its type is unknown; a newer version of the program may have written it")
 	}
 	if recorded.Event, err = row.decode(payload); err != nil {
 		return recorded, err
@@ -141,8 +141,8 @@ func (c *Codec[E]) decode(payload []byte) (recorded usecase.Recorded[E], err err
 	return recorded, err
 }
 
-// DecodeError names the event that can't be read, as far as it could be made out. It does not unwrap to its cause: that a
-// stored name is invalid is no fault of the one who asks now.
+// DecodeError identifies an event that cannot be decoded, as far as its fields could be read. It does not unwrap to its
+// cause: an invalid stored value is not an error of the current caller.
 type DecodeError struct {
 	EventID string
 	Type    string
@@ -157,7 +157,7 @@ func (e *DecodeError) Error() string {
 func decodeError(payload []byte, cause error) *DecodeError {
 	e := &DecodeError{Cause: cause}
 	var fields map[string]any
-	_ = json.Unmarshal(payload, &fields) // whatever can be read helps; the cause is told either way
+	_ = json.Unmarshal(payload, &fields) // best effort: fields that can be read are reported
 	e.EventID, _ = fields["id"].(string)
 	e.Type, _ = fields["type"].(string)
 	if number, ok := fields["seq_nr"].(float64); ok && number >= 0 {

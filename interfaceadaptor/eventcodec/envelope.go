@@ -35,10 +35,10 @@ type (
 	}
 )
 
-// id is an identifier as text; {"value": text} is read, too.
+// id is an identifier written as text; {"value": text} can be read too.
 type id string
 
-// object is an identifier as {"value": text}; plain text is read, too.
+// object is an identifier written as {"value": text}; plain text can be read too.
 type object struct {
 	Value id `json:"value"`
 }
@@ -53,8 +53,8 @@ func (i *id) UnmarshalJSON(data []byte) error {
 // UnmarshalJSON reads both forms.
 func (o *object) UnmarshalJSON(data []byte) error { return o.Value.UnmarshalJSON(data) }
 
-// IDText is the text of an identifier's JSON: a string, or {"value": string}. The forms that are written today are read
-// without another pass of the JSON decoder, which would be half of what it costs to read an event.
+// IDText returns the text of an identifier in JSON: a string, or {"value": string}. The current forms are parsed
+// without the JSON decoder, which would double the time to decode an event.
 func IDText(data []byte) (string, error) {
 	plain, isObject := bytes.CutPrefix(data, []byte(`{"value":`))
 	if isObject {
@@ -94,7 +94,7 @@ func tailOf(e usecase.Envelope) tail {
 	}
 }
 
-// isText tells whether JSON can hold all of it as it is.
+// isText reports whether all texts are valid UTF-8, so that JSON can hold them unchanged.
 func (t tail) isText() bool {
 	for _, text := range []string{t.CommandID, t.CorrelationID, t.CausationID, t.Source, t.ClientIP, t.RequestID} {
 		if !utf8.ValidString(text) {
@@ -104,7 +104,7 @@ func (t tail) isText() bool {
 	return true
 }
 
-// envelope reads what was written, or by an earlier version of the program: canonical reads its ids.
+// envelope decodes an envelope, also from earlier versions of the program; canonical converts its ids.
 func envelope(aggregateType string, canonical func(string) (string, error), h head, t tail) (usecase.Envelope, error) {
 	occurredAt, err := time.Parse(time.RFC3339Nano, t.OccurredAt)
 	if err != nil {
@@ -115,7 +115,7 @@ func envelope(aggregateType string, canonical func(string) (string, error), h he
 		return usecase.Envelope{}, fmt.Errorf("tenant_code: %w", err)
 	}
 	if h.SeqNr == 0 {
-		return usecase.Envelope{}, errors.New("seq_nr must be there")
+		return usecase.Envelope{}, errors.New("seq_nr is missing")
 	}
 	e := usecase.Envelope{
 		AggregateType: aggregateType,

@@ -5,18 +5,18 @@ import (
 	"reflect"
 )
 
-// Row is how events of one type are written and read.
+// Row defines how events of one type are encoded and decoded.
 type Row[E any] struct {
 	name   string
-	event  reflect.Type // nil: rows that only read
+	event  reflect.Type // nil for rows that only decode
 	encode func(E) any
 	decode func([]byte) (E, error)
-	// executor tells who caused an event that was written without its executor; nil: there are none.
+	// executor returns the executor of an event that was written without one; nil if there are no such events.
 	executor func(E) string
 }
 
-// Event is the row of events of type T. They are written under the name as the JSON of a W, whose fields must differ from
-// the envelope's.
+// Event returns the row of events of type T. They are written under the name, as the JSON of a W, whose field names
+// must differ from the envelope's.
 func Event[E, T, W any](name string, to func(T) W, from func(W) (T, error)) Row[E] {
 	row := Former[E](name, from)
 	row.event = reflect.TypeFor[T]()
@@ -24,7 +24,7 @@ func Event[E, T, W any](name string, to func(T) W, from func(W) (T, error)) Row[
 	return row
 }
 
-// Former is the row of a name that is not written any more: its JSON is read as today's event.
+// Former returns the row of a name that is no longer written: its JSON is decoded as the current event.
 func Former[E, T, W any](name string, from func(W) (T, error)) Row[E] {
 	return Row[E]{name: name, decode: func(payload []byte) (E, error) {
 		var none E
@@ -40,7 +40,7 @@ func Former[E, T, W any](name string, from func(W) (T, error)) Row[E] {
 	}}
 }
 
-// CausedBy lets the row's events be without an executor: the event tells who it was.
+// CausedBy allows the row's events to have no executor: the function returns it from the event.
 func (r Row[E]) CausedBy(executor func(E) string) Row[E] {
 	r.executor = executor
 	return r

@@ -7,103 +7,104 @@ import (
 	"time"
 )
 
-// EventPersistenceGateway is an event store. It keeps, for every aggregate, a journal of entries numbered 1, 2, 3 ...
-// without a gap, a head whose version is the number of the last entry, and snapshots of states. All methods may be
+// EventPersistenceGateway is an event store. For every aggregate it keeps a journal of entries numbered 1, 2, 3 ...
+// without gaps, a head whose version is the number of the last entry, and snapshots of states. All methods may be
 // called concurrently, from any number of processes.
 //
-// Errors: [ErrConflict], [HandledError] and [InconsistentError] as told below; [ErrUnavailable], wrapped, when the store did
-// not answer within the gateway's retries or ctx's time; anything else is a fault. gateway/gatewaytest is this contract as a test
-// suite.
+// Errors: [ErrConflict], [HandledError] and [InconsistentError] as described below; [ErrUnavailable], wrapped, when the
+// store did not answer within the gateway's retries or ctx's time; anything else is a fault. gateway/gatewaytest tests
+// this contract.
 type EventPersistenceGateway interface {
 	Journal
 	Snapshots
 
-	// Receipt returns what was written under a command id of the tenant, read consistently; false when there is nothing,
-	// or it has expired.
+	// Receipt returns the receipt of a command id of the tenant, read consistently; false if there is none or it has
+	// expired.
 	Receipt(ctx context.Context, tenant, commandID string) (Receipt, bool, error)
 }
 
 // Journal is the part of an event store that holds the truth.
 type Journal interface {
-	// Append writes all of it - entries, head, receipts - in one transaction, or nothing. The entries must follow
-	// ExpectedVersion without a gap. It fails with ErrConflict when the head is not at ExpectedVersion, and with a
-	// *HandledError when a receipt with one of the command ids exists, and with an *InconsistentError when the head is at
-	// ExpectedVersion and the journal is beyond it. A write that succeeded but whose answer was lost is recognised as this
-	// call's own and is a success. At most MaxAppend entries and receipts together.
+	// Append writes entries, head and receipts in one transaction, at most MaxAppend entries and receipts together. The
+	// entries must follow ExpectedVersion without gaps. It fails with ErrConflict when the head is not at
+	// ExpectedVersion, with a *HandledError when a receipt with one of the command ids exists, and with an
+	// *InconsistentError when the head is at ExpectedVersion but the journal is beyond it. A write that was committed
+	// although its answer was lost is recognised as this call's own and counts as success.
 	Append(ctx context.Context, write Append) error
 
-	// AskForTurn is for a writer that keeps meeting ErrConflict: it makes the next Append that heeds it fail, so that others
-	// know of this writer. Any other Append ends it.
+	// AskForTurn is for a writer that keeps getting ErrConflict: it makes the next Append with Heed fail, so that other
+	// writers learn of this one. An Append without Heed clears the request.
 	AskForTurn(ctx context.Context, id AggregateID) error
 
-	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. An aggregate
-	// that does not exist has the zero Head. A pointer that can't be right, beyond the version or no number, is logged and
-	// reads as none.
+	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. For an
+	// aggregate that does not exist it returns the zero Head. An invalid snapshot pointer (beyond the version, or not a
+	// number) is logged and read as 0.
 	Head(ctx context.Context, id AggregateID) (Head, error)
 
-	// Entries yields the entries with after < SeqNr <= upTo in order and without a gap, whatever an index shows, page
-	// by page. upTo is a version that a Head has shown: an entry that is missing is an *InconsistentError. It ends after an
-	// error.
+	// Entries yields the entries with after < SeqNr <= upTo in order and without gaps, also when an index is
+	// incomplete, page by page. upTo is a version that a Head has shown: a missing entry is an *InconsistentError. It
+	// ends after an error.
 	Entries(ctx context.Context, id AggregateID, after, upTo uint64) iter.Seq2[Entry, error]
 
-	// Verify fails with an *InconsistentError when the journal has the event after a head's version, and the aggregate's
-	// head is still the same. It costs a consistent read, or two.
+	// Verify fails with an *InconsistentError when the journal has the event after head.Version and the stored head
+	// still shows that version. It costs one or two consistent reads.
 	Verify(ctx context.Context, id AggregateID, head Head) error
 
-	// Heads yields every aggregate of the type with its head, in no order: for repairs, not for the path of a command. What
-	// is written meanwhile may or may not show. It ends after an error.
+	// Heads yields every aggregate of the type with its head, in any order: for repairs, not for commands. Concurrent
+	// writes may or may not show. It ends after an error.
 	Heads(ctx context.Context, aggregateType string) iter.Seq2[AggregateHead, error]
 }
 
-// Snapshots is the part of an event store that saves time: without it, or with broken ones, everything still holds.
+// Snapshots is the part of an event store that saves time. Missing or broken snapshots never change a result.
 type Snapshots interface {
-	// SaveSnapshot stores a state as the latest one, in a way that shows it complete or not at all, and lets go of those
-	// beyond the number that the gateway keeps. Saving the same version again, or an older one than the latest, changes nothing
-	// as long as the latest can be read whole; a version that the journal has not reached is an error.
+	// SaveSnapshot stores a state as the latest snapshot, so that readers see it complete or not at all, and trims
+	// older snapshots beyond the number that the gateway keeps. A version that is not newer than the latest snapshot
+	// changes nothing as long as the latest can be read completely. A version beyond the journal is an error.
 	SaveSnapshot(ctx context.Context, id AggregateID, snapshot Snapshot) error
 
-	// Snapshots yields the snapshots with Version <= head.Version that can be read whole, latest first, and at last the
-	// state after entry 1. One that is missing parts or fails its checksum is logged and left out. It ends after an error.
+	// Snapshots yields the complete snapshots with Version <= head.Version, latest first, and finally the state after
+	// entry 1. A snapshot with missing parts or a wrong checksum is logged and skipped. It ends after an error.
 	Snapshots(ctx context.Context, id AggregateID, head Head) iter.Seq2[Snapshot, error]
 }
 
-// DueFinder is what a gateway can have beside its port: a way to find the aggregates that lack a snapshot.
+// DueFinder is an optional capability of a gateway: it finds aggregates that need a snapshot.
 type DueFinder interface {
-	// SnapshotsDue yields the aggregates of the type that have had so many events since their latest snapshot, or more,
-	// in no order. It ends after an error.
+	// SnapshotsDue yields the aggregates of the type with at least events events since their latest snapshot, in any
+	// order. It ends after an error.
 	SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[AggregateHead, error]
 }
 
-// AggregateID names an aggregate: a type such as "order", a ULID, and the tenant that it belongs to. The same ULID
-// under another tenant is another aggregate.
+// AggregateID identifies an aggregate by tenant, type (such as "order") and ULID. The same ULID under another tenant is
+// another aggregate.
 type AggregateID struct{ Tenant, Type, ULID string }
 
-// String is the id that stores carry as aid: type and ULID, without the tenant.
+// String returns the id that stores use as aid: type and ULID, without the tenant.
 func (id AggregateID) String() string { return id.Type + "-" + id.ULID }
 
-// Head is an aggregate's lock and pointer. The zero Head is that of an aggregate that does not exist.
+// Head is an aggregate's optimistic lock and its pointer to the latest snapshot. The zero Head is that of an aggregate
+// that does not exist.
 type Head struct {
 	Version         uint64 // number of the last entry
-	SnapshotVersion uint64 // version of the latest complete snapshot; 0: none
+	SnapshotVersion uint64 // version of the latest complete snapshot; 0: there is none
 }
 
-// Check says why a snapshot can't be that of the aggregate: its version is none that the journal has reached.
+// Check returns an error when the snapshot's version is 0 or beyond the journal.
 func (h Head) Check(snapshot Snapshot) error {
 	if snapshot.Version == 0 || snapshot.Version > h.Version {
-		return fmt.Errorf("the snapshot's version is %d, that of the journal is %d", snapshot.Version, h.Version)
+		return fmt.Errorf("the snapshot has version %d, but the journal has version %d", snapshot.Version, h.Version)
 	}
 	return nil
 }
 
-// AggregateHead is a head and whose it is.
+// AggregateHead is an aggregate's id and head.
 type AggregateHead struct {
 	ID AggregateID
 	Head
 }
 
-// Entry is an event as the journal holds it. Payload is the whole event; the other fields repeat what stores keep in
-// keys and columns. What comes back are SeqNr, EventID, OccurredAt to the millisecond, and Payload to the byte; the others where
-// the store has a place for them.
+// Entry is an event in the journal. Payload is the complete event; the other fields repeat what stores keep in keys and
+// columns. Reading returns SeqNr, EventID, OccurredAt to the millisecond and Payload to the byte; the other fields only
+// if the store has columns for them.
 type Entry struct {
 	SeqNr         uint64
 	EventID       string
@@ -115,13 +116,13 @@ type Entry struct {
 	Payload       []byte // JSON
 }
 
-// Receipt is the answer to a command that was sent with an idempotency key: written with the command's events, found
-// again by its command id.
+// Receipt is the answer to a command that was sent with an idempotency key. It is written with the command's events and
+// found by its command id.
 type Receipt struct {
 	CommandID   string
-	Fingerprint string // of the request, to tell a repeat from another request with the same key
+	Fingerprint string // distinguishes a repeat from another request with the same key
 	Answer      []byte
-	ExpiresAt   time.Time // when the store may forget it
+	ExpiresAt   time.Time // when the store may delete it
 }
 
 // Snapshot is an aggregate's state after entry Version.

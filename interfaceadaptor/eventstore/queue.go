@@ -2,16 +2,15 @@ package eventstore
 
 import "time"
 
-// Queued is an entry as an event store gives it out that numbers the entries of all aggregates, and so is a queue of
-// them.
+// Queued is an entry of a store that numbers the entries of all aggregates, so that they form a queue.
 type Queued struct {
-	Position uint64 // in the order of the store: 1 or more
+	Position uint64 // 1 or more, in the order of the store
 	ID       AggregateID
 	SeqNr    uint64
-	Payload  []byte // JSON, the whole event
+	Payload  []byte // JSON, the complete event
 }
 
-// Backlog is what a queue holds behind a position. The zero value is nothing.
+// Backlog describes the queued entries after a position. The zero value means none.
 type Backlog struct {
 	Records int
 	Oldest  time.Time // when the first of them occurred

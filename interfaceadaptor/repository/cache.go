@@ -9,34 +9,34 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// remembered is what the repository knows about an aggregate without asking the store.
-type remembered[S any] struct {
+// cached is what the repository knows about an aggregate without reading the store.
+type cached[S any] struct {
 	state           command.State[S]
-	snapshotVersion uint64 // of the latest snapshot that is known of
+	snapshotVersion uint64 // version of the latest known snapshot
 }
 
-// stateCache remembers the states of the aggregates that were used last, as many as its size allows.
+// stateCache holds the states of recently used aggregates, limited by their size in memory.
 type stateCache[S any] struct {
-	states *otter.Cache[usecase.Key, remembered[S]]
+	states *otter.Cache[usecase.Key, cached[S]]
 }
 
 func newStateCache[S any](bytes uint64, size func(S) int) *stateCache[S] {
-	return &stateCache[S]{otter.Must(&otter.Options[usecase.Key, remembered[S]]{
+	return &stateCache[S]{otter.Must(&otter.Options[usecase.Key, cached[S]]{
 		MaximumWeight: bytes,
-		Weigher: func(_ usecase.Key, r remembered[S]) uint32 {
+		Weigher: func(_ usecase.Key, r cached[S]) uint32 {
 			return uint32(min(size(r.state.Value), math.MaxUint32))
 		},
 	})}
 }
 
-func (c *stateCache[S]) get(key usecase.Key) (remembered[S], bool) { return c.states.GetIfPresent(key) }
+func (c *stateCache[S]) get(key usecase.Key) (cached[S], bool) { return c.states.GetIfPresent(key) }
 
 func (c *stateCache[S]) forget(key usecase.Key) { c.states.Invalidate(key) }
 
-// remember keeps the later of what is remembered and what is told, and returns it.
-func (c *stateCache[S]) remember(key usecase.Key, state command.State[S], snapshotVersion uint64) remembered[S] {
-	kept := remembered[S]{state, snapshotVersion}
-	c.states.Compute(key, func(old remembered[S], found bool) (remembered[S], otter.ComputeOp) {
+// remember stores the state if it is newer than the cached one, and returns the newer one.
+func (c *stateCache[S]) remember(key usecase.Key, state command.State[S], snapshotVersion uint64) cached[S] {
+	kept := cached[S]{state, snapshotVersion}
+	c.states.Compute(key, func(old cached[S], found bool) (cached[S], otter.ComputeOp) {
 		if found {
 			kept.snapshotVersion = max(old.snapshotVersion, snapshotVersion)
 			if old.state.Version > state.Version {

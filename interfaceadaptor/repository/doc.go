@@ -1,8 +1,8 @@
-// Package repository keeps aggregates: a [Repository] turns what an [eventstore.EventPersistenceGateway] stores - a journal
-// of events and, beside it, snapshots - into the states that commands are decided on, and the events that they decide
-// into journal entries.
+// Package repository loads and saves aggregates. A [Repository] turns the events and snapshots of an
+// [eventstore.EventPersistenceGateway] into the states that commands are decided on, and new events into journal
+// entries.
 //
-// On a command's path it stands between usecase/command, whose port it fills, and the gateways (gateway/dynamodb,
-// gateway/sqlstore): a gateway knows aggregates, entries and payloads, and nothing of what is in them. The JSON inside the
-// payloads is that of an application's codecs. chatstore has the repositories of this application.
+// It implements the port of usecase/command on top of the gateways (gateway/dynamodb, gateway/sqlstore), which know
+// entries and payloads but not what payloads contain. The application's codecs define the JSON in the payloads.
+// chatstore has the repositories of this application.
 package repository

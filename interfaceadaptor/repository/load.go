@@ -10,15 +10,15 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// Load returns the state that is remembered, or else the latest.
+// Load returns the cached state if there is one, otherwise the latest.
 func (r *Repository[S, E]) Load(ctx context.Context, key usecase.Key) (command.State[S], error) {
-	if remembered, found := r.states.get(key); found {
-		return remembered.state, nil
+	if known, found := r.states.get(key); found {
+		return known.state, nil
 	}
 	return r.Reload(ctx, key)
 }
 
-// Confirm compares the version with the head. Where there is no head, it looks for an event without one.
+// Confirm compares the version with the head. If there is no head, it checks that there is no event either.
 func (r *Repository[S, E]) Confirm(ctx context.Context, key usecase.Key, version uint64) error {
 	id := aggregateOf(key)
 	head, err := r.gateway.Head(ctx, id)
@@ -33,16 +33,15 @@ func (r *Repository[S, E]) Confirm(ctx context.Context, key usecase.Key, version
 	return nil
 }
 
-// Reload returns the latest state: what is remembered, or the latest snapshot that can be read, and the events after
-// it.
+// Reload returns the latest state: the cached state or the latest readable snapshot, plus the events after it.
 func (r *Repository[S, E]) Reload(ctx context.Context, key usecase.Key) (state command.State[S], err error) {
 	id := aggregateOf(key)
-	remembered, _ := r.states.get(key) // before the head is read, so that the head can't be behind it
+	known, _ := r.states.get(key) // read before the head, so that it cannot be newer than the head
 	head, err := r.gateway.Head(ctx, id)
 	if err != nil || head.Version == 0 {
 		return state, err
 	}
-	if state, err = r.base(ctx, key, remembered.state, head); err != nil {
+	if state, err = r.base(ctx, key, known.state, head); err != nil {
 		return state, err
 	}
 	for entry, err := range r.gateway.Entries(ctx, id, state.Version, head.Version) {
@@ -51,7 +50,7 @@ func (r *Repository[S, E]) Reload(ctx context.Context, key usecase.Key) (state c
 		}
 		recorded, err := r.codec.Decode(entry.Payload)
 		if err == nil && (recorded.Key() != key || recorded.SeqNr != entry.SeqNr || entry.SeqNr != state.Version+1) {
-			err = fmt.Errorf("it is event %d of %s of tenant %q", recorded.SeqNr, recorded.Key(), recorded.Tenant)
+			err = fmt.Errorf("the payload is event %d of %s of tenant %q", recorded.SeqNr, recorded.Key(), recorded.Tenant)
 		}
 		if err != nil {
 			return command.State[S]{}, fmt.Errorf("event %d of %s: %w", state.Version+1, id, err)
@@ -61,14 +60,15 @@ func (r *Repository[S, E]) Reload(ctx context.Context, key usecase.Key) (state c
 	return r.states.remember(key, state, head.SnapshotVersion).state, nil
 }
 
-// base is the state to replay from: as late as can be had, and the state before the first event at worst.
-func (r *Repository[S, E]) base(ctx context.Context, key usecase.Key, remembered command.State[S], head eventstore.Head) (command.State[S], error) {
-	switch version := remembered.Version; {
+// base returns the state to replay from: the cached state, the latest readable snapshot, or the state before the first
+// event.
+func (r *Repository[S, E]) base(ctx context.Context, key usecase.Key, known command.State[S], head eventstore.Head) (command.State[S], error) {
+	switch version := known.Version; {
 	case version > head.Version:
-		// The store is behind what it once acknowledged: somebody put an older one in its place.
+		// The store is older than the cached state: an older copy of it was restored.
 		r.states.forget(key)
 	case version > 0:
-		return remembered, nil
+		return known, nil
 	}
 	for snapshot, err := range r.gateway.Snapshots(ctx, aggregateOf(key), head) {
 		if err != nil {
@@ -76,12 +76,12 @@ func (r *Repository[S, E]) base(ctx context.Context, key usecase.Key, remembered
 		}
 		id, version, state, err := r.snapshots.Decode(snapshot.Payload)
 		if err == nil && (id != key.ID || version != snapshot.Version) {
-			err = errors.New("it is that of " + id + " at another version")
+			err = errors.New("it belongs to " + id + " at another version")
 		}
 		if err == nil {
 			return command.State[S]{Version: version, Value: state}, nil
 		}
-		r.snapshotter.logger.WarnContext(ctx, "a snapshot is passed over; an earlier one or the first event will do",
+		r.snapshotter.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
 			"tenant", key.Tenant, "aggregate", key.String(), "version", snapshot.Version, "error", err)
 	}
 	return command.State[S]{}, nil

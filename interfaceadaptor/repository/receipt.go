@@ -10,7 +10,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// Receipt looks up what was written under a command's id.
+// Receipt returns the receipt of a command id.
 func (r *Repository[S, E]) Receipt(ctx context.Context, tenant usecase.Tenant, commandID string) (command.Receipt, bool, error) {
 	stored, found, err := r.gateway.Receipt(ctx, tenant.String(), commandID)
 	if err != nil || !found {
@@ -20,8 +20,7 @@ func (r *Repository[S, E]) Receipt(ctx context.Context, tenant usecase.Tenant, c
 	return receipt, err == nil, err
 }
 
-// The answer in a receipt is a JSON object: the aggregate's id under its type's name, the version, and what else the
-// aggregate tells about the command.
+// The answer in a receipt is a JSON object: the aggregate's id in the field <type>_id, the version, and Result.About.
 const answerVersion = "version"
 
 func (r *Repository[S, E]) answerID() string { return r.codec.Type() + "_id" }
@@ -58,7 +57,7 @@ func (r *Repository[S, E]) commandReceipt(tenant usecase.Tenant, stored eventsto
 	id := about[r.answerID()]
 	delete(about, r.answerID())
 	if err != nil || id == "" || version.Version == 0 {
-		return command.Receipt{}, fmt.Errorf("the receipt of command %s can't be read: %q: %v", stored.CommandID, stored.Answer, err) //nolint:errorlint // no fault of the one who asks now
+		return command.Receipt{}, fmt.Errorf("the receipt of command %s can't be read: %q: %v", stored.CommandID, stored.Answer, err) //nolint:errorlint // not an error of the current caller
 	}
 	return command.Receipt{
 		CommandID:   stored.CommandID,

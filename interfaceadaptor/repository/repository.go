@@ -10,9 +10,9 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// Repository keeps the aggregates of one type, with states S and events E, in an event store; it fills usecase/command's
-// port. It remembers the states of recently used aggregates. A remembered state may be stale, but is always a prefix of
-// the aggregate's history: the events that followed bring it up to date.
+// Repository loads and saves the aggregates of one type, with states S and events E; it implements the port of
+// usecase/command. It caches the states of recently used aggregates. A cached state may be stale, but it is always a
+// prefix of the aggregate's history; the events after it bring it up to date.
 type Repository[S, E any] struct {
 	gateway     eventstore.EventPersistenceGateway
 	codec       *eventcodec.Codec[E]
@@ -22,23 +22,24 @@ type Repository[S, E any] struct {
 	snapshotter *snapshotter[S]
 }
 
-// SnapshotCodec is the form of states in snapshots. It may be used concurrently.
+// SnapshotCodec encodes states for snapshots. It may be used concurrently.
 type SnapshotCodec[S any] interface {
-	// Encode writes the state of the aggregate with the id.
+	// Encode encodes the state of the aggregate with the id.
 	Encode(id string, version uint64, state S) ([]byte, error)
-	// Decode reads it back. What it can't read, a newer format included, is an error: the events will do.
+	// Decode is the inverse of Encode. It fails if it cannot read the payload, for example a newer format; the events
+	// are used instead.
 	Decode(payload []byte) (id string, version uint64, state S, err error)
-	// Size is about how many bytes a state takes in memory.
+	// Size estimates the bytes that a state takes in memory.
 	Size(state S) int
 }
 
-// Settings are what a Repository can be told. The zero value of a field stands for its default.
+// Settings configure a Repository. Zero fields take their defaults.
 type Settings struct {
-	// SnapshotEvery is the number of events after which an aggregate gets another snapshot. Default: 100.
+	// SnapshotEvery is the number of events between snapshots of an aggregate. Default: 100.
 	SnapshotEvery uint64
-	// CacheBytes bounds the states that are remembered, by the memory that they take. Default: 64 MiB.
+	// CacheBytes limits the memory of the cached states. Default: 64 MiB.
 	CacheBytes uint64
-	// Logger is told of snapshots that can't be written or read. Default: slog.Default().
+	// Logger receives warnings about snapshots that cannot be written or read. Default: slog.Default().
 	Logger *slog.Logger
 }
 
@@ -55,8 +56,8 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// New returns a repository over gateway of aggregates whose events and snapshots have these forms. apply is the state after
-// an event. [Repository.Close] ends it.
+// New returns a repository over gateway. codec and snapshots encode events and states; apply returns the state after an
+// event. [Repository.Close] ends it.
 func New[S, E any](gateway eventstore.EventPersistenceGateway, codec *eventcodec.Codec[E], snapshots SnapshotCodec[S], apply func(S, E) S, settings Settings) *Repository[S, E] {
 	settings = settings.withDefaults()
 	states := newStateCache(settings.CacheBytes, snapshots.Size)
@@ -70,11 +71,11 @@ func New[S, E any](gateway eventstore.EventPersistenceGateway, codec *eventcodec
 	}
 }
 
-// Close writes the snapshots that are due and ends the repository; with ctx's end those that are left are given up,
-// which costs time at the next load and nothing else.
+// Close writes the pending snapshots. When ctx ends first, the remaining ones are dropped, which only costs time at the
+// next load.
 func (r *Repository[S, E]) Close(ctx context.Context) error { return r.snapshotter.close(ctx) }
 
-// SaveSnapshot writes a snapshot now.
+// SaveSnapshot writes a snapshot at once.
 func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key usecase.Key, state command.State[S]) error {
 	return r.snapshotter.write(ctx, key, state)
 }

@@ -9,10 +9,10 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// One Save must fit in one Append.
+// Compile-time check: one Save fits in one Append.
 const _ = uint(eventstore.MaxAppend - command.MaxWrite)
 
-// Save appends the events to the journal. A snapshot that has become due is written afterwards, in the background.
+// Save appends the events to the journal. A due snapshot is written afterwards, in the background.
 func (r *Repository[S, E]) Save(ctx context.Context, key usecase.Key, write command.Write[S, E]) error {
 	stored := eventstore.Append{ID: aggregateOf(key), ExpectedVersion: write.Before, Heed: write.Heed}
 	commandID := ""
@@ -22,7 +22,7 @@ func (r *Repository[S, E]) Save(ctx context.Context, key usecase.Key, write comm
 			return err
 		}
 		if entry.CommandID == commandID {
-			entry.CommandID = "" // the store knows a command by its first event; every payload has it
+			entry.CommandID = "" // the store keeps a command id with its first event only; every payload has it
 		} else {
 			commandID = entry.CommandID
 		}
@@ -57,11 +57,11 @@ func (r *Repository[S, E]) Save(ctx context.Context, key usecase.Key, write comm
 	case err != nil:
 		return err
 	}
-	r.snapshotter.saved(ctx, key, r.states.remember(key, write.After, r.presumed(key, write.Before)))
+	r.snapshotter.saved(ctx, key, r.states.remember(key, write.After, r.presumedSnapshot(key, write.Before)))
 	return nil
 }
 
-// AskForTurn tells other writers.
+// AskForTurn lets other writers know that this one is waiting.
 func (r *Repository[S, E]) AskForTurn(ctx context.Context, key usecase.Key) error {
 	return r.gateway.AskForTurn(ctx, aggregateOf(key))
 }
@@ -83,11 +83,11 @@ func (r *Repository[S, E]) entryOf(recorded usecase.Recorded[E]) (eventstore.Ent
 	}, nil
 }
 
-// presumed is the snapshot that an aggregate is presumed to have when it has been forgotten since it was loaded, and with
-// it when it last got one: the latest that was ever due. So it gets the next one when that is due, remembered or not.
-func (r *Repository[S, E]) presumed(key usecase.Key, before uint64) uint64 {
+// presumedSnapshot estimates the version of the latest snapshot of an aggregate that has left the cache: the latest
+// version at which one was due. So the next snapshot is written when it is due, cached or not.
+func (r *Repository[S, E]) presumedSnapshot(key usecase.Key, before uint64) uint64 {
 	if _, found := r.states.get(key); found {
-		return 0 // what is known is later
+		return 0 // the cached version is later
 	}
 	every := r.snapshotter.every
 	return before / every * every

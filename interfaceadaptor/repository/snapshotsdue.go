@@ -8,10 +8,10 @@ import (
 	"example.com/threads/usecase"
 )
 
-// WriteSnapshotsDue writes the snapshots that were due when a program ended before it wrote them, one after the other,
-// and returns how many: for a program's start, beside its work. Commands need none of them. An aggregate whose snapshot can't
-// be written is logged and stands in nobody's way. Where the gateway is no [eventstore.DueFinder] there is nothing to do, and the
-// events to come see to it.
+// WriteSnapshotsDue writes the snapshots that were still pending when a program ended, and returns their number. It
+// runs beside the program's work after a start; commands do not need it. An aggregate whose snapshot cannot be written
+// is logged and skipped. If the gateway is not an [eventstore.DueFinder] it does nothing; the snapshots are then
+// written after later events.
 func (r *Repository[S, E]) WriteSnapshotsDue(ctx context.Context) (written int, err error) {
 	finder, able := r.gateway.(eventstore.DueFinder)
 	if !able {
@@ -19,7 +19,7 @@ func (r *Repository[S, E]) WriteSnapshotsDue(ctx context.Context) (written int, 
 	}
 	for due, err := range finder.SnapshotsDue(ctx, r.codec.Type(), r.snapshotter.every) {
 		if err != nil {
-			return written, fmt.Errorf("find the aggregates that lack a snapshot: %w", err)
+			return written, fmt.Errorf("find the aggregates that need a snapshot: %w", err)
 		}
 		err := r.writeSnapshotOf(ctx, due.ID)
 		switch {
@@ -28,7 +28,7 @@ func (r *Repository[S, E]) WriteSnapshotsDue(ctx context.Context) (written int, 
 		case ctx.Err() != nil:
 			return written, err
 		default:
-			r.snapshotter.logger.WarnContext(ctx, "a snapshot that was due at the start could not be written; the aggregate's next event tries again",
+			r.snapshotter.logger.WarnContext(ctx, "could not write a snapshot that was due at the start; the aggregate's next event will retry",
 				"aggregate", due.ID.String(), "tenant", due.ID.Tenant, "error", err)
 		}
 	}

@@ -13,12 +13,13 @@ import (
 
 const (
 	snapshotTimeout = 30 * time.Second
-	// maxDue bounds the aggregates that wait for a snapshot. One that finds no place is due again at its next event.
+	// maxDue limits the aggregates that wait for a snapshot. Beyond it, a snapshot is due again after the aggregate's
+	// next event.
 	maxDue = 1000
 )
 
-// snapshotter writes snapshots off the commands' path: one after the other, by a goroutine that is there while there
-// is something to write. A snapshot that could not be written is due again at the aggregate's next event.
+// snapshotter writes snapshots in the background, one after the other. Its goroutine exits when there is nothing to
+// write. A snapshot that could not be written is due again after the aggregate's next event.
 type snapshotter[S any] struct {
 	snapshots eventstore.Snapshots
 	codec     SnapshotCodec[S]
@@ -29,13 +30,13 @@ type snapshotter[S any] struct {
 	mutex   sync.Mutex
 	due     map[usecase.Key]dueSnapshot[S]
 	working bool
-	cancel  context.CancelFunc // gives up the one that is being written
+	cancel  context.CancelFunc // cancels the write in progress
 	closed  bool
 	running sync.WaitGroup
 }
 
 type dueSnapshot[S any] struct {
-	ctx   context.Context // carries what the log tells about the command; does not end with it
+	ctx   context.Context // carries the command's log attributes; it is never cancelled
 	state command.State[S]
 }
 
@@ -51,8 +52,8 @@ func newSnapshotter[S any](snapshots eventstore.Snapshots, codec SnapshotCodec[S
 	}
 }
 
-// saved tells the snapshotter that an aggregate has moved on.
-func (s *snapshotter[S]) saved(ctx context.Context, key usecase.Key, known remembered[S]) {
+// saved is called after an aggregate's events were saved.
+func (s *snapshotter[S]) saved(ctx context.Context, key usecase.Key, known cached[S]) {
 	if !s.isDue(known) {
 		return
 	}
@@ -68,28 +69,28 @@ func (s *snapshotter[S]) saved(ctx context.Context, key usecase.Key, known remem
 	}
 }
 
-func (s *snapshotter[S]) isDue(known remembered[S]) bool {
+func (s *snapshotter[S]) isDue(known cached[S]) bool {
 	return known.state.Version >= known.snapshotVersion+s.every
 }
 
 func (s *snapshotter[S]) work() {
 	for key, due, found := s.next(); found; key, due, found = s.next() {
-		// While an aggregate waited here, a snapshot of it may have been written.
-		if known, found := s.states.get(key); found && !s.isDue(remembered[S]{due.state, known.snapshotVersion}) {
+		// A snapshot of the aggregate may have been written while it waited here.
+		if known, found := s.states.get(key); found && !s.isDue(cached[S]{due.state, known.snapshotVersion}) {
 			continue
 		}
 		if err := s.write(due.ctx, key, due.state); err != nil {
-			s.logger.WarnContext(due.ctx, "a snapshot could not be written; the aggregate's next event tries again",
+			s.logger.WarnContext(due.ctx, "could not write a snapshot; the aggregate's next event will retry",
 				"tenant", key.Tenant, "aggregate", key.String(), "version", due.state.Version, "error", err)
 		}
 	}
 }
 
-// next takes any snapshot that is due, with a context that ends when its time is over or close gives it up.
+// next returns any pending snapshot, with a context that ends after the timeout or when close cancels it.
 func (s *snapshotter[S]) next() (usecase.Key, dueSnapshot[S], bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.cancel() // the one before is done with
+	s.cancel() // releases the previous context
 	for key, due := range s.due {
 		delete(s.due, key)
 		due.ctx, s.cancel = context.WithTimeout(due.ctx, snapshotTimeout)
@@ -111,7 +112,8 @@ func (s *snapshotter[S]) write(ctx context.Context, key usecase.Key, state comma
 	return nil
 }
 
-// close writes what is due; when ctx ends first, it gives up the rest. Nothing is being written any more when it returns.
+// close writes the pending snapshots. When ctx ends first, it drops the rest. After it returns nothing is being
+// written.
 func (s *snapshotter[S]) close(ctx context.Context) error {
 	s.mutex.Lock()
 	s.closed = true

@@ -9,19 +9,19 @@ import (
 	"net"
 )
 
-// Class is what can be done about an error.
+// Class classifies a database error by what can be done about it.
 type Class int
 
-// The classes. An error that nothing is known about is a [Fault].
+// The classes. An unknown error is a [Fault].
 const (
-	Fault     Class = iota // the database as a whole is not as it should be, or the statement: nothing but an operator helps
+	Fault     Class = iota // the database or the statement is wrong: an operator must act
 	Ended                  // the context has ended
-	Transient              // the same may succeed a moment later: a deadlock, a lock or a statement that took too long, a lost connection
-	Duplicate              // a row with this key is there already
-	Refused                // the database does not take the data
+	Transient              // the same call may succeed a moment later: deadlock, lock or statement timeout, lost connection
+	Duplicate              // a row with this key exists already
+	Refused                // the database refuses the data
 )
 
-// classifyAny knows the errors that all drivers share.
+// classifyAny classifies errors that all drivers share.
 func classifyAny(err error) (Class, bool) {
 	var network net.Error
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Dialect is how a database wants to be spoken to. The zero value is none; [Of] gives one.
+// Dialect holds the SQL dialect of a database. The zero value is invalid; use [Of].
 type Dialect struct{ rules }
 
 type rules interface {
@@ -19,7 +19,7 @@ type rules interface {
 	classify(err error) Class
 }
 
-// Of is the dialect of db, whose driver must be "mysql" (MariaDB, too) or "sqlite".
+// Of returns the dialect of db, whose driver must be "mysql" (also for MariaDB) or "sqlite".
 func Of(db *sqlx.DB) (Dialect, error) {
 	switch driver := db.DriverName(); driver {
 	case "mysql":
@@ -31,28 +31,28 @@ func Of(db *sqlx.DB) (Dialect, error) {
 	}
 }
 
-// ForUpdate is the end of a SELECT, with a space before it, that locks what it reads until the transaction ends.
+// ForUpdate returns the end of a SELECT, with a leading space, that locks the selected rows until the transaction ends.
 func (d Dialect) ForUpdate() string { return d.forUpdate() }
 
-// Writing are the options of a transaction that writes: every statement in it sees what was committed before the
-// statement, and a lock that it takes is on rows that are there.
+// Writing returns the options of a writing transaction: each statement sees what was committed before it, and locks
+// apply to existing rows only.
 func (d Dialect) Writing() *sql.TxOptions { return d.writing() }
 
-// Insert is a statement that makes a number of rows, and fails where one of them is there already.
+// Insert returns a statement that inserts a number of rows, and fails if one of them exists.
 func (d Dialect) Insert(table string, columns []string, rows int) string {
 	row := "(" + Marks(len(columns)) + ")"
 	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", table, strings.Join(columns, ", "),
 		strings.TrimSuffix(strings.Repeat(row+", ", rows), ", "))
 }
 
-// Upsert is a statement that makes a number of rows, or changes all columns of those that are there already. key are
-// the columns of the primary key.
+// Upsert returns a statement that inserts a number of rows, or updates all columns of those that exist. key names the
+// columns of the primary key.
 func (d Dialect) Upsert(table string, key, columns []string, rows int) string {
 	others := slices.DeleteFunc(slices.Clone(columns), func(column string) bool { return slices.Contains(key, column) })
 	return d.Insert(table, columns, rows) + " " + d.onConflict(key, others)
 }
 
-// Classify tells what can be done about an error of the database.
+// Classify classifies an error of the database.
 func (d Dialect) Classify(err error) Class {
 	if class, known := classifyAny(err); known {
 		return class
@@ -60,5 +60,5 @@ func (d Dialect) Classify(err error) Class {
 	return d.classify(err)
 }
 
-// Marks are n placeholders for a list.
+// Marks returns n placeholders for a list.
 func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }

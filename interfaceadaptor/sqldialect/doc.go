@@ -1,3 +1,3 @@
-// Package sqldialect is the one place that knows how MySQL (MariaDB, too) and SQLite differ: in statements, in locks and
-// in what an error means. The adapters that speak SQL ask it and are otherwise the same for all of them.
+// Package sqldialect holds all differences between MySQL (and MariaDB) and SQLite: in statements, in locks and in the
+// meaning of errors. The SQL adapters use it and are otherwise the same for all databases.
 package sqldialect

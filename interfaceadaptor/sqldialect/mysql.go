@@ -12,7 +12,7 @@ type mysqlRules struct{}
 
 func (mysqlRules) forUpdate() string { return " FOR UPDATE" }
 
-// onConflict uses VALUES(column), which MySQL 8.4 and MariaDB 10.11 both know.
+// onConflict uses VALUES(column), which both MySQL 8.4 and MariaDB 10.11 support.
 func (mysqlRules) onConflict(_, others []string) string {
 	assignments := make([]string, len(others))
 	for i, column := range others {
@@ -21,11 +21,11 @@ func (mysqlRules) onConflict(_, others []string) string {
 	return "ON DUPLICATE KEY UPDATE " + strings.Join(assignments, ", ")
 }
 
-// writing is READ COMMITTED: the default, REPEATABLE READ, locks the gaps where rows are not, so that two transactions
-// that make different rows end in a deadlock, and shows what was there before a lock was waited for.
+// writing returns READ COMMITTED. The default, REPEATABLE READ, locks gaps between rows, so that transactions that
+// insert different rows deadlock; it also shows old data after waiting for a lock.
 func (mysqlRules) writing() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelReadCommitted} }
 
-// mysqlClasses are the errors that their SQL state does not tell enough about.
+// mysqlClasses are the errors whose SQL state is not specific enough.
 var mysqlClasses = map[uint16]Class{
 	1020: Transient, // record has changed since last read (MariaDB)
 	1040: Transient, // too many connections

@@ -11,7 +11,7 @@ import (
 
 type sqliteRules struct{}
 
-// forUpdate is nothing: a transaction that writes begins with the lock on the whole file (_txlock=immediate).
+// forUpdate returns nothing: a writing transaction locks the whole file when it begins (_txlock=immediate).
 func (sqliteRules) forUpdate() string { return "" }
 
 func (sqliteRules) onConflict(key, others []string) string {

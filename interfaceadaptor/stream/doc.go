@@ -1,10 +1,9 @@
-// Package stream is where a projection's records come from. A source - dynamodbstreams or relational, its sub-packages;
-// a Lambda handler can stand beside them - reads the journal's changes, makes a [projection.Record] out of each
-// ([Entry], [KeyOf]) and hands them in batches to a [Projector], together with the position to remember. It does not
-// look into payloads. How often it looks ([Pace]), how it outlasts failures ([Retry]) and how it hands over
-// ([HandOver]) is the same for all of them. What a source can't tell, the projection asks the journal
-// ([JournalReader]).
+// Package stream holds what all sources of journal changes share. A source (dynamodbstreams or relational, its
+// sub-packages; a Lambda handler could be another) reads the journal's changes, converts each into a
+// [projection.Record] ([Entry], [KeyOf]) and hands batches to a [Projector], with the position to store. It does not
+// decode payloads. Polling ([Pace]), retries ([Retry]) and handing over ([HandOver]) are the same for all sources.
+// Events that a source cannot deliver are read from the journal ([JournalReader]).
 //
-// On an event's path it stands between the journal that a gateway wrote and usecase/projection. A source promises that
-// every record is handed over at least once; order, duplicates and gaps are the projection's business.
+// A source stands between the journal that a gateway wrote and usecase/projection. It must hand over every record at
+// least once; the projection handles order, duplicates and gaps.
 package stream

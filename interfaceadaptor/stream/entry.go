@@ -14,9 +14,9 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Entry is a journal item's new image as a change source carries it, with nothing of it believed yet. A source fills in
-// what it finds and leaves the rest empty; [Entry.Record] judges it. It is independent of any client library: a Lambda
-// handler fills it from its own event type.
+// Entry is a journal item's new image as a source received it, not yet checked. A source fills in what it finds and
+// leaves the rest empty; [Entry.Record] checks it. It depends on no client library: a Lambda handler can fill it from
+// its own event type.
 type Entry struct {
 	PKey    string // [<tenant>#]<type>-<shard>
 	AID     string // <type>-<ulid>
@@ -24,7 +24,7 @@ type Entry struct {
 	Payload []byte // the event's JSON
 }
 
-// ErrNotAnEntry says that an item is not a journal entry of any aggregate: no event is lost when it is skipped.
+// ErrNotAnEntry: an item is not a journal entry of any aggregate. Skipping it loses no event.
 var ErrNotAnEntry = errors.New("not a journal entry")
 
 var (
@@ -32,8 +32,7 @@ var (
 	typeName  = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 )
 
-// Record is the entry as a projection takes it. What does not name an aggregate and a number is an error that wraps
-// [ErrNotAnEntry].
+// Record converts the entry for a projection. Without a valid aggregate and number the error wraps [ErrNotAnEntry].
 func (e Entry) Record() (projection.Record, error) {
 	parts := partition.FindStringSubmatch(e.PKey)
 	if parts == nil {
@@ -54,8 +53,8 @@ func (e Entry) Record() (projection.Record, error) {
 	return projection.Record{Key: key, SeqNr: seqNr, Payload: e.Payload}, nil
 }
 
-// KeyOf is the key of the aggregate with a tenant's code, a type and an id - a ULID, or the UUID form of one, which
-// older data has. An error wraps [ErrNotAnEntry].
+// KeyOf returns the key of an aggregate. id is a ULID, or its UUID form, which older data has. Errors wrap
+// [ErrNotAnEntry].
 func KeyOf(tenant, aggregateType, id string) (usecase.Key, error) {
 	code, err := usecase.ParseTenant(tenant)
 	if err != nil {

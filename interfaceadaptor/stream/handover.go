@@ -9,8 +9,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// HandOver has a batch projected. A stop does not break it off: it has until grace after the end of ctx. A panic is an
-// error: it may pass, and must not take the program along.
+// HandOver projects a batch. When ctx ends, the batch may continue for the grace period. A panic becomes an error,
+// because it may be transient and must not crash the program.
 func HandOver(ctx context.Context, projector Projector, batch projection.Batch, grace time.Duration) (err error) {
 	work, cancel := outlive(ctx, grace)
 	defer cancel()

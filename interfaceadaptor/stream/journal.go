@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// JournalReader reads an event store's journal for projections, whose port it fills.
+// JournalReader reads an event store's journal for projections; it implements their port.
 type JournalReader struct{ journal eventstore.Journal }
 
 var _ projection.Journal = (*JournalReader)(nil)

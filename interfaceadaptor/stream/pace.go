@@ -5,17 +5,17 @@ import "time"
 // follow is how long a source polls every Min after its last record, before the waits grow.
 const follow = 500 * time.Millisecond
 
-// Pace tells how long to wait between two polls: Min while records come and a little longer, then twice as long after
-// each empty page, up to Max. It belongs to one goroutine.
+// Pace computes the wait between two polls: Min while records arrive and for a short time afterwards, then doubled
+// after each empty page, up to Max. It must be used by one goroutine.
 type Pace struct {
 	Min, Max time.Duration
 
 	wait  time.Duration
-	found time.Time // when records last came
+	found time.Time // when records last arrived
 }
 
-// Next is the wait after a page with so many records, of which limit were asked for. After a full one there is none:
-// more is waiting.
+// Next returns the wait after a page with this many records out of limit. After a full page it is 0, because more
+// records are waiting.
 func (p *Pace) Next(records, limit int, now time.Time) time.Duration {
 	switch {
 	case records > 0:

@@ -7,28 +7,27 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Projector is what a source feeds; [projection.Projector] has it. It may be called concurrently.
+// Projector receives a source's records; [projection.Projector] implements it. It may be called concurrently.
 type Projector interface {
-	// Begin comes before the first batch, and once more after it has failed. fromFirst says that the source will bring
-	// every event that there is.
+	// Begin must be called before the first batch, and again after a failure. fromFirst says that the source will
+	// deliver every event from the first on.
 	Begin(ctx context.Context, fromFirst bool) error
-	// Project brings a batch into the rows and stores its checkpoint, together. A batch without records stores the
-	// checkpoint alone. After an error the source hands the same batch over again, for as long as it takes: what can
-	// never be projected has to be set aside, not returned.
+	// Project applies a batch to the rows and stores its checkpoint in the same transaction. A batch without records
+	// only stores the checkpoint. After an error the source hands the same batch over again, without a limit; so an
+	// event that can never be projected must be parked, not returned as an error.
 	Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error)
-	// OweRepair says that records may be lost to the source. After nil the source may go on behind the loss: everything
-	// that is in the journal when it is called will get into the rows. Calling it more often than needed costs reads
-	// and changes nothing.
+	// OweRepair reports that the source may have lost records. When it returns nil, the source may move past the loss:
+	// everything that is in the journal at the time of the call will be projected. Unneeded calls only cost reads.
 	OweRepair(ctx context.Context) error
 }
 
 // Lag is how far a projection is behind the journal.
 type Lag struct {
-	// Behind is the age of the oldest record that is not in the rows yet; 0 when there is none. Where that is not
-	// known, it is the time since the source last knew that there was none.
+	// Behind is the age of the oldest record that is not projected; 0 if there is none. If that is not known, it is the
+	// time since the source was last known to be caught up.
 	Behind time.Duration
-	// Records is how many are not in the rows yet.
+	// Records is the number of records that are not projected.
 	Records int
-	// AtLeast says that there may be more of both.
+	// AtLeast means that both values may be higher.
 	AtLeast bool
 }

@@ -7,7 +7,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// decision is what became of a call: a result and its events, or a rejection.
+// decision is the outcome of a call: a result and its events, or a rejection.
 type decision[C, E any] struct {
 	call   *call[C]
 	events []usecase.Recorded[E]
@@ -15,14 +15,14 @@ type decision[C, E any] struct {
 	err    error
 }
 
-// decide judges the calls one after the other, each on what those before it lead to, as far as their events fit in one
-// write. It returns the state that the decisions lead to.
+// decide decides the calls in order, each on the state after the accepted ones before it. It stops when the next call's
+// events would exceed [MaxWrite]. It returns the decisions and the state after them.
 func (s *Service[S, C, E]) decide(key usecase.Key, state State[S], now time.Time, calls []*call[C]) ([]decision[C, E], State[S]) {
 	decided := make([]decision[C, E], 0, len(calls))
 	size := 0
 	for _, c := range calls {
 		d := decision[C, E]{call: c}
-		events, err := s.judge(state, c)
+		events, err := s.decideOne(state, c)
 		if added := c.receipts() + len(events); err == nil {
 			if size += added; size > MaxWrite && len(decided) > 0 {
 				break
@@ -39,14 +39,15 @@ func (s *Service[S, C, E]) decide(key usecase.Key, state State[S], now time.Time
 	return decided, state
 }
 
-func (s *Service[S, C, E]) judge(state State[S], c *call[C]) ([]E, error) {
-	wanted := c.request.IfVersion
-	if wanted != 0 && state.Version != 0 && wanted != state.Version {
-		return nil, &usecase.VersionMismatchError{Expected: wanted, Current: state.Version}
+// decideOne checks IfVersion and calls the decider.
+func (s *Service[S, C, E]) decideOne(state State[S], c *call[C]) ([]E, error) {
+	expected := c.request.IfVersion
+	if expected != 0 && state.Version != 0 && expected != state.Version {
+		return nil, &usecase.VersionMismatchError{Expected: expected, Current: state.Version}
 	}
 	events, err := s.decider.Decide(state.Value, c.request.Command)
 	if err == nil && len(events) == 0 {
-		err = fmt.Errorf("command %s was accepted and nothing followed; a command that changes nothing must be rejected", c.request.Name)
+		err = fmt.Errorf("Decide accepted command %s without events; it must reject a command that changes nothing", c.request.Name)
 	}
 	return events, err
 }
@@ -54,7 +55,7 @@ func (s *Service[S, C, E]) judge(state State[S], c *call[C]) ([]E, error) {
 func record[C, E any](key usecase.Key, seqNr uint64, now time.Time, c *call[C], event E) usecase.Recorded[E] {
 	caller := c.request.Caller
 	if caller.CausationID == "" {
-		caller.CausationID = c.commandID // nothing but the command itself caused its events
+		caller.CausationID = c.commandID // without another cause, the command is the cause of its events
 	}
 	return usecase.Recorded[E]{
 		Envelope: usecase.Envelope{
@@ -70,16 +71,16 @@ func record[C, E any](key usecase.Key, seqNr uint64, now time.Time, c *call[C], 
 	}
 }
 
-// The times that a working clock can show. Before the first this program did not exist; after the last, times have no
-// place in the events' format. What lies between is not judged by the aggregate's last event: a process whose clock once ran
-// ahead would keep all the others from the aggregate.
+// The range of times that a working clock can show. The first lies before this program existed; the last is the end of
+// what the events' time format can hold. Times are not compared with the aggregate's last event: one process with a
+// fast clock would lock all others out of the aggregate.
 var (
 	earliest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// now is the time of the events that are decided. A clock that can't be right is the fault of this process: others may do
-// better.
+// now returns the time of the events to decide. A time out of range is a fault of this process's clock; another process
+// may succeed.
 func (s *Service[S, C, E]) now() (time.Time, error) {
 	now := s.settings.Clock().UTC().Truncate(time.Microsecond)
 	if now.Before(earliest) || now.After(latest) {
@@ -88,12 +89,12 @@ func (s *Service[S, C, E]) now() (time.Time, error) {
 	return now, nil
 }
 
-// clockError says that no event can be given a time.
+// clockError: the clock is out of range, so events cannot be given a time.
 type clockError struct{ now time.Time }
 
 func (e clockError) Error() string {
-	return "this computer's clock says " + e.now.Format(time.RFC3339) + ": set it right"
+	return "this computer's clock says " + e.now.Format(time.RFC3339) + "; set the clock, then send the command again"
 }
 
-// Class is that of a store that can't be reached: the same request may succeed elsewhere, or later.
+// Class is that of an unreachable store: the same request may succeed on another process, or later.
 func (clockError) Class() string { return "unavailable" }

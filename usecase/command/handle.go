@@ -10,26 +10,28 @@ import (
 	"example.com/threads/usecase"
 )
 
-// askEvery is after how many conflicts a process asks the others for a turn, each time.
-const askEvery = 2
+// turnAfterConflicts is the number of conflicts after which a process asks the other writers for a turn, and again
+// after each further such number.
+const turnAfterConflicts = 2
 
-// attempt is one try at a batch.
+// attempt is one try to handle a batch.
 type attempt[S any] struct {
 	state State[S]
-	fresh bool // the state comes from the store, not from memory
+	fresh bool // the state was read from the store, not from memory
 	began time.Time
 }
 
-// handle is load -> decide -> save for the calls of a batch, until each has its answer. The write's condition on the
-// version is what decisions are tested against: it proves those that it saves, and the rejections beside them.
-// Rejections alone are told only when the state that they were decided on is seen to be the latest.
+// handle runs load -> decide -> save for the calls of a batch until each has its answer. A write is conditional on the
+// version that the decisions were made on. A successful write therefore proves its events, and the rejections in the
+// same batch. A batch of rejections only is answered after [Repository.Confirm] has shown that the state was the
+// latest, unless the state was read from the store.
 func (s *Service[S, C, E]) handle(ctx context.Context, key usecase.Key, calls []*call[C]) {
 	conflicts, shortest := 0, s.settings.Timeout
 	try, err := s.begin(ctx, key, calls[0])
 	for err == nil && len(calls) > 0 {
 		var now time.Time
 		if now, err = s.now(); err != nil {
-			s.settings.Logger.ErrorContext(ctx, "commands are refused: the clock can't be right", "error", err)
+			s.settings.Logger.ErrorContext(ctx, "commands are refused because this computer's clock is wrong; set the clock", "error", err)
 			break
 		}
 		decided, after := s.decide(key, try.state, now, calls)
@@ -41,14 +43,15 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key usecase.Key, calls []
 			calls, try = calls[len(decided):], attempt[S]{state: after, began: time.Now()}
 			continue
 		case errors.As(err, &handled):
-			// Its answer is known; the others of the batch are decided again without it.
+			// The receipt answers this call; the other calls of the batch are decided again.
 			calls = answerHandled(calls, handled.Receipt)
 		case errors.Is(err, ErrConflict):
 			conflicts++
 			s.settings.Counters.Conflicts.Add(1)
 			s.turns.met(key, try.state.Version)
-			if conflicts%askEvery == 0 {
-				// The others, who are always faster, may not know that there is somebody. If this fails, so does what follows.
+			if conflicts%turnAfterConflicts == 0 {
+				// The faster writers may not know that this one is waiting. An error is ignored: the store will report
+				// it at the next read or write.
 				_ = s.repository.AskForTurn(ctx, key)
 			}
 			shortest = min(shortest, time.Since(try.began))
@@ -57,22 +60,28 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key usecase.Key, calls []
 				return
 			}
 		default:
-			continue // ends the loop
+			s.fail(ctx, key, calls, err)
+			return
 		}
 		if len(calls) > 0 {
 			try, err = s.reload(ctx, key)
 		}
 	}
 	if len(calls) > 0 {
-		s.report(ctx, key, err)
+		s.fail(ctx, key, calls, err)
 	}
+}
+
+// fail answers all calls with the error.
+func (s *Service[S, C, E]) fail(ctx context.Context, key usecase.Key, calls []*call[C], err error) {
+	s.report(ctx, key, err)
 	for _, c := range calls {
 		c.answer(Result{}, err)
 	}
 }
 
-// begin loads the state that the batch is decided on first. While other processes write to the aggregate, what is
-// remembered is seldom the latest.
+// begin loads the state for the first attempt. While other processes write to the aggregate, the state in memory is
+// seldom the latest, so it is read from the store.
 func (s *Service[S, C, E]) begin(ctx context.Context, key usecase.Key, first *call[C]) (attempt[S], error) {
 	began := time.Now()
 	switch {
@@ -94,8 +103,8 @@ func (s *Service[S, C, E]) reload(ctx context.Context, key usecase.Key) (attempt
 	return attempt[S]{state, true, began}, err
 }
 
-// again waits a moment before the next attempt, so that those who met do not meet again. It is false when the time that
-// is left is less than an attempt takes at least.
+// again waits a random time before the next attempt, so that processes in conflict do not collide again. It returns
+// false when the time left is shorter than the shortest attempt so far.
 func again(ctx context.Context, takes time.Duration) bool {
 	pause(ctx, rand.N(min(takes/2, longestYield)+1))
 	deadline, limited := ctx.Deadline()
@@ -104,14 +113,14 @@ func again(ctx context.Context, takes time.Duration) bool {
 
 func (s *Service[S, C, E]) giveUp(ctx context.Context, key usecase.Key, calls []*call[C], attempts int) {
 	s.settings.Counters.GivenUp.Add(int64(len(calls)))
-	s.settings.Logger.WarnContext(ctx, "commands are given up: others kept changing the aggregate",
+	s.settings.Logger.WarnContext(ctx, "commands failed: other writers kept changing the aggregate until the timeout",
 		"tenant", key.Tenant, "aggregate", key.String(), "attempts", attempts, "commands", len(calls))
 	for _, c := range calls {
 		c.answer(Result{}, usecase.ErrConcurrentUpdate)
 	}
 }
 
-// save writes what was accepted. Where nothing was, it makes sure that the rejections are true: ErrConflict if not.
+// save writes the accepted commands. If all were rejected, it confirms that the rejections hold: ErrConflict if not.
 func (s *Service[S, C, E]) save(ctx context.Context, key usecase.Key, try attempt[S], after State[S], decided []decision[C, E]) error {
 	write := Write[S, E]{Before: try.state.Version, After: after, Heed: !s.turns.others(key)}
 	for _, d := range decided {
@@ -141,8 +150,8 @@ func (s *Service[S, C, E]) save(ctx context.Context, key usecase.Key, try attemp
 	return s.repository.Confirm(ctx, key, try.state.Version)
 }
 
-// answer tells the callers what was decided, now that it holds. The repeat of a command that succeeded is often
-// rejected - its name is unchanged, its version has passed - so a rejected call with a key is looked up first.
+// answer sends the decisions to the callers. A repeat of a command that succeeded is often rejected, because its change
+// is already made or its version has passed. So for a rejected call with a key the receipt is looked up first.
 func (s *Service[S, C, E]) answer(ctx context.Context, decided []decision[C, E]) {
 	for _, d := range decided {
 		if d.err != nil && d.call.request.IdempotencyKey != "" {
@@ -160,7 +169,7 @@ func (s *Service[S, C, E]) answer(ctx context.Context, decided []decision[C, E])
 	}
 }
 
-// answerHandled gives the call that the receipt is about its answer and returns the others.
+// answerHandled answers the call that the receipt belongs to and returns the others.
 func answerHandled[C any](calls []*call[C], receipt Receipt) []*call[C] {
 	return slices.DeleteFunc(slices.Clone(calls), func(c *call[C]) bool {
 		about := c.commandID == receipt.CommandID
@@ -171,9 +180,9 @@ func answerHandled[C any](calls []*call[C], receipt Receipt) []*call[C] {
 	})
 }
 
-// replay gives the call the first answer again.
+// replay answers the call with the result of the first execution.
 func (c *call[C]) replay(receipt Receipt) {
-	if !receipt.of(c.request.fingerprint()) {
+	if !receipt.matches(c.request.fingerprint()) {
 		c.answer(Result{}, usecase.ErrKeyReused)
 		return
 	}

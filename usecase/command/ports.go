@@ -8,63 +8,63 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Repository keeps aggregates of one type. All methods may be called concurrently.
+// Repository loads and saves aggregates of one type. All methods may be called concurrently.
 type Repository[S, E any] interface {
-	// Load returns the aggregate's state, which may come from memory and be behind what other processes have written: a
-	// Save on it then fails, and Confirm tells. An aggregate that does not exist has the zero State.
+	// Load returns the aggregate's state. It may come from memory and be older than the journal: a Save on it then
+	// fails, and Confirm reports it. For an aggregate that does not exist it returns the zero State.
 	Load(ctx context.Context, key usecase.Key) (State[S], error)
 
-	// Reload returns the true latest state.
+	// Reload returns the latest state, read from the store.
 	Reload(ctx context.Context, key usecase.Key) (State[S], error)
 
-	// Confirm fails with ErrConflict when an event has followed the version. For version 0 it makes sure that the store
-	// really has nothing of the aggregate.
+	// Confirm fails with ErrConflict when the aggregate has an event after version. For version 0 it checks that the
+	// store really has no event of the aggregate.
 	Confirm(ctx context.Context, key usecase.Key, version uint64) error
 
-	// Save writes all of it or nothing. It fails with ErrConflict when the state that was decided on is not the latest,
-	// with a *HandledError when one of the receipts' commands was handled before, and with usecase.ErrUnavailable when the
+	// Save writes everything or nothing. It fails with ErrConflict when write.Before is not the latest version, with a
+	// *HandledError when one of the receipts' commands was handled before, and with usecase.ErrUnavailable when the
 	// outcome is unknown.
 	Save(ctx context.Context, key usecase.Key, write Write[S, E]) error
 
-	// AskForTurn makes a Save of another process that heeds it fail with ErrConflict, so that it knows of this one.
+	// AskForTurn makes the next Save with Heed of another process fail with ErrConflict, so that the process learns
+	// that this one is waiting.
 	AskForTurn(ctx context.Context, key usecase.Key) error
 
-	// Receipt returns what was written under a command's id; false when there is nothing, or it has expired.
+	// Receipt returns the receipt of a command id; false if there is none or it has expired.
 	Receipt(ctx context.Context, tenant usecase.Tenant, commandID string) (Receipt, bool, error)
 
-	// SaveSnapshot stores the state as a snapshot, for the aggregate to be loaded from. It returns when the snapshot can be
-	// read.
+	// SaveSnapshot stores the state as a snapshot. It returns when the snapshot can be read.
 	SaveSnapshot(ctx context.Context, key usecase.Key, state State[S]) error
 }
 
-// Write is what follows from commands that were decided together: at most [MaxWrite] events and receipts.
+// Write holds the events and receipts of commands that were decided together, at most [MaxWrite].
 type Write[S, E any] struct {
-	Before   uint64 // the version that was decided on
+	Before   uint64 // the version that the commands were decided on
 	Events   []usecase.Recorded[E]
-	After    State[S] // with the events
+	After    State[S] // the state after the events
 	Receipts []Receipt
-	Heed     bool // this process knows of no other that writes to the aggregate, and wants to be told
+	Heed     bool // fail when another writer asked for a turn; set while no other writer is known
 }
 
-// MaxWrite is how many events and receipts are saved in one write at most: with what the store locks the aggregate with,
-// they must fit in its transaction. DynamoDB's holds 100 items.
+// MaxWrite is the maximum number of events and receipts in one write. Together with the items that lock the aggregate
+// they must fit in one transaction; DynamoDB's holds 100 items.
 const MaxWrite = 98
 
-// maxBatch is how many commands are decided together at most: as many as fit with an event and a receipt each.
+// maxBatch is the maximum number of commands in one batch: each may need an event and a receipt.
 const maxBatch = MaxWrite / 2
 
-// ErrConflict says that the state that was decided on is not the latest: load again, decide again.
+// ErrConflict: the state that was decided on is not the latest. Load again and decide again.
 var ErrConflict = errors.New("the aggregate has changed since it was loaded")
 
-// Receipt is what is remembered of a command that was sent with an idempotency key.
+// Receipt is the stored answer to a command that was sent with an idempotency key.
 type Receipt struct {
 	CommandID   string
-	Fingerprint string // of the request: the same key with another one is a mistake
+	Fingerprint string // hash of the request; another request with the same key is an error of the caller
 	Result      Result
 	ExpiresAt   time.Time
 }
 
-// HandledError says that a command was handled before, and how.
+// HandledError: the command was handled before, with this receipt.
 type HandledError struct{ Receipt Receipt }
 
 func (e *HandledError) Error() string {

@@ -24,14 +24,14 @@ func (c *call[C]) answer(result Result, err error) {
 	close(c.answered)
 }
 
-// receipts is how many receipts the call leaves when it is accepted.
+// receipts returns the number of receipts that the call writes when it is accepted: 0 or 1.
 func (c *call[C]) receipts() int { return min(len(c.request.IdempotencyKey), 1) }
 
 // queue holds the calls for one aggregate that wait while earlier ones are handled.
 type queue[C any] struct{ waiting []*call[C] }
 
-// enqueue has the call handled after those for the same aggregate that are there already. The calls that gather while
-// one write is under way share the next one, so that a busy aggregate costs a write per batch and not per command.
+// enqueue adds the call to its aggregate's queue. The calls that arrive during a write share the next one, so a busy
+// aggregate costs one write per batch, not per command.
 func (s *Service[S, C, E]) enqueue(key usecase.Key, c *call[C]) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -44,7 +44,7 @@ func (s *Service[S, C, E]) enqueue(key usecase.Key, c *call[C]) {
 	q.waiting = append(q.waiting, c)
 }
 
-// work handles the queue's calls until none is left, and then lets go of the queue.
+// work handles the queue's calls until none is left.
 func (s *Service[S, C, E]) work(key usecase.Key, q *queue[C]) {
 	for {
 		s.turns.yield(key)
@@ -52,15 +52,15 @@ func (s *Service[S, C, E]) work(key usecase.Key, q *queue[C]) {
 		if len(calls) == 0 {
 			return
 		}
-		// A batch is handled to its end even when the caller that its context comes from goes away.
+		// A batch is completed even if the caller whose context it uses disconnects.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), s.settings.Timeout)
 		s.handleAll(ctx, key, calls)
 		cancel()
 	}
 }
 
-// handleAll handles a batch. A panic is an error, for those of its calls that have no answer yet: it must not take the
-// program, and with it everybody's commands, along.
+// handleAll handles a batch. A panic becomes an error for the calls without an answer, so that one command cannot crash
+// the program.
 func (s *Service[S, C, E]) handleAll(ctx context.Context, key usecase.Key, calls []*call[C]) {
 	defer func() {
 		reason := recover()
@@ -79,7 +79,8 @@ func (s *Service[S, C, E]) handleAll(ctx context.Context, key usecase.Key, calls
 	s.handle(ctx, key, calls)
 }
 
-// next takes a batch from the queue: calls whose callers are still there, no two with the same command id.
+// next takes a batch from the queue, without calls whose callers have gone and with no command id twice. It deletes the
+// queue when there is nothing to do.
 func (s *Service[S, C, E]) next(key usecase.Key, q *queue[C]) []*call[C] {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

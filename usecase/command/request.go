@@ -12,24 +12,25 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Request is a command and what comes with it.
+// Request is a command with its caller and conditions.
 type Request[C any] struct {
 	Caller usecase.Caller
-	// ID is the aggregate that the command is for: a ULID.
+	// ID is the ULID of the aggregate.
 	ID string
-	// Begins tells that ID was made for this command: there is nothing to load, and a repeat comes with another ID.
+	// Begins is set for a command that creates its aggregate: ID is new, there is nothing to load, and a repeat has
+	// another ID.
 	Begins bool
-	// Command is complete, with the ids of what it brings into being.
+	// Command is complete, including the ids of the things it creates.
 	Command C
-	// Name is the command's, and Content what is asked for in a canonical form, without what is made anew for each
-	// repeat. They tell repeats from other requests across versions of the program, so neither ever changes its form. Without
-	// an IdempotencyKey there is no need of Content.
+	// Name is the command's name. Content is the request in a canonical form, without ids that each repeat generates
+	// anew. Together they tell a repeat from a different request, across program versions: their form must never
+	// change. Content is needed only with an IdempotencyKey.
 	Name, Content string
-	// IfVersion is the version that the caller decided on; 0: any. At another version the command is rejected with a
+	// IfVersion is the version that the caller expects; 0 means any. At another version the command is rejected with a
 	// [usecase.VersionMismatchError] and not retried.
 	IfVersion uint64
-	// IdempotencyKey makes a repeat of the request get the first answer; empty: every request is a command of its own.
-	// Its scope is tenant, executor and name.
+	// IdempotencyKey makes repeats of the request get the first answer. Without it, every request is a new command. Its
+	// scope is tenant, executor and name.
 	IdempotencyKey string
 }
 
@@ -37,12 +38,12 @@ type Request[C any] struct {
 type Result struct {
 	Key      usecase.Key
 	Version  uint64            // of the aggregate, after the command
-	About    map[string]string // what [Decider.Answer] told
-	Replayed bool              // the command was handled before; this is the first answer again
+	About    map[string]string // the result of [Decider.Answer]
+	Replayed bool              // true: the command was handled before, and this is the first answer
 }
 
-// commandID is the same for every repeat of a keyed request, from whichever process: a hash of the key within its
-// scope, in the form of a ULID. Without a key, every request is a new command.
+// commandID returns the command's id. With an idempotency key it is a hash of the key within its scope, in the form of
+// a ULID: the same for every repeat, on every process. Without a key it is new.
 func (r Request[C]) commandID(now time.Time) string {
 	if r.IdempotencyKey == "" {
 		return newID(now)
@@ -51,8 +52,8 @@ func (r Request[C]) commandID(now time.Time) string {
 	return ulid.ULID(sum[:16]).String()
 }
 
-// fingerprint tells requests apart that share a command id. IfVersion is not part of it: it is a condition on the
-// request, not what is asked for.
+// fingerprint is a hash that distinguishes requests with the same command id. IfVersion is not included: it is a
+// condition, not part of what is requested.
 func (r Request[C]) fingerprint() string {
 	id := r.ID
 	if r.Begins {
@@ -62,23 +63,24 @@ func (r Request[C]) fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// formerFingerprint is the length of fingerprints whose form depended on the program's build. They can't be compared with.
+// formerFingerprint is the length of fingerprints from earlier versions, whose form depended on the build. They cannot
+// be compared and are taken as equal.
 const formerFingerprint = 32
 
-// of tells whether the receipt is of this request, as far as can be known.
-func (r Receipt) of(fingerprint string) bool {
+// matches reports whether the receipt belongs to the request with the fingerprint.
+func (r Receipt) matches(fingerprint string) bool {
 	return r.Fingerprint == fingerprint || len(r.Fingerprint) == formerFingerprint
 }
 
-// hash is that of the parts. None of them can hold a zero byte, so they can't run into one another.
+// hash returns the SHA-256 of the parts. They are joined with zero bytes, which no part can contain.
 func hash(parts ...string) [sha256.Size]byte {
 	return sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 }
 
-// newID makes the id of an event, or of a command without a key.
+// newID returns a new ULID for an event, or for a command without a key.
 func newID(now time.Time) string {
 	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(now)) // fails with a clock that commands are refused for anyway
-	_, _ = rand.Read(id[6:])            // never fails: it says so
+	_ = id.SetTime(ulid.Timestamp(now)) // fails only for times that now() refuses
+	_, _ = rand.Read(id[6:])            // never fails, as documented
 	return id.String()
 }

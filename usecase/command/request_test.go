@@ -27,11 +27,11 @@ func TestRequestsAreRecognisedByAllVersions(t *testing.T) {
 	}
 	other := r
 	other.Content = `{"text":"hell"}`
-	if (Receipt{Fingerprint: r.fingerprint()}).of(other.fingerprint()) {
+	if (Receipt{Fingerprint: r.fingerprint()}).matches(other.fingerprint()) {
 		t.Error("another content has the same fingerprint")
 	}
 	// Receipts of the first version can't be compared: their answer counts.
-	if !(Receipt{Fingerprint: "043db9e8d5bf36a4b9229f2557fe4621"}).of(r.fingerprint()) {
+	if !(Receipt{Fingerprint: "043db9e8d5bf36a4b9229f2557fe4621"}).matches(r.fingerprint()) {
 		t.Error("a receipt of the first version is refused")
 	}
 	// A repeat of what begins an aggregate comes with another id.

@@ -10,7 +10,8 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Service handles the commands of one type of aggregate. It may be used concurrently; [Service.Drain] ends it.
+// Service handles the commands of one aggregate type. It is safe for concurrent use. [Service.Drain] waits for its
+// work.
 type Service[S, C, E any] struct {
 	decider    Decider[S, C, E]
 	repository Repository[S, E]
@@ -22,26 +23,26 @@ type Service[S, C, E any] struct {
 	running sync.WaitGroup
 }
 
-// Settings are what a Service can be told. The zero value of a field stands for its default.
+// Settings configure a Service. Zero fields take their defaults.
 type Settings struct {
-	// Timeout bounds the handling of a batch of commands, all retries included. When others keep changing the aggregate
-	// for so long, its commands are given up with [usecase.ErrConcurrentUpdate]. Default: 5 s.
+	// Timeout limits the handling of a batch, including all retries. After that, commands in conflict with other
+	// writers fail with [usecase.ErrConcurrentUpdate]. Default: 5 s.
 	Timeout time.Duration
 	// ReceiptLifetime is how long a repeat with the same idempotency key gets the first answer. Default: 48 h.
 	ReceiptLifetime time.Duration
-	// Clock tells the time of events. Default: time.Now.
+	// Clock returns the time for events. Default: time.Now.
 	Clock func() time.Time
-	// Logger is told of what needs a person. Default: slog.Default().
+	// Logger receives messages for the operator. Default: slog.Default().
 	Logger *slog.Logger
-	// Counters count what happens. Default: nobody looks.
+	// Counters receive the counts. Default: not shared.
 	Counters *Counters
 }
 
-// Counters count what has happened so far.
+// Counters are running totals.
 type Counters struct {
-	Conflicts    atomic.Int64 // writes that failed because another process was faster
-	GivenUp      atomic.Int64 // commands that were given up because others kept changing the aggregate
-	Inconsistent atomic.Int64 // batches that found an aggregate's head and journal in contradiction
+	Conflicts    atomic.Int64 // writes that failed because another writer was faster
+	GivenUp      atomic.Int64 // commands that failed with ErrConcurrentUpdate
+	Inconsistent atomic.Int64 // batches that failed because an aggregate's head and journal contradict each other
 }
 
 func (s Settings) withDefaults() Settings {
@@ -63,7 +64,7 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// NewService returns a service that decides with decider and keeps the aggregates in repository.
+// NewService returns a service that decides with decider and loads and saves with repository.
 func NewService[S, C, E any](decider Decider[S, C, E], repository Repository[S, E], settings Settings) *Service[S, C, E] {
 	return &Service[S, C, E]{
 		decider:    decider,
@@ -73,10 +74,10 @@ func NewService[S, C, E any](decider Decider[S, C, E], repository Repository[S, 
 	}
 }
 
-// Handle applies a command and returns when its events are in the journal, or it is rejected. A rejection - the decider's, a
-// [usecase.VersionMismatchError] or [usecase.ErrKeyReused] - was true of the latest state. After [usecase.ErrConcurrentUpdate]
-// nothing has happened; after [usecase.ErrUnavailable], or when ctx ends first, the outcome is unknown, and a repeat with the
-// same idempotency key settles it.
+// Handle applies a command. It returns when the events are in the journal, or the command is rejected. A rejection (the
+// decider's, a [usecase.VersionMismatchError] or [usecase.ErrKeyReused]) was decided on the latest state. After
+// [usecase.ErrConcurrentUpdate] nothing was written. After [usecase.ErrUnavailable], or when ctx ends first, the
+// outcome is unknown: repeat with the same idempotency key to learn it.
 func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (Result, error) {
 	c := &call[C]{
 		ctx:       ctx,
@@ -93,8 +94,8 @@ func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (Resu
 	}
 }
 
-// Snapshot stores a snapshot of the aggregate's latest state and returns its version. It is an operation: no event
-// follows. It is rejected where the decider calls the state not usable.
+// Snapshot stores a snapshot of the aggregate's latest state and returns its version. No event results from it. It
+// fails with the decider's error when the state is not usable.
 func (s *Service[S, C, E]) Snapshot(ctx context.Context, caller usecase.Caller, id string) (uint64, error) {
 	key := s.key(caller, id)
 	state, err := s.repository.Reload(ctx, key)
@@ -115,15 +116,15 @@ func (s *Service[S, C, E]) key(caller usecase.Caller, id string) usecase.Key {
 	return usecase.Key{Tenant: caller.Tenant, Type: s.decider.Type, ID: id}
 }
 
-// report has somebody look at what an operator must mend.
+// report counts and logs an inconsistent aggregate, which an operator must repair.
 func (s *Service[S, C, E]) report(ctx context.Context, key usecase.Key, err error) {
 	if usecase.KindOf(err) == usecase.Inconsistent {
 		s.settings.Counters.Inconsistent.Add(1)
-		s.settings.Logger.ErrorContext(ctx, "an aggregate takes no commands: its head and its journal contradict each other; docs/guarantees.md tells what to do",
+		s.settings.Logger.ErrorContext(ctx, "an aggregate takes no commands because its head and journal contradict each other; docs/guarantees.md says what to do",
 			"tenant", key.Tenant, "aggregate", key.String(), "error", err)
 	}
 }
 
-// Drain waits for the commands that were taken and are still being handled, those included whose callers have gone.
-// No command may be handed in after it.
+// Drain waits for all commands in progress, including those whose callers have disconnected. Handle must not be called
+// after it.
 func (s *Service[S, C, E]) Drain() { s.running.Wait() }

@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	// contentionFades is how long after the last sign of another process an aggregate is treated as contended.
+	// contentionFades is how long an aggregate is treated as contended after the last sign of another writer.
 	contentionFades = time.Second
-	// longestYield bounds what a process gives the others, however slow its store is.
+	// longestYield is the maximum time that a process waits for the others, however slow its store is.
 	longestYield = 100 * time.Millisecond
 )
 
-// turns lets processes that write to the same aggregate have their turns. The one that has just written would always be
-// the first to write again, because the others must read what it wrote before they can: so it leaves them the time for
-// that. A process that sees no sign of others never waits.
+// turns shares an aggregate fairly between processes that write to it. Without it, the process that has just written
+// would always write next, because the others must first read its write. So after a write it waits as long as the
+// others need to read. A process that sees no sign of another writer never waits.
 type turns struct {
 	mutex     sync.Mutex
 	contended map[usecase.Key]contention
 }
 
 type contention struct {
-	fades   time.Time // with no further sign of others
-	yields  time.Time // when the others have had their time
-	version uint64    // that this process knows of
+	fades   time.Time // when the aggregate is no longer treated as contended
+	yields  time.Time // until when this process waits for the others
+	version uint64    // the latest version that this process knows
 }
 
-// met notes a sign of another process: a conflict, or a version that it wrote.
+// met records a sign of another process: a conflict, or a version that it wrote.
 func (t *turns) met(key usecase.Key, version uint64) {
 	now := time.Now()
 	t.mutex.Lock()
@@ -48,14 +48,14 @@ func (t *turns) met(key usecase.Key, version uint64) {
 	t.contended[key] = c
 }
 
-// others tells whether other processes write to the aggregate, as far as is known.
+// others reports whether other processes are known to write to the aggregate.
 func (t *turns) others(key usecase.Key) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return time.Now().Before(t.contended[key].fades)
 }
 
-// reloaded notes the version that the store shows.
+// reloaded compares the stored version with the known one: a newer one was written by another process.
 func (t *turns) reloaded(key usecase.Key, version uint64) {
 	t.mutex.Lock()
 	known := t.contended[key].version
@@ -65,7 +65,7 @@ func (t *turns) reloaded(key usecase.Key, version uint64) {
 	}
 }
 
-// wrote notes that this process wrote the version, which took it so long: about as long as the others need.
+// wrote records that this process wrote the version. took estimates the time that another process needs for its turn.
 func (t *turns) wrote(key usecase.Key, version uint64, took time.Duration) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -76,7 +76,7 @@ func (t *turns) wrote(key usecase.Key, version uint64, took time.Duration) {
 	}
 }
 
-// yield waits until the others have had their time. What arrives meanwhile shares the next write.
+// yield waits until the other processes have had their turn. Commands that arrive meanwhile share the next write.
 func (t *turns) yield(key usecase.Key) {
 	t.mutex.Lock()
 	c := t.contended[key]

@@ -7,33 +7,33 @@ import (
 	"example.com/threads/usecase"
 )
 
-// result is what a transaction, or several, have done.
+// result is the outcome of one or more transactions.
 type result struct {
 	outcome Outcome
-	gaps    []gap                // aggregates that the events at hand do not bring to their target
-	changed []Head               // aggregates with other rows than before
-	parked  map[usecase.Key]bool // aggregates that are parked now
+	gaps    []gap                // aggregates that the given events do not bring to their target
+	changed []Head               // aggregates whose rows changed
+	parked  map[usecase.Key]bool // aggregates that are parked afterwards
 }
 
-// gap is what an aggregate lacks: the events behind after.
+// gap is a range of an aggregate's events that is missing from the rows: those above after.
 type gap struct {
 	key    usecase.Key
 	after  uint64
 	target uint64 // the journal must have the events up to here
-	whole  bool   // what the journal has behind target is wanted, too
-	origin origin // of the runs that close it: fromJournal or fromRetry
+	whole  bool   // read to the end of the journal, beyond target
+	origin origin // of the runs that fill the gap: fromJournal or fromRetry
 }
 
-// mark is what is stored with the last of the rows that a batch changes: how far the source is, and the types of the
-// records that were left out.
+// mark is stored with the last rows that a batch changes: the source's checkpoint, and the types of the records that
+// were skipped.
 type mark struct {
 	checkpoint   Checkpoint
 	unregistered []Type
 }
 
-// applyAll applies runs in one transaction. When the database refuses them it goes on with one half after the other,
-// down to the event that is the reason; that one's aggregate is parked. The mark is stored with the last transaction,
-// and only when there are no gaps.
+// applyAll applies runs in one transaction. If the database refuses them, it applies the halves one after the other,
+// down to the single event that causes the error; the aggregate of that event is parked. The mark is stored with the
+// last transaction, and only when there are no gaps.
 func (p *Projector) applyAll(ctx context.Context, runs []run, mark mark) (result, error) {
 	done, err := p.apply(ctx, runs, mark)
 	if !errors.Is(err, ErrRefused) {
@@ -52,7 +52,7 @@ func (p *Projector) applyAll(ctx context.Context, runs []run, mark mark) (result
 		return first.and(second), err
 	}
 	if len(runs) == 0 || len(runs[0].events) == 0 {
-		return done, err // not an event's fault
+		return done, err // no event causes the error
 	}
 	culprit := runs[0]
 	event := culprit.events[0]
@@ -82,14 +82,14 @@ func (p *Projector) apply(ctx context.Context, runs []run, mark mark) (result, e
 	if err != nil {
 		return result{}, err
 	}
-	work.tell(ctx, p.logger)
+	work.report(ctx, p.logger)
 	if len(work.done.changed) > 0 {
 		p.options.Notify(work.done.changed)
 	}
 	return work.done, nil
 }
 
-// and puts the results of two transactions together that followed each other.
+// and adds the result of the transaction that followed.
 func (r result) and(next result) result {
 	r.outcome = r.outcome.plus(next.outcome)
 	r.changed = append(r.changed, next.changed...)
@@ -102,7 +102,7 @@ func (r result) and(next result) result {
 	return r
 }
 
-// addGap notes a gap. An aggregate has one at most: the halves of its events may both have found it.
+// addGap adds a gap. There is at most one per aggregate: both halves of its events may have found it.
 func (r *result) addGap(found gap) {
 	for i, known := range r.gaps {
 		if known.key == found.key {

@@ -7,8 +7,8 @@ import (
 
 const journalAttempts = 3
 
-// fill closes gaps from the journal, in order, with at most FillEvents events in a transaction. The mark is stored with
-// the last one.
+// fill applies the events of gaps, read from the journal in order, with at most FillEvents events per transaction. The
+// mark is stored with the last one.
 func (p *Projector) fill(ctx context.Context, gaps []gap, last mark) (Outcome, error) {
 	var total Outcome
 	var chunk []run
@@ -37,16 +37,16 @@ func (p *Projector) fill(ctx context.Context, gaps []gap, last mark) (Outcome, e
 			continue
 		}
 
-		ends := len(gaps) == 0
+		finished := len(gaps) == 0
 		toStore := withoutMark
-		if ends {
+		if finished {
 			toStore = last
 		}
 		done, err := flush(toStore)
 		if err != nil {
 			return total, err
 		}
-		if !ends && done.parked[gaps[0].key] {
+		if !finished && done.parked[gaps[0].key] {
 			gaps = gaps[1:]
 			if len(gaps) == 0 && len(done.gaps) == 0 {
 				if _, err := flush(last); err != nil {
@@ -59,13 +59,13 @@ func (p *Projector) fill(ctx context.Context, gaps []gap, last mark) (Outcome, e
 	return total, nil
 }
 
-// read reads a piece of a gap, of at most left events. What keeps it from going on is the piece's failure, not an
-// error: it stops this aggregate and nothing else. The error is ctx's.
+// read reads at most left events of a gap. An error that stops it is stored as the run's failure: it stops this
+// aggregate only. The returned error is ctx's.
 func (p *Projector) read(ctx context.Context, gap gap, left int) (run, error) {
 	piece := run{key: gap.key, target: gap.target, origin: gap.origin}
 	version := gap.after
 	for attempt := 1; ; attempt++ {
-		err := p.readOn(ctx, gap, left, &piece)
+		err := p.readEvents(ctx, gap, left, &piece)
 		if ctx.Err() != nil {
 			return piece, context.Cause(ctx)
 		}
@@ -84,16 +84,16 @@ func (p *Projector) read(ctx context.Context, gap gap, left int) (run, error) {
 			piece.failure = &failed
 		case piece.failure == nil && piece.complete && version < gap.target:
 			piece.failure = &failure{seqNr: gap.target, cause: fmt.Errorf(
-				"the source told of event %d, but by its head the aggregate ends with event %d (0: there is no head): head and journal "+
-					"contradict each other; mend the head as docs/operations.md says, and the aggregate goes on by itself", gap.target, version)}
+				"the source delivered event %d, but by its head the aggregate ends with event %d (0: there is no head): head and journal "+
+					"contradict each other; mend the head as docs/operations.md says, and the aggregate continues by itself", gap.target, version)}
 		}
 		return piece, nil
 	}
 }
 
-// readOn adds events to piece until the gap is closed, the journal ends - then piece is complete - or left is used up.
-// An event that can't be read is the piece's failure; an error is the journal's.
-func (p *Projector) readOn(ctx context.Context, gap gap, left int, piece *run) error {
+// readEvents appends events to piece. It stops when the gap is filled or the journal ends (then piece is complete), or
+// after left events. An event that cannot be decoded becomes the piece's failure; an error is the journal's.
+func (p *Projector) readEvents(ctx context.Context, gap gap, left int, piece *run) error {
 	if !gap.whole && gap.after >= gap.target {
 		piece.complete = true
 		return nil
@@ -104,7 +104,7 @@ func (p *Projector) readOn(ctx context.Context, gap gap, left int, piece *run) e
 		}
 		event, err := p.decode(record)
 		if err != nil {
-			piece.failure = &failure{seqNr: record.SeqNr, eventID: event.EventID, payload: record.Payload, cause: fmt.Errorf("it can't be read: %w", err)}
+			piece.failure = &failure{seqNr: record.SeqNr, eventID: event.EventID, payload: record.Payload, cause: fmt.Errorf("the event can't be read: %w", err)}
 			return nil
 		}
 		piece.events = append(piece.events, event)
@@ -119,7 +119,8 @@ func (p *Projector) readOn(ctx context.Context, gap gap, left int, piece *run) e
 	return nil
 }
 
-// unreachable is the failure of an aggregate whose events the journal does not give. It is to reach seqNr.
+// unreachable is the failure of an aggregate whose events cannot be read from the journal. seqNr is the event that it
+// should reach.
 func unreachable(seqNr uint64, err error) failure {
 	return failure{seqNr: seqNr, unreachable: true, cause: fmt.Errorf("the journal can't be read: %w", err)}
 }

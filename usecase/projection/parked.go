@@ -10,11 +10,12 @@ import (
 
 const parkedPage = 100
 
-// RetryParked tries the parked aggregates again whose time has come, and brings those that can go on to the end of the
-// journal. The first call of a projector takes all of them: what stopped one may have gone with the program that did
-// not know better. The pause before the next attempt doubles each time, from a second to five minutes.
+// RetryParked retries the parked aggregates whose retry time has come, up to the end of the journal. The first call of
+// a projector retries all of them, because a newer program may be able to project them. The backoff doubles with each
+// attempt, from a second to five minutes.
 //
-// Errors are those of [Projector.Project]; the rest is tried again with the next call.
+// Errors are those of [Projector.Project]. Aggregates that were not retried because of an error are retried by the next
+// call.
 func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) {
 	defer func() { p.options.Observe(total) }()
 	now := p.options.Now()
@@ -39,8 +40,8 @@ func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) 
 	}
 }
 
-// gapsOf is what the parked aggregates lack that have not been seen before. Those of a type without a handler stay as
-// they are.
+// gapsOf returns the gaps of parked aggregates that are not in seen. Aggregates of a type without a handler are
+// skipped.
 func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[usecase.Key]bool) ([]gap, error) {
 	var keys []usecase.Key
 	var gaps []gap
@@ -64,7 +65,7 @@ func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[u
 	return gaps, nil
 }
 
-// wakeParked makes every parked aggregate due, once in the life of the projector.
+// wakeParked makes all parked aggregates due, once per projector.
 func (p *Projector) wakeParked(ctx context.Context, now time.Time) error {
 	select {
 	case token := <-p.woken:

@@ -11,29 +11,30 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Options are what a [Projector] can be told. The zero value is good.
+// Options configure a [Projector]. Zero fields take their defaults.
 type Options struct {
-	// Ignore are aggregate types without a handler that are left out on purpose.
+	// Ignore lists aggregate types without a handler that are skipped on purpose.
 	Ignore []string
-	// Notify is called after every commit with the aggregates that changed and their versions, on the goroutine that
-	// projects: it must not block. nil is nobody.
+	// Notify, if set, is called after every commit with the changed aggregates and their versions. It runs on the
+	// projecting goroutine and must not block.
 	Notify func(changed []Head)
-	// Observe is called with what has become of each batch, repair and retry, also of those that failed; nil is nobody.
+	// Observe, if set, is called with the outcome of each batch, repair and retry, also of failed ones.
 	Observe func(Outcome)
-	// Logger takes what operators should know; nil is nobody.
+	// Logger receives messages for the operator; nil discards them.
 	Logger *slog.Logger
-	// Now is the clock; nil is time.Now.
+	// Now returns the current time; default time.Now.
 	Now func() time.Time
-	// FillEvents is how many events from the journal one transaction takes at most, which bounds the memory that a gap
-	// takes, whatever its size; 0 is 500.
+	// FillEvents is the maximum number of journal events per transaction; default 500. It limits the memory that a gap
+	// of any size needs.
 	FillEvents int
-	// RepairWorkers is how many chunks of aggregates a repair looks at at once; 0 is 4.
+	// RepairWorkers is the number of chunks of aggregates that a repair compares at once; default 4.
 	RepairWorkers int
-	// Attempts is how often a transaction is tried while it fails for reasons that pass; 0 is 10, over about 3 s.
+	// Attempts is how often a transaction is tried when it fails with [ErrTransient]; default 10, which takes about 3
+	// s.
 	Attempts int
 }
 
-// Projector brings events into rows. Its methods may be called concurrently, and any number of projectors may work on
+// Projector applies events to rows. Its methods may be called concurrently, and any number of projectors may work on
 // the same store.
 type Projector struct {
 	store    Store
@@ -41,20 +42,20 @@ type Projector struct {
 	handlers map[string]Handler // by aggregate type
 	options  Options
 	logger   *slog.Logger
-	woken    chan struct{} // holds a token until the parked aggregates have been made due
-	repairs  chan struct{} // holds a token while a repair is to begin
+	woken    chan struct{} // holds a token until all parked aggregates have been made due, once
+	repairs  chan struct{} // holds a token while a repair is requested
 
 	drift drift
 
-	owing  sync.Mutex // held while it is stored whether a repair is due
-	losses int        // how often records were lost
+	owing  sync.Mutex // held while the need for a repair is stored or cleared
+	losses int        // how often a source reported lost records
 
 	mu           sync.Mutex
-	repairSince  time.Time              // since when one is due; zero: none is
-	unregistered map[string]usecase.Key // types without a handler that have events, and the first aggregate met
+	repairSince  time.Time              // since when a repair is due; zero: none is
+	unregistered map[string]usecase.Key // types without a handler that have events, and the first aggregate seen
 }
 
-// New makes a projector. A source feeds it; its owner calls [Projector.Run].
+// New returns a projector. A source calls its methods; the program also runs [Projector.Run].
 func New(store Store, journal Journal, options Options, handlers ...Handler) *Projector {
 	if options.Notify == nil {
 		options.Notify = func([]Head) {}
@@ -82,16 +83,15 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 	return p
 }
 
-// Project brings a batch into the rows. Afterwards every aggregate that a record names is at least at the record's
-// seq_nr, or parked, or of a type without a handler, and the batch's checkpoint is stored: in the transaction that
-// changes the last of the rows.
+// Project applies a batch to the rows. Afterwards every aggregate named by a record is at least at the record's SeqNr,
+// or parked, or of a type without a handler. The batch's checkpoint is stored in the transaction that changes the last
+// of the rows.
 //
-// Usually that is one transaction for all of it. Aggregates with a gap follow in transactions of their own, and so do
-// parts of a batch that the database does not take as a whole.
+// Usually one transaction applies the whole batch. Aggregates with a gap, and parts of a batch that the database
+// refuses as a whole, get transactions of their own.
 //
-// After an error the batch must be handed over again; what has been done by then will be found to be duplicates.
-// Errors: [ErrTransient], wrapped, when the store did not take it within the attempts; ctx's error; a fault of the
-// store as a whole.
+// After an error the batch must be handed over again; events that were already applied are then counted as duplicates.
+// Errors: [ErrTransient], wrapped, when all attempts failed; ctx's error; a fault of the whole store.
 func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, err error) {
 	defer func() { p.options.Observe(outcome) }()
 	runs, outcome, unregistered := p.runsOf(batch.Records)
@@ -106,21 +106,21 @@ func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, 
 }
 
 const (
-	parkedEvery = time.Second     // between two looks for parked aggregates whose time has come
-	repairAgain = 5 * time.Second // after a repair that failed
+	parkedEvery = time.Second     // interval of retrying parked aggregates that are due
+	repairAgain = 5 * time.Second // delay after a failed repair
 )
 
-// Run does what no batch does, until ctx ends: it tries parked aggregates again and makes the repairs that are due.
+// Run retries parked aggregates and runs the repairs that are due, until ctx ends.
 func (p *Projector) Run(ctx context.Context) {
 	var repairing sync.WaitGroup
 	defer repairing.Wait()
 	repairing.Go(func() { p.repairWhenDue(ctx) })
 	for wait(ctx, parkedEvery) == nil {
 		if _, err := p.RetryParked(ctx); err != nil && ctx.Err() == nil {
-			p.logger.WarnContext(ctx, "parked aggregates could not be tried again; next try in a moment", "error", err)
+			p.logger.WarnContext(ctx, "retrying parked aggregates failed; next try in a moment", "error", err)
 		}
 	}
 }
 
-// ignored tells that a type without a handler is left out on purpose.
+// ignored reports whether a type without a handler is skipped on purpose.
 func (p *Projector) ignored(name string) bool { return slices.Contains(p.options.Ignore, name) }

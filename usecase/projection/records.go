@@ -6,11 +6,11 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Record is a journal record as a source saw it. Nothing of it is believed yet.
+// Record is a journal record as a source delivered it. It is not checked yet.
 type Record struct {
 	Key     usecase.Key
 	SeqNr   uint64
-	Payload []byte // the whole event, in its type's notation
+	Payload []byte // the whole event, encoded
 }
 
 // Head is an aggregate and its version.
@@ -19,16 +19,15 @@ type Head struct {
 	Version uint64
 }
 
-// Checkpoint is how far a shard of a source has been projected. Position is the source's own notation; the source
-// reads it back, nobody else does.
+// Checkpoint is how far a shard of a source has been projected. Only the source understands Position.
 type Checkpoint struct {
 	Source   string // such as the stream's ARN, or the queue's name
 	Shard    string
 	Position string
 }
 
-// Batch is what a source hands over at once: records in the source's order, and the checkpoint to remember with the
-// rows that they change. Both may be empty.
+// Batch is what a source hands over at once: records in the source's order, and the checkpoint to store with the rows
+// that they change. Both may be empty.
 type Batch struct {
 	Records    []Record
 	Checkpoint Checkpoint
@@ -36,43 +35,43 @@ type Batch struct {
 
 // Position is how far an aggregate has been projected.
 type Position struct {
-	Version uint64      // seq_nr of the last event that is in the rows
-	Parked  *DeadLetter // nil: it is not parked
+	Version uint64      // SeqNr of the last event that is in the rows
+	Parked  *DeadLetter // nil: not parked
 }
 
-// DeadLetter says that an aggregate is parked: its rows stay below SeqNr until that event can be projected.
+// DeadLetter describes a parked aggregate: its rows do not change until the event SeqNr can be projected.
 type DeadLetter struct {
 	Key      usecase.Key
 	SeqNr    uint64
-	EventID  string // as far as it could be read
-	Payload  []byte // as it stands in the journal; empty where that could be read
+	EventID  string // empty if it could not be read
+	Payload  []byte // as stored in the journal; empty if it could be decoded
 	Reason   string
-	Attempts int // on this event
+	Attempts int // for this event
 	ParkedAt time.Time
 	RetryAt  time.Time
 }
 
-// Changes is what a transaction leaves behind in the [Store], beside rows.
+// Changes is what a transaction writes to the [Store], beside rows.
 type Changes struct {
-	Versions   map[usecase.Key]uint64     // the positions from now on
-	Parked     map[usecase.Key]DeadLetter // those of them that are parked; the others are not
-	Released   []usecase.Key              // those that were parked and are not any more
+	Versions   map[usecase.Key]uint64     // new positions
+	Parked     map[usecase.Key]DeadLetter // those of Versions that are parked; all others are not
+	Released   []usecase.Key              // aggregates that are no longer parked
 	Types      []Type
-	Checkpoint Checkpoint // the zero value: none
-	At         time.Time  // when
+	Checkpoint Checkpoint // zero: none
+	At         time.Time  // time of the change
 }
 
-// Outcome counts what has become of a batch, a retry or a repair.
+// Outcome counts the results of a batch, a retry or a repair.
 type Outcome struct {
-	Applied      int // events that came from the source and are in the rows now
-	Duplicates   int // records whose events were in the rows before
-	Filled       int // events that came from the journal and are in the rows now
-	Held         int // records that wait in the journal because their aggregate is parked
-	Unreadable   int // records that can't be read as an event of their type
-	Unregistered int // records of aggregate types that have no handler
-	Parked       int // times that an aggregate was parked, repeated parkings of the same one included
-	Released     int // aggregates that were parked and are not any more
-	Repairs      int // comparisons of all aggregates with the journal that were completed
+	Applied      int // events from the source that were applied
+	Duplicates   int // records whose events were already in the rows
+	Filled       int // events from the journal that were applied
+	Held         int // records of parked aggregates; the retry reads their events from the journal
+	Unreadable   int // records that cannot be decoded
+	Unregistered int // records of aggregate types without a handler
+	Parked       int // how often an aggregate was parked, including again
+	Released     int // aggregates that are no longer parked
+	Repairs      int // completed repairs
 }
 
 func (o Outcome) plus(other Outcome) Outcome {

@@ -16,8 +16,8 @@ const (
 	repairProgress = 5 * time.Second
 )
 
-// OweRepair says that records may be lost to the source. When it has returned nil the source may go on behind the loss:
-// the need for a repair is stored, and [Projector.Run] makes one.
+// OweRepair is called by a source that may have lost records. When it returns nil, the need for a repair is stored and
+// [Projector.Run] makes one, so the source may move past the loss.
 func (p *Projector) OweRepair(ctx context.Context) error {
 	p.owing.Lock()
 	defer p.owing.Unlock()
@@ -29,7 +29,7 @@ func (p *Projector) OweRepair(ctx context.Context) error {
 	return nil
 }
 
-// RepairSince is since when a repair is due: rows may be missing until it is done. The zero time: none is due.
+// RepairSince returns since when a repair is due; rows may be missing until it is done. Zero: no repair is due.
 func (p *Projector) RepairSince() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,11 +44,11 @@ func (p *Projector) repairDue() {
 	p.mu.Unlock()
 	select {
 	case p.repairs <- struct{}{}:
-	default: // one is about to begin
+	default: // one is already requested
 	}
 }
 
-// repairWhenDue repairs whenever that is asked for, until ctx ends.
+// repairWhenDue runs requested repairs until ctx ends, and retries failed ones.
 func (p *Projector) repairWhenDue(ctx context.Context) {
 	for {
 		select {
@@ -61,7 +61,7 @@ func (p *Projector) repairWhenDue(ctx context.Context) {
 	}
 }
 
-// repairOwed makes a repair.
+// repairOwed runs a repair and stores that none is due any more.
 func (p *Projector) repairOwed(ctx context.Context) error {
 	p.owing.Lock()
 	losses := p.losses
@@ -72,17 +72,17 @@ func (p *Projector) repairOwed(ctx context.Context) error {
 		err = p.settle(ctx, losses)
 	}
 	if err != nil && ctx.Err() == nil {
-		p.logger.WarnContext(ctx, "the repair from the journal failed and is tried again", "error", err)
+		p.logger.WarnContext(ctx, "the repair from the journal failed and will be retried", "error", err)
 	}
 	return err
 }
 
-// settle stores that no repair is due any more, unless there has been another loss since there were so many.
+// settle stores that no repair is due any more, unless another loss was reported since the repair began.
 func (p *Projector) settle(ctx context.Context, losses int) error {
 	p.owing.Lock()
 	defer p.owing.Unlock()
 	if p.losses != losses {
-		return nil // another repair is about to begin
+		return nil // another repair is already requested
 	}
 	if err := p.remember(ctx, p.registered(true)); err != nil {
 		return err
@@ -93,41 +93,40 @@ func (p *Projector) settle(ctx context.Context, losses int) error {
 	return nil
 }
 
-// Repair compares every aggregate of the registered types with its position and fills what is missing. It takes nothing
-// away and may run beside everything else, be broken off, and be run again; what is in the rows by then is only looked
-// at.
+// Repair compares every aggregate of the registered types with its position and applies the missing events. It deletes
+// nothing. It may run beside everything else, be interrupted, and be repeated.
 //
 // Errors are those of [Projector.Project], and the journal's.
 func (p *Projector) Repair(ctx context.Context) (Outcome, error) {
-	work := &repair{projector: p, begun: p.options.Now(), told: p.options.Now()}
+	work := &repair{projector: p, begun: p.options.Now(), reported: p.options.Now()}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(p.options.RepairWorkers)
-	walkErr := work.walk(groupCtx, func(heads []Head) { group.Go(func() error { return work.look(groupCtx, heads) }) })
+	walkErr := work.walk(groupCtx, func(heads []Head) { group.Go(func() error { return work.compare(groupCtx, heads) }) })
 	err := group.Wait()
 	if err == nil {
 		err = walkErr
 	}
 	if err == nil {
 		work.outcome.Repairs = 1
-		work.tell(ctx, "the rows are what the journal says")
+		work.report(ctx, "the rows are what the journal says")
 	}
 	p.options.Observe(work.outcome)
 	return work.outcome, err
 }
 
-// repair is a repair under way.
+// repair is a repair in progress.
 type repair struct {
 	projector *Projector
 	begun     time.Time
 
 	mu         sync.Mutex
-	told       time.Time
-	aggregates int // looked at
-	behind     int // of them
+	reported   time.Time
+	aggregates int // compared so far
+	behind     int // of them, those with missing events
 	outcome    Outcome
 }
 
-// walk calls do with all heads of the registered types, chunk by chunk.
+// walk calls do with the heads of all registered types, in chunks.
 func (r *repair) walk(ctx context.Context, do func([]Head)) error {
 	var chunk []Head
 	for name := range r.projector.handlers {
@@ -147,8 +146,8 @@ func (r *repair) walk(ctx context.Context, do func([]Head)) error {
 	return nil
 }
 
-// look fills those aggregates whose rows are behind their heads.
-func (r *repair) look(ctx context.Context, heads []Head) error {
+// compare applies the missing events of the aggregates whose rows are behind their heads.
+func (r *repair) compare(ctx context.Context, heads []Head) error {
 	keys := make([]usecase.Key, len(heads))
 	for i, head := range heads {
 		keys[i] = head.Key
@@ -175,19 +174,20 @@ func (r *repair) count(ctx context.Context, aggregates, behind int, outcome Outc
 	r.behind += behind
 	r.outcome = r.outcome.plus(outcome)
 	now := r.projector.options.Now()
-	due := now.Sub(r.told) >= repairProgress
+	due := now.Sub(r.reported) >= repairProgress
 	if due {
-		r.told = now
+		r.reported = now
 	}
 	r.mu.Unlock()
 	if due {
-		r.tell(ctx, "the rows are being compared with the journal")
+		r.report(ctx, "the rows are being compared with the journal")
 	}
 }
 
-func (r *repair) tell(ctx context.Context, what string) {
+// report logs the progress.
+func (r *repair) report(ctx context.Context, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.projector.logger.InfoContext(ctx, what, "aggregates", r.aggregates, "behind", r.behind, "events", r.outcome.Filled,
+	r.projector.logger.InfoContext(ctx, text, "aggregates", r.aggregates, "behind", r.behind, "events", r.outcome.Filled,
 		"parked", r.outcome.Parked, "seconds", r.projector.options.Now().Sub(r.begun).Seconds())
 }

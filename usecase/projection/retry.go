@@ -15,7 +15,7 @@ const (
 	longestRetryPause = time.Second
 )
 
-// retry calls try until it succeeds, fails for a reason that does not pass, or has had its attempts.
+// retry calls try until it succeeds, fails with an error other than ErrTransient, or has used its attempts.
 func (p *Projector) retry(ctx context.Context, try func() error) error {
 	pauses := &backoff.ExponentialBackOff{
 		InitialInterval: retryPause, MaxInterval: longestRetryPause, Multiplier: 2, RandomizationFactor: 0.5,
@@ -38,8 +38,8 @@ const (
 	longestParkedPause = 5 * time.Minute
 )
 
-// pauseBefore is the pause after a number of attempts on a parked aggregate: it doubles from a second to five minutes,
-// less up to a half by chance, so that those that were parked together do not meet again.
+// pauseBefore returns the backoff after a number of attempts on a parked aggregate: from a second to five minutes,
+// doubling, less up to half at random so that aggregates parked together are not retried together.
 func pauseBefore(attempts int) time.Duration {
 	pause := longestParkedPause
 	if doublings := attempts - 1; doublings < 20 {

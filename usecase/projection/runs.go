@@ -8,49 +8,49 @@ import (
 	"example.com/threads/usecase"
 )
 
-// run is a piece of one aggregate's events for one transaction.
+// run holds consecutive events of one aggregate for one transaction.
 type run struct {
 	key    usecase.Key
-	events []Event // by seq_nr, each once
-	target uint64  // the seq_nr that the aggregate is to reach, as far as is known
+	events []Event // by SeqNr, no duplicates
+	target uint64  // the SeqNr that the aggregate should reach
 	origin origin
-	// Of a run from the journal:
-	complete bool     // the journal has nothing behind it, or nothing that was asked for
-	failure  *failure // why the aggregate can't go on behind it
+	// Only for runs from the journal:
+	complete bool     // the journal has no further events that were asked for
+	failure  *failure // why the aggregate cannot continue after these events
 }
 
-// origin is where the events of a run come from, and with it what is done when they do not fit.
+// origin is where the events of a run come from. It decides what happens when they cannot be applied.
 type origin int
 
 const (
-	fromSource  origin = iota // whatever does not fit is asked of the journal
-	fromJournal               // what does not fit parks the aggregate
-	fromRetry                 // the same, for an aggregate that is parked already
+	fromSource  origin = iota // missing events are read from the journal
+	fromJournal               // the aggregate is parked
+	fromRetry                 // the same; the aggregate is parked already
 )
 
-// failure is an event that can't be projected.
+// failure describes an event that cannot be projected.
 type failure struct {
 	seqNr       uint64
 	eventID     string
 	payload     []byte
-	unreachable bool // the journal did not answer: nothing is known of the event
+	unreachable bool // the journal could not be read; the event itself is not known to be bad
 	cause       error
 }
 
-// runsOf brings the records of a batch into each aggregate's order. A record that can't be read only proves that the
-// event exists: the journal is asked what it is. Records of types without a handler come back as unregistered.
+// runsOf groups the records of a batch by aggregate, sorted by SeqNr. An unreadable record only proves that event SeqNr
+// exists; the event is then read from the journal. Types without a handler are returned as unregistered.
 func (p *Projector) runsOf(records []Record) (runs []run, outcome Outcome, unregistered []Type) {
-	at := make(map[usecase.Key]int)
+	index := make(map[usecase.Key]int) // into runs
 	for _, record := range records {
 		if _, registered := p.handlers[record.Key.Type]; !registered {
 			outcome.Unregistered++
 			unregistered = p.meet(unregistered, record.Key)
 			continue
 		}
-		i, known := at[record.Key]
+		i, known := index[record.Key]
 		if !known {
 			i = len(runs)
-			at[record.Key] = i
+			index[record.Key] = i
 			runs = append(runs, run{key: record.Key})
 		}
 		runs[i].target = max(runs[i].target, record.SeqNr)
@@ -69,17 +69,17 @@ func (p *Projector) runsOf(records []Record) (runs []run, outcome Outcome, unreg
 	return runs, outcome, unregistered
 }
 
-// decode reads a record of a registered type. A payload that is no event, or another aggregate's, or another number's,
-// is an error; the event's EventID is then as far as it could be read.
+// decode decodes a record of a registered type. It fails when the payload is no event, or an event of another aggregate
+// or number. The returned event has its EventID if that could be read.
 func (p *Projector) decode(record Record) (Event, error) {
 	event, err := p.handlers[record.Key.Type].Decode(record.Payload)
 	if err == nil && (event.Key() != record.Key || event.SeqNr != record.SeqNr) {
-		err = fmt.Errorf("it says that it is event %d of %s of tenant %q", event.SeqNr, event.Key(), event.Tenant)
+		err = fmt.Errorf("the payload is event %d of %s of tenant %q, which is not what its record says", event.SeqNr, event.Key(), event.Tenant)
 	}
 	return event, err
 }
 
-// split halves runs, and a single run by its events. A single event can't be halved.
+// split halves runs, or a single run by its events. A single event cannot be split.
 func split(runs []run) (left, right []run, halved bool) {
 	switch {
 	case len(runs) > 1:

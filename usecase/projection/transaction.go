@@ -11,17 +11,17 @@ import (
 	"example.com/threads/usecase"
 )
 
-// transaction is one transaction in the making: where the aggregates are, their rows, and what is different about them.
+// transaction collects the changes of one transaction: positions, rows and dead letters.
 type transaction struct {
-	projector *Projector
-	positions map[usecase.Key]Position
-	folds     map[string]Fold // by aggregate type
-	changes   Changes
-	told      []DeadLetter // what is new about parked aggregates
-	done      result
+	projector   *Projector
+	positions   map[usecase.Key]Position
+	folds       map[string]Fold // by aggregate type
+	changes     Changes
+	newlyParked []DeadLetter
+	done        result
 }
 
-// begin locks the positions of the runs' aggregates and loads the rows that the runs need.
+// begin locks the positions of the runs' aggregates and loads the rows that their events need.
 func (p *Projector) begin(ctx context.Context, tx Tx, runs []run) (*transaction, error) {
 	keys := make([]usecase.Key, len(runs))
 	for i, run := range runs {
@@ -56,15 +56,15 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []run) (*transaction,
 	return t, nil
 }
 
-// apply folds a run into the rows, as far as it goes, and sees to what is missing behind it. An error is ctx's, or of a
-// store that went back.
+// apply applies a run to the rows as far as possible, and records gaps, failures and releases. An error is ctx's, or
+// errMovedBack.
 func (t *transaction) apply(ctx context.Context, run run) error {
 	before := t.positions[run.key]
 	if before.Parked != nil && run.origin != fromRetry {
 		t.hold(run, before.Version)
 		return nil
 	}
-	unfit := t.fold(run)
+	misfit := t.fold(run)
 	version := t.positions[run.key].Version
 	if version > before.Version {
 		t.changes.Versions[run.key] = version
@@ -77,12 +77,12 @@ func (t *transaction) apply(ctx context.Context, run run) error {
 	reached := version >= run.last()
 	failed := run.failure
 	switch {
-	case unfit != nil && run.origin != fromSource:
-		t.park(run.key, *unfit)
+	case misfit != nil && run.origin != fromSource:
+		t.park(run.key, *misfit)
 	case reached && failed != nil && (version < failed.seqNr || failed.unreachable && run.origin == fromRetry):
 		t.park(run.key, *failed)
 	case reached && failed != nil:
-		// Another projector got past it in the meantime: look again what there is behind.
+		// Another projector has got past the failure in the meantime: read the journal again after the new version.
 		t.done.addGap(gap{key: run.key, after: version, target: run.target, whole: run.origin == fromRetry, origin: max(run.origin, fromJournal)})
 	case run.origin == fromSource && version < run.target:
 		t.done.addGap(gap{key: run.key, after: version, target: run.target, origin: fromJournal})
@@ -94,11 +94,11 @@ func (t *transaction) apply(ctx context.Context, run run) error {
 	return nil
 }
 
-// errMovedBack is for positions that went behind what they had reached, which nothing but a rebuild of the tables does.
-var errMovedBack = errors.New("the positions went back while a gap was filled; the batch has to be projected again")
+// errMovedBack: a position is lower than before, which only a rebuild of the tables causes.
+var errMovedBack = errors.New("positions went back while a gap was filled; the batch has to be projected again")
 
-// fold applies the events of run that come next, and leaves out those that the rows have already. It stops at a gap,
-// and at an event that does not fit, which is the failure.
+// fold applies the next events of run and skips those that are already in the rows. It stops at a gap, and at an event
+// that cannot be applied, which it returns as the failure.
 func (t *transaction) fold(run run) *failure {
 	position := t.positions[run.key]
 	defer func() { t.positions[run.key] = position }()
@@ -113,7 +113,7 @@ func (t *transaction) fold(run run) *failure {
 			return nil
 		}
 		if err := t.folds[run.key.Type].Apply(event); err != nil {
-			return &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: fmt.Errorf("it can't be applied: %w", err)}
+			return &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: fmt.Errorf("the event can't be applied: %w", err)}
 		}
 		position.Version = event.SeqNr
 		if run.origin == fromSource {
@@ -125,7 +125,7 @@ func (t *transaction) fold(run run) *failure {
 	return nil
 }
 
-// hold leaves a parked aggregate as it is. Its events are in the journal, from where the retry will take them.
+// hold skips the events of a parked aggregate. The retry will read them from the journal.
 func (t *transaction) hold(run run, version uint64) {
 	t.done.parked[run.key] = true
 	if run.origin != fromSource {
@@ -155,20 +155,20 @@ func (t *transaction) park(key usecase.Key, failed failure) {
 		}
 	}
 	if known == nil || known.SeqNr != letter.SeqNr || known.Reason != letter.Reason {
-		t.told = append(t.told, letter)
+		t.newlyParked = append(t.newlyParked, letter)
 	}
 	letter.RetryAt = t.changes.At.Add(pauseBefore(letter.Attempts))
 	position.Parked = &letter
 	t.positions[key] = position
 	t.changes.Parked[key] = letter
-	t.changes.Versions[key] = position.Version // so that there is a position to lock
+	t.changes.Versions[key] = position.Version // so that the position has a row to lock
 	t.done.parked[key] = true
 	t.done.outcome.Parked++
 }
 
-// release lets a parked aggregate go on when the journal has nothing behind its rows. What the source told of while it
-// was parked is in the journal, and nobody gets past the lock on the position until this transaction ends: so nothing
-// can fall between the last look at the journal and the release.
+// release unparks an aggregate when the journal has no events after its rows. Records that were held while it was
+// parked are in the journal. The lock on the position keeps other projectors out until this transaction ends, so no
+// event can be missed between the read of the journal and the release.
 func (t *transaction) release(ctx context.Context, key usecase.Key) error {
 	position := t.positions[key]
 	for _, err := range t.projector.journal.EventsAfter(ctx, key, position.Version) {
@@ -191,7 +191,7 @@ func (t *transaction) release(ctx context.Context, key usecase.Key) error {
 	return nil
 }
 
-// save writes what is different: positions first, so that who came too late finds out before it writes rows.
+// save writes the changes: positions first, so that a transaction that lost a race fails before it writes rows.
 func (t *transaction) save(ctx context.Context, tx Tx, mark mark) error {
 	if len(t.done.gaps) == 0 {
 		t.changes.Checkpoint, t.changes.Types = mark.checkpoint, mark.unregistered
@@ -207,10 +207,10 @@ func (t *transaction) save(ctx context.Context, tx Tx, mark mark) error {
 	return nil
 }
 
-// tell logs what is new about parked aggregates.
-func (t *transaction) tell(ctx context.Context, log *slog.Logger) {
-	for _, letter := range t.told {
-		log.ErrorContext(ctx, "an aggregate is parked: its rows stay as they are until the event can be projected",
+// report logs newly parked and released aggregates.
+func (t *transaction) report(ctx context.Context, log *slog.Logger) {
+	for _, letter := range t.newlyParked {
+		log.ErrorContext(ctx, "an aggregate is parked: its rows do not change until the event can be projected",
 			"aggregate", letter.Key.String(), "tenant", letter.Key.Tenant.String(), "seq_nr", letter.SeqNr,
 			"event_id", letter.EventID, "reason", letter.Reason)
 	}

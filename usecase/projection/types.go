@@ -10,24 +10,24 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Type is what a projection remembers of an aggregate type.
+// Type is what a projection stores about an aggregate type.
 //
-// An event of a type without a handler can't become rows, and must not stop the others. So the checkpoint moves past
-// it, and in the same transaction the type is remembered as not complete, until a program that has a handler for it has
-// taken all of its events from the journal.
+// An event of a type without a handler cannot be projected, and must not stop the others. So the checkpoint moves past
+// it, and the same transaction stores the type as incomplete. It stays incomplete until a program with a handler has
+// read all its events from the journal.
 type Type struct {
 	Name     string
-	Complete bool        // every event is in the rows, or the source will bring it
-	First    usecase.Key // the first aggregate that was left out; the zero value: none was
+	Complete bool        // every event is in the rows, or the source will deliver it
+	First    usecase.Key // the first aggregate that was skipped; zero: none
 }
 
-// Begin tells the projector that a source is about to hand over batches. fromFirst says that it will bring every event
-// that there is; otherwise a repair is due for each type that is not known to be complete. A source calls it before its
-// first batch, and again after it has failed.
+// Begin must be called by a source before its first batch, and again after it has failed. fromFirst says that the
+// source will deliver every event from the first on; otherwise a repair becomes due for each type that is not stored as
+// complete.
 func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	known, err := p.store.Types(ctx)
 	if err != nil {
-		return fmt.Errorf("read what is known of aggregate types: %w", err)
+		return fmt.Errorf("read the stored aggregate types: %w", err)
 	}
 	complete := make(map[string]bool)
 	for _, found := range known {
@@ -53,7 +53,7 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	return nil
 }
 
-// meet notes a type without a handler among those of a batch, and tells of it when it is new.
+// meet adds a type without a handler to types, and logs an error the first time.
 func (p *Projector) meet(types []Type, key usecase.Key) []Type {
 	p.mu.Lock()
 	first, known := p.unregistered[key.Type]
@@ -63,8 +63,8 @@ func (p *Projector) meet(types []Type, key usecase.Key) []Type {
 	}
 	p.mu.Unlock()
 	if !known && !p.ignored(key.Type) {
-		p.logger.Error("there are events of an aggregate type that this program does not know: they are left out, and get into the rows "+
-			"when a program runs that knows the type; run one, or name the type in IGNORE_AGGREGATE_TYPES",
+		p.logger.Error("events of an unknown aggregate type are skipped; they are projected once a program runs that knows the type: "+
+			"run one, or add the type to IGNORE_AGGREGATE_TYPES",
 			"aggregate_type", key.Type, "first", key.String(), "tenant", key.Tenant.String())
 	}
 	if slices.ContainsFunc(types, func(t Type) bool { return t.Name == key.Type }) {
@@ -73,7 +73,7 @@ func (p *Projector) meet(types []Type, key usecase.Key) []Type {
 	return append(types, Type{Name: key.Type, First: first})
 }
 
-// Unregistered are the first aggregates of the types that have events, but neither a handler nor leave to be ignored.
+// Unregistered returns the first aggregate of each type that has events but no handler and is not ignored.
 func (p *Projector) Unregistered() []usecase.Key {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,7 +83,7 @@ func (p *Projector) Unregistered() []usecase.Key {
 	return keys
 }
 
-// remember stores types outside a batch.
+// remember stores types outside of a batch.
 func (p *Projector) remember(ctx context.Context, types []Type) error {
 	if len(types) == 0 {
 		return nil
@@ -95,12 +95,12 @@ func (p *Projector) remember(ctx context.Context, types []Type) error {
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("store what is known of aggregate types: %w", err)
+		return fmt.Errorf("store the aggregate types: %w", err)
 	}
 	return nil
 }
 
-// registered are the types that have a handler, complete or not.
+// registered returns the types that have a handler, with the given completeness.
 func (p *Projector) registered(complete bool) []Type {
 	var types []Type
 	for name := range p.handlers {

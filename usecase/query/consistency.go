@@ -15,10 +15,10 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Settings are the times that queries keep. A zero value is the default.
+// Settings are time limits. Zero fields take their defaults.
 type Settings struct {
-	WaitTimeout time.Duration // how long a query waits for the versions of its tokens: 2 s
-	ReadTimeout time.Duration // how long one reading for a subscription may take: 5 s
+	WaitTimeout time.Duration // how long a query waits for the versions of its tokens; default 2 s
+	ReadTimeout time.Duration // limit for one read of a subscription; default 5 s
 }
 
 func (s Settings) withDefaults() Settings {
@@ -31,20 +31,20 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// MaxTokens is how many consistency tokens a query may carry.
+// MaxTokens is the maximum number of consistency tokens in a query.
 const MaxTokens = 20
 
-// Token is a consistency token: the version of an aggregate that the answer has to reflect.
+// Token is a consistency token: the answer must include this version of the aggregate.
 type Token struct {
 	Type, ID string // of the aggregate
 	Version  uint64
 }
 
-// tokenTypes are the aggregate types that tokens can name; a token that names none is of the first.
+// tokenTypes are the aggregate types that tokens can name. A token without a type has the first.
 var tokenTypes = []string{thread.AggregateType, account.AggregateType}
 
-// ParseTokens reads the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas. A
-// thread's may leave the type out. Anything else is a [ident.InvalidError].
+// ParseTokens parses the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas.
+// The type may be left out for a thread. Anything else is an [ident.InvalidError].
 func ParseTokens(header string) ([]Token, error) {
 	invalid := &ident.InvalidError{
 		Field:  "Consistency-Token",
@@ -79,8 +79,8 @@ func parseToken(text string) (token Token, valid bool) {
 	return token, idErr == nil && versionErr == nil && version > 0
 }
 
-// Await returns when the read model has what the tokens name, or with [usecase.ErrBehind] after the wait timeout.
-// What the tenant does not have never arrives.
+// Await returns when the read model has reached the versions of the tokens, or with [usecase.ErrBehind] after
+// WaitTimeout. Aggregates that the tenant does not have never arrive.
 func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Token) error {
 	least := make(map[usecase.Key]uint64, len(tokens))
 	for _, token := range tokens {
@@ -96,10 +96,10 @@ func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Tok
 	return err
 }
 
-// ThreadChanges yields the thread as the viewer sees it: first as it is, then whenever it has changed. Changes that
-// come faster than they are taken are joined: a state may be left out, the latest never is. The sequence ends with the
-// first error - [thread.ErrThreadNotFound] when the thread is deleted or the viewer is no member any more - and without
-// one when ctx does.
+// ThreadChanges yields the thread as the viewer sees it: its current state, then a state after each change. When
+// changes arrive faster than they are read, intermediate states are skipped, never the latest. The sequence ends with
+// the first error ([thread.ErrThreadNotFound] when the thread is deleted or the viewer is no longer a member), and
+// without an error when ctx ends.
 func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
 	return func(yield func(Thread, error) bool) {
 		for {

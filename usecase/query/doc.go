@@ -1,7 +1,7 @@
-// Package query is what can be asked of the read model: threads, their members and their messages, as one viewer sees
-// them. The GraphQL adapter asks [Queries]; the ports in ports.go are answered by the SQL reader of
-// interfaceadaptor/readmodel/queryreader.
+// Package query answers questions about the read model: threads, their members and messages, as one viewer sees them.
+// The GraphQL adapter calls [Queries]. The SQL reader in interfaceadaptor/readmodel/queryreader implements the ports in
+// ports.go.
 //
-// The read model follows the journal with a delay. A [Watcher] knows which versions have arrived: it lets a query wait for
-// the version that its client has been told of, and a subscription for the next one.
+// The read model follows the journal with a delay. A [Watcher] lets a query wait for the version in its client's token,
+// and a subscription for the next version.
 package query

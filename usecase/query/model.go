@@ -7,8 +7,8 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Viewer is who asks. A viewer sees the threads of the tenant that they are a member of and that are not deleted;
-// nothing else exists for them.
+// Viewer is the user who asks. A viewer sees only threads of the tenant that are not deleted and that the user is a
+// member of.
 type Viewer struct {
 	Tenant usecase.Tenant
 	User   thread.UserID
@@ -18,39 +18,39 @@ func (v Viewer) key(id thread.ID) usecase.Key {
 	return usecase.Key{Tenant: v.Tenant, Type: thread.AggregateType, ID: id.String()}
 }
 
-// Thread, [Member] and [Message] are the rows of the read model: what the projection makes of events (usecase/chat),
-// what the tables hold, and what queries answer with. Queries never show rows that are Deleted or Removed.
+// Thread, [Member] and [Message] are the rows of the read model: the projection (usecase/chat) writes them, and queries
+// return them. Queries never return rows that are Deleted or Removed.
 //
-// Lists of threads begin with the one that changed last.
+// Lists of threads are ordered by the last change, latest first.
 type Thread struct {
 	Tenant    usecase.Tenant
 	ID        thread.ID
 	Name      string
 	Owner     thread.UserID
-	Version   uint64 // the seq_nr of the last event that is in the rows of the thread
+	Version   uint64 // SeqNr of the last event that is in the rows of the thread
 	Deleted   bool
 	CreatedAt time.Time
-	UpdatedAt time.Time // of the last event, whatever it was
+	UpdatedAt time.Time // time of the last event
 }
 
-// Position is the thread's place in a list of threads; it moves with every event.
+// Position returns the thread's position in a list of threads; it changes with every event.
 func (t Thread) Position() Position { return Position{At: t.UpdatedAt.UnixMicro(), ID: t.ID.String()} }
 
-// Member is a user account's membership. Who leaves and joins again has another one. Lists of members are in the order
-// of joining.
+// Member is the membership of a user account. A user who leaves and joins again gets a new one. Lists of members are in
+// the order of joining.
 type Member struct {
 	Tenant    usecase.Tenant
 	ID        thread.MemberID
 	Thread    thread.ID
 	User      thread.UserID
 	Role      thread.Role
-	JoinedSeq uint64 // the seq_nr of the event that let the member in
+	JoinedSeq uint64 // SeqNr of the event that added the member
 	Removed   bool
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// Position is the member's place in the list of the thread's members; it never moves.
+// Position returns the member's position in the list of the thread's members; it never changes.
 func (m Member) Position() Position { return Position{At: int64(m.JoinedSeq), ID: m.ID.String()} }
 
 // Message is a message; a deleted one has no text. Lists of messages are in the order of posting.
@@ -60,11 +60,11 @@ type Message struct {
 	Thread    thread.ID
 	Sender    thread.UserID
 	Text      string
-	SeqNr     uint64 // of its posting
+	SeqNr     uint64 // of the event that posted it
 	Deleted   bool
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// Position is the message's place in the list of the thread's messages; it never moves.
+// Position returns the message's position in the list of the thread's messages; it never changes.
 func (m Message) Position() Position { return Position{At: int64(m.SeqNr), ID: m.ID.String()} }

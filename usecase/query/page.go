@@ -6,22 +6,21 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// MaxPage is the largest page that can be asked for.
+// MaxPage is the maximum page size.
 const MaxPage = 500
 
-// Position is a place in a list: the value that the list is ordered by, and the id for rows that have the same. A page that
-// begins behind a position is found by it, wherever it is and whether or not its row is still there. The zero value is no
-// position.
+// Position is a position in a list: the value that the list is ordered by, and the id as a tie-breaker. It stays valid
+// when its row has moved or is deleted. The zero value means no position.
 type Position struct {
 	At int64
 	ID string
 }
 
-// IsZero tells that p is no position.
+// IsZero reports whether p is no position.
 func (p Position) IsZero() bool { return p == Position{} }
 
-// Range is the page that is asked for: at most Limit rows of those between After and Before, both left out, from the
-// list's beginning or, if Backward, from its end. Rows always come in the list's order.
+// Range is a requested page: at most Limit rows between After and Before, both exclusive. Rows are counted from the
+// list's beginning or, if Backward, from its end; they are returned in the list's order in both cases.
 type Range struct {
 	After, Before Position // zero: from the beginning, to the end
 	Limit         int
@@ -35,7 +34,7 @@ type Page[T any] struct {
 	HasNext     bool // there is a row after the last of Items
 }
 
-// ParseLimit reads how many rows are asked for by the argument of the given name: 1 to [MaxPage], anything else is a
+// ParseLimit checks the page size given by the named argument: 1 to [MaxPage]. Anything else is an
 // [ident.InvalidError].
 func ParseLimit(argument string, n int) (int, error) {
 	if n < 1 || n > MaxPage {

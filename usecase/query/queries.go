@@ -10,7 +10,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Queries answers what can be asked. It is safe for concurrent use.
+// Queries answers all queries of the read model. It is safe for concurrent use.
 type Queries struct {
 	threads  ThreadReader
 	members  MemberReader
@@ -20,7 +20,7 @@ type Queries struct {
 	settings Settings
 }
 
-// Reader is all that queries read by.
+// Reader is all that queries read through.
 type Reader interface {
 	ThreadReader
 	MemberReader
@@ -28,24 +28,24 @@ type Reader interface {
 	AccountReader
 }
 
-// New returns queries that read by reader. watcher has to run for [Queries.Await] and [Queries.ThreadChanges].
+// New returns queries that read through reader. watcher must run for [Queries.Await] and [Queries.ThreadChanges].
 func New(reader Reader, watcher *Watcher, settings Settings) *Queries {
 	return &Queries{threads: reader, members: reader, messages: reader, accounts: reader, watcher: watcher, settings: settings.withDefaults()}
 }
 
-// Thread is the thread, or [thread.ErrThreadNotFound].
+// Thread returns a thread, or [thread.ErrThreadNotFound].
 func (q *Queries) Thread(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error) {
 	return q.threads.Thread(ctx, viewer, id)
 }
 
-// Threads is a page of the viewer's threads, the last changed first.
+// Threads returns a page of the viewer's threads, latest change first.
 func (q *Queries) Threads(ctx context.Context, viewer Viewer, page Range) (Page[Thread], error) {
 	return q.threads.Threads(ctx, viewer, page)
 }
 
-// ThreadsAfter is at most limit of the viewer's threads, behind the thread after, which may be zero. Since every event
-// moves its thread to the front, after stands for its place of now; a reader who needs the place of then uses
-// [Queries.Threads].
+// ThreadsAfter returns at most limit of the viewer's threads, from the position after the thread after; zero means from
+// the beginning. Every event moves its thread to the front, so the current position of that thread counts. For a fixed
+// position use [Queries.Threads].
 func (q *Queries) ThreadsAfter(ctx context.Context, viewer Viewer, limit int, after thread.ID) ([]Thread, error) {
 	page := Range{Limit: limit}
 	if !after.IsZero() {
@@ -59,17 +59,19 @@ func (q *Queries) ThreadsAfter(ctx context.Context, viewer Viewer, limit int, af
 	return threads.Items, err
 }
 
-// Member is the member that a user account is in a thread, or [thread.ErrMemberNotFound].
+// Member returns a user account's membership in a thread, or [thread.ErrMemberNotFound].
 func (q *Queries) Member(ctx context.Context, key usecase.Key, user thread.UserID) (Member, error) {
 	return q.members.Member(ctx, key, user)
 }
 
-// MembersOf is the same page of the members of each of the threads, which the caller has got from these queries.
+// MembersOf returns the same page of the members of each thread. The caller must have got the threads from these
+// queries.
 func (q *Queries) MembersOf(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Member], error) {
 	return q.members.Members(ctx, tenant, threads, page)
 }
 
-// MembersAfter is at most limit members of a thread that the viewer sees, behind the member after, which may be zero.
+// MembersAfter returns at most limit members of a thread that the viewer sees, after the given member; zero means from
+// the beginning.
 func (q *Queries) MembersAfter(ctx context.Context, viewer Viewer, id thread.ID, limit int, after thread.MemberID) ([]Member, error) {
 	if _, err := q.threads.Thread(ctx, viewer, id); err != nil {
 		return nil, err
@@ -86,17 +88,19 @@ func (q *Queries) MembersAfter(ctx context.Context, viewer Viewer, id thread.ID,
 	return pages[id].Items, err
 }
 
-// Message is the message, or [thread.ErrMessageNotFound].
+// Message returns a message, or [thread.ErrMessageNotFound].
 func (q *Queries) Message(ctx context.Context, viewer Viewer, id thread.MessageID) (Message, error) {
 	return q.messages.Message(ctx, viewer, id)
 }
 
-// MessagesOf is the same page of the messages of each of the threads, which the caller has got from these queries.
+// MessagesOf returns the same page of the messages of each thread. The caller must have got the threads from these
+// queries.
 func (q *Queries) MessagesOf(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Message], error) {
 	return q.messages.Messages(ctx, tenant, threads, page)
 }
 
-// MessagesAfter is at most limit messages of a thread that the viewer sees, behind the message after, which may be zero.
+// MessagesAfter returns at most limit messages of a thread that the viewer sees, after the given message; zero means
+// from the beginning.
 func (q *Queries) MessagesAfter(ctx context.Context, viewer Viewer, id thread.ID, limit int, after thread.MessageID) ([]Message, error) {
 	if _, err := q.threads.Thread(ctx, viewer, id); err != nil {
 		return nil, err
@@ -113,7 +117,7 @@ func (q *Queries) MessagesAfter(ctx context.Context, viewer Viewer, id thread.ID
 	return pages[id].Items, err
 }
 
-// unknownAfter is the error for a list that is to begin behind a row that was never in it.
+// unknownAfter converts the error for an "after" row that was never in the list.
 func unknownAfter(err error) error {
 	for _, missing := range []error{thread.ErrThreadNotFound, thread.ErrMemberNotFound, thread.ErrMessageNotFound} {
 		if errors.Is(err, missing) {

@@ -9,11 +9,11 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Pace is how often a [Watcher] looks. A zero value is the default.
+// Pace sets how often a [Watcher] polls. Zero fields take their defaults.
 type Pace struct {
-	Urgent  time.Duration // while a query waits for a version: 5 ms
-	Relaxed time.Duration // while only subscriptions wait: 50 ms
-	Broken  time.Duration // while the read model can't be read: 500 ms
+	Urgent  time.Duration // while a query waits for a version; default 5 ms
+	Relaxed time.Duration // while only subscriptions wait; default 50 ms
+	Broken  time.Duration // while the read model cannot be read; default 500 ms
 }
 
 func (p Pace) withDefaults() Pace {
@@ -28,32 +28,32 @@ func (p Pace) withDefaults() Pace {
 	return p
 }
 
-// Watcher knows when versions have arrived in the read model. However many wait, for however many aggregates, it reads
-// the versions of all of them at once; while nobody waits it reads nothing. It is safe for concurrent use.
+// Watcher waits for versions to arrive in the read model. One read covers all waiting queries and subscriptions; while
+// nobody waits, it reads nothing. It is safe for concurrent use.
 type Watcher struct {
 	versions VersionReader
 	log      *slog.Logger
 	pace     Pace
-	kick     chan struct{} // a wait has begun that can't wait for the next look
+	kick     chan struct{} // requests a read at once
 
 	mu    sync.Mutex
 	waits map[*wait]struct{}
 }
 
-// wait is somebody waiting for aggregates to reach versions.
+// wait is a caller that waits for aggregates to reach versions.
 type wait struct {
-	least  map[usecase.Key]uint64 // what is still missing
+	least  map[usecase.Key]uint64 // versions still missing
 	urgent bool
-	done   chan error // takes one result
+	done   chan error // receives one result
 }
 
-// NewWatcher returns a watcher; nobody who waits gets anything before [Watcher.Run] runs or [Watcher.Wake] is called.
+// NewWatcher returns a watcher. Waiting callers are only answered by [Watcher.Run] or [Watcher.Wake].
 func NewWatcher(versions VersionReader, log *slog.Logger, pace Pace) *Watcher {
 	return &Watcher{versions: versions, log: log, pace: pace.withDefaults(), kick: make(chan struct{}, 1), waits: map[*wait]struct{}{}}
 }
 
-// Await returns when every aggregate has reached its version, with ctx's error when that ends before, or with the error
-// that keeps the versions from being read.
+// Await returns when every aggregate has reached its version. It fails with ctx's error, or with the error of reading
+// the versions.
 func (w *Watcher) Await(ctx context.Context, least map[usecase.Key]uint64) error {
 	missing := make(map[usecase.Key]uint64, len(least))
 	for key, version := range least {
@@ -62,7 +62,7 @@ func (w *Watcher) Await(ctx context.Context, least map[usecase.Key]uint64) error
 	return w.await(ctx, &wait{least: missing, urgent: true, done: make(chan error, 1)})
 }
 
-// AwaitChange returns when the aggregate's version is above after, or with ctx's error when that ends before.
+// AwaitChange returns when the aggregate's version is above after. It fails with ctx's error.
 func (w *Watcher) AwaitChange(ctx context.Context, key usecase.Key, after uint64) error {
 	return w.await(ctx, &wait{least: map[usecase.Key]uint64{key: after + 1}, done: make(chan error, 1)})
 }
@@ -91,14 +91,14 @@ func (w *Watcher) await(ctx context.Context, wait *wait) error {
 	}
 }
 
-// Wake tells that aggregates have reached versions, so that those who wait need not wait for the next look. A
-// projection in the same process calls it after its transaction has been committed.
+// Wake reports versions that aggregates have reached, so that callers need not wait for the next read. A projection in
+// the same process calls it after a commit.
 func (w *Watcher) Wake(versions map[usecase.Key]uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for wait := range w.waits {
 		for key, least := range wait.least {
-			if version, told := versions[key]; told && version >= least {
+			if version, known := versions[key]; known && version >= least {
 				delete(wait.least, key)
 			}
 		}
@@ -108,23 +108,23 @@ func (w *Watcher) Wake(versions map[usecase.Key]uint64) {
 	}
 }
 
-// end hands a wait its result. w.mu is held.
+// end gives a wait its result. The caller holds w.mu.
 func (w *Watcher) end(wait *wait, result error) {
 	delete(w.waits, wait)
 	wait.done <- result
 }
 
-// Run looks for versions until ctx ends.
+// Run polls for versions until ctx ends.
 func (w *Watcher) Run(ctx context.Context) {
 	broken := false
 	for ctx.Err() == nil {
-		keys, pause := w.look()
+		keys, pause := w.pending()
 		if len(keys) > 0 {
 			err := w.read(ctx, keys)
 			switch {
 			case err != nil && ctx.Err() == nil:
 				if !broken {
-					w.log.ErrorContext(ctx, "can't read the versions of the read model", "error", err)
+					w.log.ErrorContext(ctx, "can't read the versions of the read model; queries with a consistency token fail until it can be read", "error", err)
 				}
 				pause = w.pace.Broken
 			case err == nil && broken:
@@ -136,8 +136,8 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// look lists the aggregates that are waited for, and how soon to look again; 0 is not before somebody waits.
-func (w *Watcher) look() (keys []usecase.Key, pause time.Duration) {
+// pending lists the aggregates that callers wait for, and the delay until the next read; 0 means until somebody waits.
+func (w *Watcher) pending() (keys []usecase.Key, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	known := map[usecase.Key]bool{}
@@ -159,7 +159,8 @@ func (w *Watcher) look() (keys []usecase.Key, pause time.Duration) {
 
 const versionsTimeout = 2 * time.Second
 
-// read looks once. When that fails, queries are told, because their clients can ask again; subscriptions wait on.
+// read reads the versions once. On failure, queries get the error, because their clients can retry; subscriptions keep
+// waiting.
 func (w *Watcher) read(ctx context.Context, keys []usecase.Key) error {
 	ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 	defer cancel()

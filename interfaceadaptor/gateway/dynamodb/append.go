@@ -14,9 +14,8 @@ import (
 
 // Append writes head, entries and receipts in one transaction.
 //
-// An answer can be lost although the transaction was done. The token makes a repeat harmless, for ten minutes and
-// where it is the same call; beyond that, the event id in the journal tells that the write that is in the way is this
-// very one.
+// The answer to a committed transaction can be lost. A retry with the same token is harmless, but only for the same
+// call and for ten minutes. After that, the event id in the journal shows whether the existing write is this one.
 func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 	input, err := g.transaction(write)
 	if err != nil {
@@ -37,12 +36,12 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 	return explain(ctx, err, "append to", write.ID)
 }
 
-// whyRefused finds the answer in the reasons, which are in the order of the transaction's items: nil when the write is
-// there already, *HandledError when a command is, *InconsistentError when events are in the way and the head is not, and
-// ErrConflict otherwise.
+// whyRefused translates the cancellation reasons, which are in the order of the transaction's items: nil when this
+// write was already committed, *HandledError when a command was, *InconsistentError when an event exists although the
+// head is at the expected version, and ErrConflict otherwise.
 func (g *Gateway) whyRefused(ctx context.Context, write eventstore.Append, reasons []types.CancellationReason) error {
 	if len(reasons) != 1+len(write.Entries)+len(write.Receipts) {
-		return fmt.Errorf("the transaction was cancelled for %d reasons, not one for each of its items", len(reasons))
+		return fmt.Errorf("the cancelled transaction has %d reasons, which is not one for each of its items", len(reasons))
 	}
 	own, err := g.isOwn(ctx, write, reasons[1])
 	if own || err != nil {
@@ -74,8 +73,8 @@ func (g *Gateway) whyRefused(ctx context.Context, write eventstore.Append, reaso
 	return fmt.Errorf("append to %s: %w: expected %d, found %d", write.ID, eventstore.ErrConflict, write.ExpectedVersion, version)
 }
 
-// isOwn tells whether the first event is in the journal. DynamoDB shows what is in the way of it; where it names another
-// item as the reason, the journal is asked.
+// isOwn reports whether the first event of the write is in the journal. DynamoDB returns the existing item with the
+// reason; if it names another item as the reason, the journal is read.
 func (g *Gateway) isOwn(ctx context.Context, write eventstore.Append, reason types.CancellationReason) (bool, error) {
 	first := write.Entries[0]
 	found := item(reason.Item)

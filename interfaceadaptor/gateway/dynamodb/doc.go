@@ -1,12 +1,11 @@
-// Package dynamodb is the EventPersistenceGateway on DynamoDB: the end of a command's path. Package repository defines
-// the port and calls it; gateway/gatewaytest is the contract that it passes; tools/dynamodb-setup creates its tables; the
-// consumer in interfaceadaptor/stream reads what it wrote from the journal's stream.
+// Package dynamodb implements the EventPersistenceGateway on DynamoDB. Package repository calls it; gateway/gatewaytest
+// tests its contract; tools/dynamodb-setup creates its tables; the consumer in interfaceadaptor/stream reads the
+// journal's stream.
 //
 // # Items
 //
-// <shard> is the FNV-1a 64 of the ULID's (or the command id's) text, modulo the number of logical shards. The pkey of a
-// tenant with a code begins with the code and #; the aid does not, so an index shows tenants side by side and what it
-// yields is filtered by pkey.
+// <shard> is the FNV-1a 64 hash of the ULID's (or the command id's) text, modulo the number of logical shards. The pkey
+// of a tenant with a code begins with the code and #. The aid does not, so index queries must filter by pkey.
 //
 // Journal table, one kind of item. Index journal-aid-index on aid and seq_nr, with all attributes.
 //
@@ -16,17 +15,17 @@
 //	seq_nr       N  1, 2, 3 ...
 //	payload      S  the event, JSON
 //	occurred_at  N  milliseconds since 1970
-//	event_id     S  tells a write whose answer was lost from somebody else's
+//	event_id     S  recognises a write whose answer was lost
 //
-// Snapshot table, head: the aggregate's lock and pointer, under 1 KB apart from its payload, because each command is
-// charged for the whole of it.
+// Snapshot table, head: the aggregate's optimistic lock and snapshot pointer. Apart from its payload it stays under 1
+// KB, because each command is charged for the whole item.
 //
 //	pkey, aid           S  as in the journal
 //	skey                S  <type>-<ulid>-0
 //	seq_nr              N  0
 //	version             N  seq_nr of the last event
 //	snapshot_version    N  version of the latest complete snapshot; missing: none
-//	asked               BOOL  a writer that others keep ahead of wants a turn; gone with the next write
+//	asked               BOOL  a writer in conflict asks for a turn; removed by the next write
 //	payload             S  the state after event 1, JSON
 //
 // Snapshot table, a snapshot. Index snapshot-aid-index on aid and seq_nr finds it, with checksum, parts and ttl.
@@ -37,7 +36,7 @@
 //	payload             B  the state, compressed: all of it, or its beginning
 //	encoding            S  zstd; missing: not compressed
 //	checksum            S  SHA-256, hexadecimal, of the whole compressed state
-//	parts               N  how many items the rest is in; missing: none
+//	parts               N  number of further items with the rest; missing: none
 //	ttl                 N  seconds since 1970, once it has been superseded and SNAPSHOT_TTL is set
 //
 // Snapshot table, a part of a snapshot of over 300 KB. Without aid and seq_nr it stays out of the index.
@@ -55,6 +54,6 @@
 //	answer              B
 //	ttl                 N  seconds since 1970
 //
-// A payload may be S or B wherever it is read. DynamoDB deletes expired items when it finds the time, so a receipt's
-// ttl is looked at whenever it is read or written over.
+// A payload may be read as S or B. DynamoDB deletes expired items late, so a receipt's ttl is checked whenever it is
+// read or overwritten.
 package dynamodb

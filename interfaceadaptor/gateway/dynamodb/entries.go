@@ -13,8 +13,8 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Entries reads the index, which is cheap, and never believes it: a number that it leaves out - at the end or in the
-// middle - is read from the table by its key, consistently. No more than a page is in memory.
+// Entries queries the index, which is cheap but may be incomplete. An entry that is missing from the index, at the end
+// or in the middle, is read from the table by its key, consistently. At most one page is in memory.
 func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after, upTo uint64) iter.Seq2[eventstore.Entry, error] {
 	return func(yield func(eventstore.Entry, error) bool) {
 		if after >= upTo {
@@ -22,7 +22,7 @@ func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after,
 		}
 		page := new(pageSize)
 		next := after + 1
-		fill := func(end uint64) (goOn bool) { // up to, but without end
+		fill := func(end uint64) (goOn bool) { // exclusive
 			for entry, err := range g.entriesByKey(ctx, page, id, next, end, upTo) {
 				if !yield(entry, err) || err != nil {
 					return false
@@ -45,7 +45,7 @@ func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after,
 	}
 }
 
-// entriesByIndex yields what the index shows, in order, possibly with holes.
+// entriesByIndex yields the entries that the index shows, in order, possibly with gaps.
 func (g *Gateway) entriesByIndex(
 	ctx context.Context, page *pageSize, id eventstore.AggregateID, from, to uint64,
 ) iter.Seq2[eventstore.Entry, error] {
@@ -79,8 +79,8 @@ func (g *Gateway) entriesByIndex(
 	}
 }
 
-// entriesByKey yields the entries from one number up to, but without, another. One that is not there is an error: a head
-// has shown that all up to upTo were written.
+// entriesByKey yields the entries from <= SeqNr < end. A missing entry is an error: a head has shown that all entries
+// up to upTo were written.
 func (g *Gateway) entriesByKey(
 	ctx context.Context, page *pageSize, id eventstore.AggregateID, from, end, upTo uint64,
 ) iter.Seq2[eventstore.Entry, error] {
@@ -108,7 +108,7 @@ func (g *Gateway) entriesByKey(
 	}
 }
 
-// eventItem keeps of an entry what the keys and the recognition of a write need; the payload has all of it.
+// eventItem returns the item of an entry: its keys, the payload, and what is needed to recognise a write.
 func (g *Gateway) eventItem(id eventstore.AggregateID, entry eventstore.Entry) item {
 	event := g.key(id, entry.SeqNr)
 	event["aid"] = text(id.String())
@@ -130,7 +130,7 @@ func entryOf(event item) (eventstore.Entry, error) {
 	}
 	payload := event.bytes("payload")
 	if seqNr == 0 || payload == nil {
-		return eventstore.Entry{}, fmt.Errorf("item %s of the journal is no event: seq_nr or payload is missing", event.text("skey"))
+		return eventstore.Entry{}, fmt.Errorf("item %s of the journal is not an event: seq_nr or payload is missing", event.text("skey"))
 	}
 	return eventstore.Entry{
 		SeqNr:      seqNr,
@@ -140,11 +140,11 @@ func entryOf(event item) (eventstore.Entry, error) {
 	}, nil
 }
 
-// maxBatchGet is how many keys DynamoDB takes at once.
+// maxBatchGet is the maximum number of keys per BatchGetItem.
 const maxBatchGet = 100
 
-// getEntries reads the journal's items from one number up to, but without, another, by their sort keys, consistently.
-// DynamoDB answers what it has the capacity for and names the rest, which is asked for again.
+// getEntries reads the items with from <= seq_nr < end by their sort keys, consistently. When capacity is short,
+// DynamoDB returns only some of them; the rest is requested again.
 func (g *Gateway) getEntries(ctx context.Context, id eventstore.AggregateID, from, end uint64) (map[string]item, error) {
 	var keys []map[string]types.AttributeValue
 	for seqNr := from; seqNr < end; seqNr++ {
@@ -160,13 +160,13 @@ func (g *Gateway) getEntries(ctx context.Context, id eventstore.AggregateID, fro
 		}
 		for _, event := range output.Responses[table] {
 			found[item(event).text("skey")] = event
-			attempt = 0 // as long as something comes, it is worth while
+			attempt = 0 // keep trying as long as items arrive
 		}
 		if rest = output.UnprocessedKeys; len(rest) == 0 {
 			return found, nil
 		}
 		if attempt == contentionAttempts || !pause(ctx, attempt+1) {
-			return nil, errLeftOver
+			return nil, errUnprocessed
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// explain says what failed and sorts it: the caller has gone (context.Canceled), the store did not answer
+// explain adds what failed, and classifies the error: the caller has gone (context.Canceled), the store did not answer
 // (eventstore.ErrUnavailable), or a fault.
 func explain(ctx context.Context, err error, doing string, id eventstore.AggregateID) error {
 	return explainf(ctx, err, "%s %s", doing, id)
@@ -28,26 +28,26 @@ func explainf(ctx context.Context, err error, format string, args ...any) error 
 		return nil
 	case errors.Is(ended, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, ended)
-	case ended != nil || passing(err):
+	case ended != nil || transient(err):
 		return fmt.Errorf("%s: %w: %w", doing, eventstore.ErrUnavailable, err)
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 }
 
-// passing tells what may be gone the next time: what the SDK retries and has by now given up on, and what it does not
-// know - an answer that broke off, a name that does not resolve.
-func passing(err error) bool {
+// transient reports whether a later attempt may succeed: errors that the SDK has retried in vain, and errors that it
+// does not know, such as a truncated answer or a name that does not resolve.
+func transient(err error) bool {
 	var unsent *smithyhttp.RequestSendError
 	var quota ratelimit.QuotaExceededError
 	return contended(err) ||
 		retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary ||
 		errors.As(err, &unsent) || errors.As(err, &quota) ||
-		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLeftOver)
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errUnprocessed)
 }
 
-// contended tells that a transaction, or a write beside one, met another one or too little capacity: nothing was
-// written, and some milliseconds later it may well be. The SDK does not retry these.
+// contended reports whether a write failed because of a concurrent transaction or too little capacity: nothing was
+// written, and a retry some milliseconds later may succeed. The SDK does not retry these errors.
 func contended(err error) bool {
 	var conflict *types.TransactionConflictException
 	var inProgress *types.TransactionInProgressException
@@ -67,7 +67,7 @@ func contended(err error) bool {
 	return false
 }
 
-// refused tells that a condition failed: trying again can't help.
+// refused reports whether a condition failed, so that a retry cannot help.
 func refused(canceled *types.TransactionCanceledException) bool {
 	for _, reason := range canceled.CancellationReasons {
 		if conditionFailed(reason) {

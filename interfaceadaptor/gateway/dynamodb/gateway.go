@@ -15,21 +15,21 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 )
 
-// DefaultShards is the number of logical shards unless set.
+// DefaultShards is the default number of logical shards.
 const DefaultShards = 64
 
-// Settings of a gateway. Shards must never change once there is data: keys are made from it.
+// Settings of a gateway. Shards must never change once there is data, because keys depend on it.
 type Settings struct {
 	JournalTable  string
 	SnapshotTable string
 	Shards        int           // logical shards; 0: DefaultShards
-	SnapshotKeep  int           // how many snapshots to keep beside the latest
-	SnapshotTTL   time.Duration // how long those beyond that live on; 0: they are deleted at once
+	SnapshotKeep  int           // number of snapshots to keep beside the latest
+	SnapshotTTL   time.Duration // how long older snapshots are kept; 0: they are deleted at once
 	Clock         func() time.Time
 }
 
-// Gateway is the EventPersistenceGateway on DynamoDB. It is safe for concurrent use; any number of processes may work
-// on the same tables.
+// Gateway is the EventPersistenceGateway on DynamoDB. It is safe for concurrent use, and any number of processes may
+// use the same tables.
 type Gateway struct {
 	client   *dynamodb.Client
 	settings Settings
@@ -41,15 +41,15 @@ type Gateway struct {
 
 var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)
 
-// New checks the settings. It connects to nothing.
+// New returns a gateway with the settings, or an error if they are invalid. It does not connect.
 func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gateway, error) {
 	switch {
 	case settings.JournalTable == "" || settings.SnapshotTable == "" || settings.JournalTable == settings.SnapshotTable:
-		return nil, errors.New("dynamodb gateway: the journal and the snapshots need a table each")
+		return nil, errors.New("dynamodb gateway: set the names of the journal table and the snapshot table")
 	case settings.Shards < 0 || settings.SnapshotKeep < 0 || settings.SnapshotTTL < 0:
-		return nil, errors.New("dynamodb gateway: shards, kept snapshots and their time to live can't be negative")
+		return nil, errors.New("dynamodb gateway: the number of shards, the number of snapshots and their time to live must not be negative")
 	case settings.Clock == nil:
-		return nil, errors.New("dynamodb gateway: a clock is needed")
+		return nil, errors.New("dynamodb gateway: set a clock")
 	}
 	shards := settings.Shards
 	if shards == 0 {
@@ -64,7 +64,8 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 	}, nil
 }
 
-// Check tells whether both tables answer. It reads an item of each that nobody writes, at half a read unit a table.
+// Check reports whether both tables answer. It reads a key of each that is never written, which costs half a read unit
+// per table.
 func (g *Gateway) Check(ctx context.Context) error {
 	nobody := eventstore.AggregateID{Type: "check", ULID: "none"}
 	for _, table := range []string{g.settings.JournalTable, g.settings.SnapshotTable} {

@@ -12,7 +12,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// headSeqNr is the head's place among an aggregate's items in the snapshot table.
+// headSeqNr is the seq_nr of the head item in the snapshot table.
 const headSeqNr = 0
 
 // Head reads the head item without its payload, consistently.
@@ -30,7 +30,8 @@ func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventsto
 	return g.headOf(ctx, id, output.Item)
 }
 
-// headOf reads a head item. A pointer that can't be right saves no time and costs nothing else: the next snapshot mends it.
+// headOf decodes a head item. An invalid snapshot pointer is logged and read as 0, which only costs time; the next
+// snapshot corrects it.
 func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, found item) (eventstore.Head, error) {
 	version, err := found.number("version")
 	if err != nil {
@@ -43,14 +44,14 @@ func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, found i
 	if err != nil {
 		snapshot = 0
 		if g.said.First(id.Tenant + " " + id.String()) {
-			g.logger.WarnContext(ctx, "a head's pointer to its latest snapshot is passed over; the next snapshot mends it",
+			g.logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
 				"tenant", id.Tenant, "aggregate", id.String(), "error", err)
 		}
 	}
 	return eventstore.Head{Version: version, SnapshotVersion: snapshot}, nil
 }
 
-// Verify looks for the event after the head's.
+// Verify reads the event after the head's version.
 func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) error {
 	next := head.Version + 1
 	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
@@ -65,8 +66,8 @@ func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head ev
 	return g.contradicts(ctx, id, head.Version, next)
 }
 
-// contradicts tells whether the head is still at a version although the journal has a later event. Both are written in one
-// transaction, so that a head that is read after the event shows it.
+// contradicts returns an error if the head is still at the version although the journal has a later event. Both are
+// written in one transaction, so a head that is read after the event must include it.
 func (g *Gateway) contradicts(ctx context.Context, id eventstore.AggregateID, version, event uint64) error {
 	head, err := g.Head(ctx, id)
 	if err == nil && head.Version == version {
@@ -75,14 +76,14 @@ func (g *Gateway) contradicts(ctx context.Context, id eventstore.AggregateID, ve
 	return err
 }
 
-// AskForTurn marks the head. The mark costs the others nothing until one of them heeds it.
+// AskForTurn marks the head. The mark only affects an Append with Heed.
 func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) error {
 	err := retryContended(ctx, func() error {
 		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:                 aws.String(g.settings.SnapshotTable),
 			Key:                       g.key(id, headSeqNr),
 			UpdateExpression:          aws.String("SET #asked = :asked"),
-			ConditionExpression:       aws.String("attribute_exists(pkey)"), // an update would bring back what is gone
+			ConditionExpression:       aws.String("attribute_exists(pkey)"), // an update must not create a deleted head again
 			ExpressionAttributeNames:  map[string]string{"#asked": "asked"},
 			ExpressionAttributeValues: item{":asked": &types.AttributeValueMemberBOOL{Value: true}},
 		})

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	scanLimit = 500                   // items looked at per page; a page also ends at 1 MB
-	scanPause = 10 * time.Millisecond // between pages, for the commands that share the table's capacity
+	scanLimit = 500                   // items read per page; a page also ends at 1 MB
+	scanPause = 10 * time.Millisecond // between pages, to leave capacity for commands
 )
 
-// Heads scans the snapshot table. It reads the table and not the small index, because an index may never show a head
-// that it has not got yet, and repairs are for what else went missing.
+// Heads scans the snapshot table. It does not use the smaller index, because an index may lack a head, and repairs must
+// find everything.
 func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eventstore.AggregateHead, error] {
 	return func(yield func(eventstore.AggregateHead, error) bool) {
 		pages := dynamodb.NewScanPaginator(g.client, &dynamodb.ScanInput{

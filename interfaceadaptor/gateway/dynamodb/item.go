@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// item is an item, or a part of one, by attribute.
+// item is an item, or part of one: values by attribute name.
 type item map[string]types.AttributeValue
 
 func text(value string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: value} }
@@ -17,7 +17,7 @@ func number[N uint64 | int64 | int](value N) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: fmt.Sprint(value)}
 }
 
-// text is the attribute's text; empty when it is missing.
+// text returns the attribute's text; empty if it is missing.
 func (i item) text(attribute string) string {
 	if value, ok := i[attribute].(*types.AttributeValueMemberS); ok {
 		return value.Value
@@ -25,7 +25,7 @@ func (i item) text(attribute string) string {
 	return ""
 }
 
-// bytes is the attribute's text or bytes; nil when it is missing.
+// bytes returns the attribute's text or bytes; nil if it is missing.
 func (i item) bytes(attribute string) []byte {
 	switch value := i[attribute].(type) {
 	case *types.AttributeValueMemberS:
@@ -37,12 +37,13 @@ func (i item) bytes(attribute string) []byte {
 	}
 }
 
-// number is the attribute's number; 0 when it is missing. What is no whole number is an error that names the item.
+// number returns the attribute's number; 0 if it is missing. If it is not a whole number, the error names the item.
 func (i item) number(attribute string) (uint64, error) {
 	return parse(i, attribute, strconv.ParseUint)
 }
 
-// milliseconds is a time since 1970, or before: writers whose clocks were wrong have written such, too.
+// milliseconds returns a time in milliseconds since 1970; it may be negative, because writers with wrong clocks have
+// written such times.
 func (i item) milliseconds(attribute string) (int64, error) {
 	return parse(i, attribute, strconv.ParseInt)
 }
@@ -53,7 +54,7 @@ func parse[N int64 | uint64](i item, attribute string, read func(text string, ba
 	}
 	value, ok := i[attribute].(*types.AttributeValueMemberN)
 	if !ok {
-		return 0, fmt.Errorf("item %s: %s is no number", i.text("skey"), attribute)
+		return 0, fmt.Errorf("item %s: %s is not a whole number", i.text("skey"), attribute)
 	}
 	parsed, err := read(value.Value, 10, 64)
 	if err != nil {
@@ -62,7 +63,7 @@ func parse[N int64 | uint64](i item, attribute string, read func(text string, ba
 	return parsed, nil
 }
 
-// size is about what DynamoDB counts: names and values.
+// size estimates the bytes that DynamoDB counts: names and values.
 func (i item) size() int {
 	size := 0
 	for name, value := range i {

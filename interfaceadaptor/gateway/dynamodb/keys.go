@@ -19,7 +19,7 @@ const (
 	receiptType     = "command"
 )
 
-// partition is the pkey of everything that belongs to name: an aggregate's ULID, or a command's id.
+// partition returns the pkey of all items of name, which is an aggregate's ULID or a command's id.
 func (g *Gateway) partition(tenant, kind, name string) string {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(name)) // a hash's Write never fails
@@ -30,7 +30,7 @@ func (g *Gateway) partition(tenant, kind, name string) string {
 	return tenant + tenantSeparator + shard
 }
 
-// tenantOf reads the tenant back from a pkey.
+// tenantOf returns the tenant in a pkey.
 func tenantOf(partition string) string {
 	tenant, _, separated := strings.Cut(partition, tenantSeparator)
 	if !separated {
@@ -43,7 +43,8 @@ func sortKey(id eventstore.AggregateID, seqNr uint64) string {
 	return id.String() + "-" + strconv.FormatUint(seqNr, 10)
 }
 
-// key is the primary key of an aggregate's item: of an event in the journal, of the head (0) or a snapshot beside it.
+// key returns the primary key of an aggregate's item: an event in the journal table; the head (0) or a snapshot in the
+// snapshot table.
 func (g *Gateway) key(id eventstore.AggregateID, seqNr uint64) item {
 	return item{"pkey": text(g.partition(id.Tenant, id.Type, id.ULID)), "skey": text(sortKey(id, seqNr))}
 }
@@ -52,14 +53,14 @@ func (g *Gateway) receiptKey(tenant, commandID string) item {
 	return item{"pkey": text(g.partition(tenant, receiptType, commandID)), "skey": text(receiptType + "-" + commandID)}
 }
 
-// partKey is the key of a further part of a snapshot. The checksum in it keeps the parts of two processes apart that
-// store the same version in different bytes.
+// partKey returns the key of a further part of a snapshot. It contains the checksum, so that two processes that store
+// the same version in different bytes do not mix their parts.
 func partKey(main item, checksum string, number int) item {
 	return item{"pkey": main["pkey"], "skey": text(fmt.Sprintf("%s-%.16s-%d", main.text("skey"), checksum, number))}
 }
 
-// indexKey is the condition that finds an aggregate's items from one seq_nr to another in an index, and the filter that
-// leaves out the tenants that use the same ULID.
+// indexKey is the condition for an aggregate's items within a range of seq_nr in an index. indexFilter excludes other
+// tenants with the same ULID.
 const (
 	indexKey    = "#aid = :aid AND #seq_nr BETWEEN :from AND :to"
 	indexFilter = "#pkey = :pkey"

@@ -1,14 +1,14 @@
 package dynamodb
 
 const (
-	// targetPage is about how many bytes of items an answer should have. The SDK now and then loses the connection under
-	// answers of half a megabyte; a fifth of that is far from it and costs few more round trips.
+	// targetPage is the target size of an answer in bytes. The SDK sometimes loses the connection in answers of half a
+	// megabyte. A fifth of that is safe and costs few more requests.
 	targetPage = 100_000
-	firstPage  = 25  // a guess that holds for events of up to 16 KB, which is a message as long as may be
+	firstPage  = 25  // fits events of up to 16 KB, the largest usual size
 	maxPage    = 250 // however small the items are
 )
 
-// pageSize chooses how many items to ask for, by the size of those that came.
+// pageSize chooses the number of items to request from the size of the items read so far.
 type pageSize struct{ count, bytes int }
 
 func (p *pageSize) saw(seen item) {

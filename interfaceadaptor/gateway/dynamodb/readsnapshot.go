@@ -12,11 +12,11 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 )
 
-// errBroken says that a snapshot is missing, wholly or in part, or not what was written.
-var errBroken = errors.New("the snapshot is not whole")
+// errBroken: a snapshot is missing, incomplete, or does not match its checksum.
+var errBroken = errors.New("the snapshot is missing or broken")
 
-// readSnapshot reads the item at seqNr, and its parts, consistently: a snapshot, or at headSeqNr the state after event
-// 1. It fails with errBroken when they do not make up a snapshot.
+// readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state after event 1. It fails with
+// errBroken if they are not a complete snapshot.
 func (g *Gateway) readSnapshot(ctx context.Context, id eventstore.AggregateID, seqNr uint64) (eventstore.Snapshot, error) {
 	main, err := g.getItem(ctx, g.key(id, seqNr))
 	if err != nil {
@@ -24,7 +24,7 @@ func (g *Gateway) readSnapshot(ctx context.Context, id eventstore.AggregateID, s
 	}
 	stored := main.bytes("payload")
 	if stored == nil {
-		return eventstore.Snapshot{}, fmt.Errorf("%w: it is not there", errBroken)
+		return eventstore.Snapshot{}, fmt.Errorf("%w: the item does not exist", errBroken)
 	}
 	parts, err := partKeys(main)
 	if err != nil {
@@ -36,7 +36,7 @@ func (g *Gateway) readSnapshot(ctx context.Context, id eventstore.AggregateID, s
 			return eventstore.Snapshot{}, err
 		}
 		if len(part) == 0 {
-			return eventstore.Snapshot{}, fmt.Errorf("%w: part %d of %d is not there", errBroken, i+1, len(parts))
+			return eventstore.Snapshot{}, fmt.Errorf("%w: part %d of %d does not exist", errBroken, i+1, len(parts))
 		}
 		stored = append(stored, part.bytes("payload")...)
 	}

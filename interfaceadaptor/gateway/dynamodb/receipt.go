@@ -11,7 +11,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Receipt reads consistently. An expired one that DynamoDB has not deleted yet does not exist.
+// Receipt reads consistently. An expired receipt counts as missing, even if DynamoDB has not deleted it yet.
 func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (eventstore.Receipt, bool, error) {
 	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(g.settings.SnapshotTable),
@@ -31,7 +31,7 @@ func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (events
 	return receipt, true, nil
 }
 
-// receiptPut writes a receipt where there is none, or where the one that is there has expired.
+// receiptPut writes a receipt, on the condition that there is none or that it has expired.
 func (g *Gateway) receiptPut(tenant string, receipt eventstore.Receipt) *types.Put {
 	put := g.receiptKey(tenant, receipt.CommandID)
 	put["fingerprint"] = text(receipt.Fingerprint)
@@ -60,7 +60,7 @@ func receiptOf(commandID string, found item) (eventstore.Receipt, error) {
 	}, nil
 }
 
-// ceilSeconds is a time as a ttl says it, never before it.
+// ceilSeconds returns the time in seconds since 1970, rounded up, so that a ttl is never early.
 func ceilSeconds(t time.Time) int64 {
 	return t.Add(time.Second - time.Nanosecond).Unix()
 }

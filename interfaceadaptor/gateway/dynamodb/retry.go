@@ -13,11 +13,11 @@ const (
 	maxPause           = 160 * time.Millisecond
 )
 
-// errLeftOver says that DynamoDB kept answering only a part of what was asked for, for want of capacity.
-var errLeftOver = errors.New("DynamoDB left a part of the request unprocessed")
+// errUnprocessed: DynamoDB kept answering only part of a request because of low capacity.
+var errUnprocessed = errors.New("DynamoDB left a part of the request unprocessed")
 
-// retryContended repeats what other writers, or too little capacity, got in the way of, and nothing else. It gives up
-// after contentionAttempts, about half a second, or when ctx ends.
+// retryContended retries try after contended errors only. It gives up after contentionAttempts, about half a second, or
+// when ctx ends.
 func retryContended(ctx context.Context, try func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := try()
@@ -27,14 +27,14 @@ func retryContended(ctx context.Context, try func() error) error {
 	}
 }
 
-// pause waits for tens of milliseconds, longer after each attempt, at random, so that those who met do not meet again.
-// It is false when ctx ended meanwhile.
+// pause waits for a random time of tens of milliseconds that grows with each attempt, so that writers in conflict do
+// not collide again. It returns false when ctx has ended.
 func pause(ctx context.Context, attempt int) bool {
 	longest := min(minPause<<min(attempt-1, 10), maxPause)
 	return wait(ctx, longest/2+rand.N(longest/2))
 }
 
-// wait is false when ctx ended meanwhile.
+// wait waits for the duration. It returns false when ctx has ended.
 func wait(ctx context.Context, duration time.Duration) bool {
 	timer := time.NewTimer(duration)
 	defer timer.Stop()

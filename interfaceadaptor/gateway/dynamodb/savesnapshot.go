@@ -12,12 +12,12 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// partBytes is how much of a snapshot one item holds: an item takes 400 KB.
+// partBytes is the maximum number of bytes of a snapshot in one item; DynamoDB's limit for an item is 400 KB.
 const partBytes = 300_000
 
-// SaveSnapshot writes the parts, then the main item, which makes the snapshot complete, then the head's pointer, which
-// makes it the latest. A process that dies in between leaves parts that nothing refers to: they cost their storage and
-// nothing else. A pointer that leads to no whole snapshot is one to be mended.
+// SaveSnapshot writes the parts, then the main item, which completes the snapshot, then the head's pointer, which makes
+// it the latest. A process that dies in between leaves unused parts, which only cost storage. A pointer to a broken
+// snapshot is replaced.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
 	head, err := g.Head(ctx, id)
 	if err == nil {
@@ -37,14 +37,14 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, s
 	if err == nil {
 		var latest uint64
 		if latest, err = g.pointTo(ctx, id, snapshot.Version, head.SnapshotVersion); err == nil {
-			err = g.letGo(ctx, id, latest)
+			err = g.trimSnapshots(ctx, id, latest)
 		}
 	}
 	return explain(ctx, err, "save a snapshot of", id)
 }
 
-// writeSnapshot stores a snapshot. One of the same version that is complete already stays, so that what a reader puts
-// together never changes under its hands.
+// writeSnapshot stores a snapshot. A complete one of the same version is kept, so that it never changes while it is
+// read.
 func (g *Gateway) writeSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
 	packed := g.packer.Pack(snapshot.Payload)
 	pieces := slices.Collect(slices.Chunk(packed.Bytes, partBytes))
@@ -87,11 +87,11 @@ func (g *Gateway) writeSnapshot(ctx context.Context, id eventstore.AggregateID, 
 	return nil
 }
 
-// pointTo moves the head's pointer forward, and leaves the version alone. It goes back only from where no snapshot can be
-// read: from old, if that is not before version, and from what is no version that the journal has reached. It returns what the
-// head points to afterwards.
+// pointTo moves the head's pointer forward without changing the version. It moves the pointer back only if no snapshot
+// can be read there: from old, if old is not before version, or from a version beyond the journal. It returns the
+// version that the head points to afterwards.
 func (g *Gateway) pointTo(ctx context.Context, id eventstore.AggregateID, version, old uint64) (uint64, error) {
-	err := retryContended(ctx, func() error { // a command that is writing the head is in the way for a moment
+	err := retryContended(ctx, func() error { // a concurrent command may be writing the head
 		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:        aws.String(g.settings.SnapshotTable),
 			Key:              g.key(id, headSeqNr),

@@ -11,8 +11,8 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Snapshots yields the one that the head points to, then older ones as the index shows them, then the state after event
-// 1 out of the head item. Each is read when it is asked for: who is content with the first pays for no other.
+// Snapshots yields the snapshot that the head points to, then older ones from the index, then the state after event 1
+// from the head item. Each is read only when it is requested.
 func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[eventstore.Snapshot, error] {
 	return func(yield func(eventstore.Snapshot, error) bool) {
 		for version, err := range g.candidates(ctx, id, head) {
@@ -22,7 +22,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 			}
 			snapshot, err := g.readSnapshot(ctx, id, version)
 			if errors.Is(err, errBroken) {
-				g.logger.WarnContext(ctx, "a snapshot is passed over; an earlier one, or the events, will do",
+				g.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
 					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", version, "error", err)
 				continue
 			}
@@ -33,8 +33,8 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 	}
 }
 
-// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. A head that was read a while ago
-// may point to one that others have let go of, for a later one: so the index is asked for those up to the head's version.
+// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. The head may be old and point to a
+// snapshot that was trimmed since, so the index is read for all snapshots up to the head's version.
 func (g *Gateway) candidates(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if head.SnapshotVersion > 0 {
@@ -57,8 +57,8 @@ func (g *Gateway) candidates(ctx context.Context, id eventstore.AggregateID, hea
 	}
 }
 
-// snapshotIndex yields what the index shows of the snapshots up to a version, latest first: the keys, checksum, parts and
-// ttl of their main items. The head, at seq_nr 0, is none of them.
+// snapshotIndex yields the main items of the snapshots up to a version as the index shows them, latest first: keys,
+// checksum, parts and ttl. The head (seq_nr 0) is not included.
 func (g *Gateway) snapshotIndex(ctx context.Context, id eventstore.AggregateID, upTo uint64) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		if upTo == 0 {

@@ -121,7 +121,7 @@ func (g *Gateway) withoutFirstEvent(ctx context.Context, heads []item) ([]item, 
 	there := map[key]bool{}
 	for attempt := 1; len(rest) > 0; attempt++ {
 		if attempt > 1 && (attempt > contentionAttempts || !pause(ctx, attempt)) {
-			return nil, errLeftOver
+			return nil, errUnprocessed
 		}
 		output, err := g.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
 		if err != nil {

@@ -11,11 +11,12 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// maxTransaction is how many bytes one transaction takes at most: 4 MB, less what the estimate may miss.
+// maxTransaction is the maximum size of a transaction in bytes: DynamoDB's limit of 4 MB, less the error of the
+// estimate.
 const maxTransaction = 4_000_000
 
-// transaction is the write as DynamoDB takes it: the head, then the entries, then the receipts. It is built once and
-// repeated as it is, because the token stands for exactly these bytes.
+// transaction returns the write as a DynamoDB transaction: the head, then the entries, then the receipts. It is built
+// once and retried unchanged, because the token is only valid for exactly these bytes.
 func (g *Gateway) transaction(write eventstore.Append) (*dynamodb.TransactWriteItemsInput, error) {
 	if err := write.Check(); err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func (g *Gateway) transaction(write eventstore.Append) (*dynamodb.TransactWriteI
 	return &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: aws.String(rand.Text())}, nil
 }
 
-// lock moves the head from the expected version, or makes it.
+// lock updates the head from the expected version, or creates it.
 func (g *Gateway) lock(write eventstore.Append) types.TransactWriteItem {
 	next := write.NextVersion()
 	if write.ExpectedVersion > 0 {

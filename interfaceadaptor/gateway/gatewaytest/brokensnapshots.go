@@ -6,7 +6,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Whatever is wrong with snapshots, the ones before them or the events do.
+// Broken snapshots never change a result: earlier ones or the events are used instead.
 var brokenSnapshotContracts = []contract{
 	{"a damaged one is left out", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
 		id := withSnapshots(t, h)
@@ -49,7 +49,7 @@ var brokenSnapshotContracts = []contract{
 	}},
 }
 
-// withSnapshots makes an aggregate at version 30 that has snapshots at 10, 20 and 30.
+// withSnapshots creates an aggregate at version 30 with snapshots at 10, 20 and 30.
 func withSnapshots(t *testing.T, h Harness) eventstore.AggregateID {
 	t.Helper()
 	id := newID()

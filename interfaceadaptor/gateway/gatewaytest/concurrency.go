@@ -81,7 +81,7 @@ var concurrencyContracts = []contract{
 			err := h.Gateway.Append(t.Context(), eventstore.Append{ID: ids[writer], Entries: made, Receipts: []eventstore.Receipt{shared}})
 			var handled *eventstore.HandledError
 			if errors.As(err, &handled) {
-				err = eventstore.ErrConflict // the one way to lose that race knows
+				err = eventstore.ErrConflict // a HandledError also means that the race was lost
 			}
 			return made[0], err
 		})
@@ -100,7 +100,7 @@ var concurrencyContracts = []contract{
 	}},
 }
 
-// race lets all writers write at once and returns what the winners wrote. To lose is to meet ErrConflict.
+// race lets all writers write at once and returns the winners' entries. A loser must get ErrConflict.
 func race(t *testing.T, write func(writer int) (eventstore.Entry, error)) []eventstore.Entry {
 	t.Helper()
 	var mutex sync.Mutex

@@ -1,5 +1,5 @@
-// Package gatewaytest is the contract of eventstore.EventPersistenceGateway as a test suite. A gateway's tests put it
-// through all of it in one call of [Run], and give it the store's own ways to fail in a [Harness]. It knows no store.
+// Package gatewaytest tests the contract of eventstore.EventPersistenceGateway. A gateway's tests run the suite with
+// one call of [Run] and provide the store's faults in a [Harness]. The suite knows no store.
 //
-// The suite shares a store with whatever else is in it: it makes its aggregates under new ULIDs and looks at no others.
+// The store may hold other data: the suite creates its aggregates with new ULIDs and reads no others.
 package gatewaytest

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// long is more than one answer of a store that limits them to 1 MB.
+// long is the number of entries that exceeds one answer of a store with a limit of 1 MB.
 const (
 	long     = 2000
 	longSize = 1000

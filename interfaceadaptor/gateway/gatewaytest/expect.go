@@ -21,7 +21,7 @@ func wantVersion(t *testing.T, h Harness, id eventstore.AggregateID, want uint64
 	return head
 }
 
-// wantEntries reads the aggregate after a version and compares it with what was written.
+// wantEntries reads the aggregate after a version and compares the entries with those written.
 func wantEntries(t *testing.T, h Harness, id eventstore.AggregateID, after uint64, want []eventstore.Entry) {
 	t.Helper()
 	got, err := read(t, h, id, after, after+uint64(len(want)))
@@ -36,7 +36,7 @@ func wantEntries(t *testing.T, h Harness, id eventstore.AggregateID, after uint6
 	}
 }
 
-// wantEntry compares what every store gives back: number, id, time to the millisecond, and payload to the byte.
+// wantEntry compares what every store returns: number, id, time to the millisecond, and payload to the byte.
 func wantEntry(t *testing.T, got, want eventstore.Entry) {
 	t.Helper()
 	off := got.OccurredAt.Sub(want.OccurredAt).Abs()

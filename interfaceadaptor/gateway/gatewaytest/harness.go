@@ -6,42 +6,41 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Settings are what a test needs the gateway to be set to.
+// Settings are the gateway's settings for a test.
 type Settings struct {
 	KeepSnapshots int // beside the latest; others are deleted at once
 }
 
-// Harness is a gateway over a real store, and faults of that store. All fields are required: a gateway whose test can't
-// bring about a fault has not been tested for it.
+// Harness is a gateway over a real store, with faults of that store. All fields are required, because a fault that
+// cannot be produced cannot be tested.
 type Harness struct {
 	Gateway eventstore.EventPersistenceGateway
 
-	// LoseNextAnswer lets the next Append reach the store and be done there, and then loses the answer on its way to the
-	// gateway. In between it calls meanwhile, which may use the gateway.
+	// LoseNextAnswer lets the store execute the next Append and then loses the answer before it reaches the gateway. In
+	// between it calls meanwhile, which may use the gateway.
 	LoseNextAnswer func(meanwhile func())
 
-	// HideEntries makes the reads that may lag behind the journal - those of an index, a replica - leave out the entries that
-	// hidden tells, until it is called again. A store without such reads says so with [NothingLags].
+	// HideEntries makes reads that may be stale (of an index or a replica) omit the entries for which hidden returns
+	// true, until it is called again. A store without such reads uses [NothingLags].
 	HideEntries func(hidden func(seqNr uint64) bool)
 
-	// SetHead makes the head say something else than what was written; the zero Head takes it away.
+	// SetHead overwrites the head; the zero Head deletes it.
 	SetHead func(t *testing.T, id eventstore.AggregateID, head eventstore.Head)
 
 	// DamageSnapshot changes some of the bytes of a stored snapshot.
 	DamageSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
 
-	// RemoveSnapshot deletes a stored snapshot, or a part of it, and leaves everything that refers to it.
+	// RemoveSnapshot deletes a stored snapshot, or a part of it, but nothing that refers to it.
 	RemoveSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
 }
 
-// NothingLags is the HideEntries of a store that reads its journal from one place, consistently: there is nothing that
-// could hide an entry.
+// NothingLags is the HideEntries of a store that always reads its journal consistently.
 func NothingLags(func(seqNr uint64) bool) {}
 
-// Open makes a gateway with these settings and with no fault, for one test.
+// Open returns a gateway with these settings and no faults, for one test.
 type Open func(t *testing.T, settings Settings) Harness
 
-// Run puts the gateway through the contract.
+// Run tests the gateway against the contract.
 func Run(t *testing.T, open Open) {
 	for _, group := range []struct {
 		name  string

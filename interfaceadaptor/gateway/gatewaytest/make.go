@@ -17,7 +17,7 @@ func newID() eventstore.AggregateID {
 	return eventstore.AggregateID{Type: "thread", ULID: ulid.Make().String()}
 }
 
-// entries makes count entries after a version, each with a payload of size bytes, or little more.
+// entries returns count entries after a version, each with a payload of about size bytes.
 func entries(after uint64, count, size int) []eventstore.Entry {
 	made := make([]eventstore.Entry, count)
 	for i := range made {
@@ -34,7 +34,7 @@ func entries(after uint64, count, size int) []eventstore.Entry {
 	return made
 }
 
-// grow appends entries to an aggregate, as many at once as may be, and returns all that it made.
+// grow appends entries to an aggregate, as many per write as allowed, and returns them.
 func grow(t *testing.T, h Harness, id eventstore.AggregateID, after uint64, count, size int) []eventstore.Entry {
 	t.Helper()
 	made := entries(after, count, size)
@@ -50,10 +50,10 @@ func grow(t *testing.T, h Harness, id eventstore.AggregateID, after uint64, coun
 	return made
 }
 
-// state is what the suite takes for the state of an aggregate at a version.
+// state returns the suite's state of an aggregate at a version.
 func state(version uint64) []byte { return fmt.Appendf(nil, `{"state":%d}`, version) }
 
-// noise is a state of about size bytes that no compression makes much smaller.
+// noise returns a state of about size bytes that hardly compresses.
 func noise(size int) []byte {
 	random := make([]byte, size*3/4)
 	for i := range random {

@@ -141,8 +141,8 @@ func snapshots(t *testing.T, h Harness, id eventstore.AggregateID, head eventsto
 	return got
 }
 
-// wantSnapshots compares versions and states. The first state may stay for ever, or count among those to keep: where it
-// is not asked for it may be there or not.
+// wantSnapshots compares versions and states. The state after entry 1 may be kept for ever or count as one to keep, so
+// unless it is wanted it may be there or not.
 func wantSnapshots(t *testing.T, h Harness, id eventstore.AggregateID, want ...uint64) {
 	t.Helper()
 	head, err := h.Gateway.Head(t.Context(), id)

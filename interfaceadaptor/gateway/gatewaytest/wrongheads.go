@@ -7,8 +7,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// A head that says something else than the journal, or points to no snapshot, as after tables were restored to different
-// moments.
+// Heads that contradict the journal, or point to no snapshot, as after tables were restored to different times.
 var wrongHeadContracts = []contract{
 	{"one behind its journal", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
@@ -91,10 +90,10 @@ var wrongHeadContracts = []contract{
 	}},
 	{"an entry that no reader could take", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
-		early, hollow := entries(0, 1, 0), entries(0, 1, 0)
+		early, noPayload := entries(0, 1, 0), entries(0, 1, 0)
 		early[0].OccurredAt = early[0].OccurredAt.AddDate(-100, 0, 0)
-		hollow[0].Payload = nil
-		for name, made := range map[string][]eventstore.Entry{"before 1970": early, "without a payload": hollow} {
+		noPayload[0].Payload = nil
+		for name, made := range map[string][]eventstore.Entry{"before 1970": early, "without a payload": noPayload} {
 			if err := h.Gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: made}); err == nil {
 				t.Errorf("one %s was taken", name)
 			}
@@ -108,7 +107,7 @@ func appendOne(t *testing.T, h Harness, id eventstore.AggregateID, expected uint
 	return h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0)})
 }
 
-// verify compares the head, as it is read, with the journal.
+// verify reads the head and compares it with the journal.
 func verify(t *testing.T, h Harness, id eventstore.AggregateID) error {
 	t.Helper()
 	head, err := h.Gateway.Head(t.Context(), id)
@@ -126,7 +125,7 @@ func wantInconsistent(t *testing.T, err error, want eventstore.InconsistentError
 	}
 }
 
-// wantPointer wants the head to point to a version, and a snapshot there that is whole.
+// wantPointer checks that the head points to the version and that its snapshot is complete.
 func wantPointer(t *testing.T, h Harness, id eventstore.AggregateID, version uint64) {
 	t.Helper()
 	head, err := h.Gateway.Head(t.Context(), id)

@@ -10,8 +10,7 @@ import (
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
-// Append writes head, entries and receipts in one transaction: on SQLite together with others that arrive at the same
-// time.
+// Append writes head, entries and receipts in one transaction. On SQLite, concurrent Appends share a transaction.
 func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 	err := check(write)
 	if err == nil {
@@ -24,7 +23,7 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 	return explain(ctx, g.dialect, err, "append to %s", write.ID)
 }
 
-// check adds a rule of the tables to the port's: one event for a command.
+// check adds a rule of the tables to the port's rules: a command has at most one event.
 func check(write eventstore.Append) error {
 	if err := write.Check(); err != nil {
 		return err
@@ -32,14 +31,14 @@ func check(write eventstore.Append) error {
 	commands := make(map[string]bool, len(write.Entries))
 	for _, entry := range write.Entries {
 		if entry.CommandID != "" && commands[entry.CommandID] {
-			return fmt.Errorf("entry %d is not the first of command %s: the tables hold one event for a command", entry.SeqNr, entry.CommandID)
+			return fmt.Errorf("entry %d is not the first of command %s: the tables allow only one event per command", entry.SeqNr, entry.CommandID)
 		}
 		commands[entry.CommandID] = true
 	}
 	return nil
 }
 
-// appending is the change that an Append makes.
+// appending is the change of an Append.
 type appending struct {
 	gateway *Gateway
 	write   eventstore.Append
@@ -65,8 +64,8 @@ func (a appending) apply(ctx context.Context, in session) error {
 	return err
 }
 
-// moveHead takes the aggregate from the expected version to the next one, or makes it. On MySQL others who write to the
-// aggregate wait here.
+// moveHead updates the aggregate's row from the expected version to the next one, or inserts it. On MySQL, other
+// writers to the aggregate wait here for the row lock.
 func (a appending) moveHead(ctx context.Context, in session) error {
 	id, expected := a.write.ID, a.write.ExpectedVersion
 	next := a.write.NextVersion()
@@ -96,13 +95,13 @@ func (a appending) addEntries(ctx context.Context, in session) error {
 	return err
 }
 
-// refused finds the answer: nil when the write is there already, *HandledError when a command was handled before,
-// *InconsistentError when an event is in the way and the head is not, and ErrConflict otherwise.
+// refused finds the reason: nil when this write was already committed, *HandledError when a command was handled before,
+// *InconsistentError when an event exists although the head is at the expected version, and ErrConflict otherwise.
 func (a appending) refused(ctx context.Context, in session) error {
 	id, expected := a.write.ID, a.write.ExpectedVersion
 	eventID, _, err := readEventID(ctx, in, id, expected+1)
 	if err != nil || eventID == a.write.Entries[0].EventID {
-		return err // this very write put it there before its answer was lost
+		return err // this write was committed, but its answer was lost
 	}
 	if err := a.handled(ctx, in); err != nil {
 		return err
@@ -126,12 +125,12 @@ func (a appending) refused(ctx context.Context, in session) error {
 	return fmt.Errorf("%w: expected %d, found %d", eventstore.ErrConflict, expected, head.Version)
 }
 
-// AskForTurn marks the aggregate's row. The mark costs the others nothing until one of them heeds it.
+// AskForTurn marks the aggregate's row. The mark only affects an Append with Heed.
 func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) error {
 	return explain(ctx, g.dialect, g.writer.write(ctx, asking{id}), "ask for a turn at %s", id)
 }
 
-// asking is the change that AskForTurn makes.
+// asking is the change of AskForTurn.
 type asking struct{ id eventstore.AggregateID }
 
 func (asking) appends() bool { return false }
@@ -143,7 +142,7 @@ func (a asking) apply(ctx context.Context, in session) error {
 
 func (asking) refused(context.Context, session) error { return nil }
 
-// readEventID is the id of the aggregate's event with the number; false when there is none.
+// readEventID returns the id of the aggregate's event with this number; false if there is none.
 func readEventID(ctx context.Context, in session, id eventstore.AggregateID, seqNr uint64) (eventID string, found bool, err error) {
 	err = in.GetContext(ctx, &eventID, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
 		id.Tenant, id.String(), seqNr)

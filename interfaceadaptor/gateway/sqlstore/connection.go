@@ -9,10 +9,10 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// synchronousFull is SQLite's number for a commit that waits until it is on the disk.
+// synchronousFull is SQLite's value for a commit that waits until it is on the disk.
 const synchronousFull = 2
 
-// connect is the connection that writes. One that would acknowledge what a power cut can take back is refused.
+// connect opens the writing connection. It refuses settings with which a power failure could lose acknowledged commits.
 func (w *groupWriter) connect(ctx context.Context) (*sqlx.Conn, error) {
 	if w.connection != nil {
 		return w.connection, nil
@@ -39,13 +39,13 @@ func durable(ctx context.Context, conn *sqlx.Conn) error {
 		return err
 	}
 	if !strings.EqualFold(journal, "wal") || synchronous < synchronousFull {
-		return fmt.Errorf("the event store's file is open with journal_mode %s and synchronous %d: open it with WAL and FULL, or a power cut takes acknowledged commands back",
+		return fmt.Errorf("the event store's file is open with journal_mode %s and synchronous %d: open it with WAL and FULL, otherwise a power failure can lose acknowledged commands",
 			journal, synchronous)
 	}
 	return nil
 }
 
-// disconnect closes the connection for good instead of giving it back: a transaction that is open on it ends.
+// disconnect closes the connection instead of returning it to the pool. An open transaction is rolled back.
 func (w *groupWriter) disconnect() {
 	if w.connection == nil {
 		return

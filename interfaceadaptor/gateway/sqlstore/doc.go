@@ -1,16 +1,18 @@
-// Package sqlstore is the EventPersistenceGateway in a relational database, SQLite or MySQL and MariaDB: the end of a
-// command's path. Package repository defines the port and calls it; gateway/gatewaytest is the contract that it passes;
-// rdb-migration/eventstore makes its tables and says what is in them; package sqldialect knows how the databases differ.
+// Package sqlstore implements the EventPersistenceGateway on a relational database: SQLite, MySQL or MariaDB. Package
+// repository calls it; gateway/gatewaytest tests its contract; rdb-migration/eventstore creates and documents its
+// tables; package sqldialect holds the differences between the databases.
 //
-// [Gateway] writes. An Append compares the expected version with the aggregate's row, moves it on, and adds events and
-// receipts, in one transaction; append.go has all of it. The transaction is a matter of the database:
+// [Gateway] writes. An Append compares the expected version with the aggregate's row, updates the row, and inserts
+// events and receipts, all in one transaction (append.go). Who runs the transaction depends on the
+// database:
 //
-//   - On SQLite, where only one can write, groupWriter lets the Appends that arrive together share a transaction, and
-//     with it one wait for the disk.
-//   - On MySQL, transactionWriter gives each a transaction of its own, READ COMMITTED, and repeats those that met another one.
+//   - On SQLite, which allows one writer, groupWriter lets concurrent Appends share a transaction, and with it one wait
+//     for the disk.
+//   - On MySQL, transactionWriter runs each Append in its own READ COMMITTED transaction, and retries those that
+//     conflict.
 //
-// [Queue] gives the same events out again by sequence number, to interfaceadaptor/stream/relational and through it to
-// the projection. holes.go says why nothing is skipped although transactions on MySQL commit in any order.
+// [Queue] reads the events of all aggregates by sequence number, for interfaceadaptor/stream/relational and through it
+// for the projection. holes.go explains why no event is skipped although transactions on MySQL commit in any order.
 //
-// Reads see every Append that was acknowledged, and have no more than a page in memory.
+// Reads see every acknowledged Append, and hold at most one page in memory.
 package sqlstore

@@ -10,13 +10,13 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// entriesPage is how many entries are in memory at once: 3 MB when each is as long as may be.
+// entriesPage is the number of entries in memory at once: 3 MB if all have the maximum size.
 const entriesPage = 200
 
 const selectEntries = "SELECT " + entryColumns + " FROM events " +
 	"WHERE tenant_code = ? AND aggregate_id = ? AND version > ? AND version <= ? ORDER BY version LIMIT ?"
 
-// Entries reads the table that Append writes, in which nothing lags.
+// Entries reads the table that Append writes, so it is never stale.
 func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after, upTo uint64) iter.Seq2[eventstore.Entry, error] {
 	return func(yield func(eventstore.Entry, error) bool) {
 		for after < upTo {
@@ -43,7 +43,7 @@ func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after,
 	}
 }
 
-// eventColumns are what a writer gives; the database adds sequence_number.
+// eventColumns are the inserted columns; the database adds sequence_number.
 var eventColumns = []string{
 	"tenant_code", "aggregate_type", "aggregate_id", "version", "event_id", "command_id", "correlation_id", "user_id",
 	"event_type", "event_content", "occurred_at",
@@ -76,8 +76,7 @@ func (r entryRow) entry() eventstore.Entry {
 	}
 }
 
-// EntryByCommand returns the entry that the aggregate's handling of a command left behind; false when it has not handled
-// it.
+// EntryByCommand returns the aggregate's entry for a command id; false if there is none.
 func (g *Gateway) EntryByCommand(ctx context.Context, id eventstore.AggregateID, commandID string) (eventstore.Entry, bool, error) {
 	entry, found, err := readByCommand(ctx, g.db, id, commandID)
 	return entry, found, explain(ctx, g.dialect, err, "look for command %s in the journal of %s", commandID, id)

@@ -18,17 +18,17 @@ import (
 
 // Settings of a gateway.
 type Settings struct {
-	SnapshotKeep int // how many snapshots to keep beside the latest
+	SnapshotKeep int // number of snapshots to keep beside the latest
 	Clock        func() time.Time
 	Logger       *slog.Logger
 
-	// OnAppend is called after each commit that added entries, before those who wait for it have their answers; nil is
-	// nobody. It must not block.
+	// OnAppend, if set, is called after each commit that added entries, before the callers get their answers. It must
+	// not block.
 	OnAppend func()
 }
 
-// Gateway is the EventPersistenceGateway on SQLite and on MySQL or MariaDB. It is safe for concurrent use; any number
-// of processes may work on the same database. [Gateway.Close] ends it.
+// Gateway is the EventPersistenceGateway on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of
+// processes may use the same database. [Gateway.Close] ends it.
 type Gateway struct {
 	db       *sqlx.DB
 	dialect  sqldialect.Dialect
@@ -40,39 +40,39 @@ type Gateway struct {
 
 var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)
 
-// writer is how changes get into the database.
+// writer runs changes in transactions.
 type writer interface {
-	// write has the change made in a transaction, with nothing or all of it done. It returns when that is durable.
+	// write runs the change in a transaction. It returns when the change is durable, or has failed without any effect.
 	write(ctx context.Context, change change) error
 	close(ctx context.Context) error
 }
 
-// change is something to be done in a transaction.
+// change is a unit of work in a transaction.
 type change interface {
-	// apply makes the change. With errRefused, or any other error, nothing of it stays.
+	// apply makes the change. After an error it is rolled back.
 	apply(ctx context.Context, in session) error
-	// refused finds out, after errRefused, why; nil when there was no need of the change.
+	// refused returns the reason after errRefused; nil when the change is not needed.
 	refused(ctx context.Context, in session) error
-	// appends tells that those who follow the queue want to know.
+	// appends reports whether the change adds entries, so that OnAppend must be called.
 	appends() bool
 }
 
-// errRefused says that what is in the database is in the way of a change.
-var errRefused = errors.New("the database does not have what the change expects")
+// errRefused: a row is not as the change expects it.
+var errRefused = errors.New("a row in the database is not as the change expects it")
 
-// New makes a gateway over a database that has the event store's tables. On SQLite it takes one of db's connections
-// for itself, to write; the others read. It connects to nothing before it is used.
+// New returns a gateway over a database that has the event store's tables. On SQLite it uses one of db's connections
+// only for writing and the others for reading. It does not connect before its first use.
 func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	dialect, err := sqldialect.Of(db)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	case settings.SnapshotKeep < 0:
-		return nil, errors.New("sqlstore: the number of kept snapshots can't be negative")
+		return nil, errors.New("sqlstore: the number of snapshots to keep must not be negative")
 	case db.DriverName() == "sqlite" && db.Stats().MaxOpenConnections == 1:
-		return nil, errors.New("sqlstore: one connection is not enough, because it is taken to write: open the database with two or more")
+		return nil, errors.New("sqlstore: open the database with two or more connections; one is used only for writing")
 	case settings.Clock == nil || settings.Logger == nil:
-		return nil, errors.New("sqlstore: a clock and a logger are needed")
+		return nil, errors.New("sqlstore: set a clock and a logger")
 	}
 	if settings.OnAppend == nil {
 		settings.OnAppend = func() {}
@@ -90,18 +90,18 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	return gateway, nil
 }
 
-// Close finishes the writes that were accepted; later ones fail. It leaves the database to its owner. When ctx ends
-// first, the outcome of what is left is unknown.
+// Close completes the accepted writes; later ones fail. It does not close the database. When ctx ends first, the
+// outcome of the remaining writes is unknown.
 func (g *Gateway) Close(ctx context.Context) error { return g.writer.close(ctx) }
 
-// session is where statements run: a transaction, or the pool. [sqlx.DB], [sqlx.Tx] and [sqlx.Conn] have it.
+// session runs statements: [sqlx.DB], [sqlx.Tx] or [sqlx.Conn].
 type session interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	GetContext(ctx context.Context, dest any, query string, args ...any) error
 	SelectContext(ctx context.Context, dest any, query string, args ...any) error
 }
 
-// changed runs a statement and tells how many rows it met.
+// changed runs a statement and returns the number of rows that it affected.
 func changed(ctx context.Context, in session, query string, args ...any) (int64, error) {
 	result, err := in.ExecContext(ctx, query, args...)
 	if err != nil {

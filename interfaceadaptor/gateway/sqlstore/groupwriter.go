@@ -13,14 +13,14 @@ import (
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
-// maxGroup bounds how many changes share a transaction, and with it how long the first of them waits for the last.
+// maxGroup is the maximum number of changes in a transaction. It limits how long the first waits for the last.
 const maxGroup = 256
 
 var errClosed = fmt.Errorf("%w: this process has closed it", eventstore.ErrUnavailable)
 
-// groupWriter is the one writer that SQLite lets there be. The changes that arrive while a transaction is being
-// committed share the next one, so that a wait for the disk serves many; nobody waits for company. Its goroutine is there while
-// there is something to write.
+// groupWriter is the single writer that SQLite allows. Changes that arrive during a commit share the next transaction,
+// and with it one wait for the disk. Writes are never delayed to fill a group. Its goroutine exits when there is
+// nothing to write.
 type groupWriter struct {
 	db       *sqlx.DB
 	dialect  sqldialect.Dialect
@@ -32,19 +32,19 @@ type groupWriter struct {
 	closed  bool
 	running sync.WaitGroup
 
-	connection *sqlx.Conn // of the goroutine; nil: none yet, or the last one failed
+	connection *sqlx.Conn // used by the goroutine; nil before the first use and after a failure
 }
 
-// part is a change in a group.
+// part is one change of a group.
 type part struct {
 	ctx     context.Context // the caller's
 	change  change
-	outcome error         // of the change itself, if the group's transaction is committed
-	done    chan struct{} // closed when outcome is what the caller gets
+	outcome error         // of the change, if the group's transaction is committed
+	done    chan struct{} // closed when outcome is final
 }
 
-// write has the change made with those that wait. When ctx ends before its turn it is not made; when ctx ends later,
-// the outcome is unknown.
+// write runs the change together with other waiting ones. When ctx ends before its turn, the change is not made; when
+// ctx ends later, the outcome is unknown.
 func (w *groupWriter) write(ctx context.Context, change change) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -82,13 +82,12 @@ func (w *groupWriter) accept(p *part) error {
 
 func (w *groupWriter) work() {
 	for group := w.next(); len(group) > 0; group = w.next() {
-		// One caller who goes away must not end the others' statements.
+		// A caller that disconnects must not cancel the statements of the others.
 		w.commit(context.WithoutCancel(group[0].ctx), group)
 	}
 }
 
-// next takes those that wait, after those that are about to write had the processor: the more share a transaction, the
-// less of everything does each of them cost.
+// next takes the waiting changes. It first lets other goroutines run, so that more changes share the transaction.
 func (w *groupWriter) next() []*part {
 	runtime.Gosched()
 	w.mutex.Lock()
@@ -102,8 +101,8 @@ func (w *groupWriter) next() []*part {
 	return group
 }
 
-// commit makes the changes of a group and gives everybody an answer. A transaction that fails as a whole is run once more
-// on a new connection: changes that were committed after all recognise themselves.
+// commit runs the changes of a group and gives each caller its outcome. A transaction that fails as a whole is retried
+// once on a new connection; changes that were committed nevertheless recognise themselves.
 func (w *groupWriter) commit(ctx context.Context, group []*part) {
 	err := w.try(ctx, group)
 	if err != nil && !errors.Is(err, errNotBegun) {
@@ -124,10 +123,10 @@ func (w *groupWriter) commit(ctx context.Context, group []*part) {
 	}
 }
 
-// errNotBegun says that a transaction could not begin: another process is writing, or the file can't be opened.
-var errNotBegun = errors.New("no transaction could begin")
+// errNotBegun: no transaction could begin, because another process is writing or the file cannot be opened.
+var errNotBegun = errors.New("the transaction could not begin")
 
-// try runs a group in one transaction, each change under a savepoint of its own.
+// try runs a group in one transaction, each change in a savepoint.
 func (w *groupWriter) try(ctx context.Context, group []*part) (err error) {
 	on, err := w.connect(ctx)
 	if err != nil {
@@ -135,7 +134,7 @@ func (w *groupWriter) try(ctx context.Context, group []*part) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			w.disconnect() // whatever state the connection is in: the transaction ends with it
+			w.disconnect() // whatever state the connection is in, this rolls the transaction back
 		}
 	}()
 	if _, err := on.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
@@ -153,7 +152,7 @@ func (w *groupWriter) try(ctx context.Context, group []*part) (err error) {
 	return err
 }
 
-// join makes the change a part of the transaction, or leaves the transaction as it was. The error is the
+// join runs the change in the transaction, or leaves the transaction unchanged. The returned error is the
 // transaction's.
 func (p *part) join(ctx context.Context, on *sqlx.Conn) error {
 	if _, err := on.ExecContext(ctx, "SAVEPOINT part"); err != nil {
@@ -172,7 +171,7 @@ func (p *part) join(ctx context.Context, on *sqlx.Conn) error {
 	return err
 }
 
-// close finishes what was accepted and gives the connection back.
+// close completes the accepted changes and returns the connection to the pool.
 func (w *groupWriter) close(ctx context.Context) error {
 	w.mutex.Lock()
 	w.closed = true
@@ -187,6 +186,6 @@ func (w *groupWriter) close(ctx context.Context) error {
 		w.disconnect()
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("writes of the event store are still under way: %w", ctx.Err())
+		return fmt.Errorf("writes of the event store are still in progress: %w", ctx.Err())
 	}
 }

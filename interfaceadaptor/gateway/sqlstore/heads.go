@@ -18,14 +18,14 @@ type headRow struct {
 	SnapshotVersion int64  `db:"snapshot_version"`
 }
 
-// headOf is the row as the port has it. A pointer that can't be right saves no time and costs nothing else: the next snapshot
-// mends it.
+// headOf converts a row. An invalid snapshot pointer is logged and read as 0, which only costs time; the next snapshot
+// corrects it.
 func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, row headRow) eventstore.Head {
 	head := eventstore.Head{Version: row.Version, SnapshotVersion: uint64(max(row.SnapshotVersion, 0))}
 	if row.SnapshotVersion < 0 || head.SnapshotVersion > head.Version {
 		head.SnapshotVersion = 0
 		if g.said.First(id.Tenant + " " + id.String()) {
-			g.settings.Logger.WarnContext(ctx, "a head's pointer to its latest snapshot is passed over; the next snapshot mends it",
+			g.settings.Logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
 				"tenant", id.Tenant, "aggregate", id.String(), "version", row.Version, "snapshot_version", row.SnapshotVersion)
 		}
 	}
@@ -41,8 +41,8 @@ func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventsto
 	return g.headOf(ctx, id, row), nil
 }
 
-// Verify looks for the event after the head's, and then whether the head has moved on since: head and events are written
-// in one transaction, so that a head that is read later shows it.
+// Verify reads the event after the head's version, and then checks whether the head has moved on: both are written in
+// one transaction, so a head that is read later must include the event.
 func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) error {
 	_, found, err := readEventID(ctx, g.db, id, head.Version+1)
 	if err == nil && found {
@@ -51,7 +51,7 @@ func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head ev
 	return explain(ctx, g.dialect, err, "compare head and journal of %s", id)
 }
 
-// contradicts tells whether the head is still at a version although the journal has a later event.
+// contradicts returns an error if the head is still at the version although the journal has a later event.
 func contradicts(ctx context.Context, in session, id eventstore.AggregateID, version, event uint64) error {
 	row, err := readHead(ctx, in, id)
 	if err == nil && row.Version == version {
@@ -70,18 +70,18 @@ func readHead(ctx context.Context, in session, id eventstore.AggregateID) (headR
 	return row, err
 }
 
-// Heads walks through the tenants, and through each tenant's aggregates, page by page.
+// Heads reads the aggregates tenant by tenant, page by page.
 func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eventstore.AggregateHead, error] {
 	return g.heads(ctx, aggregateType, 0)
 }
 
-// SnapshotsDue implements [eventstore.DueFinder]. It looks at every aggregate: it is for a program's start, not for the path
-// of a command.
+// SnapshotsDue implements [eventstore.DueFinder]. It reads every aggregate: use it at a program's start, not for
+// commands.
 func (g *Gateway) SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[eventstore.AggregateHead, error] {
 	return g.heads(ctx, aggregateType, events)
 }
 
-// heads yields the heads with so many events since the latest snapshot, or more.
+// heads yields the heads with at least events events since the latest snapshot.
 func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64) iter.Seq2[eventstore.AggregateHead, error] {
 	return func(yield func(eventstore.AggregateHead, error) bool) {
 		fail := func(err error) {
@@ -116,7 +116,7 @@ func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64
 	}
 }
 
-// aggregateID takes an id apart that [eventstore.AggregateID.String] put together.
+// aggregateID is the inverse of [eventstore.AggregateID.String].
 func aggregateID(tenant, aggregateType, stored string) eventstore.AggregateID {
 	return eventstore.AggregateID{Tenant: tenant, Type: aggregateType, ULID: strings.TrimPrefix(stored, aggregateType+"-")}
 }

@@ -12,32 +12,33 @@ import (
 )
 
 const (
-	// holePatience is how long a missing number is waited for before its writers are asked to make room. Nearly all
-	// appear within a millisecond or two.
+	// holePatience is how long to wait for a missing number before asking for the exclusive lock. Nearly all appear
+	// within a millisecond or two.
 	holePatience = 20 * time.Millisecond
-	// holeRespite is how long nobody is asked again after a writer that hangs did not make room.
+	// holeRespite is the delay before retrying the exclusive lock after a timeout.
 	holeRespite = 5 * time.Second
 
 	mysqlLockWaitTimeout = 1205
 )
 
-// holes tells the numbers that were never used from those that are still to appear. On MySQL a transaction gets its
-// numbers before it commits, and others with higher numbers may commit first; one that fails leaves its numbers unused.
+// holes distinguishes numbers that were never used from numbers that will still appear. On MySQL a transaction gets its
+// numbers before it commits. Others with higher numbers may commit first, and a transaction that fails leaves its
+// numbers unused.
 //
-// Every transaction that adds events holds a shared lock on the queue's row from before it gets its numbers until it has
-// ended. So when an exclusive lock is granted, every number that was given out belongs to a transaction that has ended:
-// what is missing then, below the last number that can be seen then, stays missing. The lock is asked for only when a
-// hole has not closed by itself, is let go at once, and waits no more than a second for a writer that hangs.
+// Every transaction that adds events holds a shared lock on the queue's row from before it gets its numbers until it
+// ends. So when an exclusive lock is granted, every assigned number belongs to a transaction that has ended: a number
+// that is missing then, below the last visible number, will never appear. The exclusive lock is only requested when a
+// hole does not close by itself; it is released at once, and waits at most a second for a writer that hangs.
 type holes struct {
 	db  *sqlx.DB
 	now func() time.Time
 
-	settled uint64    // at or below it, nothing can appear any more
-	next    uint64    // the missing number that is waited for
-	since   time.Time // when it was first missing
+	settled uint64    // no number up to here can appear any more
+	next    uint64    // the missing number
+	since   time.Time // when it was first seen to be missing
 }
 
-// before returns those of the rows that nothing can appear in front of any more.
+// before returns the rows in front of which no number can appear any more.
 func (h *holes) before(after uint64, rows []queueRow) []queueRow {
 	last := max(after, h.settled)
 	for i, row := range rows {
@@ -49,12 +50,12 @@ func (h *holes) before(after uint64, rows []queueRow) []queueRow {
 	return rows
 }
 
-// inFront tells that nothing of the rows can be used because of a hole in front of them.
+// inFront reports whether no row can be used because of a hole before the first.
 func (h *holes) inFront(after uint64, rows []queueRow) bool {
 	return len(rows) > 0 && len(h.before(after, rows)) == 0
 }
 
-// settle finds out what is missing for good, when a hole has been there for long enough. It is false otherwise.
+// settle finds out which numbers will never appear, once a hole has existed long enough. Otherwise it returns false.
 func (h *holes) settle(ctx context.Context, after uint64) (bool, error) {
 	now := h.now()
 	if next := max(after, h.settled) + 1; h.next != next {
@@ -76,7 +77,7 @@ func (h *holes) settle(ctx context.Context, after uint64) (bool, error) {
 	return true, nil
 }
 
-// drain waits until no transaction that adds events is under way and returns the last number that is visible then.
+// drain waits until no transaction that adds events is in progress, and returns the last number that is visible then.
 func (h *holes) drain(ctx context.Context) (last uint64, err error) {
 	conn, err := h.db.Connx(ctx)
 	if err != nil {
@@ -89,12 +90,12 @@ func (h *holes) drain(ctx context.Context) (last uint64, err error) {
 	}
 	defer func() { err = errors.Join(err, restore()) }()
 
-	// Each statement sees what was committed before it, and the second one begins after the lock was granted.
+	// Each statement sees what was committed before it began; the second begins after the lock was granted.
 	tx, err := conn.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = tx.Rollback() }() // there is nothing to commit
+	defer func() { _ = tx.Rollback() }() // nothing to commit
 	var id int
 	if err := tx.GetContext(ctx, &id, "SELECT id FROM event_queue WHERE id = 1 FOR UPDATE"); err != nil {
 		return 0, err
@@ -102,8 +103,8 @@ func (h *holes) drain(ctx context.Context) (last uint64, err error) {
 	return lastNumber(ctx, tx)
 }
 
-// shortLockWait has the connection wait a second at most for a lock: those who come after a waiting exclusive lock wait
-// behind it. restore puts back what was.
+// shortLockWait limits the connection's lock waits to a second, because writers queue behind a waiting exclusive lock.
+// restore resets the limit.
 func shortLockWait(ctx context.Context, conn *sqlx.Conn) (restore func() error, err error) {
 	var usual int
 	if err := conn.GetContext(ctx, &usual, "SELECT @@SESSION.innodb_lock_wait_timeout"); err != nil {

@@ -17,8 +17,8 @@ import (
 )
 
 // holdReceipt has the next Append that brings a receipt for the command wait, after it has got its sequence numbers,
-// until letGo is called: with true, the command turns out to have been handled.
-func holdReceipt(t *testing.T, db *sqlx.DB, commandID string) (letGo func(handled bool)) {
+// until trimSnapshots is called: with true, the command turns out to have been handled.
+func holdReceipt(t *testing.T, db *sqlx.DB, commandID string) (trimSnapshots func(handled bool)) {
 	t.Helper()
 	tx, err := db.BeginTxx(t.Context(), nil)
 	if err != nil {
@@ -42,11 +42,11 @@ func holdReceipt(t *testing.T, db *sqlx.DB, commandID string) (letGo func(handle
 }
 
 // appendHeld starts an Append that has got its sequence number and waits, and returns where its answer will come.
-func appendHeld(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway) (letGo func(bool), w eventstore.Append, answer chan error) {
+func appendHeld(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway) (trimSnapshots func(bool), w eventstore.Append, answer chan error) {
 	t.Helper()
 	w = write(newID(), 0, 1)
 	w.Receipts = []eventstore.Receipt{receipt(w.Entries[0].CommandID)}
-	letGo = holdReceipt(t, db, w.Entries[0].CommandID)
+	trimSnapshots = holdReceipt(t, db, w.Entries[0].CommandID)
 	answer = make(chan error, 1)
 	go func() { answer <- gateway.Append(t.Context(), w) }()
 	testenv.Eventually(t, 5*time.Second, func() error {
@@ -64,7 +64,7 @@ func appendHeld(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway) (letGo fun
 		}
 		return nil
 	})
-	return letGo, w, answer
+	return trimSnapshots, w, answer
 }
 
 func TestTransactionsThatCommitOutOfOrder(t *testing.T) {
@@ -74,7 +74,7 @@ func TestTransactionsThatCommitOutOfOrder(t *testing.T) {
 	mustAppend(t, gateway, write(newID(), 0, 1))
 	f.until(t, 1)
 
-	letGo, slow, answer := appendHeld(t, db, gateway)
+	trimSnapshots, slow, answer := appendHeld(t, db, gateway)
 	fast := mustAppend(t, gateway, write(newID(), 0, 1)) // has the higher number and commits first
 	if end, err := f.queue.End(t.Context()); err != nil || end != f.position+2 {
 		t.Fatalf("the end is at %d, not 2 behind %d: %v", end, f.position, err)
@@ -88,7 +88,7 @@ func TestTransactionsThatCommitOutOfOrder(t *testing.T) {
 			t.Fatal("an event went past one that is still being written")
 		}
 	}
-	letGo(false)
+	trimSnapshots(false)
 	if err := <-answer; err != nil {
 		t.Fatal(err)
 	}
@@ -102,10 +102,10 @@ func TestTransactionsThatFailLeaveHolesThatArePassed(t *testing.T) {
 	db := openMySQL(t)
 	gateway := newGateway(t, db)
 	f := follower{queue: newQueue(t, db)}
-	letGo, _, answer := appendHeld(t, db, gateway)
+	trimSnapshots, _, answer := appendHeld(t, db, gateway)
 	fast := mustAppend(t, gateway, write(newID(), 0, 2))
 	f.read(t, 100)
-	letGo(true)
+	trimSnapshots(true)
 	var handled *eventstore.HandledError
 	if err := <-answer; !errors.As(err, &handled) {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestWriterThatHangsStallsOthersForASecondAtMost(t *testing.T) {
 	db := openMySQL(t)
 	gateway := newGateway(t, db)
 	f := follower{queue: newQueue(t, db)}
-	letGo, _, answer := appendHeld(t, db, gateway)
+	trimSnapshots, _, answer := appendHeld(t, db, gateway)
 	ctx, stop := context.WithCancel(t.Context())
 	var following sync.WaitGroup
 	following.Go(func() {
@@ -143,7 +143,7 @@ func TestWriterThatHangsStallsOthersForASecondAtMost(t *testing.T) {
 	if longest > 2*time.Second || len(f.seen) > 0 {
 		t.Errorf("an append took %s; %d events went past", longest, len(f.seen))
 	}
-	letGo(false)
+	trimSnapshots(false)
 	if err := <-answer; err != nil {
 		t.Fatal(err)
 	}

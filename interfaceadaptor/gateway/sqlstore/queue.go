@@ -11,15 +11,15 @@ import (
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
-// Queue is the event store as a queue: the events of all aggregates and tenants by sequence number. A second process
-// can follow it, and remembers no more than the number that it has come to.
+// Queue reads the event store as a queue: the events of all aggregates and tenants by sequence number. Another process
+// can follow it by remembering its last number.
 type Queue struct {
 	db      *sqlx.DB
 	dialect sqldialect.Dialect
-	holes   *holes // nil where numbers become visible in their order
+	holes   *holes // nil if numbers become visible in order
 }
 
-// NewQueue makes a queue over a database that has the event store's tables.
+// NewQueue returns a queue over a database that has the event store's tables.
 func NewQueue(db *sqlx.DB) (*Queue, error) {
 	dialect, err := sqldialect.Of(db)
 	if err != nil {
@@ -50,20 +50,20 @@ func (r queueRow) queued() eventstore.Queued {
 	}
 }
 
-// Read returns up to limit entries behind a position, in order. Whoever goes on behind the last of them misses nothing:
-// no entry with a lower number can become visible any more. That there are none may mean that the next one is still
-// being written. One goroutine at a time may read.
+// Read returns up to limit entries after a position, in order. No entry with a lower number than the last of them can
+// appear later, so a reader that continues there misses nothing. An empty result may mean that the next entry is still
+// being written. Only one goroutine at a time may read.
 func (q *Queue) Read(ctx context.Context, after uint64, limit int) ([]eventstore.Queued, error) {
 	rows, err := q.rows(ctx, after, limit)
 	if err == nil && q.holes != nil && q.holes.inFront(after, rows) {
 		var settled bool
 		settled, err = q.holes.settle(ctx, after)
-		if err == nil && settled { // what has become visible meanwhile may be before what was read
+		if err == nil && settled { // read again: entries that became visible since may come first
 			rows, err = q.rows(ctx, after, limit)
 		}
 	}
 	if err != nil {
-		return nil, explain(ctx, q.dialect, err, "read the queue of events behind %d", after)
+		return nil, explain(ctx, q.dialect, err, "read the queue of events after %d", after)
 	}
 	if q.holes != nil {
 		rows = q.holes.before(after, rows)
@@ -80,14 +80,14 @@ func (q *Queue) rows(ctx context.Context, after uint64, limit int) (rows []queue
 	return rows, err
 }
 
-// StoreID tells this event store from any other.
+// StoreID returns the unique id of this event store.
 func (q *Queue) StoreID(ctx context.Context) (string, error) {
 	var id string
 	err := q.db.GetContext(ctx, &id, "SELECT store_id FROM event_queue WHERE id = 1")
 	return id, explain(ctx, q.dialect, err, "read the id of the event store")
 }
 
-// End is the position of the last entry that is visible; 0 when there is none.
+// End returns the position of the last visible entry; 0 if there is none.
 func (q *Queue) End(ctx context.Context) (uint64, error) {
 	end, err := lastNumber(ctx, q.db)
 	return end, explain(ctx, q.dialect, err, "find the end of the queue of events")
@@ -98,14 +98,14 @@ func lastNumber(ctx context.Context, in session) (last uint64, err error) {
 	return last, err
 }
 
-// exactBacklog is up to how many entries are counted one by one.
+// exactBacklog is the largest number of entries that is counted exactly.
 const exactBacklog = 10_000
 
-// Backlog tells what is visible behind a position. Records is exact up to 10,000; beyond, it is the distance to the
-// last number, which counts numbers that were never used as well.
+// Backlog describes the visible entries after a position. Records is exact up to 10,000. Above that it is the distance
+// to the last number, which includes unused numbers.
 func (q *Queue) Backlog(ctx context.Context, after uint64) (eventstore.Backlog, error) {
 	backlog, err := q.backlog(ctx, after)
-	return backlog, explain(ctx, q.dialect, err, "count the events behind %d", after)
+	return backlog, explain(ctx, q.dialect, err, "count the events after %d", after)
 }
 
 func (q *Queue) backlog(ctx context.Context, after uint64) (eventstore.Backlog, error) {

@@ -26,7 +26,7 @@ func (r receiptRow) receipt() eventstore.Receipt {
 	}
 }
 
-// Receipt reads consistently. An expired one does not exist.
+// Receipt reads consistently. An expired receipt counts as missing.
 func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (eventstore.Receipt, bool, error) {
 	row, found, err := readReceipt(ctx, g.db, tenant, commandID)
 	if err != nil {
@@ -47,7 +47,7 @@ func readReceipt(ctx context.Context, in session, tenant, commandID string) (row
 	return row, err == nil, err
 }
 
-// addReceipts adds all of them at once, and one by one where some are there already.
+// addReceipts inserts all receipts in one statement, or one by one if some exist already.
 func (a appending) addReceipts(ctx context.Context, in session) error {
 	receipts := a.write.Receipts
 	if len(receipts) == 0 {
@@ -69,8 +69,8 @@ func (a appending) addReceipts(ctx context.Context, in session) error {
 	return nil
 }
 
-// renewReceipt writes over a receipt that has expired, or adds one where there is none. It tries to write over none that
-// has not: on MySQL, repeats that come together all share its lock by now, and would wait for one another.
+// renewReceipt replaces an expired receipt, or inserts a new one. It does not lock a valid receipt for update: on
+// MySQL, concurrent repeats all share its lock by now and would deadlock.
 func (a appending) renewReceipt(ctx context.Context, in session, receipt eventstore.Receipt) error {
 	now := a.gateway.settings.Clock().UnixMicro()
 	row, found, err := readReceipt(ctx, in, a.write.ID.Tenant, receipt.CommandID)
@@ -93,11 +93,11 @@ func (a appending) receiptValues(receipt eventstore.Receipt) []any {
 	return []any{a.write.ID.Tenant, receipt.CommandID, receipt.Fingerprint, answerOf(receipt), receipt.ExpiresAt.UnixMicro()}
 }
 
-// answerOf is never NULL.
+// answerOf never returns nil, which would be stored as NULL.
 func answerOf(receipt eventstore.Receipt) []byte { return append([]byte{}, receipt.Answer...) }
 
-// handled is a *HandledError when one of the commands was handled before: it has a receipt, or an event of the aggregate
-// says so. An aggregate handles a command id once and for all, so that there even an expired receipt counts.
+// handled returns a *HandledError when one of the commands was handled before: it has a receipt, or an event of the
+// aggregate has its id. An aggregate never handles a command id twice, so here even an expired receipt counts.
 func (a appending) handled(ctx context.Context, in session) error {
 	now := a.gateway.settings.Clock().UnixMicro()
 	for _, receipt := range a.write.Receipts {
@@ -124,7 +124,7 @@ func (a appending) handled(ctx context.Context, in session) error {
 		case found:
 			return &eventstore.HandledError{Receipt: row.receipt()}
 		default:
-			return fmt.Errorf("command %s was handled before, as event %d, and has no receipt to answer with: send the command with a new id",
+			return fmt.Errorf("command %s was handled before as event %d, but its receipt is missing: send the command with a new id",
 				entry.CommandID, earlier.SeqNr)
 		}
 	}

@@ -13,9 +13,9 @@ func TestSettingsAreChecked(t *testing.T) {
 	db := openSQLite(t)
 	good := sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)}
 	for want, spoil := range map[string]func(*sqlstore.Settings){
-		"can't be negative":            func(s *sqlstore.Settings) { s.SnapshotKeep = -1 },
+		"must not be negative":            func(s *sqlstore.Settings) { s.SnapshotKeep = -1 },
 		"a clock and a logger":         func(s *sqlstore.Settings) { s.Clock = nil },
-		"one connection is not enough": func(*sqlstore.Settings) { db.SetMaxOpenConns(1) },
+		"two or more connections": func(*sqlstore.Settings) { db.SetMaxOpenConns(1) },
 	} {
 		db.SetMaxOpenConns(2)
 		bad := good

@@ -12,8 +12,8 @@ import (
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
-// SaveSnapshot adds the snapshot, moves the aggregate's pointer to it and lets go of old ones, in one transaction. A
-// pointer that leads to no whole snapshot is one to be mended.
+// SaveSnapshot inserts the snapshot, points the aggregate to it and trims old ones, in one transaction. A pointer to a
+// broken snapshot is replaced.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
 	head, err := g.Head(ctx, id)
 	if err == nil {
@@ -21,7 +21,7 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, s
 	}
 	if err == nil && snapshot.Version <= head.SnapshotVersion {
 		whole := false
-		if whole, err = g.isWhole(ctx, g.db, id, head.SnapshotVersion); whole {
+		if whole, err = g.isComplete(ctx, g.db, id, head.SnapshotVersion); whole {
 			return nil
 		}
 	}
@@ -31,8 +31,8 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, s
 	return explain(ctx, g.dialect, err, "save a snapshot of %s", id)
 }
 
-// isWhole tells whether the snapshot of the version can be read.
-func (g *Gateway) isWhole(ctx context.Context, in session, id eventstore.AggregateID, version uint64) (bool, error) {
+// isComplete reports whether the snapshot of the version can be read.
+func (g *Gateway) isComplete(ctx context.Context, in session, id eventstore.AggregateID, version uint64) (bool, error) {
 	var row snapshotRow
 	err := in.GetContext(ctx, &row, "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
 		id.Tenant, id.String(), version)
@@ -46,21 +46,21 @@ func (g *Gateway) isWhole(ctx context.Context, in session, id eventstore.Aggrega
 	return err == nil, nil
 }
 
-// snapshotting is the change that SaveSnapshot makes.
+// snapshotting is the change of SaveSnapshot.
 type snapshotting struct {
 	gateway *Gateway
 	id      eventstore.AggregateID
 	packed  packedSnapshot
-	old     uint64 // what the pointer was seen to say: where it is not before the snapshot, none can be read there
+	old     uint64 // the pointer as read: if it is not before the snapshot, its snapshot cannot be read
 }
 
 func (snapshotting) appends() bool { return false }
 
-// apply writes what is large first and locks the aggregate's row afterwards, so that commands do not wait for it. A
-// snapshot of the version that is there and whole stays as it is: the first state may be one.
+// apply first writes the snapshot, which is large, and then locks the aggregate's row, so that commands do not wait for
+// the write. A complete snapshot of the same version is kept; it may be the state after event 1.
 func (s snapshotting) apply(ctx context.Context, in session) error {
 	tenant, id, version := s.id.Tenant, s.id.String(), s.packed.version
-	whole, err := s.gateway.isWhole(ctx, in, s.id, version)
+	whole, err := s.gateway.isComplete(ctx, in, s.id, version)
 	if err == nil && !whole {
 		_, err = in.ExecContext(ctx, "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?", tenant, id, version)
 	}
@@ -81,14 +81,14 @@ func (s snapshotting) apply(ctx context.Context, in session) error {
 	if err != nil {
 		return err
 	}
-	return s.letGo(ctx, in)
+	return s.trimSnapshots(ctx, in)
 }
 
-// refused is after somebody else was faster with this snapshot or a later one.
+// refused handles a concurrent writer that stored this or a later version.
 func (snapshotting) refused(context.Context, session) error { return nil }
 
-// letGo deletes the snapshots before the latest, beyond the number to keep, and never the first state.
-func (s snapshotting) letGo(ctx context.Context, in session) error {
+// trimSnapshots deletes the snapshots before the latest, beyond the number to keep, but never the state after event 1.
+func (s snapshotting) trimSnapshots(ctx context.Context, in session) error {
 	var newest uint64
 	err := in.GetContext(ctx, &newest, "SELECT version FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version > 1 AND version < ? "+
 		"ORDER BY version DESC LIMIT 1 OFFSET ?", s.id.Tenant, s.id.String(), s.packed.version, s.gateway.settings.SnapshotKeep)
@@ -105,7 +105,7 @@ func (s snapshotting) letGo(ctx context.Context, in session) error {
 const selectSnapshot = "SELECT version, encoding, checksum, snapshot FROM snapshots " +
 	"WHERE tenant_code = ? AND aggregate_id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
 
-// Snapshots reads one after the other, because a caller seldom wants the second.
+// Snapshots reads one snapshot at a time, because a caller seldom needs a second.
 func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[eventstore.Snapshot, error] {
 	return func(yield func(eventstore.Snapshot, error) bool) {
 		for upTo := head.Version; upTo > 0; {
@@ -121,7 +121,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 			upTo = row.Version - 1
 			state, err := g.packer.Unpack(row.packed())
 			if err != nil {
-				g.settings.Logger.WarnContext(ctx, "a snapshot is passed over; an earlier one, or the events, will do",
+				g.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
 					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", row.Version, "error", err)
 				continue
 			}
@@ -147,8 +147,8 @@ func (r snapshotRow) packed() packing.Packed {
 	return packing.Packed{Bytes: r.Snapshot, Encoding: r.Encoding, Checksum: r.Checksum}
 }
 
-// packedSnapshot is a snapshot as it will be stored. It is made before a transaction begins, because compressing takes
-// its time.
+// packedSnapshot is a snapshot ready to be stored. It is compressed before the transaction begins, because that takes
+// time.
 type packedSnapshot struct {
 	version uint64
 	values  []any

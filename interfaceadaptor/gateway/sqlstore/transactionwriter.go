@@ -20,12 +20,12 @@ const (
 	maxPause = 160 * time.Millisecond
 )
 
-// transactionWriter gives every change a transaction of its own, on MySQL and MariaDB. They overlap, and the server lets
-// those that are committed at the same time share a wait for the disk.
+// transactionWriter runs every change in its own transaction, on MySQL and MariaDB. Transactions run concurrently, and
+// the server lets those that commit at the same time share a wait for the disk.
 //
-// A transaction is run again after whatever passes: a deadlock, a lock that took too long, a connection that was lost.
-// That holds for a COMMIT whose answer was lost, too: a change that was committed recognises itself, and one that is still being
-// committed is waited for, because the next try needs its locks.
+// A transaction is retried after transient errors: a deadlock, a lock timeout, a lost connection. This includes a
+// COMMIT whose answer was lost: a change that was committed recognises itself, and one whose commit is still in
+// progress is waited for, because the retry needs its locks.
 type transactionWriter struct {
 	db       *sqlx.DB
 	dialect  sqldialect.Dialect
@@ -71,7 +71,7 @@ func (w *transactionWriter) try(ctx context.Context, change change) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	if change.appends() {
 		if err := enterQueue(ctx, tx); err != nil {
 			return err
@@ -83,13 +83,13 @@ func (w *transactionWriter) try(ctx context.Context, change change) error {
 	return tx.Commit()
 }
 
-// enterQueue holds the queue's row with those who add events at the same time, until the transaction ends. It comes
-// before the events get their numbers: [Queue.Read] rests on that.
+// enterQueue takes the shared lock on the queue's row until the transaction ends. It must come before the events get
+// their numbers, because [Queue.Read] relies on that.
 func enterQueue(ctx context.Context, tx *sqlx.Tx) error {
 	var id int
 	err := tx.GetContext(ctx, &id, "SELECT id FROM event_queue WHERE id = 1 LOCK IN SHARE MODE")
 	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("the event store's table event_queue has lost its row: run its migrations again: %w", err)
+		return fmt.Errorf("the event store's table event_queue has no row: run its migrations again: %w", err)
 	}
 	return err
 }
@@ -107,12 +107,12 @@ func (w *transactionWriter) close(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("writes of the event store are still under way: %w", ctx.Err())
+		return fmt.Errorf("writes of the event store are still in progress: %w", ctx.Err())
 	}
 }
 
-// pause lets the others finish, longer after each attempt, at random, so that those who met do not meet again. It is
-// false when ctx ended meanwhile.
+// pause waits for a random time that grows with each attempt, so that transactions in conflict do not collide again. It
+// returns false when ctx has ended.
 func pause(ctx context.Context, attempt int) bool {
 	longest := min(minPause<<attempt, maxPause)
 	timer := time.NewTimer(longest/2 + rand.N(longest/2))

@@ -10,8 +10,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// consumer reads one stream to its end: it decides when a shard begins, and remembers and forgets shards. Its fields
-// belong to the goroutine of run.
+// consumer reads one stream to its end: it starts readers of shards, and stores and deletes the shards' checkpoints.
+// Its fields are only used by the goroutine of run.
 type consumer struct {
 	source     *Source
 	stream     string
@@ -20,10 +20,10 @@ type consumer struct {
 	finished   chan end
 	running    sync.WaitGroup
 	closed     bool      // the stream gets no more shards
-	owed       time.Time // when a repair was last asked for
+	owed       time.Time // when a repair was last requested
 }
 
-// end tells how a reader's shard has ended.
+// end is the final position of a shard.
 type end struct {
 	shard string
 	at    position
@@ -37,7 +37,7 @@ func (s *Source) consumer(stream string) *consumer {
 	}
 }
 
-// run returns why it ended: errStreamGone, or that ctx did.
+// run returns errStreamGone, or the cause of ctx's end.
 func (c *consumer) run(ctx context.Context) error {
 	if err := c.restore(ctx); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *consumer) run(ctx context.Context) error {
 			s.running, s.position = false, ended.at
 			c.discoverer.soon()
 		}
-		if err := c.turn(ctx); err != nil {
+		if err := c.advance(ctx); err != nil {
 			return err
 		}
 		if c.closed && len(c.lineage.unfinished()) == 0 {
@@ -69,13 +69,13 @@ func (c *consumer) run(ctx context.Context) error {
 	}
 }
 
-// restore takes over the stored positions, as soon as the database gives them. Without any, nothing is known to be in
-// the rows.
+// restore reads the stored positions, retrying until the database answers. Without any, nothing is known to be
+// projected.
 func (c *consumer) restore(ctx context.Context) error {
 	var stored []projection.Checkpoint
 	report := func(err error) {
 		c.source.status.fail(err)
-		c.source.fail(ctx, "waiting for the projection's database; if its tables are missing, run `make migrate`", err)
+		c.source.fail(ctx, "waiting for the database of the projection; if its tables are missing, run `make migrate`", err)
 	}
 	err := stream.Retry(ctx, report, func(ctx context.Context) (err error) {
 		if stored, err = c.source.ports.Checkpoints.Checkpoints(ctx, c.stream); err != nil {
@@ -90,16 +90,17 @@ func (c *consumer) restore(ctx context.Context) error {
 	})
 	for _, checkpoint := range stored {
 		at, err := parsePosition(checkpoint.Position)
-		if err != nil { // restart at the oldest record, with a time that makes a repair follow
+		if err != nil { // restart at TRIM_HORIZON; the zero time makes a repair follow
 			at = position{kind: begun}
-			c.source.fail(ctx, "a checkpoint can't be read; its shard is read again from the beginning", err, "shard", checkpoint.Shard)
+			c.source.fail(ctx, "a checkpoint is corrupt; its shard is read again from the oldest record, and a repair follows", err, "shard", checkpoint.Shard)
 		}
 		c.lineage.restore(checkpoint.Shard, at)
 	}
 	return err
 }
 
-// owedFor is how long a repair that was asked for covers what else is found missing: the stream remembers far longer.
+// owedFor is how long a requested repair also covers further losses. It is much shorter than the stream's retention, so
+// those losses were in the journal before the repair began.
 const owedFor = time.Minute
 
 func (c *consumer) oweRepair(ctx context.Context) error {
@@ -114,8 +115,9 @@ func (c *consumer) oweRepair(ctx context.Context) error {
 	return nil
 }
 
-// turn starts what can be started, once its beginning is stored, and forgets what serves nothing any more.
-func (c *consumer) turn(ctx context.Context) error {
+// advance starts the shards that are ready, once their beginning is stored, and deletes checkpoints that are no longer
+// needed.
+func (c *consumer) advance(ctx context.Context) error {
 	ready := c.lineage.ready()
 	c.source.status.track(c.lineage.unfinished(), time.Now())
 	if err := c.begin(ctx, ready); err != nil {
@@ -132,27 +134,27 @@ func (c *consumer) turn(ctx context.Context) error {
 	return nil
 }
 
-// begin stores the beginning of those shards that have none, and has a repair follow where the stream may have
-// forgotten something before.
+// begin stores the beginning of new shards, and requests a repair first if the stream may have trimmed records before
+// it.
 func (c *consumer) begin(ctx context.Context, ready []*shard) error {
-	var fresh []*shard
-	uncovered, now := false, time.Now()
+	var unread []*shard
+	mayHaveLost, now := false, time.Now()
 	for _, s := range ready {
 		if s.position.kind == unbegun {
-			fresh = append(fresh, s)
-			uncovered = uncovered || !c.lineage.covered(s, now)
+			unread = append(unread, s)
+			mayHaveLost = mayHaveLost || !c.lineage.covered(s, now)
 		}
 	}
 	report := func(err error) {
 		c.source.status.fail(err)
-		c.source.fail(ctx, "the beginning of a shard can't be stored; tried again", err)
+		c.source.fail(ctx, "storing the beginning of a shard failed; will retry", err)
 	}
-	if uncovered {
+	if mayHaveLost {
 		if err := stream.Retry(ctx, report, c.oweRepair); err != nil {
 			return err
 		}
 	}
-	for _, s := range fresh {
+	for _, s := range unread {
 		at := position{kind: begun, at: now}
 		store := func(ctx context.Context) error { return c.source.store(ctx, c.stream, s.id, at) }
 		if err := stream.Retry(ctx, report, store); err != nil {
@@ -187,16 +189,16 @@ func (c *consumer) forget(ctx context.Context, shards []*shard) {
 		ids[i] = s.id
 	}
 	if err := c.source.ports.Checkpoints.Forget(ctx, c.stream, ids...); err != nil {
-		c.source.fail(ctx, "checkpoints that serve nothing any more can't be deleted; tried again", err)
+		c.source.fail(ctx, "deleting unneeded checkpoints failed; will retry", err)
 		return
 	}
 	c.lineage.forget(shards)
 }
 
-// store has the projector store a position by itself.
-func (s *Source) store(ctx context.Context, stream, shard string, at position) error {
-	if err := s.project(ctx, projection.Batch{Checkpoint: projection.Checkpoint{Source: stream, Shard: shard, Position: at.String()}}); err != nil {
-		return fmt.Errorf("store position %q of shard %s: %w", at, shard, err)
+// store stores a position through the projector.
+func (s *Source) store(ctx context.Context, streamARN, shardID string, at position) error {
+	if err := s.project(ctx, projection.Batch{Checkpoint: projection.Checkpoint{Source: streamARN, Shard: shardID, Position: at.String()}}); err != nil {
+		return fmt.Errorf("store position %q of shard %s: %w", at, shardID, err)
 	}
 	return nil
 }

@@ -18,13 +18,13 @@ type listing struct {
 	closed bool // no shard will be added
 }
 
-// errStreamGone says that the stream does not exist any more, or that it is disabled and read to the end.
+// errStreamGone: the stream no longer exists, or it is disabled and read to the end.
 var errStreamGone = errors.New("the stream has ended")
 
-// minDiscover is how soon the source looks for shards again after one has ended. Ten calls a second are allowed.
+// minDiscover is the wait before shards are listed again after one has ended. AWS allows ten calls a second.
 const minDiscover = 250 * time.Millisecond
 
-// discoverer looks for shards all the time: every DiscoverEvery, and more often for a while after it was woken.
+// discoverer lists the shards every DiscoverEvery, and more often for a while after soon was called.
 type discoverer struct {
 	source *Source
 	stream string
@@ -32,7 +32,7 @@ type discoverer struct {
 	wake   chan struct{}
 }
 
-// run returns errStreamGone, or why ctx has ended.
+// run returns errStreamGone, or ctx's error.
 func (d *discoverer) run(ctx context.Context) error {
 	every := d.source.settings.DiscoverEvery
 	for wait := every; ; wait = min(2*wait, every) {
@@ -56,7 +56,7 @@ func (d *discoverer) run(ctx context.Context) error {
 	}
 }
 
-// soon makes the next look come at once, and those after it in quick succession.
+// soon triggers a listing at once, and further ones in quick succession.
 func (d *discoverer) soon() {
 	select {
 	case d.wake <- struct{}{}:
@@ -64,8 +64,8 @@ func (d *discoverer) soon() {
 	}
 }
 
-// list reads all pages. Half a listing is none: a child could seem to have no parent. It fails when the stream is gone
-// or ctx has ended; after anything else it goes on with the page that failed.
+// list reads all pages of the description. A partial listing is discarded, because a child could seem to have no
+// parent. It fails when the stream is gone or ctx has ended; after other errors it retries the page.
 func (d *discoverer) list(ctx context.Context) (listing, error) {
 	var all listing
 	request := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(d.stream)}
@@ -87,7 +87,7 @@ func (d *discoverer) page(ctx context.Context, request *dynamodbstreams.Describe
 	var description *types.StreamDescription
 	report := func(err error) {
 		d.source.status.fail(err)
-		d.source.fail(ctx, "the stream's shards can't be listed; tried again", err)
+		d.source.fail(ctx, "listing the stream's shards failed; will retry", err)
 	}
 	err := stream.Retry(ctx, report, func(ctx context.Context) error {
 		answer, err := d.source.ports.Streams.DescribeStream(ctx, request)

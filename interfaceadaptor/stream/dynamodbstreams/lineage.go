@@ -9,30 +9,30 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// lineage is the family tree of a stream's shards: those that the stream lists and those that a checkpoint tells of.
-// DynamoDB names at most one parent of a shard. It belongs to one goroutine.
+// lineage tracks the parents and children of a stream's shards: those that the stream lists and those that have a
+// checkpoint. DynamoDB names at most one parent per shard. It must be used by one goroutine.
 type lineage struct{ shards map[string]*shard }
 
 type shard struct {
 	id, parent string
-	position   position // when it was last started or ended
+	position   position // as of the last start or end
 	running    bool
-	unlisted   int // listings in a row that the shard has been missing from
+	unlisted   int // consecutive listings without the shard
 }
 
-// forgetAfter is how many listings a shard must be missing from before its checkpoint is forgotten. The service has been
-// seen to leave shards out of a listing.
+// forgetAfter is the number of consecutive listings without a shard before its checkpoint is deleted. The service
+// sometimes omits shards from a listing.
 const forgetAfter = 3
 
 func newLineage() *lineage { return &lineage{shards: map[string]*shard{}} }
 
-// restore adds a shard that a checkpoint tells of. Until a listing shows it, it has no parent to wait for: either it
-// had begun, and its parent was done, or it is done itself.
+// restore adds a shard that has a checkpoint. Until it is listed, it has no parent to wait for: either it had begun, so
+// its parent was done, or it is done itself.
 func (l *lineage) restore(id string, at position) {
 	l.shards[id] = &shard{id: id, position: at, unlisted: 1}
 }
 
-// list takes over a complete listing of the stream.
+// list updates the shards from a complete listing of the stream.
 func (l *lineage) list(listed []types.Shard) {
 	for _, s := range l.shards {
 		s.unlisted++
@@ -46,12 +46,12 @@ func (l *lineage) list(listed []types.Shard) {
 		}
 		s.parent, s.unlisted = aws.ToString(description.ParentShardId), 0
 		if s.position.kind == gone {
-			s.position = position{} // it was missing and is back
+			s.position = position{} // it was missing and is listed again
 		}
 	}
 }
 
-// ready returns the shards that can be started: not running, not done, and without a parent that is not done.
+// ready returns the shards that can be started: not running, not done, and without an unfinished parent.
 func (l *lineage) ready() []*shard {
 	return l.pick(func(s *shard) bool {
 		parent := l.shards[s.parent]
@@ -64,8 +64,8 @@ func (l *lineage) unfinished() []*shard {
 	return l.pick(func(s *shard) bool { return !s.position.done() })
 }
 
-// forgettable returns the shards whose checkpoints serve nothing any more: done, gone from the stream, and all their
-// children begun.
+// forgettable returns the shards whose checkpoints are no longer needed: done, no longer listed, and all their children
+// begun.
 func (l *lineage) forgettable() []*shard {
 	waiting := map[string]bool{}
 	for _, s := range l.shards {
@@ -84,8 +84,8 @@ func (l *lineage) forget(shards []*shard) {
 	}
 }
 
-// covered tells that nothing of a shard that has not begun can have been forgotten by the stream: its parent was read
-// to the end, and not long ago.
+// covered reports whether the stream cannot have trimmed records of a shard that has not begun: its parent was read to
+// the end, and recently enough.
 func (l *lineage) covered(s *shard, now time.Time) bool {
 	parent := l.shards[s.parent]
 	return parent != nil && parent.position.kind == ended && parent.position.trusted(now)

@@ -12,7 +12,7 @@ import (
 	"example.com/threads/interfaceadaptor/stream"
 )
 
-// locate waits until the table has a stream that carries new images, and returns its ARN. It fails only when ctx ends.
+// locate waits until the table has a stream with new images, and returns its ARN. It only fails when ctx ends.
 func (s *Source) locate(ctx context.Context) (found string, err error) {
 	report := func(err error) {
 		s.status.fail(err)
@@ -36,11 +36,11 @@ func streamOf(table *tables.TableDescription) (string, error) {
 	if table == nil {
 		return "", errors.New("the description of the table is empty")
 	}
-	stream := table.StreamSpecification
-	if stream == nil || !aws.ToBool(stream.StreamEnabled) || table.LatestStreamArn == nil {
+	settings := table.StreamSpecification
+	if settings == nil || !aws.ToBool(settings.StreamEnabled) || table.LatestStreamArn == nil {
 		return "", errors.New("the table has no stream; enable one with the view type NEW_IMAGE")
 	}
-	if view := stream.StreamViewType; view != tables.StreamViewTypeNewImage && view != tables.StreamViewTypeNewAndOldImages {
+	if view := settings.StreamViewType; view != tables.StreamViewTypeNewImage && view != tables.StreamViewTypeNewAndOldImages {
 		return "", fmt.Errorf("the table's stream carries %s; disable it and enable one with the view type NEW_IMAGE", view)
 	}
 	return *table.LatestStreamArn, nil

@@ -13,25 +13,25 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// page is an answer of the stream that has not been projected yet.
+// page is an answer of the stream that is not projected yet.
 type page struct {
 	records        []projection.Record
-	read           int       // records of the stream, those included that are not handed over
-	behind         position  // where the shard is once the page is projected
-	next           string    // the iterator behind it
-	oldest, newest time.Time // when its first and last record were written
-	asked          time.Time // when it was asked for
+	read           int       // number of stream records, including those that are not handed over
+	position       position  // the shard's position after the page
+	next           string    // the iterator after it
+	oldest, newest time.Time // times of its first and last record
+	asked          time.Time // when it was requested
 }
 
-// pageOf reads an answer that was asked for at the given time and position. It logs and counts what is no journal
-// entry.
+// pageOf converts an answer that was requested at the given time and position. Items that are not journal entries are
+// logged and counted.
 func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, answer *dynamodbstreams.GetRecordsOutput) *page {
-	p := &page{read: len(answer.Records), behind: from, next: aws.ToString(answer.NextShardIterator), asked: asked}
+	p := &page{read: len(answer.Records), position: from, next: aws.ToString(answer.NextShardIterator), asked: asked}
 	var skipped, ignored int
 	var reason error
 	for _, change := range answer.Records {
 		created := createdAt(change, asked)
-		p.behind = position{kind: after, sequence: sequenceOf(change), at: created}
+		p.position = position{kind: after, sequence: sequenceOf(change), at: created}
 		if change.EventName != types.OperationTypeInsert || change.Dynamodb == nil {
 			ignored++
 			continue
@@ -48,20 +48,20 @@ func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, ans
 		}
 	}
 	if answer.NextShardIterator == nil {
-		p.behind = position{kind: ended, at: p.behind.at}
+		p.position = position{kind: ended, at: p.position.at}
 	}
 	s.counters.Skipped.Add(int64(skipped))
 	s.counters.Ignored.Add(int64(ignored))
 	if skipped > 0 {
-		s.log.WarnContext(ctx, "items of the journal table are skipped", "records", skipped, "up_to", p.behind.sequence, "last_reason", reason)
+		s.log.WarnContext(ctx, "skipped items of the journal table that are not journal entries", "records", skipped, "up_to", p.position.sequence, "last_reason", reason)
 	}
 	if ignored > 0 {
-		s.log.WarnContext(ctx, "changes and deletions in the journal table are ignored: a journal is only added to", "records", ignored, "up_to", p.behind.sequence)
+		s.log.WarnContext(ctx, "ignored updates and deletions in the journal table: entries must never change", "records", ignored, "up_to", p.position.sequence)
 	}
 	return p
 }
 
-// entryOf takes out of an item's new image what a journal entry has. A payload may be text or binary.
+// entryOf reads the fields of a journal entry from an item's new image. A payload may be text or binary.
 func entryOf(image map[string]types.AttributeValue) stream.Entry {
 	entry := stream.Entry{PKey: text(image, "pkey"), AID: text(image, "aid"), SeqNr: number(image, "seq_nr")}
 	switch value := image["payload"].(type) {
@@ -87,8 +87,8 @@ func number(image map[string]types.AttributeValue, name string) string {
 	return ""
 }
 
-// createdAt is when the stream took the record in, rounded down by the service: to the second, or, by DynamoDB Local,
-// to the minute.
+// createdAt returns when the stream received the record. The service rounds it down to the second, DynamoDB Local to
+// the minute.
 func createdAt(record types.Record, otherwise time.Time) time.Time {
 	if record.Dynamodb == nil || record.Dynamodb.ApproximateCreationDateTime == nil {
 		return otherwise
@@ -96,7 +96,7 @@ func createdAt(record types.Record, otherwise time.Time) time.Time {
 	return *record.Dynamodb.ApproximateCreationDateTime
 }
 
-// occurredAt is when the entry's event happened, to the millisecond; the zero time where the item does not say it.
+// occurredAt returns when the entry's event happened, to the millisecond; zero if the item does not contain it.
 func occurredAt(image map[string]types.AttributeValue) time.Time {
 	millis, err := strconv.ParseInt(number(image, "occurred_at"), 10, 64)
 	if err != nil {

@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// kind is where in a shard a position is.
+// kind is the kind of a position in a shard.
 type kind string
 
 const (
-	unbegun kind = ""      // nothing is stored of the shard
+	unbegun kind = ""      // no checkpoint is stored for the shard
 	begun   kind = "begin" // at the oldest record that the stream still has
-	after   kind = "after" // behind the record with the sequence number
-	ended   kind = "end"   // behind the last record of a shard that is closed
-	gone    kind = "gone"  // the stream forgot the shard before it was read to the end
+	after   kind = "after" // after the record with the sequence number
+	ended   kind = "end"   // after the last record of a closed shard
+	gone    kind = "gone"  // the stream deleted the shard before it was read to the end
 )
 
-// position is how far a shard has been projected. Its text is what a checkpoint stores.
+// position is how far a shard has been projected. Its text is stored in a checkpoint.
 type position struct {
 	kind     kind
-	sequence string // with after
-	// at is a time that no unread record of the shard, or of its children, is older than. With begun it is when that was
-	// known to be so give or take the horizon; afterwards it is the creation time of the last record.
+	sequence string // for kind after
+	// at is a time that no unread record of the shard, or of its children, is older than. For begun it is the time when
+	// the position was stored, accurate to the horizon; later it is the creation time of the last record.
 	at time.Time
 }
 
-// done tells that nothing is left to read, so that the shard's children can begin.
+// done reports whether nothing is left to read, so that the shard's children can begin.
 func (p position) done() bool { return p.kind == ended || p.kind == gone }
 
-// trusted tells that a reader that starts at the oldest record still there misses nothing.
+// trusted reports whether a reader that starts at the oldest remaining record misses nothing.
 func (p position) trusted(now time.Time) bool { return p.kind != gone && now.Sub(p.at) < horizon }
 
 func (p position) String() string {
@@ -60,4 +60,4 @@ func parsePosition(text string) (position, error) {
 	return p, nil
 }
 
-var errPosition = errors.New("expected begin, after <sequence number>, end or gone, and a time")
+var errPosition = errors.New("expected begin, after <sequence number>, end or gone, followed by a time")

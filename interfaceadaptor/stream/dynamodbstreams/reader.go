@@ -14,18 +14,18 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// reader reads one shard. Its position moves only when what is before it is stored; everything else can be lost and is
-// asked for again.
+// reader reads one shard. Its position only advances after everything before it is stored; all other fields can be lost
+// and are read again.
 type reader struct {
 	source *Source
 	stream string
 	shard  string
 
 	position position
-	iterator string // empty: one has to be taken from the position
-	page     *page  // read and not projected yet
+	iterator string // empty: request one for the position
+	page     *page  // read but not projected
 	pace     stream.Pace
-	trimmed  bool // the stream forgot something while the shard began
+	trimmed  bool // the stream trimmed records while the shard began
 }
 
 // run returns when the shard is done or ctx has ended.
@@ -35,11 +35,11 @@ func (r *reader) run(ctx context.Context) {
 		wait, err := r.step(ctx)
 		if err != nil {
 			wait = pauses.NextBackOff()
-			r.tell(func(s *shardStatus) { s.trouble = err })
-			r.source.fail(ctx, "a shard did not move on; tried again from the same position", err, "shard", r.shard, "position", r.position.String())
+			r.update(func(s *shardStatus) { s.trouble = err })
+			r.source.fail(ctx, "reading a shard failed; will retry from the same position", err, "shard", r.shard, "position", r.position.String())
 		} else {
 			pauses.Reset()
-			r.tell(func(s *shardStatus) { s.step, s.trouble = time.Now(), nil })
+			r.update(func(s *shardStatus) { s.step, s.trouble = time.Now(), nil })
 		}
 		if r.position.done() || !stream.Pause(ctx, wait) {
 			return
@@ -47,10 +47,10 @@ func (r *reader) run(ctx context.Context) {
 	}
 }
 
-// tell changes what is known of the shard.
-func (r *reader) tell(change func(*shardStatus)) { r.source.status.shard(r.shard, change) }
+// update changes the shard's status.
+func (r *reader) update(change func(*shardStatus)) { r.source.status.shard(r.shard, change) }
 
-// step reads a page and hands it over, or hands over the one that could not be projected the last time.
+// step reads a page and hands it over, or hands over the page that failed the last time.
 func (r *reader) step(ctx context.Context) (wait time.Duration, err error) {
 	select {
 	case r.source.slots <- struct{}{}:
@@ -63,7 +63,7 @@ func (r *reader) step(ctx context.Context) (wait time.Duration, err error) {
 			return 0, err
 		}
 	}
-	if r.page == nil { // the iterator was of no use; a new one comes with the next step
+	if r.page == nil { // the iterator was invalid; the next step requests a new one
 		return r.source.settings.PollMax, nil
 	}
 	return r.deliver(ctx)
@@ -71,12 +71,12 @@ func (r *reader) step(ctx context.Context) (wait time.Duration, err error) {
 
 func (r *reader) read(ctx context.Context) error {
 	if r.position.kind == begun && r.iterator == "" && !r.position.trusted(time.Now()) {
-		return r.lost(ctx, begun, "nothing has been read since the shard began, too long ago")
+		return r.lost(ctx, begun, "nothing was read from the shard since it began, and that was too long ago")
 	}
 	if r.iterator == "" {
 		iterator, err := r.source.iterator(ctx, r.stream, r.shard, r.position)
 		if err != nil {
-			return r.judge(ctx, err)
+			return r.handleError(ctx, err)
 		}
 		r.iterator = iterator
 	}
@@ -85,45 +85,45 @@ func (r *reader) read(ctx context.Context) error {
 		ShardIterator: aws.String(r.iterator), Limit: aws.Int32(r.source.settings.PageLimit),
 	})
 	if err != nil {
-		return r.judge(ctx, err)
+		return r.handleError(ctx, err)
 	}
 	r.source.counters.Polls.Add(1)
 	r.page = r.source.pageOf(ctx, r.position, asked, answer)
-	r.tell(func(s *shardStatus) { s.pending = r.page })
+	r.update(func(s *shardStatus) { s.pending = r.page })
 	return nil
 }
 
-// judge tells apart what the stream answers instead of records.
-func (r *reader) judge(ctx context.Context, err error) error {
+// handleError handles the stream's errors that need another iterator or position.
+func (r *reader) handleError(ctx context.Context, err error) error {
 	switch {
 	case isExpired(err):
 		r.source.counters.Expired.Add(1)
 		r.iterator = ""
 		return nil
 	case isTrimmed(err) && r.position.kind == begun && r.trimmed:
-		// Noted already. DynamoDB Local answers like this on an empty shard until its first record comes.
+		// Already reported. DynamoDB Local answers like this for an empty shard until its first record arrives.
 		r.iterator = ""
-		r.tell(func(s *shardStatus) { s.nothing(time.Now()) })
+		r.update(func(s *shardStatus) { s.sawNothing(time.Now()) })
 		return nil
 	case isTrimmed(err):
 		r.trimmed = r.position.kind == begun
-		return r.lost(ctx, begun, "the stream has forgotten records")
+		return r.lost(ctx, begun, "the stream has trimmed records")
 	case isNotFound(err) && !r.listed():
-		return r.lost(ctx, gone, "the stream has forgotten the shard")
+		return r.lost(ctx, gone, "the stream has deleted the shard")
 	}
 	return err
 }
 
 func (r *reader) listed() (listed bool) {
-	r.tell(func(s *shardStatus) { listed = s.listed })
+	r.update(func(s *shardStatus) { listed = s.listed })
 	return listed
 }
 
-// lost goes on where the stream still has something, after it has noted that a repair is needed.
-func (r *reader) lost(ctx context.Context, onward kind, why string) error {
-	next := position{kind: onward, at: time.Now()}
-	r.source.log.WarnContext(ctx, "records may be lost to the stream; the rows will be compared with the journal",
-		"shard", r.shard, "position", r.position.String(), "reason", why)
+// lost requests a repair and continues at the oldest record that the stream still has.
+func (r *reader) lost(ctx context.Context, nextKind kind, cause string) error {
+	next := position{kind: nextKind, at: time.Now()}
+	r.source.log.WarnContext(ctx, "the stream may have lost records; a repair will compare the rows with the journal",
+		"shard", r.shard, "position", r.position.String(), "reason", cause)
 	if err := r.source.ports.Projector.OweRepair(ctx); err != nil {
 		return err
 	}
@@ -135,20 +135,20 @@ func (r *reader) lost(ctx context.Context, onward kind, why string) error {
 	return nil
 }
 
-// deliver hands the page over, with the position behind it.
+// deliver hands the page over, with the position after it.
 func (r *reader) deliver(ctx context.Context) (wait time.Duration, err error) {
 	p := r.page
-	if p.behind != r.position {
+	if p.position != r.position {
 		err := r.source.project(ctx, projection.Batch{
 			Records:    p.records,
-			Checkpoint: projection.Checkpoint{Source: r.stream, Shard: r.shard, Position: p.behind.String()},
+			Checkpoint: projection.Checkpoint{Source: r.stream, Shard: r.shard, Position: p.position.String()},
 		})
 		if err != nil {
 			return 0, fmt.Errorf("project %d records: %w", len(p.records), err)
 		}
 	}
-	r.position, r.iterator, r.page = p.behind, p.next, nil
-	r.tell(func(s *shardStatus) { s.projected(p) })
+	r.position, r.iterator, r.page = p.position, p.next, nil
+	r.update(func(s *shardStatus) { s.projected(p) })
 	r.source.counters.Records.Add(int64(len(p.records)))
 	if p.read == 0 {
 		r.source.counters.Empty.Add(1)
@@ -156,10 +156,10 @@ func (r *reader) deliver(ctx context.Context) (wait time.Duration, err error) {
 	return r.pace.Next(p.read, int(r.source.settings.PageLimit), time.Now()), nil
 }
 
-// iterator asks for one that begins at the position.
-func (s *Source) iterator(ctx context.Context, stream, shard string, at position) (string, error) {
+// iterator requests an iterator at the position.
+func (s *Source) iterator(ctx context.Context, streamARN, shardID string, at position) (string, error) {
 	request := &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: aws.String(stream), ShardId: aws.String(shard), ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+		StreamArn: aws.String(streamARN), ShardId: aws.String(shardID), ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
 	}
 	if at.kind == after {
 		request.ShardIteratorType = types.ShardIteratorTypeAfterSequenceNumber
@@ -167,7 +167,7 @@ func (s *Source) iterator(ctx context.Context, stream, shard string, at position
 	}
 	answer, err := s.ports.Streams.GetShardIterator(ctx, request)
 	if err != nil {
-		return "", fmt.Errorf("take an iterator of shard %s at %s: %w", shard, at, err)
+		return "", fmt.Errorf("get an iterator of shard %s at %s: %w", shardID, at, err)
 	}
 	return aws.ToString(answer.ShardIterator), nil
 }

@@ -5,21 +5,22 @@ import (
 	"time"
 )
 
-// Settings is how a source reads. The zero value of a field stands for the default behind it.
+// Settings of a source. Zero fields take their defaults, which are in parentheses.
 type Settings struct {
-	// PollMin is the wait between two polls of a shard while records come (5 ms), and PollMax the longest wait when none
-	// come (100 ms). Each poll of each open shard is a call that AWS charges for.
+	// PollMin is the wait between two polls of a shard while records arrive (5 ms); PollMax is the longest wait without
+	// records (100 ms). AWS charges for each poll of each open shard.
 	PollMin, PollMax time.Duration
-	// PageLimit is how many records one poll asks for (1,000, which is also the most that the service gives).
+	// PageLimit is the number of records per poll (1,000, the maximum that the service allows).
 	PageLimit int32
-	// DiscoverEvery is the time between two looks for new shards (10 s). The end of a shard makes the source look at once.
+	// DiscoverEvery is the time between two listings of the shards (10 s). The end of a shard triggers a listing at
+	// once.
 	DiscoverEvery time.Duration
-	// Concurrency is how many shards are polled and projected at the same time (64). It bounds memory, at up to 1 MB
-	// each, and database connections; all shards get their turn whatever it is.
+	// Concurrency is the number of shards that are polled and projected at the same time (64). It limits memory, up to
+	// 1 MB each, and database connections. All shards take turns.
 	Concurrency int
-	// Grace is how long a batch that is being projected may still take after Run's context has ended (8 s).
+	// Grace is how long a batch in progress may continue after Run's context has ended (8 s).
 	Grace time.Duration
-	// StallAfter is the time without progress after which Health says that the source has stalled (10 s).
+	// StallAfter is the time without progress after which Health returns an error (10 s).
 	StallAfter time.Duration
 }
 
@@ -35,14 +36,14 @@ func (s Settings) withDefaults() Settings {
 }
 
 const (
-	// maxPage is the most records that one GetRecords answers with.
+	// maxPage is the maximum number of records in one GetRecords answer.
 	maxPage = 1000
 
-	// horizon is how long a position from which nothing has been read yet is trusted: half of what the stream remembers,
+	// horizon is how long a position is trusted before anything was read from it: half of the stream's retention,
 	// because a shard's first records can already be that old when it begins.
 	horizon = 12 * time.Hour
 
-	// emptyPages is after how many pages without records in a row there is taken to be nothing new: the service may answer
-	// with an empty page although records follow.
+	// emptyPages is the number of consecutive empty pages after which a shard counts as caught up: the service may
+	// return an empty page although records follow.
 	emptyPages = 3
 )

@@ -14,19 +14,19 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Streams is what a source calls to read; [dynamodbstreams.Client] has it.
+// Streams is the client that reads the stream; [dynamodbstreams.Client] implements it.
 type Streams interface {
 	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
 	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
 	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// Tables is what a source calls to find the table's stream; [dynamodb.Client] has it.
+// Tables is the client that finds the table's stream; [dynamodb.Client] implements it.
 type Tables interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
-// Ports is what a source works with.
+// Ports are the dependencies of a source.
 type Ports struct {
 	Tables      Tables
 	Streams     Streams
@@ -35,31 +35,31 @@ type Ports struct {
 	Log         *slog.Logger
 }
 
-// Counters are what a source has done since it was made. They only grow.
+// Counters are running totals.
 type Counters struct {
-	Polls    atomic.Int64 // calls for records that were answered
-	Empty    atomic.Int64 // of them, those without a record
-	Failures atomic.Int64 // calls and batches that failed, to be tried again
+	Polls    atomic.Int64 // answered polls
+	Empty    atomic.Int64 // of them, those without records
+	Failures atomic.Int64 // failed calls and batches; each is retried
 	Records  atomic.Int64 // records handed over
-	Skipped  atomic.Int64 // new items that are no journal entries
-	Ignored  atomic.Int64 // changes and deletions, which a journal does not have
-	Expired  atomic.Int64 // iterators that had to be replaced
-	Lost     atomic.Int64 // positions that records may have been lost behind
+	Skipped  atomic.Int64 // new items that are not journal entries
+	Ignored  atomic.Int64 // updates and deletions, which a journal must not have
+	Expired  atomic.Int64 // expired iterators
+	Lost     atomic.Int64 // positions after which records may have been lost
 }
 
-// Source feeds a projector from the stream of one journal table. At most one process should run one for a projection:
-// two of them do no harm but do everything twice, and the service allows two readers of a shard.
+// Source hands the changes of one journal table's stream to a projector. At most one process should run a source for a
+// projection: two are safe but do everything twice, and the service allows two readers per shard.
 type Source struct {
 	ports    Ports
 	table    string
 	settings Settings
 	log      *slog.Logger
 	counters Counters
-	slots    chan struct{} // one for each shard that may be polled and projected at the same time
+	slots    chan struct{} // one per shard that may be polled and projected at the same time
 	status   status
 }
 
-// New makes a source for the table. Nothing is called before [Source.Run].
+// New returns a source for the table. Nothing is called before [Source.Run].
 func New(table string, ports Ports, settings Settings) *Source {
 	settings = settings.withDefaults()
 	return &Source{
@@ -68,12 +68,12 @@ func New(table string, ports Ports, settings Settings) *Source {
 	}
 }
 
-// Counters are what the source has done so far.
+// Counters returns the running totals.
 func (s *Source) Counters() *Counters { return &s.counters }
 
-// Run follows the table's stream until ctx ends, and returns when the batches in hand are projected or Settings.Grace
-// is over. It waits for what is not there or does not answer - the table, its stream, the database - and says so in the
-// log; when the stream is replaced by another one, it goes on with that. It is called once.
+// Run follows the table's stream until ctx ends. It returns when the batches in progress are projected or
+// Settings.Grace is over. It waits for a table, stream or database that is missing or does not answer, and logs that.
+// When the stream is replaced, it continues with the new one. Call it once.
 func (s *Source) Run(ctx context.Context) {
 	s.status.reset(time.Now())
 	for {
@@ -93,17 +93,17 @@ func (s *Source) Run(ctx context.Context) {
 	}
 }
 
-// nextStream is the wait before the table is asked for another stream.
+// nextStream is the wait before looking for another stream of the table.
 const nextStream = 100 * time.Millisecond
 
 func (s *Source) project(ctx context.Context, batch projection.Batch) error {
 	return stream.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
 }
 
-func (s *Source) fail(ctx context.Context, what string, err error, attrs ...any) {
+func (s *Source) fail(ctx context.Context, message string, err error, attrs ...any) {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return
 	}
 	s.counters.Failures.Add(1)
-	s.log.WarnContext(ctx, what, append(attrs, "error", err)...)
+	s.log.WarnContext(ctx, message, append(attrs, "error", err)...)
 }

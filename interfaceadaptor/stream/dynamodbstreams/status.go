@@ -10,27 +10,27 @@ import (
 	"example.com/threads/interfaceadaptor/stream"
 )
 
-// status is what the source, and the reader of each shard, last told of themselves. It outlives a reader that is dead
-// or stuck, so that standing still is never taken for having nothing to do.
+// status holds what the source and the reader of each shard last reported. It is independent of the readers, so that a
+// stuck reader is never taken for an idle one.
 type status struct {
 	mu      sync.Mutex
-	shards  map[string]*shardStatus // those that have something left to read, or may have
+	shards  map[string]*shardStatus // those that may have something left to read
 	started time.Time               // when the source began to look for its stream
-	turned  time.Time               // when it last took in a listing or a shard's end; zero: it has not reached the stream
+	turned  time.Time               // when it last processed a listing or a shard's end; zero: the stream was not reached yet
 	empty   time.Time               // since when there is no shard to read; zero: there is one
-	trouble error                   // what last kept it from its stream or database; nil after a turn
+	trouble error                   // last error of the stream or database; nil after success
 }
 
-// shardStatus is one shard's part of a status.
+// shardStatus is the status of one shard.
 type shardStatus struct {
 	listed  bool
 	running bool
-	current time.Time // nothing that is not projected is older, as far as is known
+	current time.Time // no unprojected record is known to be older
 	clear   time.Time // when there was last nothing to read
-	empties int       // empty pages in a row
-	pending *page     // read and not projected
-	step    time.Time // when its reader last got on
-	trouble error     // why it did not the last time
+	empties int       // consecutive empty pages
+	pending *page     // read but not projected
+	step    time.Time // the reader's last success
+	trouble error     // the reader's last error; nil after success
 }
 
 func (s *status) change(change func()) {
@@ -39,7 +39,7 @@ func (s *status) change(change func()) {
 	change()
 }
 
-// shard changes what is known of a shard.
+// shard updates the status of a shard.
 func (s *status) shard(id string, change func(*shardStatus)) {
 	s.change(func() {
 		if known := s.shards[id]; known != nil {
@@ -50,22 +50,22 @@ func (s *status) shard(id string, change func(*shardStatus)) {
 
 func (s *status) fail(err error) { s.change(func() { s.trouble = err }) }
 
-// reset forgets the stream.
+// reset clears the status of the stream.
 func (s *status) reset(now time.Time) {
 	s.change(func() { s.started, s.turned, s.empty, s.shards = now, time.Time{}, time.Time{}, nil })
 }
 
-// track takes over which shards have something left to read.
+// track sets the shards that have something left to read.
 func (s *status) track(unfinished []*shard, now time.Time) {
 	s.change(func() {
 		tracked := make(map[string]*shardStatus, len(unfinished))
-		for _, shard := range unfinished {
-			known := s.shards[shard.id]
+		for _, open := range unfinished {
+			known := s.shards[open.id]
 			if known == nil {
 				known = &shardStatus{current: now}
 			}
-			known.listed = shard.unlisted == 0
-			tracked[shard.id] = known
+			known.listed = open.unlisted == 0
+			tracked[open.id] = known
 		}
 		s.shards = tracked
 		switch {
@@ -77,32 +77,32 @@ func (s *status) track(unfinished []*shard, now time.Time) {
 	})
 }
 
-// projected takes in that a page is in the rows.
+// projected records that a page was projected.
 func (s *shardStatus) projected(p *page) {
 	s.pending = nil
 	s.current = later(s.current, p.newest)
 	if p.read == 0 {
-		s.nothing(p.asked)
+		s.sawNothing(p.asked)
 	} else {
 		s.empties = 0
 	}
 }
 
-// nothing takes in that there was no record at the given time.
-func (s *shardStatus) nothing(at time.Time) {
+// sawNothing records that there was no record at the given time.
+func (s *shardStatus) sawNothing(at time.Time) {
 	if s.empties++; s.empties >= emptyPages {
 		s.clear, s.current = at, later(s.current, at)
 	}
 }
 
-// freshFor is how long a reader's word that there was nothing to read is believed. One that works renews it every
-// PollMax or so.
+// freshFor is how long a shard counts as caught up after its reader found nothing. A working reader renews this about
+// every PollMax.
 const freshFor = time.Second
 
-// Lag tells how far the projection is behind the journal, by what the readers of the shards last told: a shard that had
-// nothing to read within the last second is not behind; any other is behind since the oldest record that was read from
-// it and is not projected, or since it was last known not to be behind. The shard that is furthest behind counts.
-// Without a shard, or as long as new ones can't be looked for, it is the time since then.
+// Lag returns how far the projection is behind the journal, from the status of the shards. A shard that had nothing to
+// read within the last second is caught up. Otherwise its lag is the age of its oldest record that was read but not
+// projected; if there is none, the time since the shard was last known to be caught up. The largest lag counts. Without
+// a shard, or if listings fail, it is the time since that began.
 func (s *Source) Lag(context.Context) stream.Lag {
 	now := time.Now()
 	s.status.mu.Lock()
@@ -132,28 +132,28 @@ func (s *Source) Lag(context.Context) stream.Lag {
 	return lag
 }
 
-// Health is nil while the source moves: it knows the stream's shards, and each of their readers has got on - if only to
-// find nothing new - within Settings.StallAfter. Being behind is not a fault; standing still is. The error says
-// what stands still, and why.
+// Health returns nil while the source makes progress: it knows the stream's shards, and each reader succeeded within
+// Settings.StallAfter, even if there was nothing new. Being behind is not a fault; standing still is. The error says
+// what is stuck, and why.
 func (s *Source) Health() error {
 	now := time.Now()
 	s.status.mu.Lock()
 	defer s.status.mu.Unlock()
 	if s.status.turned.IsZero() {
-		return fmt.Errorf("the journal's stream and the database of the projection have not been reached yet: %w", reason(s.status.trouble))
+		return fmt.Errorf("the journal's stream or the projection's database has not been reached yet: %w", reason(s.status.trouble))
 	}
 	if idle := now.Sub(s.status.turned); idle > s.settings.StallAfter+s.settings.DiscoverEvery {
-		return fmt.Errorf("no look for shards has succeeded for %s: %w", idle.Round(time.Second), reason(s.status.trouble))
+		return fmt.Errorf("listing the stream's shards has not succeeded for %s: %w", idle.Round(time.Second), reason(s.status.trouble))
 	}
 	for id, shard := range s.status.shards {
 		if idle := now.Sub(shard.step); shard.running && idle > s.settings.StallAfter {
-			return fmt.Errorf("shard %s has not moved for %s: %w", id, idle.Round(time.Second), reason(shard.trouble))
+			return fmt.Errorf("shard %s has made no progress for %s: %w", id, idle.Round(time.Second), reason(shard.trouble))
 		}
 	}
 	return nil
 }
 
-// errSilent is the reason of something that stands still without having failed.
+// errSilent is the reason when nothing has failed yet.
 var errSilent = errors.New("no answer so far")
 
 func reason(err error) error {

@@ -1,18 +1,18 @@
-// Package once keeps a log from saying the same again each time that somebody looks.
+// Package once prevents the same log text from being repeated at every check.
 package once
 
 import "sync"
 
-// most bounds what is remembered; beyond it everything is said once more.
+// most limits the remembered texts; beyond it they are forgotten and may be logged again.
 const most = 1000
 
-// Set remembers what has been said. The zero value is empty; it may be used concurrently.
+// Set remembers texts. The zero value is empty. It may be used concurrently.
 type Set struct {
 	mutex sync.Mutex
 	said  map[string]bool
 }
 
-// First tells whether text is new.
+// First reports whether text is new.
 func (s *Set) First(text string) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

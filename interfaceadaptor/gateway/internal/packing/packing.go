@@ -1,5 +1,5 @@
-// Package packing makes snapshots small before a gateway stores them, and tells broken ones from whole ones when it reads
-// them back. Both gateways use it: gateway/dynamodb and gateway/sqlstore.
+// Package packing compresses snapshots for the gateways (gateway/dynamodb and gateway/sqlstore) and detects broken ones
+// when they are read.
 package packing
 
 import (
@@ -14,19 +14,19 @@ import (
 const (
 	encodingZstd = "zstd"
 
-	// MaxState bounds what a broken snapshot can make a reader allocate, in bytes; a thread of 100,000 messages has about
-	// 6 MB.
+	// MaxState is the maximum size of an unpacked state, in bytes. It limits the memory that a broken snapshot can make
+	// a reader allocate; a thread of 100,000 messages has about 6 MB.
 	MaxState = 512 << 20
 
-	// codecs is how many snapshots are compressed, and how many are decompressed, at once; others wait.
+	// codecs is the maximum number of concurrent compressions, and of concurrent decompressions.
 	codecs = 2
 )
 
-// Packed is a state as it is stored.
+// Packed is a state in its stored form.
 type Packed struct {
 	Bytes    []byte
-	Encoding string // of Bytes; empty: none
-	Checksum string // SHA-256 of Bytes, hexadecimal; empty: not known
+	Encoding string // of Bytes; empty: not compressed
+	Checksum string // SHA-256 of Bytes, hexadecimal; empty: unknown
 }
 
 // Packer packs and unpacks. It is safe for concurrent use.
@@ -35,9 +35,9 @@ type Packer struct {
 	decoder *zstd.Decoder
 }
 
-// New makes a Packer.
+// New returns a Packer.
 func New() (*Packer, error) {
-	// Identifiers are mostly random: what is there to be found, the fastest level finds, and packs no worse than the others.
+	// States are mostly random identifiers, on which higher levels compress no better than the fastest.
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(codecs), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, fmt.Errorf("prepare compression: %w", err)
@@ -55,8 +55,8 @@ func (p *Packer) Pack(state []byte) Packed {
 	return Packed{Bytes: stored, Encoding: encodingZstd, Checksum: checksumOf(stored)}
 }
 
-// Unpack returns the state, or why it can't be had. What has no checksum or no encoding was written by another program,
-// and is taken as it is.
+// Unpack returns the state, or an error if it is broken. Without checksum or encoding it was written by another program
+// and is returned as it is.
 func (p *Packer) Unpack(stored Packed) ([]byte, error) {
 	if stored.Checksum != "" && stored.Checksum != checksumOf(stored.Bytes) {
 		return nil, errors.New("its bytes do not match its checksum")

@@ -1,3 +1,3 @@
-// Package faults makes DynamoDB fail in the ways that DynamoDB Local never does. It stands between the SDK and the
-// network, for tests: calls go to the real store, except where a test says otherwise.
+// Package faults simulates failures of DynamoDB that DynamoDB Local never produces. It stands between the SDK and the
+// network in tests: calls reach the real store unless a test defines a fault.
 package faults

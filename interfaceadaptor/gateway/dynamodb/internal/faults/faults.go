@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// Refuse answers with an error of DynamoDB's, such as ProvisionedThroughputExceededException, without asking the store.
+// Refuse answers with a DynamoDB error, such as ProvisionedThroughputExceededException, without calling the store.
 func Refuse(status int, kind string) Fault {
 	return func(Call) (*http.Response, error) {
 		return respond(status, map[string]any{"__type": errorPrefix + kind, "message": "injected"}), nil
@@ -20,8 +20,8 @@ func Refuse(status int, kind string) Fault {
 
 const errorPrefix = "com.amazonaws.dynamodb.v20120810#"
 
-// CancelTransaction answers that a transaction was cancelled for these reasons, in the order of its items; those beyond
-// are innocent.
+// CancelTransaction answers that a transaction was cancelled with these reasons, in the order of its items; the
+// remaining items have no reason.
 func CancelTransaction(codes ...string) Fault {
 	return func(call Call) (*http.Response, error) {
 		var input struct{ TransactItems []any }
@@ -50,7 +50,7 @@ func Stall(call Call) (*http.Response, error) {
 	return nil, call.request.Context().Err()
 }
 
-// LoseAnswer lets the store do the call, calls meanwhile, and loses the connection then.
+// LoseAnswer lets the store execute the call, then calls meanwhile, then loses the connection.
 func LoseAnswer(meanwhile func()) Fault {
 	return func(call Call) (*http.Response, error) {
 		response, err := call.Send()
@@ -99,7 +99,8 @@ func Edit(edit func(call Call, answer map[string]any)) Fault {
 	}
 }
 
-// ForgetToken sends the call with another ClientRequestToken: to the store it is a new one, as it is ten minutes later.
+// ForgetToken sends the call with another ClientRequestToken, so that the store takes it for a new call, as it does
+// after ten minutes.
 func ForgetToken(call Call) (*http.Response, error) {
 	input := map[string]any{}
 	if err := json.Unmarshal(call.Body, &input); err != nil {
@@ -114,7 +115,7 @@ func ForgetToken(call Call) (*http.Response, error) {
 	return call.Send()
 }
 
-// Token is the call's ClientRequestToken; nil when it has none.
+// Token returns the call's ClientRequestToken; nil if it has none.
 func Token(call Call) *string {
 	var input struct{ ClientRequestToken *string }
 	if json.Unmarshal(call.Body, &input) != nil {

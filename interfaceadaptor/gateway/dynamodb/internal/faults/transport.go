@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// Forever is the number of times of a fault that does not pass.
+// Forever is the number of times for a permanent fault.
 const Forever = -1
 
-// Call is a request on its way: to be sent, changed, or answered without the store.
+// Call is a request that can be sent, changed, or answered without the store.
 type Call struct {
 	Operation string // such as PutItem
 	Body      []byte // JSON
@@ -42,22 +42,22 @@ type armed struct {
 // New returns a transport without faults in front of next.
 func New(next aws.HTTPClient) *Transport { return &Transport{next: next} }
 
-// On lets the fault answer the next calls of an operation, so many times. Of several faults for one operation, the first
-// that is left has its turn.
+// On applies the fault to the next calls of an operation, the given number of times. Faults for the same operation are
+// used in order.
 func (t *Transport) On(operation string, times int, fault Fault) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.faults = append(t.faults, &armed{operation, times, fault})
 }
 
-// Clear takes all faults away, and forgets the calls.
+// Clear removes all faults and recorded calls.
 func (t *Transport) Clear() {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.faults, t.calls = nil, nil
 }
 
-// Calls returns the calls of an operation until now, the SDK's retries included.
+// Calls returns the calls of an operation so far, including the SDK's retries.
 func (t *Transport) Calls(operation string) []Call {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -84,7 +84,7 @@ func (t *Transport) Do(request *http.Request) (*http.Response, error) {
 	return call.Send()
 }
 
-// take notes the call and takes a turn of the fault that is due.
+// take records the call and returns the fault to apply, if any.
 func (t *Transport) take(call Call) Fault {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

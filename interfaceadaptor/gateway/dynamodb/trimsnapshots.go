@@ -13,11 +13,11 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 )
 
-// letGo deletes the snapshots before the latest, beyond the number to keep, or has them expire. The index tells which
-// there are; one that it does not show yet goes the next time.
-func (g *Gateway) letGo(ctx context.Context, id eventstore.AggregateID, latest uint64) error {
+// trimSnapshots deletes the snapshots before the latest, beyond the number to keep, or sets their time to live. The
+// index lists them; one that it does not show yet is trimmed the next time.
+func (g *Gateway) trimSnapshots(ctx context.Context, id eventstore.AggregateID, latest uint64) error {
 	if latest == 0 {
-		return nil // the head has gone
+		return nil // the head was deleted
 	}
 	kept := 0
 	for main, err := range g.snapshotIndex(ctx, id, latest-1) {
@@ -39,8 +39,8 @@ func (g *Gateway) letGo(ctx context.Context, id eventstore.AggregateID, latest u
 	return nil
 }
 
-// deleteSnapshot deletes the parts first: as long as the main item is there, a deletion that was interrupted is found
-// and finished.
+// deleteSnapshot deletes the parts first and the main item last, so that an interrupted deletion can be found and
+// completed.
 func (g *Gateway) deleteSnapshot(ctx context.Context, main item) error {
 	if err := g.deleteParts(ctx, main); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (g *Gateway) deleteItem(ctx context.Context, key item) error {
 	return err
 }
 
-// expireSnapshot gives the parts and then the main item their time to live, for the same reason in the same order.
+// expireSnapshot sets the time to live of the parts first and of the main item last, for the same reason.
 func (g *Gateway) expireSnapshot(ctx context.Context, main item) error {
 	keys, err := partKeys(main)
 	if err != nil {
@@ -75,7 +75,7 @@ func (g *Gateway) expireSnapshot(ctx context.Context, main item) error {
 			TableName:                 aws.String(g.settings.SnapshotTable),
 			Key:                       key,
 			UpdateExpression:          aws.String("SET #ttl = :ttl"),
-			ConditionExpression:       aws.String("attribute_exists(pkey)"), // an update would bring back what is gone
+			ConditionExpression:       aws.String("attribute_exists(pkey)"), // an update must not create a deleted item again
 			ExpressionAttributeNames:  map[string]string{"#ttl": "ttl"},
 			ExpressionAttributeValues: item{":ttl": ttl},
 		})
@@ -89,14 +89,14 @@ func (g *Gateway) expireSnapshot(ctx context.Context, main item) error {
 
 func keyOf(main item) item { return item{"pkey": main["pkey"], "skey": main["skey"]} }
 
-// partKeys lists the items that the rest of a snapshot is in.
+// partKeys returns the keys of the further items of a snapshot.
 func partKeys(main item) ([]item, error) {
 	parts, err := main.number("parts")
 	if err != nil {
 		return nil, err
 	}
 	if parts > packing.MaxState/partBytes {
-		return nil, fmt.Errorf("%d parts are more than any snapshot has", parts)
+		return nil, fmt.Errorf("a snapshot cannot have %d parts", parts)
 	}
 	keys := make([]item, parts)
 	for i := range keys {
