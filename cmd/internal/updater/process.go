@@ -101,19 +101,19 @@ func (r *running) run(ctx context.Context) error {
 	return r.finish(ending)
 }
 
-// check tells what an operator must look after, as a reason to be unready for, and a warning.
-func (r *running) check(ctx context.Context) (reason error, warning string) {
+// check tells what an operator must look after, as a warning, and as an error the reason to be unready.
+func (r *running) check(ctx context.Context) (warning string, err error) {
 	waiting, failing, err := r.outbox.Count(ctx)
 	if err != nil {
-		return err, ""
+		return "", err
 	}
 	parked, err := r.store.CountParked(ctx)
 	if err := errors.Join(err, r.source.Health()); err != nil {
-		return err, ""
+		return "", err
 	}
 	if parked+failing == 0 {
-		return nil, ""
+		return "", nil
 	}
-	return nil, fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked; the tables "+
-		"process_commands and dead_letters and the log say why", r.name, failing, waiting, parked)
+	return fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked; the tables "+
+		"process_commands and dead_letters and the log say why", r.name, failing, waiting, parked), nil
 }

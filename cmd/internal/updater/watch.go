@@ -50,7 +50,7 @@ func (w *watch) look(ctx context.Context) Report {
 		found.Behind(lag.Behind, lag.Records, lag.AtLeast)
 		source, found.RepairDue = parts.source.Health(), !parts.projector.RepairSince().IsZero()
 		caughtUp = parts.caughtUp.Load()
-		processing, warning = parts.process.check(ctx)
+		warning, processing = parts.process.check(ctx)
 		found.DriftedAggregates = parts.projector.Drift().Wrong
 	}
 	w.check(ctx, &found, "database", database)
