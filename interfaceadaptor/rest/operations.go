@@ -3,7 +3,6 @@ package rest
 import (
 	"cmp"
 	"net/http"
-	"slices"
 
 	"example.com/threads/interfaceadaptor/access"
 )
@@ -21,9 +20,19 @@ type operation struct {
 	without     []string     // request headers that make no sense here: one that carries a condition is refused
 }
 
+// Aggregate is one type of aggregate and what can be asked of it.
+type Aggregate struct {
+	name       string // of all aggregates of the type, in paths: "threads"
+	about      string // what the operations are, in the OpenAPI document
+	operations []operation
+}
+
 // operations is the table of all operations.
-func operations(services Services) []operation {
-	return slices.Concat(onThreads(services.Threads), onAccounts(services.Accounts))
+func operations(aggregates []Aggregate) (all []operation) {
+	for _, aggregate := range aggregates {
+		all = append(all, aggregate.operations...)
+	}
+	return all
 }
 
 func (o operation) needs() access.Scope { return cmp.Or(o.scope, access.Write) }

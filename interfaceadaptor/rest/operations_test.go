@@ -46,7 +46,7 @@ func asked(t *testing.T, see func(op operation, r request)) {
 		"executor_id": id, "thread_id": id, "user_account_id": id, "message_id": id, "name": `" tea "`, "text": `"hello"`, "role": `"Admin"`,
 	}
 	var last request
-	for _, op := range operations(Services{taker[thread.Command]{last: &last}, taker[account.Command]{last: &last}}) {
+	for _, op := range operations([]Aggregate{Threads(taker[thread.Command]{last: &last}), Accounts(taker[account.Command]{last: &last})}) {
 		if !op.perform.versioned {
 			continue
 		}

@@ -113,8 +113,9 @@ var (
 	byAdmins  = append(byMembers[:3:3], thread.ErrNotAdmin)
 )
 
-func onThreads(threads Threads) []operation {
-	return []operation{
+// Threads are threads and what can be asked of them.
+func Threads(threads Service[thread.Command]) Aggregate {
+	return Aggregate{"threads", "Commands on threads, their members and their messages.", []operation{
 		{
 			path: "/threads/create", status: http.StatusCreated, summary: "Create a thread",
 			description: "Begins a thread. The executor becomes its first member, as Admin.",
@@ -177,5 +178,5 @@ func onThreads(threads Threads) []operation {
 			scope:       access.Operate,
 			without:     []string{ifMatch, idempotencyKey},
 		},
-	}
+	}}
 }
