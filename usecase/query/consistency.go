@@ -117,5 +117,5 @@ func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID
 func (q *Queries) threadWithin(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error) {
 	ctx, cancel := context.WithTimeout(ctx, q.settings.ReadTimeout)
 	defer cancel()
-	return q.threads.Thread(ctx, viewer, id)
+	return q.reader.Thread(ctx, viewer, id)
 }
