@@ -23,7 +23,7 @@ const Projection = "read-model"
 func Handlers() []projection.Handler {
 	return []projection.Handler{
 		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
-		chat.NewAccountRows(AccountStore{}, accountcodec.Events().Decode),
+		chat.AccountRows(projectionstore.Rows[query.Account]{Table: Accounts}, accountcodec.Events().Decode),
 	}
 }
 
@@ -43,27 +43,6 @@ func (Store) Load(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
 		return err
 	}
 	return load(ctx, in, Messages, rows.Messages)
-}
-
-// AccountStore is the [chat.AccountStore] of transactions of a [projectionstore.Store].
-type AccountStore struct{}
-
-// Load implements [chat.AccountStore].
-func (AccountStore) Load(ctx context.Context, tx projection.Tx, rows map[chat.AccountRow]query.Account) error {
-	in, err := projectionstore.SQL(tx)
-	if err != nil {
-		return err
-	}
-	return load(ctx, in, Accounts, rows)
-}
-
-// Save implements [chat.AccountStore].
-func (AccountStore) Save(ctx context.Context, tx projection.Tx, rows map[chat.AccountRow]query.Account) error {
-	in, err := projectionstore.SQL(tx)
-	if err != nil {
-		return err
-	}
-	return save(ctx, in, Accounts, rows)
 }
 
 func load[I, R any](ctx context.Context, in *projectionstore.Tx, from table.Table[R], rows map[chat.RowKey[I]]R) error {
