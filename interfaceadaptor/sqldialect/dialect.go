@@ -14,6 +14,7 @@ type Dialect struct{ rules }
 
 type rules interface {
 	forUpdate() string
+	forShare() string
 	onConflict(key, others []string) string
 	writing() *sql.TxOptions
 	classify(err error) Class
@@ -33,6 +34,9 @@ func Of(db *sqlx.DB) (Dialect, error) {
 
 // ForUpdate is the end of a SELECT, with a space before it, that locks what it reads until the transaction ends.
 func (d Dialect) ForUpdate() string { return d.forUpdate() }
+
+// ForShare is the same for a lock that transactions share with each other, and not with one that is ForUpdate.
+func (d Dialect) ForShare() string { return d.forShare() }
 
 // Writing are the options of a transaction that writes: every statement in it sees what was committed before the
 // statement, and a lock that it takes is on rows that are there.

@@ -12,6 +12,9 @@ type mysqlRules struct{}
 
 func (mysqlRules) forUpdate() string { return " FOR UPDATE" }
 
+// forShare is how MariaDB says it, too.
+func (mysqlRules) forShare() string { return " LOCK IN SHARE MODE" }
+
 // onConflict uses VALUES(column), which MySQL 8.4 and MariaDB 10.11 both know.
 func (mysqlRules) onConflict(_, others []string) string {
 	assignments := make([]string, len(others))

@@ -14,6 +14,8 @@ type sqliteRules struct{}
 // forUpdate is nothing: a transaction that writes begins with the lock on the whole file (_txlock=immediate).
 func (sqliteRules) forUpdate() string { return "" }
 
+func (sqliteRules) forShare() string { return "" }
+
 func (sqliteRules) onConflict(key, others []string) string {
 	assignments := make([]string, len(others))
 	for i, column := range others {

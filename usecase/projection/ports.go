@@ -93,4 +93,6 @@ var (
 	ErrTransient = errors.New("the database did not take the change this time")
 	// ErrRefused says that the database does not take the data, and would not the next time either.
 	ErrRefused = errors.New("the database does not take the data")
+	// ErrTermOver says that another process has got the turn to write since: nothing was written, and nothing will be.
+	ErrTermOver = errors.New("another process writes these rows now")
 )

@@ -15,6 +15,8 @@ import (
 type Options struct {
 	// Ignore are aggregate types without a handler that are left out on purpose.
 	Ignore []string
+	// Skipped are the numbers of events that are left out, because operators have decided so.
+	Skipped map[usecase.Key]map[uint64]bool
 	// Notify is called after every commit with the aggregates that changed and their versions, on the goroutine that
 	// projects: it must not block. nil is nobody.
 	Notify func(changed []Head)
