@@ -235,6 +235,9 @@ func (w *rebuilding) save(ctx context.Context) error {
 func (w *rebuilding) enter(ctx context.Context, phase Phase) error {
 	w.mu.Lock()
 	w.state.Phase = phase
+	if phase == Done {
+		w.state.Total = 0 // it was an estimate
+	}
 	w.mu.Unlock()
 	w.options.Logger.InfoContext(ctx, "rebuilding the rows: "+phase.String(), "events", w.now().Done)
 	if err := w.save(ctx); err != nil {

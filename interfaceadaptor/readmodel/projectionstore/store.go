@@ -70,11 +70,13 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 
 // Versions implements [projection.Store].
 func (s *Store) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error) {
-	set, err := s.set(ctx)
-	if err != nil {
-		return nil, err
+	var versions map[usecase.Key]uint64
+	var err error
+	if s.making == "" {
+		versions, err = Versions(ctx, s.reading(), s.projection, keys)
+	} else {
+		versions, err = versionsIn(ctx, s.reading(), "projection = ?", []any{s.making}, keys)
 	}
-	versions, err := versionsIn(ctx, s.reading(), set, keys)
 	return versions, s.explain("read positions", err)
 }
 

@@ -79,7 +79,7 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 // hold keeps the lock until the turn is given up or lost.
 func (t *Turn) hold() {
 	defer close(t.done)
-	defer discard(t.conn)
+	defer letGo(context.WithoutCancel(t.Lost), t.conn, updaterLock)
 	for {
 		pause(t.Lost, stillAlive)
 		if t.Lost.Err() != nil {
@@ -113,6 +113,14 @@ func getLock(ctx context.Context, conn *sql.Conn, name string, seconds int) (boo
 	return got.Int64 == 1, err
 }
 
+// letGo frees a lock at once, and closes its connection, with which it would go in any case.
+func letGo(ctx context.Context, conn *sql.Conn, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_, _ = conn.ExecContext(ctx, "DO RELEASE_LOCK(CONCAT(?, MD5(DATABASE())))", name)
+	discard(conn)
+}
+
 // Lock implements [projection.RowSets].
 func (r *RowSets) Lock(ctx context.Context) (release func(), locked bool, err error) {
 	s := r.store
@@ -132,5 +140,5 @@ func (r *RowSets) Lock(ctx context.Context) (release func(), locked bool, err er
 		discard(conn)
 		return nil, false, s.explain("lock rebuilds", err)
 	}
-	return func() { discard(conn) }, true, nil
+	return func() { letGo(ctx, conn, rebuildLock) }, true, nil
 }

@@ -3,6 +3,8 @@ package projectionstore
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -113,15 +115,26 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 // Versions reads how far aggregates are in a projection, as far as they have a position. An error of the database is as
 // the driver has it.
 func Versions(ctx context.Context, from Queryer, name string, keys []usecase.Key) (map[usecase.Key]uint64, error) {
-	set, err := setOf(ctx, from, name)
-	if err != nil {
-		return nil, err
-	}
-	return versionsIn(ctx, from, set, keys)
+	return versionsIn(ctx, from, "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)", []any{name, name}, keys)
 }
 
-func versionsIn(ctx context.Context, from table.Queryer, set string, keys []usecase.Key) (map[usecase.Key]uint64, error) {
+const versionsAtOnce = 500
+
+// versionsIn reads positions of the set that a condition names.
+func versionsIn(ctx context.Context, from Queryer, set string, setArgs []any, keys []usecase.Key) (map[usecase.Key]uint64, error) {
 	versions := make(map[usecase.Key]uint64, len(keys))
-	err := positions.Load(ctx, from, primariesOf(set, keys), "", func(row positionRow) { versions[row.key()] = row.version })
-	return versions, err
+	primaries := primariesOf("", keys)
+	slices.SortFunc(primaries, slices.Compare)
+	for some := range slices.Chunk(primaries, versionsAtOnce) {
+		for i := range some {
+			some[i] = some[i][1:]
+		}
+		where, args := table.Where(positions.Columns[1:4], some)
+		query := "SELECT " + strings.Join(positions.Columns, ", ") + " FROM projection_positions WHERE " + set + " AND (" + where + ")"
+		err := positions.Query(ctx, from, func(row positionRow) { versions[row.key()] = row.version }, query, append(slices.Clone(setArgs), args...)...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return versions, nil
 }
