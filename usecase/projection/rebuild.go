@@ -25,7 +25,7 @@ type RebuildOptions struct {
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Workers is how many transactions there are at once for each part of the journal; 0 is 1.
+	// Workers is how many transactions there are at once, but at least one for each part of the journal; 0 is 1.
 	Workers int
 	// Sample is how many aggregates have all their new rows compared with the journal before the switch; 0 is 200. The versions
 	// of all of them are compared in any case.
@@ -361,7 +361,7 @@ func (w *rebuilding) read(ctx context.Context, next Making, projector *Projector
 
 // project brings a page into the new rows, and then stores that it is there.
 func (w *rebuilding) project(ctx context.Context, projector *Projector, shard string, page Page) error {
-	shares := make([][]Record, w.options.Workers)
+	shares := make([][]Record, max(1, w.options.Workers/w.journal.Parts()))
 	for _, record := range page.Records {
 		if _, registered := projector.handlers[record.Key.Type]; registered {
 			i := shareOf(record.Key, len(shares))
