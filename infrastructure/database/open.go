@@ -31,6 +31,10 @@ type Settings struct {
 	// is then written without waiting for the disk at every commit: a power cut may take the last transactions, whole, and
 	// the death of the process none.
 	Rebuildable bool
+	// Silence, where it is not 0, is after how long, in whole seconds, a server ends a connection that says nothing, with its
+	// transaction and its locks: so a process that is paused holds nobody up for longer. A connection that is not in use is
+	// closed in time. A SQLite file does not know of it.
+	Silence time.Duration
 	// Logger takes what the driver has to say about connections; nil is nobody.
 	Logger *slog.Logger
 }
@@ -57,7 +61,7 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
-	db.SetConnMaxIdleTime(idleTime)
+	db.SetConnMaxIdleTime(idleTimeOf(settings))
 	db.SetConnMaxLifetime(lifetime)
 
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
@@ -67,6 +71,13 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 		return nil, opened.explain(err)
 	}
 	return db, nil
+}
+
+func idleTimeOf(settings Settings) time.Duration {
+	if settings.Silence > 0 {
+		return settings.Silence / 2
+	}
+	return idleTime
 }
 
 // DriverOf tells which driver opens url, [MySQL] or [SQLite]. It fails where Open would whatever is there, with the same

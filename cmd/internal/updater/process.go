@@ -42,19 +42,20 @@ type running struct {
 }
 
 // newLeaveOnClose puts the process manager of closed accounts together.
-func (f *follower) newLeaveOnClose(databases Databases) (*running, error) {
+func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry prometheus.Registerer) (*running, error) {
 	log := f.ports.Log
 	store, err := projectionstore.New(databases.ReadModel, chat.LeaveOnClose)
 	if err != nil {
 		return nil, err
 	}
+	store = store.InTerm(term)
 	// The threads' states that it remembers are those of the last few commands: its commands are few.
 	threads := chatstore.NewThreadRepository(databases.Store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
 	commands := command.NewService(chat.Threads(), threads, command.Settings{Logger: log})
 	commandsToSend := outbox.New(databases.ReadModel, store, chat.LeaveOnClose)
 	manager := process.NewManager(chat.LeaveOnClose, commandsToSend, chat.SendWithdrawals(commands), process.Settings{Logger: log})
 
-	registry := prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": chat.LeaveOnClose}, f.registry))
+	registry = prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": chat.LeaveOnClose}, registry))
 	outcomes := newOutcomes(registry)
 	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
 		Logger: log.With("process", chat.LeaveOnClose), Observe: outcomes.count, Ignore: f.settings.Ignore,

@@ -19,6 +19,9 @@ import (
 // Projection is the name of the projection that keeps the read model.
 const Projection = "read-model"
 
+// Tables are the names of the tables that the handlers keep rows in.
+func Tables() []string { return []string{Threads.Name, Members.Name, Messages.Name, Accounts.Name} }
+
 // Handlers are all that the read model has a handler for.
 func Handlers() []projection.Handler {
 	return []projection.Handler{
@@ -46,6 +49,7 @@ func (Store) Load(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
 }
 
 func load[I, R any](ctx context.Context, in *projectionstore.Tx, from table.Table[R], rows map[chat.RowKey[I]]R) error {
+	from = from.In(in.Suffix)
 	byID := make(map[[2]string]chat.RowKey[I], len(rows))
 	keys := make([][]string, 0, len(rows))
 	for key := range rows {
@@ -74,5 +78,5 @@ func (Store) Save(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
 }
 
 func save[K comparable, R any](ctx context.Context, in *projectionstore.Tx, into table.Table[R], rows map[K]R) error {
-	return in.Explain("write "+into.Name, into.Upsert(ctx, in, in.Dialect, slices.Collect(maps.Values(rows))))
+	return in.Explain("write "+into.Name, into.In(in.Suffix).Upsert(ctx, in, in.Dialect, slices.Collect(maps.Values(rows))))
 }

@@ -50,6 +50,12 @@ func (t Table[R]) List(alias string) string {
 // ErrRow says that what is in a row is nothing that can be there.
 var ErrRow = errors.New("a row that can't be read")
 
+// In is the same table of another set of tables, whose names end with suffix; "" is the live set.
+func (t Table[R]) In(suffix string) Table[R] {
+	t.Name += suffix
+	return t
+}
+
 // Load calls take with each of the rows that are there, in the order of the keys. suffix is the end of the statements,
 // such as a lock. An error of the database is as the driver has it.
 func (t Table[R]) Load(ctx context.Context, from Queryer, keys [][]string, suffix string, take func(R)) error {
