@@ -105,8 +105,8 @@ func (p *Projector) noteAhead(key usecase.Key, rows uint64) {
 	p.drift.mu.Unlock()
 	p.drift.note(key, true)
 	if first {
-		p.logger.Error("the rows are ahead of the journal, as after an event store was restored to an earlier moment: `threadctl rows rebuild` makes "+
-			"them anew, and REBUILD=auto by itself", "aggregate", key.String(), "tenant", key.Tenant.String(), "rows_version", rows)
+		p.logger.Error("the rows are ahead of the journal: the event store was restored to an earlier moment; rebuild the rows, "+
+			"or set REBUILD=auto to have it done", "aggregate", key.String(), "tenant", key.Tenant.String(), "rows_version", rows)
 	}
 }
 
