@@ -20,7 +20,14 @@ import (
 const Projection = "read-model"
 
 // Tables are the names of the tables that the handlers keep rows in.
-func Tables() []string { return []string{Threads.Name, Members.Name, Messages.Name, Accounts.Name} }
+func Tables() []string {
+	return []string{
+		Threads.Name,
+		Members.Name,
+		Messages.Name,
+		Accounts.Name,
+	}
+}
 
 // Handlers are all that the read model has a handler for.
 func Handlers() []projection.Handler {

@@ -28,7 +28,7 @@ func (r Rows[R]) LoadRows(ctx context.Context, tx projection.Tx, keys []usecase.
 		named[[2]string(primaries[i])] = key
 	}
 	found := make(map[usecase.Key]R, len(keys))
-	err = r.Table.Load(ctx, in, primaries, "", func(row R) { found[named[[2]string(r.Table.ID(&row))]] = row })
+	err = r.Table.In(in.Suffix).Load(ctx, in, primaries, "", func(row R) { found[named[[2]string(r.Table.ID(&row))]] = row })
 	return found, in.Explain("read "+r.Table.Name, err)
 }
 
@@ -38,5 +38,5 @@ func (r Rows[R]) SaveRows(ctx context.Context, tx projection.Tx, rows map[usecas
 	if err != nil {
 		return err
 	}
-	return in.Explain("write "+r.Table.Name, r.Table.Upsert(ctx, in, in.Dialect, slices.Collect(maps.Values(rows))))
+	return in.Explain("write "+r.Table.Name, r.Table.In(in.Suffix).Upsert(ctx, in, in.Dialect, slices.Collect(maps.Values(rows))))
 }
