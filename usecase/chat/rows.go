@@ -57,6 +57,10 @@ type RowStore interface {
 	Clear(ctx context.Context, tx projection.Tx, key usecase.Key) error
 }
 
+// threadRowsVersion rises with every change that makes other rows of the same events: those that are there are then made
+// anew (threadctl rows rebuild, REBUILD=auto).
+const threadRowsVersion = 1
+
 // ThreadRows projects threads: it is their [projection.Handler].
 type ThreadRows struct {
 	store  RowStore
@@ -73,6 +77,9 @@ func NewThreadRows(store RowStore, decode DecodeThread) *ThreadRows {
 
 // Type implements [projection.Handler].
 func (r *ThreadRows) Type() string { return thread.AggregateType }
+
+// RowsVersion implements [projection.Versioned].
+func (r *ThreadRows) RowsVersion() int { return threadRowsVersion }
 
 // Decode implements [projection.Handler].
 func (r *ThreadRows) Decode(payload []byte) (projection.Event, error) {

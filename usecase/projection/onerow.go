@@ -11,6 +11,8 @@ import (
 type OneRow[E, R any] struct {
 	// AggregateType is the type of the aggregates.
 	AggregateType string
+	// Version rises with every change that makes another row of the same events; see [Versioned]. 0 is 1.
+	Version int
 	// Read reads an event. With an error, the event's id is what could be made out of it.
 	Read func(payload []byte) (usecase.Recorded[E], error)
 	// Next is the row after an event, the next one of its aggregate; exists tells whether there was a row before. It is pure.
@@ -34,6 +36,9 @@ type RowStore[R any] interface {
 
 // Type implements [Handler].
 func (h OneRow[E, R]) Type() string { return h.AggregateType }
+
+// RowsVersion implements [Versioned].
+func (h OneRow[E, R]) RowsVersion() int { return max(h.Version, 1) }
 
 // Decode implements [Handler].
 func (h OneRow[E, R]) Decode(payload []byte) (Event, error) {

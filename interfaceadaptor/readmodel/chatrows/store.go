@@ -22,7 +22,9 @@ const Projection = "read-model"
 // Tables are the names of the tables that the handlers keep rows in.
 func Tables() []string {
 	return []string{
-		Threads.Name, Members.Name, Messages.Name,
+		Threads.Name,
+		Members.Name,
+		Messages.Name,
 		Accounts.Name,
 	}
 }
