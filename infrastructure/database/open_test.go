@@ -124,9 +124,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"file::memory:":                      "names no file",
 		"file:a.db?cache=shared&mode=memory": "names no file",
 		"file:a.db?mode=%zz":                 `parameters of the database file "a.db"`,
-		"sqlite:" + folder + "/none/a.db":    "make its folder",
+		"sqlite:" + folder + "/none/a.db":    "create its folder",
 		"sqlite:" + folder + "/no#?%41/a.db": folder + `/no#?%41/a.db" can't be written: make its folder`,
-		"sqlite:" + text:                     "is no SQLite database",
+		"sqlite:" + text:                     "is not a SQLite database",
 	} {
 		expectError(t, url, want)
 	}

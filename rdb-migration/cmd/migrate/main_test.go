@@ -17,7 +17,7 @@ func TestRun(t *testing.T) {
 		{"status", "applied 00001"},
 		{"down", "took 00002"},
 		{"down", "took 00001"},
-		{"down", "nothing to take back"},
+		{"down", "nothing to revert"},
 	} {
 		var out bytes.Buffer
 		err := run(t.Context(), strings.Fields(step.args), func(name string) string { return environment[name] }, &out)
