@@ -100,10 +100,10 @@ func (s *Source) project(ctx context.Context, batch projection.Batch) error {
 	return stream.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
 }
 
-func (s *Source) fail(ctx context.Context, message string, err error, attrs ...any) {
+func (s *Source) fail(ctx context.Context, text string, err error, attrs ...any) {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return
 	}
 	s.counters.Failures.Add(1)
-	s.log.WarnContext(ctx, message, append(attrs, "error", err)...)
+	s.log.WarnContext(ctx, text, append(attrs, "error", err)...)
 }

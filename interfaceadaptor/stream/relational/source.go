@@ -145,13 +145,13 @@ func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-func (s *Source) reporter(ctx context.Context, message string) func(error) {
+func (s *Source) reporter(ctx context.Context, description string) func(error) {
 	return func(err error) {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 			return
 		}
 		s.counters.Failures.Add(1)
 		s.meter.fail(err)
-		s.ports.Log.WarnContext(ctx, message, "error", err)
+		s.ports.Log.WarnContext(ctx, description, "error", err)
 	}
 }

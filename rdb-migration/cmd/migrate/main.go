@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	case "status":
 		do = status
 	default:
-		return fmt.Errorf("%w: %q is not up, down or status", errUsage, args[0])
+		return fmt.Errorf("%w: %q is not one of up, down, status", errUsage, args[0])
 	}
 	wanted, err := targets(args, getenv)
 	if err != nil {

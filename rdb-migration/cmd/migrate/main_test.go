@@ -49,7 +49,7 @@ func TestEventStoreComesAlongWhereItIsRelational(t *testing.T) {
 }
 
 func TestErrorsSayWhatIsExpected(t *testing.T) {
-	for args, want := range map[string]string{"": "up, down, status", "sideways": "up, down, status", "up": "DATABASE_URL", "up eventstore": "EVENT_STORE_URL", "up all": "readmodel, eventstore"} {
+	for args, want := range map[string]string{"": "up, down, status", "sideways": "up, down, status", "up": "DATABASE_URL", "up eventstore": "EVENT_STORE_URL", "up all": "not readmodel or eventstore"} {
 		err := run(t.Context(), strings.Fields(args), func(string) string { return "" }, &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %q", args, err, want)
