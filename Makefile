@@ -13,7 +13,7 @@ TEST_FLAGS ?= -race -count=1 -timeout=15m
 
 .DEFAULT_GOAL := help
 
-run: ## builds and runs everything in one process on SQLite under ./data; needs Go alone
+run: ## builds and runs everything in one process on SQLite under ./data; needs Go alone. AUTH=dev asks for tokens
 	@go build -o ./bin/standalone ./cmd/standalone && exec ./bin/standalone
 
 test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
@@ -69,6 +69,9 @@ check-layers:
 	@echo "check: layer rules"
 	@go test -count=1 ./tests/architecture
 
+fuzz: ## every fuzz target for a minute, or as long as FUZZ_TIME says
+	FUZZ_TIME=$${FUZZ_TIME:-1m} go test -count=1 -timeout=0 -v ./tests/fuzz
+
 bench: ## the benchmark: prints a table of figures and ratios, writes it as JSON too
 	go run ./tools/bench
 
@@ -84,5 +87,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test dev-up dev-down up down compose-check migrate generate bench help \
+.PHONY: FORCE run test dev-up dev-down up down compose-check migrate generate fuzz bench help \
 	check check-format check-lint check-modules check-generated check-layers

@@ -100,9 +100,7 @@ func TestProjectionsAreTakenOver(t *testing.T) {
 				if _, err := rdbmigration.Up(t.Context(), db, readModel); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := rdbmigration.Down(t.Context(), db, readModel); err != nil {
-					t.Fatal(err)
-				}
+				takeBack(t, db, readModel, "00002")
 				exec := func(statement string, args ...any) {
 					t.Helper()
 					if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
@@ -117,7 +115,7 @@ func TestProjectionsAreTakenOver(t *testing.T) {
 				exec("INSERT INTO dead_letters VALUES ('acme', 'A', 8, 'E', ?, 'why', 2, 3, 4), ('', 'C', 1, '', ?, 'why', 1, 3, 4)", []byte("x"), []byte{})
 
 				for range 2 { // taken back, it is taken over again
-					if taken, err := rdbmigration.Up(t.Context(), db, readModel); err != nil || len(taken) != 1 {
+					if taken, err := rdbmigration.Up(t.Context(), db, readModel); err != nil || len(taken) == 0 {
 						t.Fatalf("up took %v, %v", taken, err)
 					}
 					expect := func(query string, want ...string) {
@@ -145,15 +143,24 @@ func TestProjectionsAreTakenOver(t *testing.T) {
 						expect("SELECT projection FROM projection_reports")
 						expect("SELECT aggregate_type FROM projection_types")
 					}
-					if _, err := rdbmigration.Down(t.Context(), db, readModel); err != nil {
-						t.Fatal(err)
-					}
+					takeBack(t, db, readModel, "00002")
 					if strings.HasSuffix(one.types, "0") {
 						exec("INSERT INTO checkpoints (source, shard, position, updated_at) VALUES ('arn', 'repair', 'due', 1)")
 					}
 				}
 			})
 		})
+	}
+}
+
+// takeBack takes migrations back, the one with this number last.
+func takeBack(t *testing.T, db *sqlx.DB, set rdbmigration.Set, number string) {
+	t.Helper()
+	for taken := ""; !strings.HasPrefix(taken, number); {
+		var err error
+		if taken, err = rdbmigration.Down(t.Context(), db, set); err != nil || taken == "" {
+			t.Fatalf("take %s back: %q, %v", number, taken, err)
+		}
 	}
 }
 

@@ -2,9 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/infrastructure/config"
@@ -27,16 +32,18 @@ func main() { program.Main("read-api", run) }
 type settings struct {
 	api         readapi.Settings
 	databaseURL string
+	access      access.Settings
 	logging     program.Logging
 }
 
 // readSettings reads them.
-func readSettings(r *config.Reader) settings {
-	return settings{
-		api:         readapi.ReadSettings(r),
-		databaseURL: stores.ReadDatabaseURL(r),
-		logging:     program.ReadLogging(r),
-	}
+func readSettings(r *config.Reader) (s settings) {
+	s.api = readapi.ReadSettings(r)
+	s.api.Measurements = measurements.ReadSettings(r)
+	s.databaseURL = stores.ReadDatabaseURL(r)
+	s.access = access.ReadSettings(r)
+	s.logging = program.ReadLogging(r)
+	return s
 }
 
 // run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the line
@@ -52,12 +59,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	defer func() { _ = db.Close() }()
-	server, err := readapi.Listen(ctx, s.api, db, log)
+	letIn, err := access.Open(ctx, s.access, false, log)
 	if err != nil {
 		return err
 	}
+	server, err := readapi.Listen(ctx, s.api, db, letIn, log)
+	if err != nil {
+		return errors.Join(err, letIn.Close())
+	}
 	log.InfoContext(ctx, "listening", "url", server.URL())
-	err = server.Run(ctx)
+	group, serving := errgroup.WithContext(ctx)
+	group.Go(func() error { return letIn.Run(serving) })
+	group.Go(func() error { return server.Run(serving) })
+	err = group.Wait()
 	log.InfoContext(ctx, "stopped")
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/infrastructure/config"
@@ -43,6 +44,7 @@ type settings struct {
 // readSettings reads them.
 func readSettings(r *config.Reader) (s settings) {
 	s.updater = updater.ReadSettings(r)
+	s.updater.Measurements = measurements.ReadSettings(r)
 	s.updater.Source.Streams = eventstore.ReadStreams(r)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)

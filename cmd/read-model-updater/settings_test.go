@@ -23,6 +23,7 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 		"JOURNAL_TABLE": "one", "SNAPSHOT_TABLE": "one", "SHARD_COUNT": "0",
 		"STREAM_POLL_MIN": "2s", "STREAM_POLL_MAX": "1s", "STREAM_PAGE_LIMIT": "1001", "STREAM_DISCOVERY_INTERVAL": "1ms",
 		"STREAM_CONCURRENCY": "none", "LOG_LEVEL": "loud", "LOG_FORMAT": "xml",
+		"METRICS_ADDR":              "29080",
 		"AWS_ENDPOINT_URL_DYNAMODB": "localhost", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": "localhost",
 	}, "hunter2")
 }

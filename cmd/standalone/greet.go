@@ -6,29 +6,44 @@ import (
 	"io"
 	"text/template"
 	"time"
+
+	"example.com/threads/cmd/internal/access"
+	adaptor "example.com/threads/interfaceadaptor/access"
 )
 
-// banner is what a newcomer sees. The lines of curl work as they are printed.
+// banner is what a newcomer sees. The lines of curl work as they are printed; with AUTH=oidc once there is a token.
 var banner = template.Must(template.New("banner").Parse(`
 Threads is running; its data is in {{.Folder}}. Ctrl-C stops it.
 
   commands  {{.Write}}/docs
   queries   {{.Read}}
   health    {{.Updater}}/health/ready
-
+{{with .Issuer}}  tokens    {{.}}/tokens
+{{end}}{{with .Warning}}
+  !! {{.}}
+{{end}}
 Try it: create a thread, say something, read it.
-
+{{if .Warning}}
   ada=01ARZ3NDEKTSV4RRFFQ69G5FAV
   thread=$(curl -s {{.Write}}/threads/create -H 'Content-Type: application/json' -d "{\"executor_id\":\"$ada\",\"name\":\"tea\"}" | sed 's/.*"thread_id":"\([^"]*\)".*/\1/')
   curl -s {{.Write}}/threads/post_message -H 'Content-Type: application/json' -d "{\"executor_id\":\"$ada\",\"thread_id\":\"$thread\",\"text\":\"Anyone for a cup?\"}"
   curl -s {{.Read}}/graphql -H 'Content-Type: application/json' -H "Consistency-Token: $thread:2" -d "{\"query\":\"{ getMessages(threadId: \\\"$thread\\\", userAccountId: \\\"$ada\\\") { text createdAt } }\"}"
-
+{{else}}
+  {{if .Issuer}}eval "$(curl -s {{.Issuer}}/tokens)"{{else}}ada=<an access token of your issuer>{{end}}
+  thread=$(curl -s {{.Write}}/threads/create -H "Authorization: Bearer $ada" -H 'Content-Type: application/json' -d '{"name":"tea"}' | sed 's/.*"thread_id":"\([^"]*\)".*/\1/')
+  curl -s {{.Write}}/threads/post_message -H "Authorization: Bearer $ada" -H 'Content-Type: application/json' -d "{\"thread_id\":\"$thread\",\"text\":\"Anyone for a cup?\"}"
+  curl -s {{.Read}}/graphql -H "Authorization: Bearer $ada" -H 'Content-Type: application/json' -H "Consistency-Token: $thread:2" -d "{\"query\":\"{ getMessages(threadId: \\\"$thread\\\") { text createdAt } }\"}"
+{{end}}
 `))
 
 func (y *system) greet(s settings, stdout io.Writer) error {
-	return banner.Execute(stdout, map[string]string{
-		"Folder": s.folder, "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(),
-	})
+	shown := map[string]string{
+		"Folder": s.folder, "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(), "Issuer": y.access.DevIssuer(),
+	}
+	if s.access.Mode == access.None {
+		shown["Warning"] = adaptor.OpenWarning
+	}
+	return banner.Execute(stdout, shown)
 }
 
 const (

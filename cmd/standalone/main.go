@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
@@ -78,16 +79,31 @@ type system struct {
 	write   *writeapi.Server
 	read    *readapi.Server
 	updater *updater.Server
+	access  *access.Access
 }
 
 // listen takes all addresses, or none.
 func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store, readModel *sqlx.DB, log *slog.Logger) (err error) {
-	if y.write, err = writeapi.Listen(ctx, s.write, store, log); err != nil {
+	var taken []io.Closer
+	defer func() {
+		for _, server := range taken {
+			if err != nil {
+				err = errors.Join(err, server.Close())
+			}
+		}
+	}()
+	if y.access, err = access.Open(ctx, s.access, true, log); err != nil {
 		return err
 	}
-	if y.read, err = readapi.Listen(ctx, s.read, readModel, log); err != nil {
-		return errors.Join(err, y.write.Close())
+	taken = append(taken, y.access)
+	if y.write, err = writeapi.Listen(ctx, s.write, store, y.access, log); err != nil {
+		return err
 	}
+	taken = append(taken, y.write)
+	if y.read, err = readapi.Listen(ctx, s.read, readModel, y.access, log); err != nil {
+		return err
+	}
+	taken = append(taken, y.read)
 	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
 		Open: func(context.Context) (updater.Databases, error) {
 			return updater.Databases{Store: store, ReadModel: readModel, Close: func() {}}, nil
@@ -95,18 +111,16 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		Notify: y.read.Changed,
 		Log:    log,
 	})
-	if err != nil {
-		return errors.Join(err, y.write.Close(), y.read.Close())
-	}
-	return nil
+	return err
 }
 
 // run serves until ctx ends or one of the servers fails.
 func (y *system) run(ctx context.Context, s settings, stdout io.Writer) error {
 	if err := y.greet(s, stdout); err != nil {
-		return errors.Join(err, y.write.Close(), y.read.Close(), y.updater.Close())
+		return errors.Join(err, y.access.Close(), y.write.Close(), y.read.Close(), y.updater.Close())
 	}
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return y.access.Run(ctx) })
 	group.Go(func() error { return y.write.Run(ctx) })
 	group.Go(func() error { return y.read.Run(ctx) })
 	group.Go(func() error { return y.updater.Run(ctx) })

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
@@ -27,6 +28,7 @@ type settings struct {
 	snapshotKeep int
 	read         readapi.Settings
 	updater      updater.Settings
+	access       access.Settings
 	logging      program.Logging
 }
 
@@ -38,6 +40,7 @@ func readSettings(r *config.Reader) settings {
 		snapshotKeep: eventstore.ReadSnapshotKeep(r),
 		read:         readapi.ReadSettings(r),
 		updater:      updater.ReadSettings(r),
+		access:       access.ReadSettings(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 	}
 }

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"io"
 
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
@@ -22,16 +26,18 @@ func main() { program.Main("write-api", run) }
 type settings struct {
 	api     writeapi.Settings
 	store   eventstore.Settings
+	access  access.Settings
 	logging program.Logging
 }
 
 // readSettings reads them.
-func readSettings(r *config.Reader) settings {
-	return settings{
-		api:     writeapi.ReadSettings(r),
-		store:   eventstore.ReadSettings(r),
-		logging: program.ReadLogging(r),
-	}
+func readSettings(r *config.Reader) (s settings) {
+	s.api = writeapi.ReadSettings(r)
+	s.api.Measurements = measurements.ReadSettings(r)
+	s.store = eventstore.ReadSettings(r)
+	s.access = access.ReadSettings(r)
+	s.logging = program.ReadLogging(r)
+	return s
 }
 
 // run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the line
@@ -46,12 +52,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	server, err := writeapi.Listen(ctx, s.api, store, log)
+	letIn, err := access.Open(ctx, s.access, true, log)
 	if err != nil {
 		return errors.Join(err, store.Close(ctx))
 	}
+	server, err := writeapi.Listen(ctx, s.api, store, letIn, log)
+	if err != nil {
+		return errors.Join(err, letIn.Close(), store.Close(ctx))
+	}
 	log.InfoContext(ctx, "listening", "url", server.URL())
-	err = errors.Join(server.Run(ctx), store.Close(context.WithoutCancel(ctx)))
+	group, serving := errgroup.WithContext(ctx)
+	group.Go(func() error { return letIn.Run(serving) })
+	group.Go(func() error { return server.Run(serving) })
+	err = errors.Join(group.Wait(), store.Close(context.WithoutCancel(ctx)))
 	log.InfoContext(ctx, "stopped")
 	return err
 }

@@ -16,8 +16,8 @@ type ID = ident.UserID
 // Account is what the events of one account add up to, as far as decisions need it. The zero value is an account that
 // does not exist. It is an immutable value.
 //
-// Its snapshot has format 1. Raise the format when a field changes its meaning; a field that is added and may be missing
-// needs no other format.
+// A new field must be in the [Memento] and in its JSON (accountcodec). Where an older snapshot lacks what the field holds, the
+// snapshot's format rises, so that the older ones are passed over and the state is made from the events again.
 type Account struct {
 	registered bool
 	closed     bool
@@ -28,7 +28,13 @@ type Account struct {
 // are.
 //
 //sumtype:decl
-type Command interface{ isCommand() }
+type Command interface {
+	// name is what [CommandName] tells.
+	name() string
+}
+
+// CommandName is the name by which a repeat of the command is recognised. It never changes, whatever becomes of the type.
+func CommandName(c Command) string { return c.name() }
 
 // Register wants an account with this name.
 type Register struct{ Name writing.Name }
@@ -39,9 +45,9 @@ type Rename struct{ Name writing.Name }
 // Close wants the account gone for good: its name stays with what it said, and it leaves its threads.
 type Close struct{}
 
-func (Register) isCommand() {}
-func (Rename) isCommand()   {}
-func (Close) isCommand()    {}
+func (Register) name() string { return "account.Register" }
+func (Rename) name() string   { return "account.Rename" }
+func (Close) name() string    { return "account.Close" }
 
 // Event is something that has happened to an account. The set is closed: the types of this file are all there are.
 //
@@ -69,14 +75,27 @@ var (
 	ErrNameUnchanged   = ident.Conflict("name_unchanged", "the account has this name already")
 )
 
+// Rejections lists every rejection, for those who must answer each of them.
+func Rejections() []error {
+	return []error{ErrAccountNotFound, ErrAccountExists, ErrAccountClosed, ErrNameUnchanged}
+}
+
+// Usable is the rejection of everything that is asked of an account that does not exist or is closed; nil of any other.
+func (a Account) Usable() error {
+	switch {
+	case !a.registered:
+		return ErrAccountNotFound
+	case a.closed:
+		return ErrAccountClosed
+	}
+	return nil
+}
+
 // Decide says what command makes of state: the events that follow, or the rejection that explains why nothing does.
 func Decide(state Account, command Command) ([]Event, error) {
 	if _, begins := command.(Register); !begins {
-		switch {
-		case !state.registered:
-			return nil, ErrAccountNotFound
-		case state.closed:
-			return nil, ErrAccountClosed
+		if err := state.Usable(); err != nil {
+			return nil, err
 		}
 	}
 	switch c := command.(type) {

@@ -42,6 +42,10 @@ type RemoveMember struct {
 	User     UserID
 }
 
+// Withdraw has the executor leave in any case, because the user account is no more: see [Thread.withdraw]. No person asks
+// for it.
+type Withdraw struct{ Executor UserID }
+
 // ChangeMemberRole wants another role for a member.
 type ChangeMemberRole struct {
 	Executor UserID
@@ -74,6 +78,7 @@ func (Rename) name() string           { return "thread.Rename" }
 func (Delete) name() string           { return "thread.Delete" }
 func (AddMember) name() string        { return "thread.AddMember" }
 func (RemoveMember) name() string     { return "thread.RemoveMember" }
+func (Withdraw) name() string         { return "thread.Withdraw" }
 func (ChangeMemberRole) name() string { return "thread.ChangeMemberRole" }
 func (PostMessage) name() string      { return "thread.PostMessage" }
 func (EditMessage) name() string      { return "thread.EditMessage" }

@@ -2,12 +2,45 @@ package thread
 
 import "fmt"
 
-// Decide says what command makes of state: the events that follow, or the rejection ([Rejections]) that explains
+// Decide says what command makes of t: the events that follow, or the rejection ([Rejections]) that explains
 // why nothing does. A command that would change nothing is rejected, so that events are never empty.
 //
-// Decide is pure, and state is not changed: what the events add up to is for [Thread.Apply].
-func Decide(state Thread, command Command) ([]Event, error) {
-	event, err := decide(state, command)
+// Decide is pure, and t is not changed: what the events add up to is for [Thread.Apply].
+func Decide(t Thread, command Command) ([]Event, error) {
+	if _, begins := command.(Create); !begins {
+		if err := t.Usable(); err != nil {
+			return nil, err
+		}
+	}
+	switch c := command.(type) {
+	case Create:
+		return one(t.create(c))
+	case Rename:
+		return one(t.rename(c))
+	case Delete:
+		return one(t.delete(c))
+	case AddMember:
+		return one(t.addMember(c))
+	case RemoveMember:
+		return one(t.removeMember(c))
+	case Withdraw:
+		return t.withdraw(c)
+	case ChangeMemberRole:
+		return one(t.changeMemberRole(c))
+	case PostMessage:
+		return one(t.postMessage(c))
+	case EditMessage:
+		return one(t.editMessage(c))
+	case DeleteMessage:
+		return one(t.deleteMessage(c))
+	default:
+		// The set of commands is closed, so only a new command without a case can come here.
+		panic(fmt.Sprintf("thread: no decision for command %T", command))
+	}
+}
+
+// one is the decision of a command that an event at most follows from.
+func one(event Event, err error) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -23,35 +56,4 @@ func (t Thread) Usable() error {
 		return ErrThreadDeleted
 	}
 	return nil
-}
-
-func decide(t Thread, command Command) (Event, error) {
-	if _, begins := command.(Create); !begins {
-		if err := t.Usable(); err != nil {
-			return nil, err
-		}
-	}
-	switch c := command.(type) {
-	case Create:
-		return t.create(c)
-	case Rename:
-		return t.rename(c)
-	case Delete:
-		return t.delete(c)
-	case AddMember:
-		return t.addMember(c)
-	case RemoveMember:
-		return t.removeMember(c)
-	case ChangeMemberRole:
-		return t.changeMemberRole(c)
-	case PostMessage:
-		return t.postMessage(c)
-	case EditMessage:
-		return t.editMessage(c)
-	case DeleteMessage:
-		return t.deleteMessage(c)
-	default:
-		// The set of commands is closed, so only a new command without a case can come here.
-		panic(fmt.Sprintf("thread: no decision for command %T", command))
-	}
 }

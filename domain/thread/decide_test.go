@@ -128,7 +128,7 @@ func TestDecide(t *testing.T) {
 func TestNothingHappensToAThreadThatIsNotThere(t *testing.T) {
 	for _, command := range []Command{
 		Rename{ada, name("coffee")}, Delete{ada},
-		AddMember{ada, bobIn, bob, RoleMember}, RemoveMember{ada, bob}, ChangeMemberRole{ada, bob, RoleAdmin},
+		AddMember{ada, bobIn, bob, RoleMember}, RemoveMember{ada, bob}, Withdraw{ada}, ChangeMemberRole{ada, bob, RoleAdmin},
 		PostMessage{ada, unknown, text("hi")}, EditMessage{ada, other, text("ho")}, DeleteMessage{ada, other},
 	} {
 		t.Run(fmt.Sprintf("%T", command), func(t *testing.T) {

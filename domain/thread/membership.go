@@ -1,6 +1,10 @@
 package thread
 
-import "example.com/threads/domain/ident"
+import (
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/domain/ident"
+)
 
 // Member is a user account's place in a thread.
 type Member struct {
@@ -55,6 +59,35 @@ func (t Thread) removeMember(c RemoveMember) (Event, error) {
 		return nil, ErrLastAdmin
 	}
 	return MemberRemoved{Member: member.ID, User: member.User}, nil
+}
+
+// withdraw lets nobody be left behind: where the last Admin goes, the member who joined first becomes Admin before that, and
+// a thread that nobody is left in is deleted.
+func (t Thread) withdraw(c Withdraw) ([]Event, error) {
+	member, isMember := t.members.get(c.Executor.ULID())
+	switch {
+	case !isMember:
+		return nil, ErrNotMember
+	case t.members.size == 1:
+		return []Event{Deleted{}}, nil
+	}
+	removed := MemberRemoved{Member: member.ID, User: member.User}
+	if !t.isLastAdmin(member) {
+		return []Event{removed}, nil
+	}
+	heir := t.firstBeside(member)
+	return []Event{MemberRoleChanged{Member: heir.ID, User: heir.User, Role: RoleAdmin}, removed}, nil
+}
+
+// firstBeside is the member who joined first of those who are not this one: the one with the lowest id, which is drawn when
+// joining. Its cost grows with the number of members.
+func (t Thread) firstBeside(member Member) (first Member) {
+	t.members.all(func(_ ulid.ULID, other Member) {
+		if other.ID != member.ID && (first.ID.IsZero() || other.ID.Compare(first.ID) < 0) {
+			first = other
+		}
+	})
+	return first
 }
 
 func (t Thread) changeMemberRole(c ChangeMemberRole) (Event, error) {

@@ -12,15 +12,16 @@ import (
 
 // readers read the variable V; what they return is compared when the value is good.
 var readers = map[string]func(r *config.Reader) any{
-	"string":   func(r *config.Reader) any { return r.String("V", "fallback", "help") },
-	"secret":   func(r *config.Reader) any { return r.Secret("V", "a password of 8", eightLong) },
-	"optional": func(r *config.Reader) any { return r.Secret("V", "a password of 8", eightLongOrNone) },
-	"oneof":    func(r *config.Reader) any { return r.OneOf("V", "help", "mysql", "sqlite") },
-	"int":      func(r *config.Reader) any { return r.Int("V", 64, 1, 1024, "help") },
-	"duration": func(r *config.Reader) any { return r.Duration("V", time.Second, time.Millisecond, time.Hour, "help") },
-	"parsed":   func(r *config.Reader) any { return config.Parsed(r, "V", "7", "help", strconv.Atoi) },
-	"address":  func(r *config.Reader) any { return r.Address("V", ":28080", "help") },
-	"url":      func(r *config.Reader) any { return r.URL("V", "help") },
+	"string":          func(r *config.Reader) any { return r.String("V", "fallback", "help") },
+	"secret":          func(r *config.Reader) any { return r.Secret("V", "a password of 8", eightLong) },
+	"optional":        func(r *config.Reader) any { return r.Secret("V", "a password of 8", eightLongOrNone) },
+	"oneof":           func(r *config.Reader) any { return r.OneOf("V", "help", "mysql", "sqlite") },
+	"int":             func(r *config.Reader) any { return r.Int("V", 64, 1, 1024, "help") },
+	"duration":        func(r *config.Reader) any { return r.Duration("V", time.Second, time.Millisecond, time.Hour, "help") },
+	"parsed":          func(r *config.Reader) any { return config.Parsed(r, "V", "7", "help", strconv.Atoi) },
+	"address":         func(r *config.Reader) any { return r.Address("V", ":28080", "help") },
+	"address or none": func(r *config.Reader) any { return r.OptionalAddress("V", "help") },
+	"url":             func(r *config.Reader) any { return r.URL("V", "help") },
 }
 
 func eightLong(value string) error {
@@ -59,6 +60,8 @@ func TestGoodValues(t *testing.T) {
 		{"address", "", ":28080"},
 		{"address", "127.0.0.1:0", "127.0.0.1:0"},
 		{"address", "[::1]:65535", "[::1]:65535"},
+		{"address or none", "", ""},
+		{"address or none", "127.0.0.1:0", "127.0.0.1:0"},
 		{"url", "", ""},
 		{"url", "http://127.0.0.1:8000", "http://127.0.0.1:8000"},
 	} {

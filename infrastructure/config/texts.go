@@ -65,6 +65,14 @@ func (r *Reader) Address(name, fallback, help string) string {
 	return value
 }
 
+// OptionalAddress is Address for a variable that may be unset; the value is then empty.
+func (r *Reader) OptionalAddress(name, help string) string {
+	if r.getenv(name) == "" {
+		return r.read(name, "", help)
+	}
+	return r.Address(name, "", help)
+}
+
 // URL returns the value, an absolute http or https URL, or "" if it is not set. A URL with credentials is rejected
 // without being shown.
 func (r *Reader) URL(name, help string) string {

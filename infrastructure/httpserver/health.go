@@ -16,16 +16,19 @@ type Check struct {
 
 const checkTimeout = 2 * time.Second
 
+// Notes are further facts about a program, by name: members of its health responses.
+type Notes map[string]string
+
 // Alive answers /health/alive: always 200.
-func Alive() http.Handler {
+func Alive(notes Notes) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeHealth(w, http.StatusOK, map[string]any{"status": "alive"})
+		writeHealth(w, http.StatusOK, notes, map[string]any{"status": "alive"})
 	})
 }
 
 // Ready answers /health/ready: 200 if every check passes, otherwise 503, with the result of each check. Causes are
 // logged, never sent.
-func Ready(log *slog.Logger, checks ...Check) http.Handler {
+func Ready(log *slog.Logger, notes Notes, checks ...Check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 		defer cancel()
@@ -37,11 +40,14 @@ func Ready(log *slog.Logger, checks ...Check) http.Handler {
 				status, verdict, results[check.Name] = http.StatusServiceUnavailable, "not ready", "failed"
 			}
 		}
-		writeHealth(w, status, map[string]any{"status": verdict, "checks": results})
+		writeHealth(w, status, notes, map[string]any{"status": verdict, "checks": results})
 	})
 }
 
-func writeHealth(w http.ResponseWriter, status int, body map[string]any) {
+func writeHealth(w http.ResponseWriter, status int, notes Notes, body map[string]any) {
+	for name, note := range notes {
+		body[name] = note
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)

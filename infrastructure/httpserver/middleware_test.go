@@ -162,13 +162,13 @@ func TestHealth(t *testing.T) {
 	out := &lines{}
 	log := logging.New(out, slog.LevelInfo, logging.JSON)
 	var broken error
-	ready := httpserver.Ready(log, httpserver.Check{Name: "database", Run: func(context.Context) error { return broken }})
+	ready := httpserver.Ready(log, nil, httpserver.Check{Name: "database", Run: func(context.Context) error { return broken }})
 	ask := func(handler http.Handler) *httptest.ResponseRecorder {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 		return recorder
 	}
-	if got := ask(httpserver.Alive()); got.Code != http.StatusOK {
+	if got := ask(httpserver.Alive(nil)); got.Code != http.StatusOK {
 		t.Errorf("alive: %d", got.Code)
 	}
 	if got := ask(ready); got.Code != http.StatusOK || !strings.Contains(got.Body.String(), `"database":"ok"`) {

@@ -10,26 +10,48 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // refusals is a listener for net/http, which rejects some requests before any handler sees them, in plain text or
 // without a body. On connections of this listener these responses become problem documents and are logged.
 type refusals struct {
 	net.Listener
-	log *slog.Logger
+	log         *slog.Logger
+	connections *connections
 }
 
-// Accept implements [net.Listener].
+// Accept implements [net.Listener]. What is more than the server takes gets a refusal at once.
 func (l refusals) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		conn, ok := l.connections.enter(accepted.(*net.TCPConn))
+		if ok {
+			return refusalConn{conn, l.log}, nil
+		}
+		l.refuse(accepted)
 	}
-	return refusalConn{conn.(*net.TCPConn), l.log}, nil
 }
+
+// refuse answers a connection that there is no room for. The answer fits into what the system buffers, so that it keeps
+// nobody waiting.
+func (l refusals) refuse(conn net.Conn) {
+	defer conn.Close()
+	id := rand.Text()
+	l.log.LogAttrs(context.Background(), slog.LevelWarn, "connection refused: as many are open as CONNECTION_LIMIT allows",
+		slog.String("request_id", id))
+	if conn.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
+		_ = writeRefusal(conn, full, true, id)
+	}
+}
+
+var full = newProblem(503, "too_many_connections", "as many connections are open as this server takes; connect again later")
 
 type refusalConn struct {
-	*net.TCPConn
+	*connection
 	log *slog.Logger
 }
 
@@ -37,12 +59,12 @@ type refusalConn struct {
 func (c refusalConn) Write(answer []byte) (int, error) {
 	refusal, withBody, is := refusalIn(answer)
 	if !is {
-		return c.TCPConn.Write(answer)
+		return c.connection.Write(answer)
 	}
 	id := rand.Text()
 	c.log.LogAttrs(context.Background(), slog.LevelInfo, "request refused",
 		slog.String("request_id", id), slog.Int("status", refusal.Status), slog.String("detail", refusal.Detail))
-	if err := writeRefusal(c.TCPConn, refusal, withBody, id); err != nil {
+	if err := writeRefusal(c.connection, refusal, withBody, id); err != nil {
 		return 0, err
 	}
 	return len(answer), nil
@@ -66,6 +88,9 @@ func refusalIn(answer []byte) (refusal problem, withBody, is bool) {
 	}
 	head, _, whole := strings.Cut(string(answer), "\r\n\r\n")
 	line, headers, _ := strings.Cut(head, "\r\n")
+	if len(line) <= version {
+		return problem{}, false, false
+	}
 	status, cause, _ := strings.Cut(line[version:], ": ")
 	refusal, known := refusalsByStatus[status]
 	if !whole || !known || strings.Contains(headers, requestIDHeader+": ") {
@@ -87,6 +112,9 @@ func writeRefusal(w io.Writer, refusal problem, withBody bool, requestID string)
 	}
 	header := http.Header{"Content-Type": {"application/problem+json"}, requestIDHeader: {requestID}}
 	guard(header)
+	if refusal.Status == http.StatusServiceUnavailable {
+		header.Set("Retry-After", "1")
+	}
 	response := http.Response{
 		StatusCode: refusal.Status, ProtoMajor: 1, ProtoMinor: 1, Header: header, Close: true,
 		ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),

@@ -26,6 +26,9 @@ const (
 
 // Server is a listening HTTP server. Create it with [Listen] and end it with [Server.Serve] or [Server.Close].
 type Server struct {
+	// MaxConnections is how many connections may be open at once, to be set before Serve; 0: any number.
+	MaxConnections int
+
 	listener net.Listener
 	log      *slog.Logger
 	grace    time.Duration
@@ -61,14 +64,17 @@ func (s *Server) Close() error { return s.listener.Close() }
 
 // Serve handles requests with handler, inside [Wrap], until ctx ends. Then it accepts no more requests, and returns
 // when all accepted ones are answered or the grace period is over. Requests that still run then are aborted, which is
-// an error. The requests' contexts do not end with ctx: a handler that streams must watch for the stop itself.
+// an error. A request whose body has not arrived is not accepted: the server waits for it only briefly. The requests'
+// contexts do not end with ctx: a handler that streams must watch for the stop itself.
 func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
 	var running tracker
+	open := &connections{most: s.MaxConnections, open: map[*connection]struct{}{}}
 	server := &http.Server{
-		Handler:           running.track(Wrap(s.log, handler)),
+		Handler:           running.track(awaitBodies(Wrap(s.log, handler))),
 		BaseContext:       func(net.Listener) context.Context { return requests },
+		ConnContext:       withConnection,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
@@ -77,7 +83,7 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 		MaxHeaderBytes:    maxHeaderBytes,
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(refusals{s.listener, s.log}) }()
+	go func() { failed <- server.Serve(refusals{s.listener, s.log, open}) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve HTTP on %s: %w", s.Addr(), err)
@@ -86,6 +92,7 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
 	defer cancel()
+	open.stop()
 	err := server.Shutdown(grace)
 	<-failed //nolint:errcheck // after Shutdown it is http.ErrServerClosed
 	if err == nil {

@@ -51,7 +51,7 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 	// Versions are read beside the statements that tests count.
 	watcher := query.NewWatcher(readmodeltest.NewReader(t, db.DB), log, query.Pace{})
 	reader := readmodeltest.NewReader(t, pool)
-	queries := query.New(reader, reader, reader, watcher, query.Settings{WaitTimeout: s.wait})
+	queries := query.New(reader, watcher, query.Settings{WaitTimeout: s.wait})
 
 	watching, stopWatching := context.WithCancel(t.Context())
 	streams, stopStreams := context.WithCancel(t.Context())

@@ -3,6 +3,7 @@ package graphql
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -10,7 +11,6 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"example.com/threads/interfaceadaptor/graphql/generated"
 )
@@ -21,8 +21,8 @@ type engine struct {
 	presenter presenter
 }
 
-func newEngine(resolvers resolver, p presenter, complexity int, around graphql.OperationMiddleware) engine {
-	e := executor.New(generated.NewExecutableSchema(generated.Config{Resolvers: resolvers}))
+func newEngine(resolvers resolver, schema *ast.Schema, p presenter, complexity int, around graphql.OperationMiddleware) engine {
+	e := executor.New(generated.NewExecutableSchema(generated.Config{Schema: schema, Resolvers: resolvers}))
 	e.SetQueryCache(documents{lru.New[*ast.QueryDocument](cachedQueries)})
 	e.SetParserTokenLimit(maxTokens)
 	e.SetErrorPresenter(p.present)
@@ -64,17 +64,40 @@ func (e engine) run(ctx context.Context, operation *graphql.OperationContext, se
 	}
 }
 
-// encode writes an answer as JSON. The answer of an operation that has not run has no entry data.
-func (e engine) encode(ctx context.Context, answer *graphql.Response) json.RawMessage {
-	type shape struct {
-		Errors     gqlerror.List   `json:"errors,omitempty"`
-		Data       json.RawMessage `json:"data,omitempty"`
-		Extensions map[string]any  `json:"extensions,omitempty"`
+// encode writes an answer as JSON. The answer of an operation that has not run has no entry data, which is JSON already and
+// may be large: it is copied once.
+func (e engine) encode(ctx context.Context, answer *graphql.Response) []byte {
+	errs, err := json.Marshal(answer.Errors)
+	extensions, extensionsErr := json.Marshal(answer.Extensions)
+	if err := errors.Join(err, extensionsErr); err != nil {
+		return e.encode(ctx, e.presenter.response(ctx, fmt.Errorf("write an answer as JSON: %w", err)))
 	}
-	encoded, err := json.Marshal(shape{answer.Errors, answer.Data, answer.Extensions})
-	if err != nil {
-		failed := e.presenter.response(ctx, fmt.Errorf("write an answer as JSON: %w", err))
-		encoded, _ = json.Marshal(shape{Errors: failed.Errors})
+	var entries [][]byte
+	entry := func(name string, value []byte) { entries = append(entries, []byte(`"`+name+`":`), value) }
+	if len(answer.Errors) > 0 {
+		entry("errors", errs)
 	}
-	return encoded
+	if len(answer.Data) > 0 {
+		entry("data", answer.Data)
+	}
+	if len(answer.Extensions) > 0 {
+		entry("extensions", extensions)
+	}
+	return object(entries)
+}
+
+// object is a JSON object of entries: a quoted name with its colon, and a value, and so on.
+func object(entries [][]byte) []byte {
+	size := 2
+	for _, part := range entries {
+		size += len(part) + 1
+	}
+	encoded := append(make([]byte, 0, size), '{')
+	for i, part := range entries {
+		if i > 0 && i%2 == 0 {
+			encoded = append(encoded, ',')
+		}
+		encoded = append(encoded, part...)
+	}
+	return append(encoded, '}')
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/usecase"
 )
 
@@ -19,6 +20,8 @@ const (
 	codeBehind            = "READ_MODEL_BEHIND"
 	codeTooComplex        = "TOO_COMPLEX"
 	codeTooManyOperations = "TOO_MANY_OPERATIONS"
+	codeUnauthenticated   = "UNAUTHENTICATED"
+	codeForbidden         = "FORBIDDEN"
 	codeTooManyRequests   = "TOO_MANY_REQUESTS"
 	codeUnavailable       = "UNAVAILABLE"
 	codeInternal          = "INTERNAL"
@@ -38,6 +41,14 @@ var answers = map[usecase.Kind]struct{ code, message string }{
 	usecase.VersionMismatch: {codeInternal, internalMessage},
 	usecase.KeyReused:       {codeInternal, internalMessage},
 	usecase.Internal:        {codeInternal, internalMessage},
+}
+
+// denials are the codes of those who are not let in.
+var denials = map[access.Reason]string{
+	access.NotAuthenticated: codeUnauthenticated,
+	access.NotAllowed:       codeForbidden,
+	access.TooMany:          codeTooManyRequests,
+	access.NotNow:           codeUnavailable,
 }
 
 // refusal is an error of this package with a code of its own: a limit has been reached.
@@ -76,7 +87,10 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	code := codeBadInput // what the engine does not like is in the request
 	var ours resolverError
 	var refused *refusal
+	var denied *access.Refusal
 	switch {
+	case errors.As(err, &denied):
+		code, shown.Message = denials[denied.Reason], denied.Detail
 	case errors.As(err, &refused):
 		code, shown.Message = refused.code, refused.message
 	case errors.As(err, &ours):

@@ -2,14 +2,15 @@ package graphql
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
@@ -30,6 +31,12 @@ type Settings struct {
 	InitTimeout     time.Duration // from the opening of a WebSocket to its connection_init: 10 s
 	ConnectionLimit int           // WebSockets and event streams at once: 10,000
 	InitLimit       int           // WebSockets of one address at once that have sent no connection_init yet: 500
+	AccountLimit    int           // WebSockets and event streams of one account at once: 1,000
+	OperationLimit  int           // operations at once on one WebSocket: 100
+	InFlightLimit   int           // the complexity of all that is being resolved at once: ComplexityLimit
+
+	Gate        *access.Gate             // lets requests in; nil: anybody, who is believed
+	AllowOrigin func(origin string) bool // which pages may open a WebSocket, beside the server's own; nil: none
 }
 
 func (s Settings) withDefaults() Settings {
@@ -39,6 +46,15 @@ func (s Settings) withDefaults() Settings {
 	orElse(&s.InitTimeout, 10*time.Second)
 	orElse(&s.ConnectionLimit, 10_000)
 	orElse(&s.InitLimit, 500)
+	orElse(&s.AccountLimit, 1000)
+	orElse(&s.OperationLimit, 100)
+	orElse(&s.InFlightLimit, s.ComplexityLimit)
+	if s.Gate == nil {
+		s.Gate = &access.Gate{}
+	}
+	if s.AllowOrigin == nil {
+		s.AllowOrigin = func(string) bool { return false }
+	}
 	return s
 }
 
@@ -57,6 +73,7 @@ type handler struct {
 	log         *slog.Logger
 	settings    Settings
 	connections *connections
+	turns       *turns
 }
 
 // NewHandler returns the GraphQL endpoint, for GET and POST. WebSockets and server-sent events end when streams does, such
@@ -66,17 +83,18 @@ func NewHandler(streams context.Context, queries *query.Queries, log *slog.Logge
 	p := presenter{log}
 	h := &handler{
 		streams: streams, queries: queries, presenter: p, log: log, settings: settings,
-		connections: newConnections(settings.ConnectionLimit, settings.InitLimit),
+		connections: newConnections(settings.ConnectionLimit, settings.InitLimit, settings.AccountLimit),
+		turns:       newTurns(settings.InFlightLimit),
 	}
-	h.engine = newEngine(resolver{queries, p}, p, settings.ComplexityLimit, h.aroundOperation)
+	h.engine = newEngine(resolver{queries, p}, schemaFor(settings.Gate.IsOpen()), p, settings.ComplexityLimit, h.aroundOperation)
 	return h
 }
 
 // ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a, err := askerFrom(r)
+	a, err := h.admit(w, r)
 	if err != nil {
-		h.refuse(w, r, http.StatusBadRequest, err)
+		h.deny(w, r, err)
 		return
 	}
 	r = r.WithContext(withAsker(r.Context(), a))
@@ -84,7 +102,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveWebsocket(w, r)
 		return
 	}
+	if err := h.settings.Gate.Room(a.client); err != nil { // for an answer: it may take more than the request
+		h.deny(w, r, err)
+		return
+	}
+	received, err := h.settings.Gate.Hold(a.client, bodySize(r))
+	if err != nil {
+		h.deny(w, r, err)
+		return
+	}
 	params, status, err := paramsOf(w, r)
+	received()
 	if err != nil {
 		h.refuse(w, r, status, err)
 		return
@@ -103,10 +131,14 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, params *graphql
 		h.write(w, r, statusOf(r, answer), answer)
 		return
 	}
-	h.engine.run(r.Context(), operation, func(answer *graphql.Response) bool {
-		h.write(w, r, statusOf(r, answer), answer)
+	h.engine.run(r.Context(), operation, func(first *graphql.Response) bool {
+		answer = first
 		return false
 	})
+	if answer == nil {
+		answer = h.presenter.response(r.Context(), context.Canceled)
+	}
+	h.write(w, r, statusOf(r, answer), answer) // now that the engine holds nothing of it any more
 }
 
 // statusOf is the status of an answer. As application/json, anything that could be read as an operation is a success; as
@@ -130,33 +162,37 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, err
 	h.write(w, r, status, h.presenter.response(r.Context(), err))
 }
 
+// deny answers somebody who is not let in, or whose headers say nothing.
+func (h *handler) deny(w http.ResponseWriter, r *http.Request, err error) {
+	status := http.StatusBadRequest
+	var refusal *access.Refusal
+	if errors.As(err, &refusal) {
+		refusal.SetHeaders(w.Header())
+		status = refusal.Status()
+	}
+	h.refuse(w, r, status, err)
+}
+
 func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, answer *graphql.Response) {
 	media := negotiate(r.Header)
 	if media == mediaEvents {
 		media = mediaJSON
 	}
+	encoded, release, whole := h.encode(r.Context(), answer)
+	defer release()
+	if !whole {
+		status = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", "1")
+	}
 	w.Header().Set("Content-Type", media)
 	w.WriteHeader(status)
-	_, _ = w.Write(h.engine.encode(r.Context(), answer)) // fails only when the client has gone
+	_, _ = w.Write(encoded) // fails only when the client has gone
 }
 
 func (h *handler) untilStreamsEnd(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(h.streams, cancel)
 	return ctx, func() { stop(); cancel() }
-}
-
-// askerFrom reads the headers that every operation of the request is under.
-func askerFrom(r *http.Request) (asker, error) {
-	tenant, err := tenantFrom(r.Header)
-	if err != nil {
-		return asker{}, err
-	}
-	a := asker{tenant: tenant, canStream: wantsWebsocket(r) || wantsEvents(r)}
-	if tokens, named := r.Header[consistencyHeader]; named {
-		a.tokens, err = query.ParseTokens(strings.Join(tokens, ","))
-	}
-	return a, err
 }
 
 // tenantFrom reads the tenant that is named once or not at all: of two, a proxy may have checked the other one.

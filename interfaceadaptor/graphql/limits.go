@@ -13,7 +13,7 @@ import (
 
 const (
 	defaultPage   = 50
-	maxDepth      = 20   // the schema itself ends at 7; introspection goes deeper
+	maxDepth      = 20   // the schema itself ends at 8; introspection goes deeper
 	maxTokens     = 5000 // of GraphQL in one document
 	maxRootFields = 100  // each is a statement of its own
 )
@@ -33,7 +33,7 @@ func (limits) ExtensionName() string { return "limits" }
 // Validate implements [graphql.HandlerExtension].
 func (limits) Validate(graphql.ExecutableSchema) error { return nil }
 
-// MutateOperationContext implements [graphql.OperationContextMutator]; it changes nothing.
+// MutateOperationContext implements [graphql.OperationContextMutator]. It notes the complexity.
 func (l limits) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	m := meter{variables: operation.Variables, fragments: map[fragmentUse]measure{}}
 	total := m.selections(operation.Operation.SelectionSet, 1)
@@ -50,6 +50,7 @@ func (l limits) MutateOperationContext(_ context.Context, operation *graphql.Ope
 				"the operation's %s is %d, and %d is the most; ask for less at once, or for smaller pages", limit.what, limit.asked, limit.most)})
 		}
 	}
+	operation.Stats.SetExtension(complexityStat, total.cost)
 	return nil
 }
 

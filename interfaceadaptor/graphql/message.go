@@ -22,14 +22,16 @@ const (
 	typeComplete  = "complete"
 )
 
-// The codes that a WebSocket is closed with: of graphql-transport-ws, and 1001 of RFC 6455.
+// The codes that a WebSocket is closed with: of graphql-transport-ws, and 1001 and 1013 of RFC 6455.
 const (
-	closeGoingAway    websocket.StatusCode = 1001 // connect again
-	closeBadRequest   websocket.StatusCode = 4400
-	closeUnauthorized websocket.StatusCode = 4401
-	closeInitTimeout  websocket.StatusCode = 4408
-	closeDuplicate    websocket.StatusCode = 4409
-	closeTooManyInits websocket.StatusCode = 4429
+	closeGoingAway     websocket.StatusCode = 1001 // connect again
+	closeTryAgainLater websocket.StatusCode = 1013
+	closeBadRequest    websocket.StatusCode = 4400
+	closeUnauthorized  websocket.StatusCode = 4401
+	closeForbidden     websocket.StatusCode = 4403
+	closeInitTimeout   websocket.StatusCode = 4408
+	closeDuplicate     websocket.StatusCode = 4409
+	closeTooManyInits  websocket.StatusCode = 4429
 )
 
 const (
@@ -72,4 +74,21 @@ func cut(text string, most int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:most], "")
+}
+
+// encode writes the message as JSON. Its payload, which is JSON already and may be large, is copied once.
+func (m message) encode() ([]byte, error) {
+	id, err := json.Marshal(m.ID)
+	if err != nil {
+		return nil, err
+	}
+	var entries [][]byte
+	if m.ID != "" {
+		entries = append(entries, []byte(`"id":`), id)
+	}
+	entries = append(entries, []byte(`"type":`), []byte(`"`+m.Type+`"`))
+	if len(m.Payload) > 0 {
+		entries = append(entries, []byte(`"payload":`), m.Payload)
+	}
+	return object(entries), nil
 }

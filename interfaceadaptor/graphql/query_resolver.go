@@ -51,15 +51,15 @@ func (r queryResolver) GetThreads(ctx context.Context, userAccountID string, fir
 
 // GetMember resolves Query.getMember.
 func (r queryResolver) GetMember(ctx context.Context, threadID, userAccountID string) (model.Member, error) {
-	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
+	member, key, err := r.memberAndThread(ctx, userAccountID, threadID)
 	if err != nil {
 		return model.Member{}, err
 	}
-	found, err := r.queries.Member(ctx, key, viewer.User)
+	found, err := r.queries.Member(ctx, key, member)
 	if err != nil {
 		return model.Member{}, err
 	}
-	return model.NewMember(found), nil
+	return model.NewMembers(r.queries, key.Tenant, found)[0], nil
 }
 
 // GetMembers resolves Query.getMembers.
@@ -77,7 +77,7 @@ func (r queryResolver) GetMembers(ctx context.Context, threadID, userAccountID s
 		return nil, err
 	}
 	found, err := r.queries.MembersAfter(ctx, viewer, chat.ThreadID(key), n, last)
-	return each(found, model.NewMember), err
+	return model.NewMembers(r.queries, viewer.Tenant, found...), err
 }
 
 // GetMessage resolves Query.getMessage.
@@ -94,7 +94,7 @@ func (r queryResolver) GetMessage(ctx context.Context, messageID, userAccountID 
 	if err != nil {
 		return model.Message{}, err
 	}
-	return model.NewMessage(found), nil
+	return model.NewMessages(r.queries, viewer.Tenant, found)[0], nil
 }
 
 // GetMessages resolves Query.getMessages.
@@ -112,7 +112,7 @@ func (r queryResolver) GetMessages(ctx context.Context, threadID, userAccountID 
 		return nil, err
 	}
 	found, err := r.queries.MessagesAfter(ctx, viewer, chat.ThreadID(key), n, last)
-	return each(found, model.NewMessage), err
+	return model.NewMessages(r.queries, viewer.Tenant, found...), err
 }
 
 // Threads resolves Query.threads.

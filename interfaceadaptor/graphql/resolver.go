@@ -1,14 +1,9 @@
 package graphql
 
 import (
-	"context"
-
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/interfaceadaptor/graphql/model"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
@@ -26,24 +21,14 @@ func (r resolver) Query() generated.QueryResolver { return queryResolver{r} }
 // Thread implements [generated.ResolverRoot].
 func (r resolver) Thread() generated.ThreadResolver { return threadResolver{} }
 
+// Member implements [generated.ResolverRoot].
+func (r resolver) Member() generated.MemberResolver { return memberResolver{} }
+
+// Message implements [generated.ResolverRoot].
+func (r resolver) Message() generated.MessageResolver { return messageResolver{} }
+
 // Subscription implements [generated.ResolverRoot].
 func (r resolver) Subscription() generated.SubscriptionResolver { return subscriptionResolver{r} }
-
-// viewerOf is the viewer that an operation names.
-func viewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
-	user, err := parseID[ident.UserAccount]("userAccountId", userAccountID)
-	return query.Viewer{Tenant: askerOf(ctx).tenant, User: user}, err
-}
-
-// viewerAndThread is the viewer and the thread that an operation names.
-func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, usecase.Key, error) {
-	viewer, err := viewerOf(ctx, userAccountID)
-	if err != nil {
-		return viewer, usecase.Key{}, err
-	}
-	id, err := parseID[thread.Thread]("threadId", threadID)
-	return viewer, chat.ThreadKey(viewer.Tenant, id), err
-}
 
 // parseID reads an id that was given as the argument of the given name.
 func parseID[T any](argument, text string) (ident.Of[T], error) {

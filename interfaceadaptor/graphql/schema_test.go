@@ -14,7 +14,7 @@ import (
 func TestTheSchemaIsTheOneThatWasPromised(t *testing.T) {
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	var signatures []string
-	for _, name := range []string{"Query", "Subscription", "Thread", "Member", "Message"} {
+	for _, name := range []string{"Query", "Subscription", "Thread", "Member", "Message", "Account"} {
 		for _, field := range schema.Types[name].Fields {
 			if strings.HasPrefix(field.Name, "__") {
 				continue
@@ -37,6 +37,7 @@ Query.getMember(threadId: ID!, userAccountId: ID!): Member!
 Query.getMembers(threadId: ID!, userAccountId: ID!, first: Int = 50, after: String): [Member!]!
 Query.getMessage(messageId: ID!, userAccountId: ID!): Message!
 Query.getMessages(threadId: ID!, userAccountId: ID!, first: Int = 100, after: String): [Message!]!
+Query.getAccount(accountId: ID!): Account!
 Query.threads(userAccountId: ID!, first: Int, after: String, last: Int, before: String): ThreadConnection!
 Subscription.threadChanged(threadId: ID!, userAccountId: ID!): Thread!
 Thread.id(): ID!
@@ -50,15 +51,23 @@ Thread.messages(first: Int, after: String, last: Int, before: String): MessageCo
 Member.id(): ID!
 Member.threadId(): ID!
 Member.userAccountId(): ID!
+Member.account(): Account
 Member.role(): Role!
 Member.createdAt(): Time!
 Member.updatedAt(): Time!
 Message.id(): ID!
 Message.threadId(): ID!
 Message.userAccountId(): ID!
+Message.sender(): Account
 Message.text(): String!
 Message.createdAt(): Time!
-Message.updatedAt(): Time!`), "\n")
+Message.updatedAt(): Time!
+Account.id(): ID!
+Account.name(): String!
+Account.closed(): Boolean!
+Account.version(): Int!
+Account.createdAt(): Time!
+Account.updatedAt(): Time!`), "\n")
 	if got := strings.Join(signatures, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", got)
 	}

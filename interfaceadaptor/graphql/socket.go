@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/interfaceadaptor/access"
 )
 
 const maxUnanswered = 2 // pings, before a client is taken for gone
@@ -24,6 +25,7 @@ type socket struct {
 	conn         *websocket.Conn
 	headers      http.Header  // of the handshake
 	initialized  func()       // to be called with connection_init
+	leave        func()       // gives the room of the account back
 	acknowledged bool         // connection_init has come; of the reading goroutine
 	unanswered   atomic.Int32 // pings
 	closing      atomic.Bool  // nothing is sent any more but the close frame
@@ -40,7 +42,7 @@ type violation struct {
 }
 
 func newSocket(ctx context.Context, h *handler, conn *websocket.Conn, headers http.Header, initialized func()) *socket {
-	s := &socket{handler: h, conn: conn, headers: headers, initialized: initialized, operations: map[string]*running{}}
+	s := &socket{handler: h, conn: conn, headers: headers, initialized: initialized, leave: func() {}, operations: map[string]*running{}}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	return s
 }
@@ -57,6 +59,7 @@ func (s *socket) serve() {
 		s.cancel()
 		_ = s.conn.CloseNow()
 		s.goroutines.Wait()
+		s.leave()
 	}()
 	for {
 		// Not under a context: its end would cut the connection without a close frame.
@@ -109,30 +112,83 @@ func (s *socket) receive(m message) *violation {
 	return nil
 }
 
-// initialize takes connection_init. Browsers can't set headers on a WebSocket: they name the tenant in its payload.
+// initialize takes connection_init. Browsers can't set headers on a WebSocket: they name tenant and token in its payload.
 func (s *socket) initialize(payload json.RawMessage) *violation {
 	if s.acknowledged {
 		return &violation{closeTooManyInits, "Too many initialisation requests"}
 	}
 	said, _ := readObject("payload", payload) // which it is: see readMessage
-	a := askerOf(s.ctx)
-	if named, ok := said[tenantHeader]; ok {
-		code, isText := named.(string)
-		tenant, err := parseTenant(code)
-		if header := a.tenant; err == nil && (!isText || header.String() != "" && header != tenant) {
-			err = &ident.InvalidError{Field: tenantHeader, Reason: "must be a text, and the same in the header and in connection_init"}
-		}
-		if err != nil {
-			return &violation{closeBadRequest, codeBadInput + ": " + err.Error()}
-		}
-		a.tenant = tenant
+	a, err := tenantIn(said, askerOf(s.ctx))
+	if err == nil {
+		a, err = s.admitSocket(a, said)
 	}
+	if err != nil {
+		return violationOf(err)
+	}
+	leave, ok := s.handler.connections.enterAccount(a.principal.Client())
+	if !ok {
+		return violationOf(&refusal{codeTooManyRequests, "as many connections of this account are open as it may have"})
+	}
+	s.leave = leave
 	s.ctx = withAsker(s.ctx, a)
 	s.acknowledged = true
 	s.initialized()
 	s.send(message{Type: typeAck})
 	s.goroutines.Go(s.keepAlive)
+	if expires := a.principal.Expires(); !expires.IsZero() {
+		s.goroutines.Go(func() { s.expire(expires) })
+	}
 	return nil
+}
+
+// tenantIn is the asker in the tenant that the payload of connection_init names.
+func tenantIn(payload map[string]any, a asker) (asker, error) {
+	named, ok := payload[tenantHeader]
+	if !ok {
+		return a, nil
+	}
+	code, isText := named.(string)
+	tenant, err := parseTenant(code)
+	if header := a.tenant; err == nil && (!isText || header.String() != "" && header != tenant) {
+		err = &ident.InvalidError{Field: tenantHeader, Reason: "must be a text, and the same in the header and in connection_init"}
+	}
+	a.tenant = tenant
+	return a, err
+}
+
+// violationOf is what a connection is closed for whose connection_init is not accepted.
+func violationOf(err error) *violation {
+	var denied *access.Refusal
+	var full *refusal
+	switch {
+	case errors.As(err, &denied):
+		code := map[access.Reason]websocket.StatusCode{
+			access.NotAuthenticated: closeUnauthorized,
+			access.NotAllowed:       closeForbidden,
+			access.TooMany:          closeTryAgainLater,
+			access.NotNow:           closeTryAgainLater,
+		}[denied.Reason]
+		return &violation{code, denials[denied.Reason] + ": " + denied.Detail}
+	case errors.As(err, &full):
+		return &violation{closeTryAgainLater, full.code + ": " + full.message}
+	}
+	return &violation{closeBadRequest, codeBadInput + ": " + err.Error()}
+}
+
+// expire closes the connection when its token ends, after its subscriptions have been told. It is not closed with 4401,
+// which clients take for the end: they are to connect again with a new token.
+func (s *socket) expire(at time.Time) {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.ctx.Done():
+		return
+	}
+	for _, op := range s.runningNow() {
+		<-op.ended
+	}
+	s.close(violation{closeForbidden, codeUnauthenticated + ": the token has expired; connect again with a new one"})
 }
 
 // keepAlive sends pings, and cuts the connection of a client that does not answer them.
@@ -164,7 +220,7 @@ func (s *socket) write(m message) {
 	if s.closing.Load() {
 		return
 	}
-	raw, err := json.Marshal(m)
+	raw, err := m.encode()
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 		defer cancel()

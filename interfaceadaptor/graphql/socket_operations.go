@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 )
 
-const (
-	maxOperations     = 100 // at once on one WebSocket
-	tooManyOperations = "100 operations run on this connection, which is the most; end one of them, or open another connection"
-)
+const tooManyOperations = "%d operations run on this connection, which is the most; end one of them, or open another connection"
 
 // running is an operation.
 type running struct {
@@ -31,8 +30,12 @@ func (s *socket) subscribe(id string, payload json.RawMessage) *violation {
 	switch {
 	case exists:
 		return &violation{closeDuplicate, fmt.Sprintf("Subscriber for %s already exists", cut(id, maxQuoted))}
-	case count >= maxOperations:
-		s.refuse(id, s.handler.presenter.response(s.ctx, &refusal{codeTooManyOperations, tooManyOperations}))
+	case count >= s.handler.settings.OperationLimit:
+		s.refuse(id, s.handler.presenter.response(s.ctx, &refusal{codeTooManyOperations, fmt.Sprintf(tooManyOperations, count)}))
+		return nil
+	}
+	if err := s.mayAsk(); err != nil {
+		s.refuse(id, s.handler.presenter.response(s.ctx, err))
 		return nil
 	}
 	params, err := paramsFromJSON("payload", payload)
@@ -48,6 +51,15 @@ func (s *socket) subscribe(id string, payload json.RawMessage) *violation {
 	}
 	s.start(id, operation)
 	return nil
+}
+
+// mayAsk refuses an operation of somebody who asks too often, or has not received what they asked for before.
+func (s *socket) mayAsk() error {
+	a := askerOf(s.ctx)
+	if err := s.handler.settings.Gate.Spend(a.principal); err != nil {
+		return err
+	}
+	return s.handler.settings.Gate.Room(a.client)
 }
 
 // refuse tells that an operation has not begun. Its id is free.
@@ -69,7 +81,9 @@ func (s *socket) start(id string, operation *graphql.OperationContext) {
 		defer close(op.ended)
 		defer cancel()
 		s.handler.engine.run(ctx, operation, func(answer *graphql.Response) bool {
-			return s.sendOf(ctx, message{ID: id, Type: typeNext, Payload: s.handler.engine.encode(ctx, answer)})
+			encoded, release, whole := s.handler.encode(ctx, answer)
+			defer release()
+			return s.sendOf(ctx, message{ID: id, Type: typeNext, Payload: encoded}) && whole
 		})
 		s.complete(ctx, id)
 	})
@@ -110,4 +124,11 @@ func (s *socket) end(id string) {
 	if exists {
 		<-op.ended
 	}
+}
+
+// runningNow are the operations that have not ended.
+func (s *socket) runningNow() []*running {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.operations))
 }

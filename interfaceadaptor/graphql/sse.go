@@ -25,32 +25,42 @@ func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 		return
 	}
 	defer leave()
+	leaveAccount, ok := h.connections.enterAccount(askerOf(r.Context()).principal.Client())
+	if !ok {
+		w.Header().Set("Retry-After", "1")
+		h.refuse(w, r, http.StatusTooManyRequests, &refusal{codeTooManyRequests, "as many connections of this account are open as it may have"})
+		return
+	}
+	defer leaveAccount()
 	ctx, cancel := h.untilStreamsEnd(r.Context())
 	defer cancel()
 	stream := eventWriter{w, http.NewResponseController(w)}
 	if err := stream.begin(); err != nil {
 		return
 	}
-	answers := make(chan []byte)
+	answers := make(chan event)
 	go func() {
 		defer close(answers)
 		h.produce(ctx, params, answers)
 	}()
 	defer func() {
 		cancel()
-		for range answers { // until the producer has ended
+		for answer := range answers { // until the producer has ended
+			answer.sent()
 		}
 	}()
 	stream.copy(ctx, answers, h.settings.KeepAlive)
 }
 
 // produce runs the operation and sends its answers as JSON, until ctx ends.
-func (h *handler) produce(ctx context.Context, params *graphql.RawParams, answers chan<- []byte) {
+func (h *handler) produce(ctx context.Context, params *graphql.RawParams, answers chan<- event) {
 	send := func(answer *graphql.Response) bool {
+		encoded, release, whole := h.encode(ctx, answer)
 		select {
-		case answers <- h.engine.encode(ctx, answer):
-			return true
+		case answers <- event{encoded, release}:
+			return whole
 		case <-ctx.Done():
+			release()
 			return false
 		}
 	}
@@ -60,6 +70,12 @@ func (h *handler) produce(ctx context.Context, params *graphql.RawParams, answer
 		return
 	}
 	h.engine.run(ctx, operation, send)
+}
+
+// event is an answer to be sent.
+type event struct {
+	data []byte
+	sent func() // gives back what it takes of the client's share
 }
 
 // eventWriter writes events, each within its time.
@@ -75,11 +91,11 @@ func (e eventWriter) begin() error {
 	if err := e.controller.SetReadDeadline(time.Time{}); err != nil {
 		return fmt.Errorf("lift the time limit of the request: %w", err)
 	}
-	return e.write(": hello\n\n")
+	return e.write([]byte(": hello\n\n"))
 }
 
 // copy writes answers until there are no more, or nobody to take them.
-func (e eventWriter) copy(ctx context.Context, answers <-chan []byte, keepAlive time.Duration) {
+func (e eventWriter) copy(ctx context.Context, answers <-chan event, keepAlive time.Duration) {
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
 	for {
@@ -88,15 +104,16 @@ func (e eventWriter) copy(ctx context.Context, answers <-chan []byte, keepAlive 
 		case answer, more := <-answers:
 			switch {
 			case more:
-				err = e.write("event: next\ndata: " + string(answer) + "\n\n")
+				err = e.write([]byte("event: next\ndata: "), answer.data, []byte("\n\n"))
+				answer.sent()
 			case ctx.Err() == nil:
-				_ = e.write("event: complete\ndata:\n\n")
+				_ = e.write([]byte("event: complete\ndata:\n\n"))
 				return
 			default:
 				return
 			}
 		case <-alive.C:
-			err = e.write(": still here\n\n")
+			err = e.write([]byte(": still here\n\n"))
 		case <-ctx.Done():
 			return
 		}
@@ -106,12 +123,14 @@ func (e eventWriter) copy(ctx context.Context, answers <-chan []byte, keepAlive 
 	}
 }
 
-func (e eventWriter) write(text string) error {
+func (e eventWriter) write(parts ...[]byte) error {
 	if err := e.controller.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
-	if _, err := e.w.Write([]byte(text)); err != nil {
-		return err
+	for _, part := range parts {
+		if _, err := e.w.Write(part); err != nil {
+			return err
+		}
 	}
 	return e.controller.Flush()
 }

@@ -15,19 +15,16 @@ func (r subscriptionResolver) ThreadChanged(ctx context.Context, threadID, userA
 	if err != nil {
 		return nil, err
 	}
+	subscription := subscriptionOf(ctx)
 	changes := make(chan model.Thread)
 	go func() {
 		defer close(changes)
 		for changed, err := range r.queries.ThreadChanges(ctx, viewer, chat.ThreadID(key)) {
 			if err != nil {
-				if end, ok := ctx.Value(endingKey{}).(*ending); ok {
-					end.err = r.presenter.present(ctx, resolverError{err})
-				}
+				subscription.ended = r.presenter.present(ctx, resolverError{err})
 				return
 			}
-			select {
-			case changes <- model.NewThread(changed, model.NewSiblings(r.queries, viewer.Tenant, changed)):
-			case <-ctx.Done():
+			if !send(ctx, subscription, changes, model.NewThread(changed, model.NewSiblings(r.queries, viewer.Tenant, changed))) {
 				return
 			}
 		}

@@ -17,11 +17,11 @@ func (threadResolver) Members(ctx context.Context, t *model.Thread, first *int, 
 	if err != nil {
 		return model.MemberConnection{}, err
 	}
-	page, err := t.Siblings.Members(ctx, t.Key, asked)
+	page, accounts, err := t.Siblings.Members(ctx, t.Key, asked)
 	if err != nil {
 		return model.MemberConnection{}, err
 	}
-	return model.NewConnection(model.MemberList, page, model.NewMember), nil
+	return model.NewConnection(model.MemberList, page, func(m query.Member) model.Member { return model.NewMember(m, accounts) }), nil
 }
 
 // Messages resolves Thread.messages.
@@ -30,11 +30,11 @@ func (threadResolver) Messages(ctx context.Context, t *model.Thread, first *int,
 	if err != nil {
 		return model.MessageConnection{}, err
 	}
-	page, err := t.Siblings.Messages(ctx, t.Key, asked)
+	page, accounts, err := t.Siblings.Messages(ctx, t.Key, asked)
 	if err != nil {
 		return model.MessageConnection{}, err
 	}
-	return model.NewConnection(model.MessageList, page, model.NewMessage), nil
+	return model.NewConnection(model.MessageList, page, func(m query.Message) model.Message { return model.NewMessage(m, accounts) }), nil
 }
 
 // eitherWay is the page at one of the ends of a range between two cursors.

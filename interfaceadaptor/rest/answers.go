@@ -36,6 +36,16 @@ func messageAnswerOf(r command.Result) messageAnswer {
 	return messageAnswer{threadAnswerOf(r), r.About[chat.AnswerMessage]}
 }
 
+// AccountAnswer is the answer to a command on an account.
+type AccountAnswer struct {
+	AccountID string `json:"account_id" doc:"The account: the id of its user account, which is the executor's." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
+	Version   uint64 `json:"version" doc:"The account's version after the command: 1, 2, 3 and so on." minimum:"1" example:"2"`
+}
+
+func accountAnswerOf(r command.Result) AccountAnswer {
+	return AccountAnswer{AccountID: r.Key.ID, Version: r.Version}
+}
+
 type snapshotAnswer struct {
 	ThreadID        string `json:"thread_id" doc:"The thread." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 	SnapshotVersion uint64 `json:"snapshot_version" doc:"The version of the state that was stored." minimum:"1" example:"7"`

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
@@ -27,14 +29,18 @@ func newSystem(t *testing.T) system {
 	t.Helper()
 	gateway := dynamodbtest.New(t)
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
-	service := command.NewService(chat.Threads(), threads, command.Settings{})
+	accounts := chatstore.NewAccountRepository(gateway, repository.Settings{})
+	onThreads := command.NewService(chat.Threads(), threads, command.Settings{})
+	onAccounts := command.NewService(chat.Accounts(), accounts, command.Settings{})
 	t.Cleanup(func() {
-		service.Drain()
-		if err := threads.Close(context.WithoutCancel(t.Context())); err != nil {
+		onThreads.Drain()
+		onAccounts.Drain()
+		ctx := context.WithoutCancel(t.Context())
+		if err := errors.Join(threads.Close(ctx), accounts.Close(ctx)); err != nil {
 			t.Error(err)
 		}
 	})
-	return system{handlerOf(service, io.Discard), gateway}
+	return system{handlerOf(rest.Services{Threads: onThreads, Accounts: onAccounts}, io.Discard), gateway}
 }
 
 // do has a command done and checks what every success carries.
@@ -42,14 +48,18 @@ func (s system) do(t testing.TB, path string, body fields, extra headers) answer
 	t.Helper()
 	a := post(t, s, path, body, extra)
 	status := http.StatusOK
-	if path == "/threads/create" {
+	token := a.text("thread_id")
+	if account := a.text("account_id"); account != "" {
+		token = "account-" + account
+	}
+	if path == "/threads/create" || path == "/accounts/register" {
 		status = http.StatusCreated
 	}
 	version, err := json.Marshal(a.body["version"])
 	if a.status != status || err != nil {
 		t.Fatalf("%s: %d %s %v", path, a.status, a.raw, err)
 	}
-	if a.header.Get("ETag") != `"`+string(version)+`"` || a.header.Get("Consistency-Token") != a.text("thread_id")+":"+string(version) ||
+	if a.header.Get("ETag") != `"`+string(version)+`"` || a.header.Get("Consistency-Token") != token+":"+string(version) ||
 		a.header.Get("X-Request-Id") == "" || a.header.Get("Content-Type") != "application/json" {
 		t.Errorf("%s: %s with %v", path, a.raw, a.header)
 	}

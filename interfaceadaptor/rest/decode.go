@@ -38,9 +38,9 @@ func (invalidBody) Error() string { return "the request has invalid fields" }
 func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
 // decode reads a body from raw, which [isJSON], and what its fields say in canonical form: the same for every way in which it
-// can be sent. The error is an [invalidBody] with everything that is wrong: first in the fields, in their order, then the
-// members that are no fields.
-func (s shape[B]) decode(raw []byte) (body B, said map[string]string, err error) {
+// can be sent. absent has the values of fields that may be left out. The error is an [invalidBody] with everything that is
+// wrong: first in the fields, in their order, then the members that are no fields.
+func (s shape[B]) decode(raw []byte, absent map[string]json.RawMessage) (body B, said map[string]string, err error) {
 	members, ok := membersOf(raw)
 	if !ok {
 		return body, nil, invalidBody{{"body", "must be a JSON object"}}
@@ -51,7 +51,11 @@ func (s shape[B]) decode(raw []byte) (body B, said map[string]string, err error)
 	for _, f := range s {
 		name := f.Tag.Get("json")
 		value := into.FieldByIndex(f.Index).Addr().Interface().(field)
-		if err := readField(value, members.take(name)); err != nil {
+		given := members.take(name)
+		if left, optional := absent[name]; optional && len(given) == 0 {
+			given = []json.RawMessage{left}
+		}
+		if err := readField(value, given); err != nil {
 			invalid = append(invalid, FieldError{"body." + name, err.Error()})
 		}
 		said[name] = value.canonical()

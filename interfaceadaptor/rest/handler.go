@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+
+	"example.com/threads/interfaceadaptor/access"
 )
 
 // Settings are what the handler is told by the program that it runs in.
@@ -18,8 +20,8 @@ type Settings struct {
 	Log *slog.Logger
 	// Timeout is how long a request may take before it is answered with 503.
 	Timeout time.Duration
-	// TrustedProxies are believed about the client's address.
-	TrustedProxies Proxies
+	// Gate lets requests in.
+	Gate *access.Gate
 	// Alive, Ready and Metrics answer /health/alive, /health/ready and /metrics.
 	Alive, Ready, Metrics http.Handler
 	// Around goes around every route; it can ask [Route] afterwards.
@@ -33,10 +35,10 @@ type api struct {
 
 // NewHandler returns the HTTP API. Every request must come with a usable X-Request-Id, and answers are to be kept by nobody
 // unless they say so; infrastructure/httpserver sees to both.
-func NewHandler(threads Threads, settings Settings) http.Handler {
+func NewHandler(services Services, settings Settings) http.Handler {
 	a := &api{settings: settings, headers: requestHeaders()}
 	router := chi.NewRouter()
-	router.Use(settings.Around, secure, middleware.GetHead)
+	router.Use(settings.Around, middleware.GetHead)
 	unrouted := func(w http.ResponseWriter, r *http.Request) {
 		methods := allowed(router, r.URL.Path)
 		if methods == "" { // chi takes a method that it does not know for one that the path does not allow
@@ -49,15 +51,21 @@ func NewHandler(threads Threads, settings Settings) http.Handler {
 	router.NotFound(unrouted)
 	router.MethodNotAllowed(unrouted)
 
-	table := operations(threads)
+	table := operations(services)
 	for _, op := range table {
 		router.Post(op.path, a.serve(op))
 	}
 	router.Method(http.MethodGet, "/health/alive", settings.Alive)
 	router.Method(http.MethodGet, "/health/ready", settings.Ready)
 	router.Method(http.MethodGet, "/metrics", settings.Metrics)
-	router.Get("/", home(settings.Source))
-	router.Get("/openapi.json", serveJSON(document(settings.Source, table, a.headers)))
+	router.Get("/", home(settings.Source, settings.Gate.IsOpen()))
+	doc := document(settings.Source, table, a.headers)
+	if settings.Gate.IsOpen() {
+		doc.Info.Description = "**" + access.OpenWarning + "** " + doc.Info.Description
+	} else {
+		askForTokens(doc, table)
+	}
+	router.Get("/openapi.json", serveJSON(doc))
 	routeDocs(router)
 	return router
 }
@@ -68,14 +76,6 @@ func Route(r *http.Request) string {
 		return route.RoutePattern()
 	}
 	return ""
-}
-
-// secure keeps browsers from loading anything for an answer, and from embedding it; pages that need more say so.
-func secure(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		next.ServeHTTP(w, r)
-	})
 }
 
 func allowed(router chi.Router, path string) string {

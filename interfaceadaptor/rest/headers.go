@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/usecase"
 )
 
@@ -25,12 +26,14 @@ const (
 	consistencyToken   = "Consistency-Token"
 	idempotentReplayed = "Idempotent-Replayed"
 	retryAfter         = "Retry-After"
+	wwwAuthenticate    = "WWW-Authenticate"
 )
 
 const visibleASCII = `^[!-~]{1,128}$`
 
-// conditions are what the headers of a request say.
+// conditions are who asks, and what the headers of a request say.
 type conditions struct {
+	principal      access.Principal
 	caller         usecase.Caller // without the executor, which is in the body
 	ifVersion      uint64
 	idempotencyKey string
@@ -50,7 +53,7 @@ func requestHeaders() []requestHeader {
 	return []requestHeader{
 		{
 			name: tenantCode, example: "acme",
-			description: "Whose threads these are; without it, those of the tenant with the empty code.",
+			description: "Whose threads and accounts these are; without it, those of the tenant with the empty code.",
 			expected:    "1 to 32 characters out of a-z, 0-9 and -",
 			pattern:     regexp.MustCompile(`^[a-z0-9-]{1,32}$`),
 			read: func(c *conditions, value string) (err error) {

@@ -7,19 +7,25 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+
+	"example.com/threads/interfaceadaptor/access"
 )
 
 // home answers / with what the service is: a page for browsers, JSON for everybody else.
-func home(service string) http.HandlerFunc {
+func home(service string, open bool) http.HandlerFunc {
 	page := template.Must(template.ParseFS(pageFiles, "page/home.html"))
 	asJSON := serveJSON(homeAnswer{Service: service, Docs: "/docs", OpenAPI: "/openapi.json", Health: "/health/ready", Metrics: "/metrics"})
+	shown := struct{ Service, Warning string }{Service: service}
+	if open {
+		shown.Warning = access.OpenWarning
+	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 			asJSON(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = page.Execute(w, service) // fails only when the client has gone
+		_ = page.Execute(w, shown) // fails only when the client has gone
 	}
 }
 

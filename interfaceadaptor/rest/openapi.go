@@ -40,6 +40,7 @@ func document(service string, table []operation, headers []requestHeader) *huma.
 		Components: &huma.Components{Schemas: schemas},
 		Tags: []*huma.Tag{
 			{Name: "threads", Description: "Commands on threads, their members and their messages."},
+			{Name: "accounts", Description: "Commands of user accounts on the account that gives them a name."},
 			{Name: "operation", Description: "For those who run the service."},
 		},
 	}
@@ -53,11 +54,12 @@ func document(service string, table []operation, headers []requestHeader) *huma.
 }
 
 func describe(schemas huma.Registry, op operation, headers []requestHeader) *huma.Operation {
+	tag, _, _ := strings.Cut(op.path[1:], "/")
 	described := &huma.Operation{
 		Method:      http.MethodPost,
 		Path:        op.path,
-		OperationID: strings.TrimPrefix(op.path, "/threads/"),
-		Tags:        []string{"threads"},
+		OperationID: strings.ReplaceAll(strings.TrimPrefix(op.path[1:], "threads/"), "/", "_"),
+		Tags:        []string{tag},
 		Summary:     op.summary,
 		Description: op.description,
 		RequestBody: &huma.RequestBody{
@@ -103,6 +105,7 @@ func problemsOf(op operation) []*Problem {
 		newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes"),
 		newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as application/json in UTF-8, not encoded otherwise"),
 		invalidFields([]FieldError{{"body.executor_id", "is required"}}),
+		newProblem(http.StatusTooManyRequests, tooManyRequests, "this address has sent more than 100 requests a second; send fewer, and try again later"),
 		problemOf(usecase.ErrUnavailable),
 		problemOf(fmt.Errorf("anything else")),
 		newProblem(http.StatusInternalServerError, storeInconsistent, inconsistent),
@@ -152,10 +155,11 @@ func describeAnswerHeaders(op operation) map[string]*huma.Param {
 func describeHeaders(names ...string) map[string]*huma.Param {
 	all := map[string]*huma.Param{
 		requestID:          {Description: "The request's id: the client's, or one that the server made.", Example: "b7f2c0de"},
-		etag:               {Description: "The thread's version, for If-Match.", Example: `"7"`},
+		etag:               {Description: "The version of the thread or account, for If-Match.", Example: `"7"`},
 		consistencyToken:   {Description: "Names the version to the read API: an answer that was asked for with it shows the command's effect.", Example: exampleID + ":7"},
 		idempotentReplayed: {Description: "The first answer again: the command was applied before, with the same Idempotency-Key.", Example: "true"},
-		retryAfter:         {Description: "With `store_unavailable` and `concurrent_update`: seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},
+		retryAfter:         {Description: "Seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},
+		wwwAuthenticate:    {Description: "What the token lacks (RFC 6750).", Example: `Bearer realm="threads"`},
 	}
 	described := map[string]*huma.Param{}
 	for _, name := range names {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
@@ -30,16 +31,21 @@ var contract = map[string]struct{ body, answer string }{
 	"/threads/edit_message":       {"executor_id message_id text thread_id", "message_id thread_id version"},
 	"/threads/delete_message":     {"executor_id message_id thread_id", "message_id thread_id version"},
 	"/threads/snapshot":           {"executor_id thread_id", "snapshot_version thread_id"},
+	"/accounts/register":          {"executor_id name", "account_id version"},
+	"/accounts/rename":            {"executor_id name", "account_id version"},
+	"/accounts/close":             {"executor_id", "account_id version"},
 }
 
-// nobody does nothing.
-type nobody struct{}
+// nobodies do nothing.
+var nobodies = Services{Threads: nobody[thread.Command]{}, Accounts: nobody[account.Command]{}}
 
-func (nobody) Handle(context.Context, command.Request[thread.Command]) (command.Result, error) {
+type nobody[C any] struct{}
+
+func (nobody[C]) Handle(context.Context, command.Request[C]) (command.Result, error) {
 	return command.Result{}, errors.New("nobody is there")
 }
 
-func (nobody) Snapshot(context.Context, usecase.Caller, string) (uint64, error) {
+func (nobody[C]) Snapshot(context.Context, usecase.Caller, string) (uint64, error) {
 	return 0, errors.New("nobody is there")
 }
 
@@ -57,7 +63,7 @@ func (n tree) at(path ...string) tree {
 func served(t *testing.T) tree {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	serveJSON(document("write-api", operations(nobody{}), requestHeaders()))(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
+	serveJSON(document("write-api", operations(nobodies), requestHeaders()))(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
 	var doc tree
 	if err := json.Unmarshal(recorder.Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)
@@ -77,7 +83,7 @@ func TestTheDocumentCoversTheContract(t *testing.T) {
 	for path, want := range contract {
 		op := doc.at("paths", path, "post")
 		success := "200"
-		if path == "/threads/create" {
+		if path == "/threads/create" || path == "/accounts/register" {
 			success = "201"
 		}
 		if got := schema(op.at("requestBody"), mediaJSON); got != want.body {
@@ -120,6 +126,7 @@ func TestTheDocumentTellsEveryCode(t *testing.T) {
 	}
 	for _, code := range []string{
 		"malformed_request", "thread_not_found", "message_not_found", "member_not_found", "not_a_member", "not_an_admin", "not_the_sender",
+		"account_not_found", "account_exists", "account_closed",
 		"thread_deleted", "already_a_member", "name_unchanged", "role_unchanged", "text_unchanged", "last_admin", "concurrent_update",
 		"version_mismatch", "body_too_large", "unsupported_media_type", "invalid_request", "idempotency_key_reused", "store_unavailable", "store_inconsistent",
 		"expectation_failed", "headers_too_large",
@@ -174,9 +181,9 @@ func TestTheDocumentIsWhole(t *testing.T) {
 // TestExamplesAreTaken makes each operation's body from the examples of its fields and decodes it, as it is and as its
 // schema sees it.
 func TestExamplesAreTaken(t *testing.T) {
-	doc := document("write-api", operations(nobody{}), requestHeaders())
+	doc := document("write-api", operations(nobodies), requestHeaders())
 	schemas := doc.Components.Schemas
-	for _, op := range operations(nobody{}) {
+	for _, op := range operations(nobodies) {
 		schema := schemas.Schema(op.perform.body, false, "")
 		example := map[string]any{}
 		for name, property := range schema.Properties {

@@ -1,9 +1,12 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/access"
 )
 
 // operation is something that clients can ask for. All operations are served by [api.serve] and described by
@@ -14,8 +17,9 @@ type operation struct {
 	description string
 	status      int // of success; 0: 200
 	perform     performer
-	rejections  []error  // those of the domain that can come back
-	without     []string // request headers that make no sense here: one that carries a condition is refused
+	rejections  []error      // those of the domain that can come back
+	scope       access.Scope // that a token needs; empty: access.Write
+	without     []string     // request headers that make no sense here: one that carries a condition is refused
 }
 
 // What the operations on a thread are rejected for, whatever they are.
@@ -24,7 +28,12 @@ var (
 	byAdmins  = append(byMembers[:3:3], thread.ErrNotAdmin)
 )
 
-func operations(threads Threads) []operation {
+// operations is the table of all operations.
+func operations(services Services) []operation {
+	return slices.Concat(onThreads(services.Threads), onAccounts(services.Accounts))
+}
+
+func onThreads(threads Threads) []operation {
 	return []operation{
 		{
 			path: "/threads/create", status: http.StatusCreated, summary: "Create a thread",
@@ -85,10 +94,13 @@ func operations(threads Threads) []operation {
 			description: "Stores the thread's latest state, for it to be loaded from. An operation, not a command: no event follows and no version. Sending it again is harmless.",
 			perform:     snapshot(threads),
 			rejections:  []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted},
+			scope:       access.Operate,
 			without:     []string{ifMatch, idempotencyKey},
 		},
 	}
 }
+
+func (o operation) needs() access.Scope { return cmp.Or(o.scope, access.Write) }
 
 func (o operation) successStatus() int {
 	if o.status == 0 {

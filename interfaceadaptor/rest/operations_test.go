@@ -9,34 +9,44 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
+	"example.com/threads/domain/writing"
 	"example.com/threads/tests/sealed"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
 )
 
-// taker remembers the last request.
-type taker struct {
-	nobody
-	request command.Request[thread.Command]
+// request is the last request that a service got, whatever the command is of.
+type request struct {
+	command           any
+	caller            usecase.Caller
+	id, name, content string
+	begins            bool
 }
 
-func (k *taker) Handle(_ context.Context, r command.Request[thread.Command]) (command.Result, error) {
-	k.request = r
+// taker remembers the last request.
+type taker[C any] struct {
+	nobody[C]
+	last *request
+}
+
+func (k taker[C]) Handle(_ context.Context, r command.Request[C]) (command.Result, error) {
+	*k.last = request{r.Command, r.Caller, r.ID, r.Name, r.Content, r.Begins}
 	return command.Result{About: map[string]string{}}, nil
 }
 
 // asked performs each operation that stands for a command with a body of its own, and gives the request to see.
-func asked(t *testing.T, see func(op operation, r command.Request[thread.Command])) {
+func asked(t *testing.T, see func(op operation, r request)) {
 	t.Helper()
 	const id = `"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 	values := map[string]string{
 		"executor_id": id, "thread_id": id, "user_account_id": id, "message_id": id, "name": `" tea "`, "text": `"hello"`, "role": `"Admin"`,
 	}
-	k := &taker{}
-	for _, op := range operations(k) {
+	var last request
+	for _, op := range operations(Services{taker[thread.Command]{last: &last}, taker[account.Command]{last: &last}}) {
 		if !op.perform.versioned {
 			continue
 		}
@@ -51,39 +61,57 @@ func asked(t *testing.T, see func(op operation, r command.Request[thread.Command
 		if err != nil {
 			t.Fatalf("%s: %v", op.path, err)
 		}
-		see(op, k.request)
+		see(op, last)
 	}
 }
 
 func TestEveryCommandHasAnOperation(t *testing.T) {
-	var served []string
-	asked(t, func(_ operation, r command.Request[thread.Command]) { served = append(served, sealed.Name(r.Command)) })
-	sealed.Check(t, "commands that an operation stands for", sealed.Types(t, "example.com/threads/domain/thread", "name"), served)
+	served := map[string][]string{}
+	asked(t, func(_ operation, r request) {
+		aggregate, _, _ := strings.Cut(r.name, ".")
+		served[aggregate] = append(served[aggregate], sealed.Name(r.command))
+	})
+	// Nobody asks for a withdrawal: a process manager sends it.
+	served["thread"] = append(served["thread"], sealed.Name(thread.Withdraw{}))
+	for aggregate, names := range served {
+		sealed.Check(t, aggregate+" commands that an operation stands for", sealed.Types(t, "example.com/threads/domain/"+aggregate, "name"), names)
+	}
 }
 
 // Clients read in the document what an operation can be rejected for: what the domain says, no less and no more.
 func TestRejectionsAreDescribed(t *testing.T) {
 	met := map[string]map[string]bool{}
-	for _, step := range threadtest.Sample() {
-		name := thread.CommandName(step.Command)
+	meet := func(name string, err error) {
+		var rejection *ident.Rejection
 		if met[name] == nil {
 			met[name] = map[string]bool{}
 		}
-		var rejection *ident.Rejection
-		if errors.As(step.Err, &rejection) {
+		if errors.As(err, &rejection) {
 			met[name][rejection.Code()] = true
+		}
+	}
+	for _, step := range threadtest.Sample() {
+		meet(thread.CommandName(step.Command), step.Err)
+	}
+	tea := writing.RecordedName("tea")
+	registered := account.Account{}.Apply(account.Registered{Name: tea})
+	for _, state := range []account.Account{{}, registered, registered.Apply(account.Closed{})} {
+		for _, c := range []account.Command{account.Register{Name: tea}, account.Rename{Name: tea}, account.Close{}} {
+			meet(account.CommandName(c), second(account.Decide(state, c)))
 		}
 	}
 	// A creation makes the id of its thread, so that there is none yet.
 	delete(met["thread.Create"], thread.ErrThreadExists.Code())
-	asked(t, func(op operation, r command.Request[thread.Command]) {
+	asked(t, func(op operation, r request) {
 		var described []string
 		for _, err := range op.rejections {
 			described = append(described, err.(*ident.Rejection).Code()) //nolint:errorlint // it is the very value
 		}
-		sealed.Check(t, "rejections of "+op.path, slices.Sorted(maps.Keys(met[r.Name])), described)
+		sealed.Check(t, "rejections of "+op.path, slices.Sorted(maps.Keys(met[r.name])), described)
 	})
 }
+
+func second[T any](_ T, err error) error { return err }
 
 // A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay what it is.
 // When a body gets another field, requests without it keep the content that they have here.
@@ -99,12 +127,15 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		"thread.PostMessage":      `{"executor_id":"ID","text":"hello","thread_id":"ID"}`,
 		"thread.EditMessage":      `{"executor_id":"ID","message_id":"ID","text":"hello","thread_id":"ID"}`,
 		"thread.DeleteMessage":    `{"executor_id":"ID","message_id":"ID","thread_id":"ID"}`,
+		"account.Register":        `{"executor_id":"ID","name":"tea"}`,
+		"account.Rename":          `{"executor_id":"ID","name":"tea"}`,
+		"account.Close":           `{"executor_id":"ID"}`,
 	}
-	asked(t, func(op operation, r command.Request[thread.Command]) {
-		if got := strings.ReplaceAll(r.Content, id, "ID"); got != want[r.Name] {
-			t.Errorf("%s: %s is %s, want %s", op.path, r.Name, got, want[r.Name])
+	asked(t, func(op operation, r request) {
+		if got := strings.ReplaceAll(r.content, id, "ID"); got != want[r.name] {
+			t.Errorf("%s: %s is %s, want %s", op.path, r.name, got, want[r.name])
 		}
-		if r.Begins != (r.Name == "thread.Create") || r.Caller != (usecase.Caller{Executor: id}) || !r.Begins && r.ID != id || r.Begins && r.ID == "" {
+		if r.begins != (r.name == "thread.Create") || r.caller != (usecase.Caller{Executor: id}) || !r.begins && r.id != id || r.begins && r.id == "" {
 			t.Errorf("%s: %+v", op.path, r)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
@@ -24,6 +25,15 @@ type Threads interface {
 	Commands[thread.Command]
 	// Snapshot stores a snapshot of the thread's latest state and returns its version.
 	Snapshot(ctx context.Context, caller usecase.Caller, id string) (uint64, error)
+}
+
+// Accounts is what the operations on accounts are for.
+type Accounts = Commands[account.Command]
+
+// Services are what the operations are for.
+type Services struct {
+	Threads  Threads
+	Accounts Accounts
 }
 
 // commanding is a request body that stands for a command.
@@ -50,13 +60,12 @@ type reply struct {
 func handle[B commanding[C], C, A any](service Commands[C], answerOf func(command.Result) A) performer {
 	shape := shapeOf[B]()
 	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
-		body, said, err := shape.decode(raw)
+		body, said, caller, err := read(shape, c, raw)
 		if err != nil {
 			return reply{}, err
 		}
 		request := body.asked()
-		request.Caller = c.caller
-		request.Caller.Executor = body.executor().String()
+		request.Caller = caller
 		request.IfVersion, request.IdempotencyKey = c.ifVersion, c.idempotencyKey
 		if request.IdempotencyKey != "" {
 			content, err := json.Marshal(said) // sorted by name
@@ -71,7 +80,7 @@ func handle[B commanding[C], C, A any](service Commands[C], answerOf func(comman
 		}
 		headers := map[string]string{
 			etag:             fmt.Sprintf(`"%d"`, result.Version),
-			consistencyToken: fmt.Sprintf("%s:%d", result.Key.ID, result.Version),
+			consistencyToken: tokenOf(result),
 		}
 		if result.Replayed {
 			headers[idempotentReplayed] = "true"
@@ -81,16 +90,24 @@ func handle[B commanding[C], C, A any](service Commands[C], answerOf func(comman
 	return performer{run: run, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), versioned: true}
 }
 
+// tokenOf names the version to the read API. A thread's token is without the type, as when there was no other.
+func tokenOf(r command.Result) string {
+	name := r.Key.String()
+	if r.Key.Type == thread.AggregateType {
+		name = r.Key.ID
+	}
+	return fmt.Sprintf("%s:%d", name, r.Version)
+}
+
 // snapshot has a snapshot stored.
 func snapshot(service Threads) performer {
 	shape := shapeOf[takeSnapshot]()
 	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
-		body, _, err := shape.decode(raw)
+		body, _, caller, err := read(shape, c, raw)
 		if err != nil {
 			return reply{}, err
 		}
-		c.caller.Executor = body.executor().String()
-		version, err := service.Snapshot(ctx, c.caller, body.thread().String())
+		version, err := service.Snapshot(ctx, caller, body.thread().String())
 		return reply{body: snapshotAnswerOf(body.thread(), version)}, err
 	}
 	return performer{run: run, body: reflect.TypeFor[takeSnapshot](), answer: reflect.TypeFor[snapshotAnswer]()}

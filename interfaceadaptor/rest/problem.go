@@ -17,7 +17,7 @@ type Problem struct {
 	Detail         string       `json:"detail" doc:"What went wrong, for people." example:"the thread has this name already"`
 	Code           string       `json:"code" doc:"What went wrong, for programs." example:"name_unchanged"`
 	Errors         []FieldError `json:"errors,omitempty" doc:"With invalid_request: every invalid field."`
-	CurrentVersion uint64       `json:"current_version,omitempty" doc:"With version_mismatch: the thread's version." minimum:"1"`
+	CurrentVersion uint64       `json:"current_version,omitempty" doc:"With version_mismatch: the version of the thread or account." minimum:"1"`
 }
 
 // The codes of problems that have no error of the use case, or that are treated specially. Those of commands are in

@@ -54,7 +54,7 @@ func TestErrorsOfUseCases(t *testing.T) {
 	}
 	for err, want := range told {
 		var log bytes.Buffer
-		handler := handlerOf(failing{fmt.Errorf("table secret-7: %w", err)}, &log)
+		handler := handlerOf(failing(fmt.Errorf("table secret-7: %w", err)), &log)
 		a := post(t, handler, "/threads/rename", fields{"executor_id": ada, "thread_id": nobody, "name": "x"}, nil)
 		a.problem(t, want.status, want.code)
 		if strings.Contains(a.raw, "secret-7") || strings.Contains(a.raw, "fault") {
@@ -82,7 +82,7 @@ func TestAClientThatHasGoneIsNoFault(t *testing.T) {
 	body := strings.NewReader(`{"executor_id":"` + ada + `","thread_id":"` + nobody + `"}`)
 	request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/threads/delete", body)
 	request.Header.Set("Content-Type", "application/json")
-	a := send(t, handlerOf(failing{fmt.Errorf("read: %w", context.Canceled)}, &log), request)
+	a := send(t, handlerOf(failing(fmt.Errorf("read: %w", context.Canceled)), &log), request)
 	if a.status != 499 || strings.Contains(log.String(), `"ERROR"`) || strings.Contains(log.String(), `"status":5`) {
 		t.Errorf("%d, logged %s", a.status, &log)
 	}

@@ -8,6 +8,8 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+
+	"example.com/threads/interfaceadaptor/access"
 )
 
 // MaxBody is the size of the largest request body that is read, in bytes.
@@ -20,18 +22,34 @@ const statusClientGone = 499
 // serve answers requests for an operation.
 func (a *api) serve(op operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		principal, err := a.admit(w, r, op)
+		if err != nil {
+			deny(w, err)
+			return
+		}
 		conditions, problem := readHeaders(a.headers, r.Header, op.without)
 		if problem != nil {
 			problem.write(w)
 			return
 		}
+		if conditions.caller.Tenant, err = principal.In(conditions.caller.Tenant); err != nil {
+			deny(w, err)
+			return
+		}
+		handled, err := a.settings.Gate.Hold(a.settings.Gate.Client(principal, r), bodySize(r))
+		if err != nil {
+			deny(w, err)
+			return
+		}
+		defer handled()
 		raw, problem := readBody(w, r)
 		if problem != nil {
 			problem.write(w)
 			return
 		}
+		conditions.principal = principal
 		conditions.caller.Source = a.settings.Source + " " + op.path
-		conditions.caller.ClientIP = a.settings.TrustedProxies.clientIP(r)
+		conditions.caller.ClientIP = a.settings.Gate.Proxies.ClientIP(r)
 
 		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
 		defer cancel()
@@ -62,6 +80,14 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
 	return raw, nil
 }
 
+// bodySize is how much of the body is read at most.
+func bodySize(r *http.Request) int {
+	if r.ContentLength < 0 {
+		return MaxBody
+	}
+	return int(min(r.ContentLength, MaxBody))
+}
+
 func saysJSON(header http.Header) bool {
 	types, encoding := header.Values("Content-Type"), header.Get("Content-Encoding")
 	if len(types) != 1 || (encoding != "" && !strings.EqualFold(encoding, "identity")) {
@@ -76,6 +102,10 @@ func saysJSON(header http.Header) bool {
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(r.Context().Err(), context.Canceled) {
 		w.WriteHeader(statusClientGone)
+		return
+	}
+	if refusal := (*access.Refusal)(nil); errors.As(err, &refusal) {
+		deny(w, err)
 		return
 	}
 	problem := problemOf(err)

@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
@@ -32,26 +34,31 @@ type fields map[string]any
 // headers are header names and values.
 type headers map[string]string
 
-// failing is a service that injects a fault.
-type failing struct{ err error }
+// failing are services that inject a fault.
+func failing(err error) rest.Services {
+	return rest.Services{Threads: fails[thread.Command]{err}, Accounts: fails[account.Command]{err}}
+}
 
-func (f failing) Handle(context.Context, command.Request[thread.Command]) (command.Result, error) {
+type fails[C any] struct{ err error }
+
+func (f fails[C]) Handle(context.Context, command.Request[C]) (command.Result, error) {
 	return command.Result{}, f.err
 }
 
-func (f failing) Snapshot(context.Context, usecase.Caller, string) (uint64, error) {
+func (f fails[C]) Snapshot(context.Context, usecase.Caller, string) (uint64, error) {
 	return 0, f.err
 }
 
 // handlerOf is the handler as programs serve it. It logs to log.
-func handlerOf(service rest.Threads, log io.Writer) http.Handler {
+func handlerOf(services rest.Services, log io.Writer) http.Handler {
 	logger := slog.New(slog.NewJSONHandler(log, nil))
-	return httpserver.Wrap(logger, rest.NewHandler(service, rest.Settings{
+	return httpserver.Wrap(logger, rest.NewHandler(services, rest.Settings{
 		Source:  "write-api",
 		Log:     logger,
 		Timeout: 10 * time.Second,
-		Alive:   httpserver.Alive(),
-		Ready:   httpserver.Ready(logger),
+		Gate:    &access.Gate{},
+		Alive:   httpserver.Alive(nil),
+		Ready:   httpserver.Ready(logger, nil),
 		Metrics: http.NotFoundHandler(),
 		Around:  func(next http.Handler) http.Handler { return next },
 	}))

@@ -14,7 +14,7 @@ import (
 // reached is the answer of a request that got as far as the service.
 const reached = "thread_not_found"
 
-var willing = failing{thread.ErrThreadNotFound}
+var willing = failing(thread.ErrThreadNotFound)
 
 func TestHeaders(t *testing.T) {
 	handler := handlerOf(willing, io.Discard)

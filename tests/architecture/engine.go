@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// Engine is the packages that a team copies unchanged, those below them included: they know aggregates, events, positions
-// and rows in general, and nothing of this application.
+// Engine is the packages that a team copies unchanged, those below them included: they know aggregates, events,
+// positions and rows in general, and nothing of this application.
 var Engine = []string{
-	"usecase/command", "usecase/projection",
-	"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/gateway", "interfaceadaptor/repository",
-	"interfaceadaptor/stream", "interfaceadaptor/readmodel/table", "interfaceadaptor/readmodel/projectionstore",
+	"usecase/command", "usecase/process", "usecase/projection",
+	"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/gateway", "interfaceadaptor/journalcheck", "interfaceadaptor/repository",
+	"interfaceadaptor/stream", "interfaceadaptor/readmodel/table", "interfaceadaptor/readmodel/outbox", "interfaceadaptor/readmodel/projectionstore",
 	"interfaceadaptor/sqldialect",
 }
 
@@ -66,8 +66,8 @@ func wayToDomain(graph Graph, pkg string, seen map[string]bool) []string {
 	return nil
 }
 
-// ForeignWords returns one line for every identifier and text in the engine's files below root, test files apart, that has a
-// word of the application in it.
+// ForeignWords returns one line for every identifier and text in the engine's files below root, test files apart,
+// that has a word of the application in it.
 func ForeignWords(root string) ([]string, error) {
 	var found []string
 	for _, part := range Engine {

@@ -33,7 +33,10 @@ func TestMain(m *testing.M) {
 // system is the three programs on SQLite files of their own.
 type system struct{ write, updater, read *programs.Program }
 
-func start(t *testing.T) *system {
+func start(t *testing.T) *system { return startWith(t) }
+
+// startWith starts them with more in their environment.
+func startWith(t *testing.T, more ...string) *system {
 	t.Helper()
 	folder := t.TempDir()
 	env := []string{
@@ -47,6 +50,7 @@ func start(t *testing.T) *system {
 	if output, err := migrate.CombinedOutput(); err != nil {
 		t.Fatalf("migrate: %v\n%s", err, output)
 	}
+	env = append(env, more...)
 	s := &system{
 		write:   programs.New(t, binaries, "write-api", env, "WRITE_API_ADDR"),
 		updater: programs.New(t, binaries, "read-model-updater", env, "UPDATER_ADDR"),

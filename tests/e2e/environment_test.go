@@ -12,7 +12,7 @@ import (
 // they start. Every variable that a program reads is set to what it can't start with.
 func TestWhatIsExportedIsNotUsed(t *testing.T) {
 	startsPrograms(t)
-	for _, name := range []string{"write-api", "read-model-updater", "read-api", "standalone", "dynamodb-setup"} {
+	for _, name := range []string{"write-api", "read-model-updater", "read-api", "standalone", "threadctl", "dynamodb-setup"} {
 		help := exec.CommandContext(t.Context(), filepath.Join(binaries, name), "--help")
 		for _, variable := range testenv.VariablesOf(t, help) {
 			t.Setenv(variable, "/dev/null/exported")

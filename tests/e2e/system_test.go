@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"example.com/threads/tests/programs"
@@ -22,6 +23,7 @@ type system struct {
 	writeURL, readURL, updaterURL string
 	writer, projector             *programs.Program // who takes commands, and who projects; the same in one process
 	folder                        string            // of the SQLite files, in one process
+	store                         []string          // the environment of programs that work on its data
 }
 
 // setups are the ways to run the system that the README tells of.
@@ -69,7 +71,7 @@ func threePrograms(t *testing.T, env []string) *system {
 	}
 	return &system{
 		writeURL: write.URLs[0], updaterURL: updater.URLs[0], readURL: read.URLs[0],
-		writer: write, projector: updater,
+		writer: write, projector: updater, store: slices.Clone(env),
 	}
 }
 
@@ -78,7 +80,13 @@ func oneProcess(t *testing.T) *system {
 	folder := t.TempDir()
 	p := programs.New(t, binaries, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften, "LOG_LEVEL=info"}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR")
 	p.Start(t)
-	return &system{writeURL: p.URLs[0], readURL: p.URLs[1], updaterURL: p.URLs[2], writer: p, projector: p, folder: folder}
+	store := []string{
+		"EVENT_STORE=sqlite", "EVENT_STORE_URL=sqlite:" + filepath.Join(folder, "events.db"),
+		"DATABASE_URL=sqlite:" + filepath.Join(folder, "readmodel.db"), snapshotsOften,
+	}
+	return &system{
+		writeURL: p.URLs[0], readURL: p.URLs[1], updaterURL: p.URLs[2], writer: p, projector: p, folder: folder, store: store,
+	}
 }
 
 // snapshotsOften makes the tests come across snapshots.

@@ -64,11 +64,14 @@ func (r Rule[S, C, E]) check(events []E, rejected error) {
 		if !errors.Is(err, rejected) {
 			t.Errorf("got error %v, want %v", err, rejected)
 		}
-		if diff := cmp.Diff(events, got, ByValue()); diff != "" {
+		if diff := Diff(events, got); diff != "" {
 			t.Error("events (-want +got):\n" + diff)
 		}
 	})
 }
+
+// Diff is how two values differ, empty when they don't.
+func Diff(want, got any) string { return cmp.Diff(want, got, ByValue()) }
 
 // ByValue lets cmp compare value types, whose fields are not exported.
 func ByValue() cmp.Option { return cmp.Exporter(func(reflect.Type) bool { return true }) }

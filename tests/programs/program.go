@@ -137,3 +137,14 @@ func (p *Program) showLog(t *testing.T) {
 	}
 	t.Logf("the end of what %s said:\n%s", p.path, content)
 }
+
+// PID is the running program's process id.
+func (p *Program) PID(t *testing.T) int {
+	t.Helper()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.life == nil {
+		t.Fatalf("%s does not run", p.path)
+	}
+	return p.life.Process.Pid
+}

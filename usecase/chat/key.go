@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
@@ -12,10 +13,17 @@ func ThreadKey(tenant usecase.Tenant, id thread.ID) usecase.Key {
 }
 
 // ThreadID is the thread that a key names; the zero value when it names none.
-func ThreadID(key usecase.Key) thread.ID {
-	id, err := ident.Parse[thread.Thread](key.ID)
-	if err != nil || key.Type != thread.AggregateType {
-		return thread.ID{}
+func ThreadID(key usecase.Key) thread.ID { return idOf[thread.Thread](key, thread.AggregateType) }
+
+// AccountID is the account that a key names; the zero value when it names none.
+func AccountID(key usecase.Key) account.ID {
+	return idOf[ident.UserAccount](key, account.AggregateType)
+}
+
+func idOf[T any](key usecase.Key, aggregateType string) ident.Of[T] {
+	id, err := ident.Parse[T](key.ID)
+	if err != nil || key.Type != aggregateType {
+		return ident.Of[T]{}
 	}
 	return id
 }

@@ -51,16 +51,23 @@ type RowStore interface {
 	Load(ctx context.Context, tx projection.Tx, rows Rows) error
 	// Save writes rows, whether they were there before or not.
 	Save(ctx context.Context, tx projection.Tx, rows Rows) error
+	// Compare tells how a window of a thread's rows differs from what it should be. It holds one row at a time.
+	Compare(ctx context.Context, tx projection.Tx, key usecase.Key, window Window, want Rows, tell func(projection.Difference)) error
+	// Clear deletes all rows of a thread.
+	Clear(ctx context.Context, tx projection.Tx, key usecase.Key) error
 }
 
 // ThreadRows projects threads: it is their [projection.Handler].
 type ThreadRows struct {
 	store  RowStore
-	decode func(payload []byte) (usecase.Recorded[thread.Event], error)
+	decode DecodeThread
 }
 
+// DecodeThread reads an event of a thread. With an error, the event's id is what could be made out of it.
+type DecodeThread func(payload []byte) (usecase.Recorded[thread.Event], error)
+
 // NewThreadRows returns a handler that reads events with decode and keeps rows in store.
-func NewThreadRows(store RowStore, decode func(payload []byte) (usecase.Recorded[thread.Event], error)) *ThreadRows {
+func NewThreadRows(store RowStore, decode DecodeThread) *ThreadRows {
 	return &ThreadRows{store: store, decode: decode}
 }
 
@@ -133,8 +140,8 @@ type Change struct {
 	Messages []query.Message
 }
 
-// Fold says what recorded, the next event of its thread, does to rows. It is pure. An event that contradicts the rows, or
-// that this program does not know, is an error.
+// Fold says what recorded, the next event of its thread, does to rows. It is pure. An event that contradicts the
+// rows, or that this program does not know, is an error.
 func Fold(rows Rows, recorded projection.Event) (Change, error) {
 	w := work{before: rows, at: recorded.Envelope, id: ThreadID(recorded.Key())}
 	err := w.apply(recorded.Event)
@@ -166,6 +173,7 @@ func (w *work) apply(event any) error {
 	w.after.Thread = row
 
 	switch e := event.(type) {
+	case elsewhere:
 	case thread.Renamed:
 		w.after.Thread.Name = e.Name.String()
 	case thread.Deleted:

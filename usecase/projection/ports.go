@@ -61,6 +61,10 @@ type Store interface {
 	Parked(ctx context.Context, now time.Time, limit int) ([]DeadLetter, error)
 	// RetryNow makes every parked aggregate due.
 	RetryNow(ctx context.Context, now time.Time) error
+	// Skipped returns the seq_nrs of an aggregate's events that an operator has decided to leave out.
+	Skipped(ctx context.Context, key usecase.Key) (map[uint64]bool, error)
+	// Positions lists at most limit positions after a key, in the order of tenant, type and id.
+	Positions(ctx context.Context, after usecase.Key, limit int) ([]Head, error)
 	// Types lists the stored aggregate types, in any order.
 	Types(ctx context.Context) ([]Type, error)
 }

@@ -45,6 +45,8 @@ type Projector struct {
 	woken    chan struct{} // holds a token until all parked aggregates have been made due, once
 	repairs  chan struct{} // holds a token while a repair is requested
 
+	drift drift
+
 	owing  sync.Mutex // held while the need for a repair is stored or cleared
 	losses int        // how often a source reported lost records
 

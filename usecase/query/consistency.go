@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
@@ -40,14 +41,14 @@ type Token struct {
 }
 
 // tokenTypes are the aggregate types that tokens can name. A token without a type has the first.
-var tokenTypes = []string{thread.AggregateType}
+var tokenTypes = []string{thread.AggregateType, account.AggregateType}
 
 // ParseTokens parses the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas.
 // The type may be left out for a thread. Anything else is an [ident.InvalidError].
 func ParseTokens(header string) ([]Token, error) {
 	invalid := &ident.InvalidError{
 		Field:  "Consistency-Token",
-		Reason: fmt.Sprintf("must be 1 to %d tokens of the form <thread id>:<version>, separated by commas", MaxTokens),
+		Reason: fmt.Sprintf("must be 1 to %d tokens of the form <thread id>:<version> or account-<id>:<version>, separated by commas", MaxTokens),
 	}
 	if strings.Count(header, ",") >= MaxTokens {
 		return nil, invalid

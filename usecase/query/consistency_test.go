@@ -27,7 +27,7 @@ func watching(t *testing.T, db *readmodeltest.Database, versions query.VersionRe
 	var running sync.WaitGroup
 	running.Go(func() { watcher.Run(ctx) })
 	t.Cleanup(func() { stop(); running.Wait() })
-	return query.New(reader, reader, reader, watcher, query.Settings{WaitTimeout: wait}), watcher
+	return query.New(reader, watcher, query.Settings{WaitTimeout: wait}), watcher
 }
 
 func token(id thread.ID, version uint64) query.Token {
@@ -41,6 +41,7 @@ func TestTokens(t *testing.T) {
 		one:                                   1,
 		"thread-" + one:                       1,
 		"thread-" + one + "," + one:           2,
+		"account-" + one:                      1,
 		"order-" + one:                        0,
 		"thread-:7":                           0,
 		" " + one + " , " + one + " ":         2,
@@ -65,7 +66,11 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%q: %v is not for the caller to correct", header, err)
 		}
 		for _, token := range tokens {
-			if token != (query.Token{Type: "thread", ID: id.String(), Version: 7}) {
+			named := "thread"
+			if strings.HasPrefix(header, "account-") {
+				named = "account"
+			}
+			if token != (query.Token{Type: named, ID: id.String(), Version: 7}) {
 				t.Errorf("%q: %v", header, token)
 			}
 		}

@@ -15,14 +15,22 @@ type Queries struct {
 	threads  ThreadReader
 	members  MemberReader
 	messages MessageReader
+	accounts AccountReader
 	watcher  *Watcher
 	settings Settings
 }
 
-// New returns queries that read through the given ports. watcher must run for [Queries.Await] and
-// [Queries.ThreadChanges].
-func New(threads ThreadReader, members MemberReader, messages MessageReader, watcher *Watcher, settings Settings) *Queries {
-	return &Queries{threads: threads, members: members, messages: messages, watcher: watcher, settings: settings.withDefaults()}
+// Reader is all that queries read through.
+type Reader interface {
+	ThreadReader
+	MemberReader
+	MessageReader
+	AccountReader
+}
+
+// New returns queries that read through reader. watcher must run for [Queries.Await] and [Queries.ThreadChanges].
+func New(reader Reader, watcher *Watcher, settings Settings) *Queries {
+	return &Queries{threads: reader, members: reader, messages: reader, accounts: reader, watcher: watcher, settings: settings.withDefaults()}
 }
 
 // Thread returns a thread, or [thread.ErrThreadNotFound].

@@ -24,6 +24,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
 	health := readmodel.NewHealth()
+	s.checkAccess(ctx, &health)
 	var report projectionstore.Report
 	err := rdbmigration.Ready(ctx, s.db, rdbmigration.ReadModel())
 	if err == nil {
@@ -46,4 +47,20 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		health.Warnings = append(health.Warnings, fmt.Sprintf("no read-model-updater has reported for %.0f s how far the read model is", silent.Seconds()))
 	}
 	health.Answer(w, health)
+}
+
+// checkAccess takes in how people are let in: what an operator should know of it, and whether their tokens can be verified.
+func (s *Server) checkAccess(ctx context.Context, health *readmodel.Health) {
+	health.Auth = s.access.Notes["auth"]
+	if warning := s.access.Notes["warning"]; warning != "" {
+		health.Warnings = append(health.Warnings, warning)
+	}
+	for _, check := range s.access.Checks {
+		reason := ""
+		if err := check.Run(ctx); err != nil {
+			s.log.WarnContext(ctx, "not ready", "check", check.Name, "error", err)
+			reason = "the issuer of the tokens has not told its keys yet; the log says why"
+		}
+		health.Check(check.Name, reason)
+	}
 }

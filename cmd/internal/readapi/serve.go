@@ -7,7 +7,10 @@ import (
 	"sync"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
@@ -23,13 +26,14 @@ type Server struct {
 	*httpserver.Server
 	settings Settings
 	db       *sqlx.DB
+	access   *access.Access
 	log      *slog.Logger
 	reader   *queryreader.Reader
 	watcher  *query.Watcher
 }
 
 // Listen takes the address. The server answers from db once [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, db *sqlx.DB, log *slog.Logger) (*Server, error) {
+func Listen(ctx context.Context, settings Settings, db *sqlx.DB, access *access.Access, log *slog.Logger) (*Server, error) {
 	reader, err := queryreader.New(db)
 	if err != nil {
 		return nil, err
@@ -39,7 +43,7 @@ func Listen(ctx context.Context, settings Settings, db *sqlx.DB, log *slog.Logge
 		return nil, err
 	}
 	return &Server{
-		Server: server, settings: settings, db: db, log: log,
+		Server: server, settings: settings, db: db, access: access, log: log,
 		reader: reader, watcher: query.NewWatcher(reader, log, query.Pace{}),
 	}, nil
 }
@@ -56,7 +60,8 @@ func (s *Server) Changed(heads []projection.Head) {
 
 // Run answers queries until ctx ends, and then finishes those that it has accepted.
 func (s *Server) Run(ctx context.Context) error {
-	handler, err := s.routes(ctx)
+	registry := metrics.NewRegistry()
+	handler, err := s.routes(ctx, registry)
 	if err != nil {
 		return err
 	}
@@ -66,28 +71,34 @@ func (s *Server) Run(ctx context.Context) error {
 	background.Go(func() { s.watcher.Run(watching) })
 	defer background.Wait()
 	defer stopWatching()
-	return s.Serve(ctx, handler)
+	return measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
+		return s.access.Serve(ctx, s.Server, handler)
+	})
 }
 
 // routes are the program's paths. Streams end with ctx, queries do not.
-func (s *Server) routes(ctx context.Context) (http.Handler, error) {
+func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (http.Handler, error) {
 	page, err := graphiql.Files()
 	if err != nil {
 		return nil, err
 	}
-	queries := query.New(s.reader, s.reader, s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
-	registry := metrics.NewRegistry()
+	queries := query.New(s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
 	mux := http.NewServeMux()
 	endpoint := graphql.NewHandler(ctx, queries, s.log, graphql.Settings{
 		ComplexityLimit: s.settings.ComplexityLimit,
 		ConnectionLimit: s.settings.ConnectionLimit,
 		InitLimit:       s.settings.InitLimit,
+		AccountLimit:    s.settings.AccountLimit,
+		OperationLimit:  s.settings.OperationLimit,
+		InFlightLimit:   s.settings.InFlightLimit,
+		Gate:            s.access.Gate,
+		AllowOrigin:     s.access.Origins.Allow,
 	})
 	mux.Handle("GET /graphql", endpoint)
 	mux.Handle("POST /graphql", endpoint)
-	mux.Handle("GET /health/alive", httpserver.Alive())
+	mux.Handle("GET /health/alive", httpserver.Alive(s.access.Notes))
 	mux.HandleFunc("GET /health/ready", s.ready)
-	mux.Handle("GET /metrics", metrics.Handler(registry))
+	mux.Handle("GET /metrics", measurements.Handler(s.settings.Measurements, registry))
 	for path, file := range page {
 		mux.Handle("GET "+path, file)
 	}

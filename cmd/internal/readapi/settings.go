@@ -3,6 +3,7 @@ package readapi
 import (
 	"time"
 
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -13,6 +14,10 @@ type Settings struct {
 	ComplexityLimit int
 	ConnectionLimit int
 	InitLimit       int
+	AccountLimit    int
+	OperationLimit  int
+	InFlightLimit   int
+	Measurements    measurements.Settings
 }
 
 // ReadSettings reads them.
@@ -27,5 +32,11 @@ func ReadSettings(r *config.Reader) Settings {
 			"WebSockets and event streams open at once; one more is answered with 503"),
 		InitLimit: r.Int("WEBSOCKET_INIT_LIMIT", 500, 1, 1_000_000,
 			"WebSockets of one client address that have not sent connection_init yet; one more is answered with 429"),
+		AccountLimit: r.Int("LIVE_CONNECTION_LIMIT_ACCOUNT", 1000, 1, 1_000_000,
+			"WebSockets and event streams of one account open at once; one more is refused"),
+		OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 100, 1, 10_000,
+			"operations at once on one WebSocket; one more is refused"),
+		InFlightLimit: r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000,
+			"the complexity of all operations that are being resolved; what is more waits for its turn"),
 	}
 }

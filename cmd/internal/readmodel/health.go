@@ -14,6 +14,7 @@ type Health struct {
 	Status        string            `json:"status"` // "ready" or "not ready"
 	Checks        map[string]string `json:"checks"` // by what is checked: "ok" or "failed"
 	Reason        string            `json:"reason,omitempty"`
+	Auth          string            `json:"auth,omitempty"`     // how people are known, where any come in
 	Warnings      []string          `json:"warnings,omitempty"` // for an operator to look at; they make nobody unready
 	BehindSeconds float64           `json:"behind_seconds"`
 	BehindRecords int               `json:"behind_records"`

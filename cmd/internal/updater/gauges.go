@@ -6,12 +6,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/usecase/projection"
 )
 
 // gauges are what is measured when somebody asks for metrics.
 type gauges struct {
-	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue prometheus.Gauge
-	unregistered                                                 *prometheus.GaugeVec
+	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue, drifted prometheus.Gauge
+	unregistered                                                          *prometheus.GaugeVec
 }
 
 func newGauges(registry prometheus.Registerer) *gauges {
@@ -31,6 +32,7 @@ func newGauges(registry prometheus.Registerer) *gauges {
 		lagRecords:   gauge("projection_lag_records", "Records that are not in the read model."),
 		lagAtLeast:   gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
 		parked:       gauge("projection_parked_aggregates", "Aggregates that wait for an event that can't be projected."),
+		drifted:      gauge("projection_drifted_aggregates", "Aggregates whose rows are not what the journal says, as far as has been looked (VERIFY_RATE)."),
 		repairDue:    gauge("projection_repair_due", "1 while rows may be missing that only a comparison with the journal brings."),
 	}
 }
@@ -48,6 +50,7 @@ func (w *watch) measure(ctx context.Context) {
 	}
 	w.gauges.unregistered.Reset()
 	if parts := w.follower.parts.Load(); parts != nil {
+		w.gauges.drifted.Set(float64(parts.projector.Drift().Wrong))
 		for _, key := range parts.projector.Unregistered() {
 			w.gauges.unregistered.WithLabelValues(key.Type).Set(1)
 		}
@@ -59,6 +62,13 @@ func oneIf(condition bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// registerDrift offers how often rows were held against the journal.
+func registerDrift(registry prometheus.Registerer, projector *projection.Projector) {
+	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "projection_verifications_total", Help: "Times that the rows of an aggregate were held against the journal (VERIFY_RATE).",
+	}, func() float64 { return float64(projector.Drift().Checked) }))
 }
 
 // registerCounters offers what the source counts.

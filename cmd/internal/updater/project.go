@@ -30,6 +30,7 @@ type parts struct {
 	projector *projection.Projector
 	source    eventstore.Source
 	caughtUp  atomic.Bool // once since the tables were made
+	process   *running
 }
 
 const openEvery = 2 * time.Second // between two attempts to open the databases
@@ -53,12 +54,25 @@ func (f *follower) run(ctx context.Context) error {
 		return err
 	}
 	registerCounters(f.registry, source)
-	parts := &parts{store: store, projector: projector, source: source}
+	registerDrift(f.registry, projector)
+	process, err := f.newLeaveOnClose(databases)
+	if err != nil {
+		return err
+	}
+	parts := &parts{store: store, projector: projector, source: source, process: process}
 	f.parts.Store(parts)
 
 	var background sync.WaitGroup
 	background.Go(func() { projector.Run(ctx) })
 	background.Go(func() { f.report(ctx, parts) })
+	background.Go(func() {
+		if err := process.run(ctx); err != nil {
+			f.ports.Log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
+		}
+	})
+	if rate := f.settings.VerifyRate; rate > 0 {
+		background.Go(func() { projector.Watch(ctx, rate) })
+	}
 	source.Run(ctx)
 	background.Wait()
 	return nil

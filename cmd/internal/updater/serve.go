@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/stream"
@@ -37,6 +38,8 @@ type Ports struct {
 type Server struct {
 	*httpserver.Server
 	follower *follower
+	settings Settings
+	metrics  http.Handler
 	handler  http.Handler
 }
 
@@ -49,7 +52,12 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 	registry := metrics.NewRegistry()
 	follower := &follower{settings: settings, ports: ports, registry: registry, outcomes: newOutcomes(registry)}
 	watch := &watch{follower: follower, gauges: newGauges(registry), since: time.Now()}
-	return &Server{Server: server, follower: follower, handler: routes(watch, metrics.Handler(registry))}, nil
+	measured := watch.measured(metrics.Handler(registry))
+	shown := measured
+	if settings.Measurements.Address != "" {
+		shown = measurements.Handler(settings.Measurements, registry)
+	}
+	return &Server{Server: server, follower: follower, settings: settings, metrics: measured, handler: routes(watch, shown)}, nil
 }
 
 // Wake has the projection look for events at once. It never blocks.
@@ -72,18 +80,27 @@ func (s *Server) Lag(ctx context.Context) (stream.Lag, bool) {
 func (s *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.follower.run(ctx) })
-	group.Go(func() error { return s.Serve(ctx, s.handler) })
+	group.Go(func() error {
+		return measurements.Beside(ctx, s.settings.Measurements, s.metrics, s.follower.ports.Log, func(ctx context.Context) error {
+			return s.Serve(ctx, s.handler)
+		})
+	})
 	return group.Wait()
+}
+
+// measured has the gauges measured before they are shown.
+func (w *watch) measured(metrics http.Handler) http.Handler {
+	return http.HandlerFunc(func(response http.ResponseWriter, r *http.Request) {
+		w.measure(r.Context())
+		metrics.ServeHTTP(response, r)
+	})
 }
 
 func routes(watch *watch, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /health/alive", httpserver.Alive())
+	mux.Handle("GET /health/alive", httpserver.Alive(nil))
 	mux.HandleFunc("GET /health/ready", watch.ready)
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		watch.measure(r.Context())
-		metrics.ServeHTTP(w, r)
-	})
+	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics\n")
 	})

@@ -4,14 +4,18 @@ import (
 	"strings"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/config"
 )
 
 // Settings are what the environment says.
 type Settings struct {
-	Address string
-	Source  eventstore.SourceSettings
-	Ignore  []string // aggregate types
+	Address      string
+	Source       eventstore.SourceSettings
+	Ignore       []string // aggregate types
+	Measurements measurements.Settings
+	// VerifyRate is how many aggregates a second have their rows held against the journal, all the time; 0: none.
+	VerifyRate int
 }
 
 // ReadSettings reads them. What there is to say of DynamoDB Streams, a program that can follow them reads by itself.
@@ -21,5 +25,7 @@ func ReadSettings(r *config.Reader) Settings {
 		Address: r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health and metrics"),
 		Ignore:  strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' }),
 		Source:  eventstore.SourceSettings{Polling: eventstore.ReadPolling(r)},
+		VerifyRate: r.Int("VERIFY_RATE", 1, 0, 1000,
+			"aggregates a second whose rows are held against the journal all the time, so that drift shows; with 0 none are"),
 	}
 }

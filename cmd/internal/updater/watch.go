@@ -21,7 +21,9 @@ type watch struct {
 type Report struct {
 	readmodel.Health
 	ParkedAggregates *int `json:"parked_aggregates"` // null while the database does not tell
-	RepairDue        bool `json:"repair_due"`
+	// DriftedAggregates are those whose rows are not what the journal says, as far as has been looked.
+	DriftedAggregates int  `json:"drifted_aggregates"`
+	RepairDue         bool `json:"repair_due"`
 }
 
 // checkTimeout is below the five seconds that health checks of containers usually allow.
@@ -36,6 +38,7 @@ func (w *watch) look(ctx context.Context) Report {
 	found := Report{Health: readmodel.NewHealth()}
 	found.Behind(time.Since(w.since), 0, true)
 	database, source := errNoDatabase, errNoDatabase
+	processing, warning := errNoDatabase, ""
 	caughtUp := false
 	parts := w.follower.parts.Load()
 	if parts != nil {
@@ -47,14 +50,24 @@ func (w *watch) look(ctx context.Context) Report {
 		found.Behind(lag.Behind, lag.Records, lag.AtLeast)
 		source, found.RepairDue = parts.source.Health(), !parts.projector.RepairSince().IsZero()
 		caughtUp = parts.caughtUp.Load()
+		processing, warning = parts.process.check(ctx)
+		found.DriftedAggregates = parts.projector.Drift().Wrong
 	}
 	w.check(ctx, &found, "database", database)
 	w.check(ctx, &found, "stream", source)
+	w.check(ctx, &found, "processes", processing)
 	found.Check("read_model", found.CatchingUp(caughtUp))
 	found.Check("aggregate_types", unknownTypes(parts))
 	if found.ParkedAggregates != nil && *found.ParkedAggregates > 0 {
 		found.Warnings = append(found.Warnings, fmt.Sprintf(
-			"%d aggregates are parked: their rows stay as they are; the table dead_letters and the log say why", *found.ParkedAggregates))
+			"%d aggregates are parked: their rows stay as they are; `threadctl dead-letters list` says why", *found.ParkedAggregates))
+	}
+	if found.DriftedAggregates > 0 {
+		found.Warnings = append(found.Warnings, fmt.Sprintf(
+			"the rows of %d aggregates are not what the journal says: `threadctl rows verify` tells of them, and mends them with --repair", found.DriftedAggregates))
+	}
+	if warning != "" {
+		found.Warnings = append(found.Warnings, warning)
 	}
 	return found
 }

@@ -3,20 +3,19 @@ package writeapi
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/infrastructure/memory"
 	"example.com/threads/infrastructure/metrics"
-	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -29,64 +28,43 @@ type Server struct {
 	*httpserver.Server
 	settings Settings
 	store    *eventstore.Store
+	access   *access.Access
 	log      *slog.Logger
 }
 
 // Listen takes the address. The server answers once [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, store *eventstore.Store, log *slog.Logger) (*Server, error) {
+func Listen(ctx context.Context, settings Settings, store *eventstore.Store, access *access.Access, log *slog.Logger) (*Server, error) {
 	server, err := httpserver.Listen(ctx, log, "WRITE_API_ADDR", settings.Address)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{Server: server, settings: settings, store: store, log: log}, nil
+	return &Server{Server: server, settings: settings, store: store, access: access, log: log}, nil
 }
 
 // Run takes commands until ctx ends, and then finishes what it has accepted.
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
-	cache := s.settings.CacheBytes
-	if cache == 0 {
-		cache = memory.Limit() / 10
-	}
-	threads := chatstore.NewThreadRepository(s.store.Gateway, repository.Settings{
-		SnapshotEvery: uint64(s.settings.SnapshotEvery), CacheBytes: cache, Logger: s.log,
-	})
-	commands := command.NewService(chat.Threads(), threads, command.Settings{
-		Timeout: s.settings.StoreTimeout, Logger: s.log, Counters: countersOf(registry),
-	})
+	services, all := s.services(countersOf(registry))
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
-	background.Go(func() { s.catchUp(due, threads) })
-	served := s.Serve(ctx, rest.NewHandler(commands, rest.Settings{
-		Source:         "write-api",
-		Log:            s.log,
-		Timeout:        2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
-		TrustedProxies: s.settings.TrustedProxies,
-		Alive:          httpserver.Alive(),
-		Ready:          httpserver.Ready(s.log, httpserver.Check{Name: "store", Run: s.store.Check}),
-		Metrics:        metrics.Handler(registry),
-		Around:         metrics.HTTP(registry, rest.Route),
-	}))
+	background.Go(func() { s.catchUp(due, all) })
+	api := rest.NewHandler(services, rest.Settings{
+		Source:  "write-api",
+		Log:     s.log,
+		Timeout: 2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
+		Gate:    s.access.Gate,
+		Alive:   httpserver.Alive(s.access.Notes),
+		Ready:   httpserver.Ready(s.log, s.access.Notes, append(slices.Clip(s.access.Checks), httpserver.Check{Name: "store", Run: s.store.Check})...),
+		Metrics: measurements.Handler(s.settings.Measurements, registry),
+		Around:  metrics.HTTP(registry, rest.Route),
+	})
+	served := measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
+		return s.access.Serve(ctx, s.Server, api)
+	})
 	stop()
 	background.Wait()
-	commands.Drain()
-	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
-	defer cancel()
-	if err := threads.Close(draining); err != nil {
-		s.log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their threads make up for it", "error", err)
-	}
+	s.finish(ctx, all)
 	return served
-}
-
-// catchUp writes the snapshots that were due when the program last ended.
-func (s *Server) catchUp(ctx context.Context, threads *chatstore.ThreadRepository) {
-	written, err := threads.WriteSnapshotsDue(ctx)
-	switch {
-	case err != nil && ctx.Err() == nil:
-		s.log.WarnContext(ctx, "snapshots that were due at the start could not be written; the next events of their threads make up for it", "error", err)
-	case written > 0:
-		s.log.InfoContext(ctx, "wrote the snapshots that were due", "count", written)
-	}
 }
 
 // countersOf has the registry tell what the command service counts.

@@ -3,30 +3,32 @@ package writeapi
 import (
 	"time"
 
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/interfaceadaptor/rest"
 )
 
 // Settings are what the environment says.
 type Settings struct {
-	Address        string
-	SnapshotEvery  int
-	CacheBytes     uint64 // 0: a share of the memory
-	StoreTimeout   time.Duration
-	TrustedProxies rest.Proxies
+	Address       string
+	SnapshotEvery int
+	CacheBytes    uint64 // 0: a share of the memory
+	StoreTimeout  time.Duration
+	Measurements  measurements.Settings
 }
 
 // ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
 	return Settings{
-		Address: r.Address("WRITE_API_ADDR", ":28080", "address to listen on"),
-		SnapshotEvery: r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000,
-			"number of events after which a thread gets another snapshot"),
+		Address:       r.Address("WRITE_API_ADDR", ":28080", "address to listen on"),
+		SnapshotEvery: ReadSnapshotEvery(r),
 		CacheBytes: uint64(r.Int("STATE_CACHE_BYTES", 0, 0, 1<<40,
 			"memory for the states of threads that are remembered, in bytes; 0: a tenth of the memory that the program may use")),
 		StoreTimeout: r.Duration("STORE_TIMEOUT", 5*time.Second, 100*time.Millisecond, 12*time.Second,
 			"how long the store may take for a command, retries included; a request is answered within twice that"),
-		TrustedProxies: config.Parsed(r, "TRUSTED_PROXIES", "",
-			"networks whose X-Forwarded-For tells the client's address, such as 10.0.0.0/8, fd00::/8", rest.ParseProxies),
 	}
+}
+
+// ReadSnapshotEvery reads after how many events a snapshot is due.
+func ReadSnapshotEvery(r *config.Reader) int {
+	return r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000, "number of events after which a thread gets another snapshot")
 }

@@ -51,11 +51,12 @@ func History(t *rapid.T) []Step {
 			thread.PostMessage{Executor: executor, Message: ident.New[thread.Message](at, fresh), Text: text},
 			thread.EditMessage{Executor: executor, Message: message, Text: text},
 			thread.DeleteMessage{Executor: executor, Message: message},
+			thread.Withdraw{Executor: executor},
 			thread.Delete{Executor: executor},
 		}
 		last := len(wanted) - 1
 		if i < 40 {
-			last-- // a deletion ends most of what can happen
+			last -= 2 // a deletion ends most of what can happen
 		}
 		chosen := rapid.IntRange(0, last).Draw(t, "chosen")
 		before := state

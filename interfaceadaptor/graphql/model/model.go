@@ -28,6 +28,8 @@ type Member struct {
 	Role          Role
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+
+	Accounts AccountOf
 }
 
 // Message is the schema's Message.
@@ -38,6 +40,18 @@ type Message struct {
 	Text          string
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+
+	Accounts AccountOf
+}
+
+// Account is the schema's Account.
+type Account struct {
+	ID        string
+	Name      string
+	Closed    bool
+	Version   int
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 // NewThread is a thread of the list that siblings reads for.
@@ -48,18 +62,25 @@ func NewThread(t query.Thread, siblings *Siblings) Thread {
 	}
 }
 
-// NewMember is the schema's form of a member.
-func NewMember(m query.Member) Member {
+// NewMember is the schema's form of a member of the list that accounts reads for.
+func NewMember(m query.Member, accounts *Accounts) Member {
 	return Member{
 		ID: m.ID.String(), ThreadID: m.Thread.String(), UserAccountID: m.User.String(), Role: Role(m.Role),
-		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Accounts: AccountOf{accounts, m.User},
 	}
 }
 
-// NewMessage is the schema's form of a message.
-func NewMessage(m query.Message) Message {
+// NewMessage is the schema's form of a message of the list that accounts reads for.
+func NewMessage(m query.Message, accounts *Accounts) Message {
 	return Message{
 		ID: m.ID.String(), ThreadID: m.Thread.String(), UserAccountID: m.Sender.String(), Text: m.Text,
-		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Accounts: AccountOf{accounts, m.Sender},
+	}
+}
+
+// NewAccount is the schema's form of an account.
+func NewAccount(a query.Account) Account {
+	return Account{
+		ID: a.ID.String(), Name: a.Name, Closed: a.Closed, Version: int(a.Version), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }

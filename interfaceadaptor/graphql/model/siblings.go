@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
@@ -19,6 +20,7 @@ type Siblings struct {
 
 // Lists is where the lists of threads are read.
 type Lists interface {
+	AccountReader
 	MembersOf(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error)
 	MessagesOf(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error)
 }
@@ -30,44 +32,60 @@ func NewSiblings(lists Lists, tenant usecase.Tenant, threads ...query.Thread) *S
 		ids[i] = t.ID
 	}
 	return &Siblings{
-		members: shared[query.Member]{read: func(ctx context.Context, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
-			return lists.MembersOf(ctx, tenant, ids, page)
-		}},
-		messages: shared[query.Message]{read: func(ctx context.Context, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
-			return lists.MessagesOf(ctx, tenant, ids, page)
-		}},
+		members:  shared[query.Member]{read: readOf(lists, tenant, ids, lists.MembersOf, userOf)},
+		messages: shared[query.Message]{read: readOf(lists, tenant, ids, lists.MessagesOf, senderOf)},
 	}
 }
 
-// Members is a page of the members of one of the threads.
-func (s *Siblings) Members(ctx context.Context, id thread.ID, page query.Range) (query.Page[query.Member], error) {
+// Members is a page of the members of one of the threads, and where the accounts of all are read.
+func (s *Siblings) Members(ctx context.Context, id thread.ID, page query.Range) (query.Page[query.Member], *Accounts, error) {
 	return s.members.of(ctx, id, page)
 }
 
-// Messages is a page of the messages of one of the threads.
-func (s *Siblings) Messages(ctx context.Context, id thread.ID, page query.Range) (query.Page[query.Message], error) {
+// Messages is a page of the messages of one of the threads, and where the accounts of all senders are read.
+func (s *Siblings) Messages(ctx context.Context, id thread.ID, page query.Range) (query.Page[query.Message], *Accounts, error) {
 	return s.messages.of(ctx, id, page)
 }
 
 // shared reads each page once for all threads.
 type shared[T any] struct {
-	read func(context.Context, query.Range) (map[thread.ID]query.Page[T], error)
+	read func(context.Context, query.Range) (level[T], error)
 
-	mu    sync.Mutex
-	pages map[query.Range]func() (map[thread.ID]query.Page[T], error)
+	mu     sync.Mutex
+	levels map[query.Range]func() (level[T], error)
 }
 
-func (s *shared[T]) of(ctx context.Context, id thread.ID, page query.Range) (query.Page[T], error) {
-	s.mu.Lock()
-	once, started := s.pages[page]
-	if !started {
-		once = sync.OnceValues(func() (map[thread.ID]query.Page[T], error) { return s.read(ctx, page) })
-		if s.pages == nil {
-			s.pages = map[query.Range]func() (map[thread.ID]query.Page[T], error){}
+// level is the same page of the lists of all threads, and the accounts in it.
+type level[T any] struct {
+	pages    map[thread.ID]query.Page[T]
+	accounts *Accounts
+}
+
+func readOf[T any](
+	accounts AccountReader, tenant usecase.Tenant, ids []thread.ID,
+	list func(context.Context, usecase.Tenant, []thread.ID, query.Range) (map[thread.ID]query.Page[T], error), user func(T) account.ID,
+) func(context.Context, query.Range) (level[T], error) {
+	return func(ctx context.Context, page query.Range) (level[T], error) {
+		pages, err := list(ctx, tenant, ids, page)
+		var rows []T
+		for _, page := range pages {
+			rows = append(rows, page.Items...)
 		}
-		s.pages[page] = once
+		return level[T]{pages, accountsOf(accounts, tenant, rows, user)}, err
+	}
+}
+
+func (s *shared[T]) of(ctx context.Context, id thread.ID, page query.Range) (query.Page[T], *Accounts, error) {
+	s.mu.Lock()
+	once, started := s.levels[page]
+	if !started {
+		once = sync.OnceValues(func() (level[T], error) { return s.read(ctx, page) })
+		if s.levels == nil {
+			s.levels = map[query.Range]func() (level[T], error){}
+		}
+		s.levels[page] = once
 	}
 	s.mu.Unlock()
-	pages, err := once()
-	return pages[id], err
+	found, err := once()
+	return found.pages[id], found.accounts, err
 }

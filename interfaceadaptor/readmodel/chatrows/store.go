@@ -7,11 +7,13 @@ import (
 	"maps"
 	"slices"
 
+	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/readmodel/table"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/query"
 )
 
 // Projection is the name of the projection that keeps the read model.
@@ -19,7 +21,10 @@ const Projection = "read-model"
 
 // Handlers are all that the read model has a handler for.
 func Handlers() []projection.Handler {
-	return []projection.Handler{chat.NewThreadRows(Store{}, threadcodec.Events().Decode)}
+	return []projection.Handler{
+		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
+		chat.NewAccountRows(AccountStore{}, accountcodec.Events().Decode),
+	}
 }
 
 // Store is the [chat.RowStore] of transactions of a [projectionstore.Store].
@@ -38,6 +43,27 @@ func (Store) Load(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
 		return err
 	}
 	return load(ctx, in, Messages, rows.Messages)
+}
+
+// AccountStore is the [chat.AccountStore] of transactions of a [projectionstore.Store].
+type AccountStore struct{}
+
+// Load implements [chat.AccountStore].
+func (AccountStore) Load(ctx context.Context, tx projection.Tx, rows map[chat.AccountRow]query.Account) error {
+	in, err := projectionstore.SQL(tx)
+	if err != nil {
+		return err
+	}
+	return load(ctx, in, Accounts, rows)
+}
+
+// Save implements [chat.AccountStore].
+func (AccountStore) Save(ctx context.Context, tx projection.Tx, rows map[chat.AccountRow]query.Account) error {
+	in, err := projectionstore.SQL(tx)
+	if err != nil {
+		return err
+	}
+	return save(ctx, in, Accounts, rows)
 }
 
 func load[I, R any](ctx context.Context, in *projectionstore.Tx, from table.Table[R], rows map[chat.RowKey[I]]R) error {

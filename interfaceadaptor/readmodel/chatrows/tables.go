@@ -31,6 +31,14 @@ var (
 			}
 		},
 	}
+	Accounts = table.Table[query.Account]{
+		Name: "accounts", Key: 2,
+		Columns: []string{"tenant_code", "id", "name", "closed", "version", "created_at", "updated_at"},
+		ID:      func(r *query.Account) []string { return []string{r.Tenant.String(), r.ID.String()} },
+		Fields: func(r *query.Account) []any {
+			return []any{table.Tenant(&r.Tenant), id(&r.ID), &r.Name, &r.Closed, &r.Version, table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt)}
+		},
+	}
 	Messages = table.Table[query.Message]{
 		Name: "messages", Key: 2,
 		Columns: []string{"tenant_code", "id", "thread_id", "user_account_id", "text", "seq_nr", "deleted", "created_at", "updated_at"},

@@ -105,7 +105,9 @@ func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
 	return parked, s.explain("count the parked aggregates", err)
 }
 
-// explain adds what failed and classifies the error for the projection.
+// Explain adds what failed and classifies the error for the projection; nil stays nil.
+func (s *Store) Explain(doing string, err error) error { return s.explain(doing, err) }
+
 func (s *Store) explain(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
@@ -24,9 +25,7 @@ type Reader struct {
 }
 
 var (
-	_ query.ThreadReader  = (*Reader)(nil)
-	_ query.MemberReader  = (*Reader)(nil)
-	_ query.MessageReader = (*Reader)(nil)
+	_ query.Reader        = (*Reader)(nil)
 	_ query.VersionReader = (*Reader)(nil)
 )
 
@@ -110,6 +109,19 @@ func row[R any](ctx context.Context, r *Reader, of table.Table[R], missing error
 	}
 	if !exists {
 		return found, missing
+	}
+	return found, nil
+}
+
+// Accounts implements [query.AccountReader].
+func (r *Reader) Accounts(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]query.Account, error) {
+	found := make(map[account.ID]query.Account, len(ids))
+	keys := make([][]string, len(ids))
+	for i, id := range ids {
+		keys[i] = []string{tenant.String(), id.String()}
+	}
+	if err := chatrows.Accounts.Load(ctx, r.db, keys, "", func(row query.Account) { found[row.ID] = row }); err != nil {
+		return nil, r.explain("read accounts of the read model", err)
 	}
 	return found, nil
 }

@@ -5,6 +5,7 @@ package table
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,6 +47,9 @@ func (t Table[R]) List(alias string) string {
 	return alias + "." + strings.Join(t.Columns, ", "+alias+".")
 }
 
+// ErrRow: a row contains a value that cannot be read.
+var ErrRow = errors.New("the row can't be read")
+
 // Load calls take with each existing row, in the order of the keys. suffix ends the statements, for example with a
 // lock. Errors of the database are not wrapped.
 func (t Table[R]) Load(ctx context.Context, from Queryer, keys [][]string, suffix string, take func(R)) error {
@@ -71,7 +75,7 @@ func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query s
 	for rows.Next() {
 		var row R
 		if err := rows.Scan(t.Fields(&row)...); err != nil {
-			return fmt.Errorf("a row of %s: %w", t.Name, err)
+			return fmt.Errorf("%w of %s: %w", ErrRow, t.Name, err)
 		}
 		take(row)
 	}

@@ -14,7 +14,7 @@ import (
 const root = "../../.."
 
 var (
-	programs = []string{"write-api", "read-model-updater", "read-api"}
+	programs = []string{"write-api", "read-model-updater", "read-api", "dev-issuer"}
 	jobs     = []string{"dynamodb-setup", "migrate"}
 	services = []string{"dynamodb", "mysql", "dynamodb-admin"}
 )
@@ -112,6 +112,7 @@ func TestOrderOfStart(t *testing.T) {
 		"dynamodb-setup":     {"dynamodb": healthy},
 		"migrate":            {"mysql": healthy},
 		"dynamodb-admin":     {"dynamodb": healthy},
+		"dev-issuer":         {},
 		"dynamodb":           {},
 		"mysql":              {},
 	}
@@ -145,7 +146,7 @@ func TestDataOutlivesContainers(t *testing.T) {
 func TestPortsAreThisMachinesAlone(t *testing.T) {
 	want := map[string]string{
 		"write-api": "28080", "read-model-updater": "28081", "read-api": "28082",
-		"dynamodb": "28000", "mysql": "23306", "dynamodb-admin": "28001",
+		"dynamodb": "28000", "mysql": "23306", "dynamodb-admin": "28001", "dev-issuer": "28084",
 	}
 	for name, s := range load(t).Services {
 		for _, port := range s.Ports {
@@ -160,10 +161,27 @@ func TestPortsAreThisMachinesAlone(t *testing.T) {
 	}
 }
 
-func TestOnlyTheAdminPageHasAProfile(t *testing.T) {
+func TestWhatHasAProfile(t *testing.T) {
+	profiles := map[string][]string{"dynamodb-admin": {"admin"}, "dev-issuer": {"auth"}}
 	for name, s := range load(t).Services {
-		if wanted := name == "dynamodb-admin"; wanted != slices.Equal(s.Profiles, []string{"admin"}) {
-			t.Errorf("%s has the profiles %v", name, s.Profiles)
+		if !slices.Equal(s.Profiles, profiles[name]) {
+			t.Errorf("%s has the profiles %v, want %v", name, s.Profiles, profiles[name])
+		}
+	}
+}
+
+// The APIs trust the issuer of the profile under the name that its tokens have, and that the network has for it.
+func TestTheIssuerHasOneName(t *testing.T) {
+	project := load(t, "AUTH=oidc")
+	issuer := service(t, project, "dev-issuer")
+	url := *issuer.Environment["DEV_ISSUER_URL"]
+	if aliases := issuer.Networks["default"].Aliases; len(aliases) != 1 || url != "http://"+aliases[0]+":28084" {
+		t.Errorf("the issuer is %s, and the network calls it %v", url, aliases)
+	}
+	for _, name := range []string{"write-api", "read-api"} {
+		environment := service(t, project, name).Environment
+		if *environment["AUTH"] != "oidc" || *environment["AUTH_ISSUER"] != url || *environment["AUTH_AUDIENCE"] != "threads" {
+			t.Errorf("%s trusts %s with AUTH=%s", name, *environment["AUTH_ISSUER"], *environment["AUTH"])
 		}
 	}
 }

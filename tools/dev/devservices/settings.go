@@ -76,7 +76,9 @@ func (s settings) environment() []string {
 		"EVENT_STORE_URL=", // what is empty counts as not set
 		"JOURNAL_TABLE=",
 		"SNAPSHOT_TABLE=",
-		"SHARD_COUNT=", // of the data that is there
+		"SHARD_COUNT=",  // of the data that is there
+		"METRICS_ADDR=", // it can be but one program's
+		"AUTH_DEV_ADDR=",
 		"DATABASE_URL="+services.DSN(s.mySQLPort, services.Database),
 	)
 	for _, listener := range listeners {

@@ -70,7 +70,7 @@ func (p Program[S]) told(t *testing.T) map[string]string {
 	told := map[string]string{}
 	for _, line := range regexp.MustCompile(`(?m)^  ([A-Z_]+)  (.*)$`).FindAllStringSubmatch(help.String(), -1) {
 		told[line[1]] = ""
-		if otherwise := regexp.MustCompile(`.*\(([^\s:)]+|:\d+)[:)]`).FindStringSubmatch(line[2]); otherwise != nil {
+		if otherwise := regexp.MustCompile(`.*\((https?://[^\s)]+|[^\s:)]+(?::\d+)?|:\d+)[:)]`).FindStringSubmatch(line[2]); otherwise != nil {
 			told[line[1]] = otherwise[1]
 		}
 	}

@@ -2,7 +2,7 @@
 
 // Queries go to /graphql by POST, subscriptions by a WebSocket to the same place. What is in the Headers pane goes along with
 // both: a browser can't set headers on a WebSocket, so there it travels in connection_init, where the server looks for
-// X-Tenant-Code.
+// Authorization and X-Tenant-Code.
 const endpoint = new URL('/graphql', window.location.href);
 const socket = new URL(endpoint);
 socket.protocol = endpoint.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -10,6 +10,8 @@ socket.protocol = endpoint.protocol === 'https:' ? 'wss:' : 'ws:';
 const introduction = `# Threads as one user account sees them.
 #
 # Put ids into the Variables pane below. In the Headers pane:
+#   {"Authorization": "Bearer <token>"}
+# says who you are, where the server asks for it (then leave userAccountId out),
 #   {"X-Tenant-Code": "acme"}
 # says whose threads, and
 #   {"Consistency-Token": "<thread id>:<version>"}
@@ -58,6 +60,18 @@ subscription Follow($user: ID!, $thread: ID!) {
 }
 `;
 
+// What the operator should know, such as that nobody is asked who they are, is on the page, too.
+fetch('/health/alive')
+  .then((answer) => answer.json())
+  .then(({ warning }) => {
+    if (warning) {
+      const notice = document.createElement('p');
+      notice.id = 'warning';
+      notice.textContent = warning;
+      document.body.prepend(notice);
+    }
+  });
+
 ReactDOM.createRoot(document.getElementById('graphiql')).render(
   React.createElement(GraphiQL, {
     fetcher: GraphiQL.createFetcher({ url: endpoint.href, subscriptionUrl: socket.href }),
@@ -65,6 +79,6 @@ ReactDOM.createRoot(document.getElementById('graphiql')).render(
     variables: '{\n  "user": "",\n  "thread": ""\n}\n',
     defaultEditorToolsVisibility: 'variables',
     isHeadersEditorEnabled: true,
-    shouldPersistHeaders: true,
+    shouldPersistHeaders: false, // a token among them is not for the browser to keep,
   }),
 );

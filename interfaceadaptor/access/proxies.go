@@ -1,4 +1,4 @@
-package rest
+package access
 
 import (
 	"fmt"
@@ -27,9 +27,9 @@ func ParseProxies(list string) (Proxies, error) {
 	return proxies, nil
 }
 
-// clientIP is the address that the request comes from: that of the connection, or, where a trusted proxy holds it, the
+// ClientIP is the address that the request comes from: that of the connection, or, where a trusted proxy holds it, the
 // last address in X-Forwarded-For that is not a trusted proxy's. What a client wrote there itself stands further left.
-func (p Proxies) clientIP(r *http.Request) string {
+func (p Proxies) ClientIP(r *http.Request) string {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return ""

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/infrastructure/auth"
+	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/tests/testenv"
+)
+
+var underTest = programtest.Program[settings]{Run: run, ReadSettings: readSettings}
+
+func TestHelp(t *testing.T)                { underTest.CheckHelp(t) }
+func TestArgumentsAreRefused(t *testing.T) { underTest.CheckArguments(t) }
+
+func get(t *testing.T, url string) (string, error) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = errors.New(response.Status)
+	}
+	return string(body), err
+}
+
+// Its tokens are good under the name that it has for the APIs.
+func TestItsTokensAreGood(t *testing.T) {
+	url := fmt.Sprintf("http://127.0.0.1:%d", testenv.FreePort(t))
+	programtest.Start(t, run, map[string]string{"DEV_ISSUER_ADDR": strings.TrimPrefix(url, "http://"), "DEV_ISSUER_URL": url})
+	if _, err := get(t, url+"/health/ready"); err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := get(t, url+"/tokens")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := auth.NewVerifier(auth.Settings{
+		Issuer: url, Audience: devissuer.Audience, AccountClaim: devissuer.AccountClaim, TenantClaim: devissuer.TenantClaim,
+		ClockSkew: time.Second, Log: slog.New(slog.DiscardHandler),
+	})
+	for _, line := range strings.Split(strings.TrimSpace(tokens), "\n") {
+		name, token, _ := strings.Cut(line, "=")
+		if verified, err := v.Verify(t.Context(), token); err != nil || verified.Account == "" {
+			t.Errorf("%s: %+v, %v", name, verified, err)
+		}
+	}
+}

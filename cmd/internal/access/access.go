@@ -1,0 +1,141 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/infrastructure/auth"
+	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/infrastructure/ratelimit"
+	"example.com/threads/interfaceadaptor/access"
+)
+
+// Access is what a program lets people in by.
+type Access struct {
+	Gate    *access.Gate
+	Origins httpserver.Origins
+	// Notes are for the answers about health, Checks for readiness.
+	Notes  httpserver.Notes
+	Checks []httpserver.Check
+
+	settings Settings
+	verifier *auth.Verifier     // nil with AUTH=none
+	server   *httpserver.Server // of the issuer for development; nil without
+	issuer   http.Handler
+}
+
+// Open prepares it. A program that brings the issuer for development along takes its address here; another one expects it
+// there. [Access.Run] or [Access.Close] ends it.
+func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.Logger) (*Access, error) {
+	a := &Access{
+		Origins: settings.Origins, settings: settings, Notes: httpserver.Notes{"auth": settings.Mode},
+		Gate: &access.Gate{
+			PerAddress: take(settings.PerAddress), PerAccount: take(settings.PerAccount), PerTenant: take(settings.PerTenant),
+			Shares: ratelimit.NewBudget(settings.MiBInFlight<<20, settings.MiBPerClient<<20), Proxies: settings.Proxies,
+		},
+	}
+	verified := auth.Settings{
+		Issuer: settings.Issuer, Audience: settings.Audience,
+		AccountClaim: settings.AccountClaim, TenantClaim: settings.TenantClaim, ClockSkew: settings.ClockSkew, Log: log,
+	}
+	switch settings.Mode {
+	case None:
+		a.Notes["warning"] = access.OpenWarning
+		log.WarnContext(ctx, access.OpenWarning)
+		return a, nil
+	case Dev:
+		verified.Issuer, verified.Audience = "http://"+settings.DevAddress, devissuer.Audience
+		verified.AccountClaim, verified.TenantClaim = devissuer.AccountClaim, devissuer.TenantClaim
+		if bringsIssuer {
+			if err := a.bringIssuer(ctx, log); err != nil {
+				return nil, err
+			}
+			verified.Issuer = a.server.URL()
+		}
+		log.WarnContext(ctx, "AUTH=dev: whoever reaches the issuer on this machine gets a token for any account; it is for development", "issuer", verified.Issuer)
+	}
+	a.verifier = auth.NewVerifier(verified)
+	a.Gate.Verify = a.verify
+	a.Checks = []httpserver.Check{{Name: "issuer", Run: a.verifier.Ready}}
+	return a, nil
+}
+
+func (a *Access) bringIssuer(ctx context.Context, log *slog.Logger) error {
+	server, err := httpserver.Listen(ctx, log, "AUTH_DEV_ADDR", a.settings.DevAddress)
+	if err != nil {
+		return err
+	}
+	issuer, err := devissuer.New(server.URL())
+	if err != nil {
+		return errors.Join(err, server.Close())
+	}
+	a.server, a.issuer = server, issuer.Handler()
+	return nil
+}
+
+// DevIssuer is the URL of the issuer for development that this program brings along, and empty without one.
+func (a *Access) DevIssuer() string {
+	if a.server == nil {
+		return ""
+	}
+	return a.server.URL()
+}
+
+// IsOpen tells that anybody is believed.
+func (a *Access) IsOpen() bool { return a.verifier == nil }
+
+// Serve serves an API to those who are let in, until ctx ends.
+func (a *Access) Serve(ctx context.Context, server *httpserver.Server, handler http.Handler) error {
+	server.MaxConnections = a.settings.Connections
+	return server.Serve(ctx, a.Origins.Guard(handler))
+}
+
+// Run keeps the issuer's keys fresh, and serves the issuer for development, until ctx ends.
+func (a *Access) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	if a.server != nil {
+		group.Go(func() error { return a.server.Serve(ctx, a.issuer) })
+	}
+	if a.verifier != nil {
+		group.Go(func() error { a.verifier.Run(ctx); return nil })
+	}
+	return group.Wait()
+}
+
+// Close gives back what Open has taken, when Run is never called.
+func (a *Access) Close() error {
+	if a.server == nil {
+		return nil
+	}
+	return a.server.Close()
+}
+
+// verify is the gate's port over the verifier.
+func (a *Access) verify(ctx context.Context, text string) (access.Principal, error) {
+	token, err := a.verifier.Verify(ctx, text)
+	var invalid *auth.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return access.Principal{}, access.Unauthenticated(invalid.Reason)
+	case err != nil:
+		return access.Principal{}, access.Unavailable("the token can't be verified now, because its issuer does not answer; try again later")
+	}
+	return access.NewPrincipal(token.Account, token.Tenant, token.Scopes, token.Expires)
+}
+
+// take is the gate's port over a rate; none for 0.
+func take(perSecond int) access.Take {
+	if perSecond == 0 {
+		return nil
+	}
+	rate := ratelimit.NewRate(perSecond)
+	return func(key string) access.Allowance {
+		taken := rate.Take(key)
+		return access.Allowance{Limit: taken.Limit, Remaining: taken.Remaining, Reset: taken.Reset, Wait: taken.Wait}
+	}
+}

@@ -1,0 +1,75 @@
+package access
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/access"
+)
+
+// The values of AUTH.
+const (
+	None = "none" // anybody is believed
+	Dev  = "dev"  // an issuer of our own, on loopback
+	OIDC = "oidc" // an OpenID Connect issuer
+)
+
+// Settings are what the environment says.
+type Settings struct {
+	Mode                      string
+	Issuer, Audience          string // with OIDC
+	AccountClaim, TenantClaim string // with OIDC
+	ClockSkew                 time.Duration
+	DevAddress                string // with Dev
+
+	PerAddress, PerAccount, PerTenant int // requests a second; 0: any number
+	MiBInFlight, MiBPerClient         int
+
+	Proxies     access.Proxies
+	Origins     httpserver.Origins
+	Connections int
+}
+
+// ReadSettings reads them.
+func ReadSettings(r *config.Reader) Settings {
+	const mostRequests = 1_000_000
+	s := Settings{
+		Mode:         r.OneOf("AUTH", "how people are known", None, Dev, OIDC),
+		Issuer:       r.URL("AUTH_ISSUER", "with AUTH=oidc, where it has to be set: the issuer of the tokens, such as https://login.example.com/"),
+		Audience:     r.String("AUTH_AUDIENCE", "", "with AUTH=oidc, where it has to be set: what tokens must be meant for"),
+		AccountClaim: r.String("AUTH_ACCOUNT_CLAIM", devissuer.AccountClaim, "claim of the user account, a ULID or UUID"),
+		TenantClaim:  r.String("AUTH_TENANT_CLAIM", devissuer.TenantClaim, "claim of the tenant's code; a token without it is of the tenant with the empty code"),
+		ClockSkew: r.Duration("AUTH_CLOCK_SKEW", 5*time.Second, 0, 5*time.Minute,
+			"how far the issuer's clock and this one may be apart"),
+		DevAddress: loopback(r, "AUTH_DEV_ADDR", "127.0.0.1:28084",
+			"with AUTH=dev: loopback address of the issuer, which write-api and standalone bring along"),
+		PerAddress: r.Int("RATE_LIMIT_ADDRESS", 10_000, 0, mostRequests, "requests a second of one address; 0: any number; one more is answered with 429"),
+		PerAccount: r.Int("RATE_LIMIT_ACCOUNT", 10_000, 0, mostRequests, "requests a second of one account, where tokens name it; 0: any number"),
+		PerTenant:  r.Int("RATE_LIMIT_TENANT", 10_000, 0, mostRequests, "requests a second of one tenant, where tokens name it; 0: any number"),
+		MiBInFlight: r.Int("MIB_IN_FLIGHT", 256, 1, 1_000_000,
+			"MiB of requests that are not decided and answers that are not received; one more is answered with 429"),
+		MiBPerClient: r.Int("MIB_IN_FLIGHT_PER_CLIENT", 64, 1, 1_000_000, "MiB of them that one account, or one address without a token, may hold"),
+		Proxies: config.Parsed(r, "TRUSTED_PROXIES", "",
+			"networks whose X-Forwarded-For tells the client's address, such as 10.0.0.0/8, fd00::/8", access.ParseProxies),
+		Origins: config.Parsed(r, "ALLOWED_ORIGINS", "",
+			"origins whose pages may use the server, beside its own, such as https://app.example.com", httpserver.ParseOrigins),
+		Connections: r.Int("CONNECTION_LIMIT", 20_000, 1, 1_000_000, "connections open at once; one more is answered with 503"),
+	}
+	if s.Mode == OIDC && (s.Issuer == "" || s.Audience == "") {
+		r.Wrong("AUTH is oidc, which needs AUTH_ISSUER and AUTH_AUDIENCE")
+	}
+	return s
+}
+
+// loopback reads an address that only this machine can reach.
+func loopback(r *config.Reader, name, fallback, help string) string {
+	address := r.Address(name, fallback, help)
+	if host, _, err := net.SplitHostPort(address); err == nil && !devissuer.IsLoopback(host) {
+		r.Wrong(fmt.Sprintf("%s is %q, expected a loopback address such as %s: whoever reaches that issuer gets any token", name, address, fallback))
+	}
+	return address
+}

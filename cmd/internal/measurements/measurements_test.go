@@ -1,0 +1,65 @@
+package measurements_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/infrastructure/metrics"
+	"example.com/threads/tests/testenv"
+)
+
+func status(t *testing.T, url string) (int, error) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		return 0, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+	return response.StatusCode, nil
+}
+
+func TestAnAddressOfTheirOwn(t *testing.T) {
+	registry := metrics.NewRegistry()
+	settings := measurements.Settings{Address: fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- measurements.Beside(ctx, settings, metrics.Handler(registry), slog.New(slog.DiscardHandler), func(ctx context.Context) error {
+			<-ctx.Done()
+			return nil
+		})
+	}()
+	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/heap"} {
+		testenv.Eventually(t, 10*time.Second, func() error {
+			got, err := status(t, "http://"+settings.Address+path)
+			if err == nil && got != http.StatusOK {
+				err = fmt.Errorf("%s: %d", path, got)
+			}
+			return err
+		})
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for address, want := range map[string]int{settings.Address: http.StatusNotFound, "": http.StatusOK} {
+		recorder := httptest.NewRecorder()
+		measurements.Handler(measurements.Settings{Address: address}, registry).ServeHTTP(recorder,
+			httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+		if recorder.Code != want {
+			t.Errorf("with METRICS_ADDR %q the program's own /metrics is %d", address, recorder.Code)
+		}
+	}
+}

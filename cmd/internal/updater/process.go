@@ -1,0 +1,119 @@
+package updater
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/outbox"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/process"
+	"example.com/threads/usecase/projection"
+)
+
+// A process manager looks for events less often than the read model, which users wait for: each look then brings more of
+// them, and each of its transactions takes more of them.
+const (
+	processPollMin = 100 * time.Millisecond
+	processPollMax = 500 * time.Millisecond
+)
+
+// running is a process manager, with a source of its own that does not keep the read model's waiting.
+type running struct {
+	name      string
+	store     *projectionstore.Store
+	outbox    *outbox.Outbox
+	projector *projection.Projector
+	source    eventstore.Source
+	manager   *process.Manager
+	finish    func(context.Context) error // once nothing is sent any more
+}
+
+// newLeaveOnClose puts the process manager of closed accounts together.
+func (f *follower) newLeaveOnClose(databases Databases) (*running, error) {
+	log := f.ports.Log
+	store, err := projectionstore.New(databases.ReadModel, chat.LeaveOnClose)
+	if err != nil {
+		return nil, err
+	}
+	// The threads' states that it remembers are those of the last few commands: its commands are few.
+	threads := chatstore.NewThreadRepository(databases.Store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
+	commands := command.NewService(chat.Threads(), threads, command.Settings{Logger: log})
+	commandsToSend := outbox.New(databases.ReadModel, store, chat.LeaveOnClose)
+	manager := process.NewManager(chat.LeaveOnClose, commandsToSend, chat.SendWithdrawals(commands), process.Settings{Logger: log})
+
+	registry := prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": chat.LeaveOnClose}, f.registry))
+	outcomes := newOutcomes(registry)
+	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
+		Logger: log.With("process", chat.LeaveOnClose), Observe: outcomes.count, Ignore: f.settings.Ignore,
+		Notify: func([]projection.Head) { manager.Wake() },
+	}, chatrows.LeaveOnCloseHandlers(commandsToSend)...)
+	settings := f.settings.Source
+	settings.Polling.Min = max(settings.Polling.Min, processPollMin)
+	settings.Polling.Max = max(settings.Polling.Max, processPollMax)
+	source, err := databases.Store.Source(timed{projector, outcomes.durations}, store, settings)
+	if err != nil {
+		return nil, err
+	}
+	registerCounters(registry, source)
+	registerProcess(registry, manager)
+	return &running{
+		name: chat.LeaveOnClose, store: store, outbox: commandsToSend, projector: projector, source: source, manager: manager,
+		finish: func(ctx context.Context) error { commands.Drain(); return threads.Close(ctx) },
+	}, nil
+}
+
+func registerProcess(registry prometheus.Registerer, manager *process.Manager) {
+	for _, c := range []struct {
+		name, help string
+		count      *atomic.Int64
+	}{
+		{"commands_sent_total", "Commands of the process that were decided.", &manager.Sent},
+		{"commands_failed_total", "Attempts to send a command of the process that failed; it is sent again.", &manager.Failures},
+	} {
+		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help}, func() float64 { return float64(c.count.Load()) }))
+	}
+}
+
+const finishTimeout = 2 * time.Second // for snapshots that are due at the end
+
+// run works until ctx ends and what is in hand is stored.
+func (r *running) run(ctx context.Context) error {
+	var working sync.WaitGroup
+	working.Go(func() { r.projector.Run(ctx) })
+	working.Go(func() { r.manager.Run(ctx) })
+	r.source.Run(ctx)
+	working.Wait()
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+	defer cancel()
+	return r.finish(ending)
+}
+
+// check tells what an operator must look after, as a reason to be unready for, and a warning.
+func (r *running) check(ctx context.Context) (reason error, warning string) {
+	waiting, failing, err := r.outbox.Count(ctx)
+	if err != nil {
+		return err, ""
+	}
+	parked, err := r.store.CountParked(ctx)
+	if err := errors.Join(err, r.source.Health()); err != nil {
+		return err, ""
+	}
+	if parked+failing == 0 {
+		return nil, ""
+	}
+	return nil, fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked; the tables "+
+		"process_commands and dead_letters and the log say why", r.name, failing, waiting, parked)
+}

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/tests/testenv"
+)
+
+const (
+	ada   = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+	bob   = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
+	cleo  = "01BX5ZZKBKACTAV9WEVGEMMVS0"
+	dave  = "01BX5ZZKBKACTAV9WEVGEMMVS1"
+	acme  = "acme"
+	usual = "threads:read threads:write"
+)
+
+// The actors of the tables, in the order of their columns.
+const (
+	nobody      = "nobody"       // without a token
+	stranger    = "stranger"     // of the tenant, and in no thread
+	member      = "member"       // of the thread
+	admin       = "Admin"        // of the thread
+	otherTenant = "other tenant" // the Admin's account, in another tenant
+	operator    = "operator"     // a stranger with threads:operate
+	impostor    = "impostor"     // a stranger who names the Admin's account
+	unscoped    = "unscoped"     // the Admin, with a token for the other API
+)
+
+var actors = []string{nobody, stranger, member, admin, otherTenant, operator, impostor, unscoped}
+
+// world is the program and a token for each actor.
+type world struct {
+	*running
+	issuer
+	tokens map[string]string
+}
+
+func newWorld(t *testing.T, unscopedScope string) world {
+	i := newIssuer(t)
+	return world{start(t, i.trusted()), i, map[string]string{
+		nobody:      "",
+		stranger:    i.token(t, cleo, acme, usual),
+		member:      i.token(t, bob, acme, usual),
+		admin:       i.token(t, ada, acme, usual),
+		otherTenant: i.token(t, ada, "other", usual),
+		operator:    i.token(t, dave, acme, usual+" threads:operate"),
+		impostor:    i.token(t, cleo, acme, usual),
+		unscoped:    i.token(t, ada, acme, unscopedScope),
+	}}
+}
+
+// thread is one that the tables are tried on.
+type thread struct{ id, message string }
+
+// newThread makes a thread of ada's, with bob as a member and a message of his. The accounts are left out of the bodies.
+func (w world) newThread(t *testing.T) thread {
+	t.Helper()
+	created := w.do(t, w.tokens[admin], "/threads/create", map[string]any{"name": "tea"})
+	id := created.text("thread_id")
+	added := w.do(t, w.tokens[admin], "/threads/add_member", map[string]any{"thread_id": id, "user_account_id": bob, "role": "Member"})
+	posted := w.do(t, w.tokens[member], "/threads/post_message", map[string]any{"thread_id": id, "text": "hello"})
+	if created.status != http.StatusCreated || added.status != http.StatusOK || posted.status != http.StatusOK {
+		t.Fatalf("%s\n%s\n%s", created.raw, added.raw, posted.raw)
+	}
+	return thread{id, posted.text("message_id")}
+}
+
+const (
+	ok        = "ok"
+	noToken   = "401 unauthenticated"
+	denied    = "403 forbidden"
+	notMember = "403 not_a_member"
+	notAdmin  = "403 not_an_admin"
+	notThere  = "404 thread_not_found"
+
+	notRegistered = "404 account_not_found"
+)
+
+// What each actor gets for each operation.
+var (
+	byAnybody  = []string{noToken, ok, ok, ok, ok, ok, denied, denied}
+	byAdmins   = []string{noToken, notMember, notAdmin, ok, notThere, notMember, denied, denied}
+	byMembers  = []string{noToken, notMember, ok, ok, notThere, notMember, denied, denied}
+	noAccount  = []string{noToken, notRegistered, notRegistered, notRegistered, notRegistered, notRegistered, denied, denied}
+	byOperator = []string{noToken, denied, denied, denied, denied, ok, denied, denied}
+)
+
+var commands = map[string]struct {
+	body map[string]any // beside thread_id and message_id, which are filled in where they are named
+	want []string
+}{
+	// Accounts are tried in this order: none exists at first.
+	"/accounts/close":             {map[string]any{}, noAccount},
+	"/accounts/register":          {map[string]any{"name": "somebody"}, byAnybody},
+	"/accounts/rename":            {map[string]any{"name": "somebody else"}, byAnybody},
+	"/threads/create":             {map[string]any{"name": "coffee"}, byAnybody},
+	"/threads/rename":             {map[string]any{"thread_id": "", "name": "coffee"}, byAdmins},
+	"/threads/delete":             {map[string]any{"thread_id": ""}, byAdmins},
+	"/threads/add_member":         {map[string]any{"thread_id": "", "user_account_id": dave, "role": "Member"}, byAdmins},
+	"/threads/remove_member":      {map[string]any{"thread_id": "", "user_account_id": bob}, []string{noToken, notMember, ok, ok, notThere, notMember, denied, denied}},
+	"/threads/change_member_role": {map[string]any{"thread_id": "", "user_account_id": bob, "role": "Admin"}, byAdmins},
+	"/threads/post_message":       {map[string]any{"thread_id": "", "text": "hi"}, byMembers},
+	"/threads/edit_message":       {map[string]any{"thread_id": "", "message_id": "", "text": "hi"}, []string{noToken, notMember, ok, "403 not_the_sender", notThere, notMember, denied, denied}},
+	"/threads/delete_message":     {map[string]any{"thread_id": "", "message_id": ""}, byMembers},
+	"/threads/snapshot":           {map[string]any{"thread_id": ""}, byOperator},
+}
+
+func TestWhoMayDoWhat(t *testing.T) {
+	w := newWorld(t, "threads:read")
+	for _, path := range slices.Sorted(maps.Keys(commands)) {
+		command := commands[path]
+		for i, actor := range actors {
+			thread, body := w.newThread(t), maps.Clone(command.body)
+			for name, value := range map[string]string{"thread_id": thread.id, "message_id": thread.message} {
+				if _, named := body[name]; named {
+					body[name] = value
+				}
+			}
+			if actor == impostor {
+				body["executor_id"] = ada
+			}
+			got := w.do(t, w.tokens[actor], path, body)
+			expectVerdict(t, path+" as "+actor, got, command.want[i])
+		}
+	}
+	expectAll(t, "operation", maps.Keys(commands), w.operations(t))
+}
+
+func expectVerdict(t *testing.T, about string, got answer, want string) {
+	t.Helper()
+	verdict := ok
+	if got.status >= 300 {
+		verdict = fmt.Sprintf("%d %s", got.status, got.code())
+	}
+	if verdict != want {
+		t.Errorf("%s: got %s, want %s (%s)", about, verdict, want, got.raw)
+	}
+	if challenge := got.header.Get("WWW-Authenticate"); got.status == http.StatusUnauthorized && !strings.HasPrefix(challenge, "Bearer ") {
+		t.Errorf("%s: WWW-Authenticate is %q", about, challenge)
+	}
+}
+
+// operations are the paths of the POSTs that the program says it has.
+func (w world) operations(t *testing.T) []string {
+	t.Helper()
+	got, err := send(t, http.MethodGet, w.write+"/openapi.json", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Paths map[string]map[string]struct{ Security []map[string]any }
+	}
+	if err := json.Unmarshal([]byte(got.raw), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for path, methods := range doc.Paths {
+		if post, has := methods["post"]; has {
+			paths = append(paths, path)
+			if len(post.Security) == 0 {
+				t.Errorf("%s: the document does not say that it needs a token", path)
+			}
+		}
+	}
+	return paths
+}
+
+// expectAll sees that a table has a row for everything that there is.
+func expectAll(t *testing.T, what string, have func(func(string) bool), there []string) {
+	t.Helper()
+	slices.Sort(there)
+	if rows := slices.Sorted(have); !slices.Equal(rows, there) {
+		t.Errorf("the table of who may do what must have a row for every %s: it has %q, and there are %q", what, rows, there)
+	}
+}
+
+// What each actor gets for each field of Query and Subscription.
+var (
+	bySeers = []string{"UNAUTHENTICATED", "NOT_FOUND", "", "", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN", "FORBIDDEN"}
+	byAll   = []string{"UNAUTHENTICATED", "", "", "", "", "", "FORBIDDEN", "FORBIDDEN"} // everybody has a list, which may be empty
+	// The account that getMember names is the one that is asked for, so an impostor is a stranger.
+	byMember = []string{"UNAUTHENTICATED", "NOT_FOUND", "", "", "NOT_FOUND", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN"}
+)
+
+// rootField is how a field is asked for: {thread}, {message} and the viewer, if named, are filled in.
+type rootField struct {
+	arguments string
+	want      []string
+}
+
+var queryFields = map[string]rootField{
+	"getAccount":  {`accountId: "` + ada + `"`, []string{"UNAUTHENTICATED", "", "", "", "NOT_FOUND", "", "", "FORBIDDEN"}},
+	"getThread":   {`threadId: "{thread}" {viewer}`, bySeers},
+	"getThreads":  {`first: 3 {viewer}`, byAll},
+	"getMember":   {`threadId: "{thread}" {viewer}`, byMember},
+	"getMembers":  {`threadId: "{thread}" {viewer}`, bySeers},
+	"getMessage":  {`messageId: "{message}" {viewer}`, bySeers},
+	"getMessages": {`threadId: "{thread}" {viewer}`, bySeers},
+	"threads":     {`first: 3 {viewer}`, byAll},
+}
+
+var subscriptionFields = map[string]rootField{
+	"threadChanged": {`threadId: "{thread}" {viewer}`, bySeers},
+}
+
+func (f rootField) in(thread thread, actor string) string {
+	viewer := ""
+	if actor == impostor {
+		viewer = `userAccountId: "` + ada + `"`
+	}
+	return strings.NewReplacer("{thread}", thread.id, "{message}", thread.message, "{viewer}", viewer).Replace(f.arguments)
+}
+
+func TestWhoMaySeeWhat(t *testing.T) {
+	w := newWorld(t, "threads:write")
+	thread := w.newThread(t)
+	schema := w.introspect(t)
+	expectVerdict(t, "an account", w.do(t, w.tokens[admin], "/accounts/register", map[string]any{"name": "Ada"}), ok)
+	if caughtUp := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", thread.id+":3, account-"+ada+":1"); caughtUp.errorCode() != "" {
+		t.Fatal(caughtUp.raw)
+	}
+	for name, field := range queryFields {
+		for i, actor := range actors {
+			document := fmt.Sprintf("{ %s(%s) %s }", name, field.in(thread, actor), schema.selection(schema.typeOf("Query", name), 5))
+			got := w.ask(t, w.tokens[actor], document)
+			if code := got.errorCode(); code != field.want[i] {
+				t.Errorf("%s as %s: got %q, want %q (%s)", name, actor, code, field.want[i], got.raw)
+			}
+			sees := strings.Contains(got.raw, thread.id)
+			if maySee := name != "getAccount" && field.want[i] == "" && (actor == member || actor == admin); sees != maySee {
+				t.Errorf("%s as %s: it sees the thread: %t (%s)", name, actor, sees, got.raw)
+			}
+		}
+	}
+	for name, field := range subscriptionFields {
+		for i, actor := range actors {
+			document := fmt.Sprintf("subscription { %s(%s) %s }", name, field.in(thread, actor), schema.selection(schema.typeOf("Subscription", name), 5))
+			if code := w.firstEvent(t, w.tokens[actor], document); code != field.want[i] {
+				t.Errorf("%s over SSE as %s: got %q, want %q", name, actor, code, field.want[i])
+			}
+			if code := w.firstMessage(t, w.tokens[actor], document); code != field.want[i] {
+				t.Errorf("%s over a WebSocket as %s: got %q, want %q", name, actor, code, field.want[i])
+			}
+		}
+	}
+	expectAll(t, "query", maps.Keys(queryFields), schema.fields("Query"))
+	expectAll(t, "subscription", maps.Keys(subscriptionFields), schema.fields("Subscription"))
+}
+
+// Accounts may be named, when they are the token's.
+func TestTheOwnAccountMayBeNamed(t *testing.T) {
+	w := newWorld(t, usual)
+	thread := w.newThread(t)
+	named := w.do(t, w.tokens[member], "/threads/post_message",
+		map[string]any{"executor_id": map[string]string{"value": bob}, "thread_id": thread.id, "text": "hi"}, "X-Tenant-Code", acme)
+	expectVerdict(t, "the own account and tenant", named, ok)
+	seen := w.ask(t, w.tokens[member], fmt.Sprintf(`{ getThread(threadId: %q, userAccountId: %q) { id } }`, thread.id, bob), "X-Tenant-Code", acme, "Consistency-Token", thread.id+":4")
+	if code := seen.errorCode(); code != "" {
+		t.Errorf("the own account and tenant: %s", seen.raw)
+	}
+	for about, got := range map[string]answer{
+		"a command": w.do(t, w.tokens[member], "/threads/post_message", map[string]any{"thread_id": thread.id, "text": "hi"}, "X-Tenant-Code", "other"),
+		"a query":   w.ask(t, w.tokens[member], fmt.Sprintf(`{ getThread(threadId: %q) { id } }`, thread.id), "X-Tenant-Code", "other"),
+	} {
+		if got.status != http.StatusForbidden || got.code() != "forbidden" && got.errorCode() != "FORBIDDEN" {
+			t.Errorf("%s with another tenant: %d %s", about, got.status, got.raw)
+		}
+	}
+	if got := w.ask(t, w.tokens[member], fmt.Sprintf(`query($me: ID) { getThread(threadId: %q, userAccountId: $me) { id } }`, thread.id)); got.errorCode() != "" {
+		t.Errorf("an account that is null: %s", got.raw)
+	}
+}
+
+// Imports and process managers act for others.
+func TestAServiceActsForOthers(t *testing.T) {
+	w := newWorld(t, usual)
+	thread := w.newThread(t)
+	service := w.token(t, dave, acme, usual+" act_as")
+	posted := w.do(t, service, "/threads/post_message", map[string]any{"executor_id": bob, "thread_id": thread.id, "text": "imported"})
+	expectVerdict(t, "in the own tenant", posted, ok)
+	elsewhere := w.token(t, dave, "other", usual+" act_as")
+	expectVerdict(t, "in another tenant",
+		w.do(t, elsewhere, "/threads/post_message", map[string]any{"executor_id": bob, "thread_id": thread.id, "text": "imported"}), notThere)
+}
+
+// An account may be written as a UUID, in the token and in the body.
+func TestAccountsAsUUIDs(t *testing.T) {
+	w := newWorld(t, usual)
+	const uuid, ulid = "01890535-c59c-72d5-08a8-dcea316374c8", "01H42KBHCWEBAGHA6WX8RP6X68"
+	created := w.do(t, w.token(t, uuid, acme, usual), "/threads/create", map[string]any{"name": "tea", "executor_id": ulid})
+	expectVerdict(t, "the same account in two forms", created, ok)
+	testenv.Eventually(t, 10*time.Second, func() error {
+		if got := w.ask(t, w.token(t, ulid, acme, usual), `{ threads { edges { node { ownerId } } } }`); !strings.Contains(got.raw, ulid) {
+			return fmt.Errorf("it is not the owner: %s", got.raw)
+		}
+		return nil
+	})
+}
+
+func TestTokensThatSayTooLittle(t *testing.T) {
+	w := newWorld(t, usual)
+	for about, c := range map[string]struct{ token, want string }{
+		"no account":      {w.token(t, "", acme, usual), noToken},
+		"no id":           {w.token(t, "ada", acme, usual), noToken},
+		"a strange code":  {w.token(t, ada, "Acme!", usual), noToken},
+		"no scopes":       {w.token(t, ada, acme, ""), denied},
+		"a similar scope": {w.token(t, ada, acme, "threads:writes"), denied},
+		"expired":         {w.tokenFor(t, ada, acme, usual, -time.Minute), noToken},
+		"junk":            {"x.y.z", noToken},
+	} {
+		expectVerdict(t, about, w.do(t, c.token, "/threads/create", map[string]any{"name": "tea"}), c.want)
+		code := map[string]string{noToken: "UNAUTHENTICATED", denied: "FORBIDDEN"}[c.want]
+		if got := w.ask(t, c.token, `{ threads { edges { cursor } } }`); got.errorCode() != code {
+			t.Errorf("%s: a query is answered with %s", about, got.raw)
+		}
+	}
+	twice, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.write+"/threads/create", strings.NewReader(`{"name":"tea"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice.Header["Authorization"] = []string{"Bearer " + w.tokens[admin], "Bearer " + w.tokens[member]}
+	twice.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(twice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("two tokens: %s", response.Status)
+	}
+}
+
+func TestPagesAndHealthNeedNoToken(t *testing.T) {
+	w := newWorld(t, usual)
+	for _, url := range []string{
+		w.write + "/", w.write + "/docs", w.write + "/openapi.json", w.write + "/health/alive", w.write + "/health/ready", w.write + "/metrics",
+		w.read + "/", w.read + "/health/alive", w.read + "/health/ready", w.read + "/metrics",
+	} {
+		if got, err := send(t, http.MethodGet, url, "", nil); err != nil || got.status != http.StatusOK {
+			t.Errorf("%s: %d, %v", url, got.status, err)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is secret is in no log, even the most talkative, and in no answer.
+func TestNoSecretIsToldAnywhere(t *testing.T) {
+	const canary = "canary7f3a"
+	i := newIssuer(t)
+	r := start(t, i.trusted("LOG_LEVEL", "debug"))
+	good := i.token(t, ada, acme, usual)
+	signature := good[strings.LastIndex(good, ".")+1:]
+	var told []string
+	keep := func(got answer) {
+		told = append(told, got.raw)
+		for name, values := range got.header {
+			told = append(told, name+": "+strings.Join(values, ", "))
+		}
+	}
+	for _, token := range []string{
+		good, good[:len(good)-4] + "AAAA", canary + "." + canary + "." + canary, "eyJhbGciOiJub25lIn0." + canary + ".",
+		i.tokenFor(t, ada, acme, usual, -time.Minute), i.token(t, ada, acme, canary), i.token(t, canary, acme, usual), i.token(t, ada, canary+"!", usual),
+	} {
+		keep(r.do(t, token, "/threads/create", map[string]any{"name": "tea", "executor_id": bob}))
+		keep(r.ask(t, token, "{ threads { edges { cursor } } }"))
+		if _, err := r.connect(t, map[string]any{"authorization": "Bearer " + token, "password": canary}, nil); err != nil {
+			told = append(told, err.Error())
+		}
+	}
+	got, err := send(t, http.MethodPost, r.write+"/threads/create?access_token="+canary, "{}", []string{"Authorization", "Basic " + canary, "Cookie", "session=" + canary})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(got)
+	for _, url := range []string{r.write + "/metrics", r.read + "/metrics", r.updater + "/metrics", r.write + "/health/ready", r.read + "/health/ready"} {
+		got, err := send(t, http.MethodGet, url, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keep(got)
+	}
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	if said := r.said.String(); !strings.Contains(said, "/threads/create") {
+		t.Fatalf("the log does not have the requests:\n%s", said)
+	}
+	told = append(told, r.said.String())
+	for _, text := range told {
+		for _, secret := range []string{canary, signature, good} {
+			if at := strings.Index(text, secret); at >= 0 {
+				t.Errorf("a secret is told: %s", text[max(0, at-100):min(len(text), at+100)])
+			}
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/infrastructure/database"
+	rdbmigration "example.com/threads/rdb-migration"
+)
+
+// quiet is run with nobody at the terminal.
+func quiet(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+	return run(ctx, args, getenv, stdout, io.Discard)
+}
+
+var underTest = programtest.Program[rowSettings]{
+	Run:          quiet,
+	ReadSettings: readRowSettings,
+	Needed:       map[string]string{"DATABASE_URL": "sqlite:x.db"},
+	More:         []map[string]string{{"EVENT_STORE": "mysql"}},
+}
+
+func TestHelp(t *testing.T) { underTest.CheckHelp(t) }
+
+func TestEverythingWrongIsToldAtOnce(t *testing.T) {
+	underTest.CheckWrong(t, map[string]string{
+		"EVENT_STORE": "paper", "JOURNAL_TABLE": "one", "SNAPSHOT_TABLE": "one", "SHARD_COUNT": "0", "SNAPSHOT_EVERY": "often",
+		"SNAPSHOT_KEEP": "-1", "SNAPSHOT_TTL": "3", "LOG_LEVEL": "loud", "LOG_FORMAT": "xml",
+	}, "")
+}
+
+// commands are all words that a command can begin with, each with a call that is wrong.
+var commands = map[string][]string{
+	"":               {"now"},
+	"journal":        {"journal"},
+	"journal show":   {"journal", "show"},
+	"journal check":  {"journal", "check", "one-1", "two-2"},
+	"journal repair": {"journal", "repair", "--force", "one-1"},
+	"snapshots":      {"snapshots", "now"},
+	"snapshots due":  {"snapshots", "due", "one-1"},
+	"snapshots take": {"snapshots", "take", "nothing"},
+
+	"rows":               {"rows", "count"},
+	"rows verify":        {"rows", "verify", "one-1", "two-2"},
+	"dead-letters":       {"dead-letters"},
+	"dead-letters list":  {"dead-letters", "list", "one-1"},
+	"dead-letters show":  {"dead-letters", "show"},
+	"dead-letters retry": {"dead-letters", "retry", "nothing"},
+	"dead-letters skip":  {"dead-letters", "skip", "one-1"},
+	"prune":              {"prune", "--older-than", "1s"},
+}
+
+func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
+	nothing := func(string) string { return "" }
+	for words, badCall := range commands {
+		var out bytes.Buffer
+		args := append(strings.Fields(words), "--help")
+		if err := quiet(t.Context(), args, nothing, &out); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+		told := []string{strings.TrimSpace("threadctl " + words)}
+		if group := slices.Contains([]string{"journal", "snapshots", "rows", "dead-letters"}, words); !group { // which sends its reader on to its commands
+			told = append(told, "EVENT_STORE_URL", "Exit code: 0")
+		}
+		for _, part := range told {
+			if !strings.Contains(out.String(), part) {
+				t.Errorf("%v: %q is missing in:\n%s", args, part, out.String())
+			}
+		}
+		if err := quiet(t.Context(), badCall, sqliteStore(t), io.Discard); !errors.Is(err, errUsage) || exitCode(err) != 2 {
+			t.Errorf("%v: %v", badCall, err)
+		}
+	}
+}
+
+// sqliteStore is the environment of an empty event store and read model.
+func sqliteStore(t *testing.T) func(string) string {
+	t.Helper()
+	url := "sqlite:" + filepath.Join(t.TempDir(), "events.db")
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	for _, set := range []rdbmigration.Set{rdbmigration.EventStore(), rdbmigration.ReadModel()} {
+		if _, err := rdbmigration.Up(t.Context(), db, set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	environment := map[string]string{"EVENT_STORE": "sqlite", "EVENT_STORE_URL": url, "DATABASE_URL": url}
+	return func(name string) string { return environment[name] }
+}
+
+func TestAnEmptyStoreIsWell(t *testing.T) {
+	getenv := sqliteStore(t)
+	var out bytes.Buffer
+	if err := quiet(t.Context(), []string{"journal", "check"}, getenv, &out); err != nil || out.String() != "checked 0 aggregates: all is well\n" {
+		t.Errorf("%v and:\n%s", err, out.String())
+	}
+	for _, args := range [][]string{{"journal", "check", "--json"}, {"snapshots", "due", "--json"}, {"snapshots", "take", "--json"},
+		{"rows", "verify", "--json"}, {"dead-letters", "list", "--json"}, {"dead-letters", "list", "--skipped", "--json"},
+		{"dead-letters", "retry", "--json"}, {"prune", "--older-than", "24h", "--json"}} {
+		out.Reset()
+		if err := quiet(t.Context(), args, getenv, &out); err != nil || !json.Valid(out.Bytes()) {
+			t.Errorf("%v: %v and:\n%s", args, err, out.String())
+		}
+	}
+}
+
+func TestAnUnknownAggregateIsAFailure(t *testing.T) {
+	getenv, aid := sqliteStore(t), "thread-"+ulid.Make().String()
+	for _, args := range [][]string{{"journal", "show", aid}, {"journal", "check", aid}, {"journal", "repair", aid}, {"snapshots", "take", aid},
+		{"rows", "verify", aid}, {"dead-letters", "show", aid}, {"dead-letters", "retry", aid}, {"dead-letters", "skip", aid, "--reason", "r", "--by", "b"}} {
+		err := quiet(t.Context(), args, getenv, io.Discard)
+		if exitCode(err) != 1 || !strings.Contains(err.Error(), aid) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+func TestProgressIsShownNowAndThen(t *testing.T) {
+	var out bytes.Buffer
+	p := &progress{out: &out}
+	p.tell("%d of %d", 1, 9)
+	p.tell("%d of %d", 2, 9)
+	p.next = time.Time{}
+	p.tell("%d of %d", 3, 9)
+	p.clear()
+	if got := strings.ReplaceAll(out.String(), "\r\x1b[K", "|"); got != "|1 of 9|3 of 9|" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"example.com/threads/infrastructure/config"
+	port "example.com/threads/interfaceadaptor/eventstore"
+)
+
+// operator is one call of the program.
+type operator struct {
+	getenv         func(string) string
+	stdout, stderr io.Writer
+}
+
+const exitCodes = `
+Exit code: 0 all is well, 1 something failed, 2 wrong usage, 3 something is wrong with the data, and has been told.
+`
+
+// program is the tree of commands.
+func (o *operator) program() *cli.Command {
+	root := &cli.Command{
+		Name: "threadctl", Usage: "tells operators what is wrong with the data, and mends it beside the running programs",
+		Writer: o.stdout, ErrWriter: o.stderr,
+		ExitErrHandler:  func(context.Context, *cli.Command, error) {}, // main says it
+		HideHelpCommand: true,
+		Commands:        []*cli.Command{o.journal(), o.snapshots(), o.rows(), o.deadLetters(), o.prune()},
+	}
+	const variables = "\nENVIRONMENT VARIABLES (defaults in parentheses):\n"
+	all := variables + config.Help(readRowSettings) + exitCodes
+	prepare(root, all)
+	for _, child := range root.Commands {
+		if child.Name == "journal" || child.Name == "snapshots" {
+			prepare(child, variables+config.Help(readSettings)+exitCodes)
+		}
+	}
+	root.CustomRootCommandHelpTemplate = cli.RootCommandHelpTemplate + all
+	return root
+}
+
+// prepare gives every command its help, and what to do about a wrong call.
+func prepare(command *cli.Command, help string) {
+	command.CustomHelpTemplate = cli.CommandHelpTemplate + help
+	command.HideHelpCommand = true
+	command.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error { return wrong(cmd, err.Error()) }
+	if command.Action == nil {
+		command.Description = "The --help of each command tells what it does, its environment variables and its exit codes."
+		command.Action = func(_ context.Context, cmd *cli.Command) error {
+			names := make([]string, len(cmd.Commands))
+			for i, child := range cmd.Commands {
+				names[i] = child.Name
+			}
+			return wrong(cmd, "expected one of "+strings.Join(names, ", "))
+		}
+	}
+	for _, child := range command.Commands {
+		prepare(child, help)
+	}
+}
+
+func wrong(cmd *cli.Command, problem string) error {
+	return fmt.Errorf("%w: %s; see %s --help", errUsage, problem, cmd.FullName())
+}
+
+var (
+	tenantFlag = &cli.StringFlag{Name: "tenant", Usage: "code of the tenant; empty is the tenant without a code"}
+	jsonFlag   = &cli.BoolFlag{Name: "json", Usage: "print JSON for programs"}
+)
+
+// aggregateOf reads the argument AID and the flag --tenant.
+func aggregateOf(cmd *cli.Command) (port.AggregateID, error) {
+	if cmd.NArg() != 1 {
+		return port.AggregateID{}, wrong(cmd, fmt.Sprintf("expected one AID, such as thread-01H42K4ABWQ5V2XQEP3A48VE0Z, and not %d", cmd.NArg()))
+	}
+	id, err := port.ParseAggregateID(cmd.String(tenantFlag.Name), cmd.Args().First())
+	if err != nil {
+		return id, wrong(cmd, err.Error())
+	}
+	id.ULID = strings.ToUpper(id.ULID)
+	return id, nil
+}

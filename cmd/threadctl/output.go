@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// printJSON prints a value on lines of its own.
+func (o *operator) printJSON(value any) error {
+	text, err := indent("", value)
+	if err == nil {
+		_, err = fmt.Fprintf(o.stdout, "%s\n", text)
+	}
+	return err
+}
+
+// indent is a value as JSON for people, whose lines but the first begin with prefix.
+func indent(prefix string, value any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent(prefix, "  ")
+	err := encoder.Encode(value)
+	return bytes.TrimSpace(text.Bytes()), err
+}
+
+// list is a JSON object with one array in it that is printed element by element, so that none but one is in memory.
+type list struct {
+	out    io.Writer
+	begun  bool
+	failed error
+}
+
+// beginList prints the beginning: other members, as names and values, and the array's name.
+func beginList(out io.Writer, name string, members ...any) *list {
+	l := &list{out: out}
+	l.print("{")
+	for i := 0; i+1 < len(members); i += 2 {
+		l.member(members[i], members[i+1])
+		l.print(",")
+	}
+	l.print("\n  %q: [", name)
+	return l
+}
+
+func (l *list) member(name, value any) {
+	text, err := indent("  ", value)
+	if err != nil && l.failed == nil {
+		l.failed = err
+	}
+	l.print("\n  %q: %s", name, text)
+}
+
+func (l *list) print(format string, args ...any) {
+	if l.failed == nil {
+		_, l.failed = fmt.Fprintf(l.out, format, args...)
+	}
+}
+
+// add prints an element.
+func (l *list) add(element any) error {
+	text, err := indent("    ", element)
+	if err != nil {
+		return err
+	}
+	comma := ","
+	if !l.begun {
+		comma = ""
+	}
+	l.begun = true
+	l.print("%s\n    %s", comma, text)
+	return l.failed
+}
+
+// end prints what comes after the array: names and values.
+func (l *list) end(members ...any) error {
+	if l.begun {
+		l.print("\n  ")
+	}
+	l.print("]")
+	for i := 0; i+1 < len(members); i += 2 {
+		l.print(",")
+		l.member(members[i], members[i+1])
+	}
+	l.print("\n}\n")
+	return l.failed
+}
+
+// progress tells on a terminal how far the work is, in a line that it writes over.
+type progress struct {
+	out  io.Writer // nil: nobody watches
+	next time.Time
+}
+
+const progressEvery = 200 * time.Millisecond
+
+func (o *operator) progress() *progress {
+	if file, isFile := o.stderr.(*os.File); isFile {
+		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return &progress{out: file}
+		}
+	}
+	return &progress{}
+}
+
+// tell shows the line unless one was shown a moment ago.
+func (p *progress) tell(format string, args ...any) {
+	if now := time.Now(); p.out != nil && now.After(p.next) {
+		p.next = now.Add(progressEvery)
+		fmt.Fprintf(p.out, "\r\x1b[K"+format, args...)
+	}
+}
+
+// clear takes the line away.
+func (p *progress) clear() {
+	if p.out != nil {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}

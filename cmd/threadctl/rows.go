@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+const aboutVerify = `Folds the events of one aggregate, or of all of them, and compares every row of the read model with what comes out: each
+difference with what was expected and what was found. It may run beside the programs. With --repair, the rows of an aggregate that
+differs are made anew from the journal, in one transaction. Rows that are only behind are told where they do not catch up.`
+
+// behindFor is how long rows may be behind before that is told.
+const behindFor = 2 * time.Second
+
+func (o *operator) rows() *cli.Command {
+	repair := &cli.BoolFlag{Name: "repair", Usage: "make the rows of aggregates that differ anew"}
+	return &cli.Command{
+		Name: "rows", Usage: "holds the read model against the journal, and mends it",
+		Commands: []*cli.Command{{
+			Name: "verify", Usage: "tells how rows differ from what the journal says", ArgsUsage: "[AID]", Description: aboutVerify,
+			Flags: []cli.Flag{tenantFlag, repair, jsonFlag}, Action: o.verify,
+		}},
+	}
+}
+
+func (o *operator) verify(ctx context.Context, cmd *cli.Command) error {
+	one, id := cmd.NArg() > 0, eventstore.AggregateID{}
+	if one {
+		var err error
+		if id, err = aggregateOf(cmd); err != nil {
+			return err
+		}
+	}
+	s, closing, err := o.openRows(ctx)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	v := &verifier{o: o, s: s, repair: cmd.Bool("repair"), progress: o.progress(), begun: time.Now()}
+	if cmd.Bool(jsonFlag.Name) {
+		v.list = beginList(o.stdout, "differences")
+	}
+	if one {
+		key, err := v.known(ctx, id)
+		if err == nil {
+			err = v.look(ctx, key)
+		}
+		if err != nil {
+			return err
+		}
+		return v.end(ctx)
+	}
+	err = s.projector.Aggregates(ctx, func(ctx context.Context, key usecase.Key) error {
+		if cmd.IsSet(tenantFlag.Name) && key.Tenant.String() != cmd.String(tenantFlag.Name) {
+			return nil
+		}
+		return v.look(ctx, key)
+	})
+	v.progress.clear()
+	if err != nil {
+		return fmt.Errorf("after %d aggregates: %w", v.checked, err)
+	}
+	return v.end(ctx)
+}
+
+// verifier tells of differences as they are found.
+type verifier struct {
+	o        *operator
+	s        *rowStation
+	repair   bool
+	progress *progress
+	list     *list // nil: in words
+	begun    time.Time
+
+	mu                                    sync.Mutex
+	checked, wrong, differences, repaired int
+	behind                                []usecase.Key // that were when they were looked at
+}
+
+// maxBehind bounds the aggregates that get a second look.
+const maxBehind = 1000
+
+// known is the aggregate's key. One that neither the journal nor the rows know is an error.
+func (v *verifier) known(ctx context.Context, id eventstore.AggregateID) (usecase.Key, error) {
+	key, err := keyOf(id)
+	if err != nil {
+		return key, err
+	}
+	head, err := v.s.store.Gateway.Head(ctx, id)
+	if err != nil {
+		return key, err
+	}
+	versions, err := v.s.rows.Versions(ctx, []usecase.Key{key})
+	if err == nil && head.Version == 0 && versions[key] == 0 {
+		err = fmt.Errorf("%s: neither the journal nor the read model knows this id: see that id, tenant and databases are right", id)
+	}
+	return key, err
+}
+
+func keyOf(id eventstore.AggregateID) (usecase.Key, error) {
+	tenant, err := usecase.ParseTenant(id.Tenant)
+	return usecase.Key{Tenant: tenant, Type: id.Type, ID: id.ULID}, err
+}
+
+// look verifies an aggregate, and repairs it where that is asked for.
+func (v *verifier) look(ctx context.Context, key usecase.Key) error {
+	found, err := v.s.projector.Verify(ctx, key)
+	if err != nil {
+		return err
+	}
+	repaired := false
+	if v.repair && len(found.Differences) > 0 {
+		if err := v.s.projector.Remake(ctx, key); err != nil {
+			found.Differences = append(found.Differences, projection.Difference{
+				Key: key, Row: "the repair", What: "it has changed nothing", Expected: "rows made anew", Found: err.Error(),
+			})
+		} else {
+			repaired = true
+		}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.checked++
+	if repaired {
+		v.repaired++
+	}
+	if found.Behind && len(v.behind) < maxBehind {
+		v.behind = append(v.behind, key)
+	}
+	return v.tell(key, found.Differences, found.More, repaired)
+}
+
+// shownDifference is a difference for people and programs.
+type shownDifference struct {
+	Tenant   string `json:"tenant"`
+	AID      string `json:"aid"`
+	Row      string `json:"row"`
+	What     string `json:"what"`
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+	Repaired bool   `json:"repaired"`
+}
+
+func (v *verifier) tell(key usecase.Key, differences []projection.Difference, more int, repaired bool) error {
+	if len(differences) > 0 {
+		v.wrong++
+		v.differences += len(differences) + more
+		v.progress.clear()
+	}
+	for _, d := range differences {
+		shown := shownDifference{key.Tenant.String(), key.String(), d.Row, d.What, d.Expected, d.Found, repaired}
+		if v.list != nil {
+			if err := v.list.add(shown); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(v.o.stdout, "%s: %s: %s\n  expected  %s\n  found     %s\n", whose(shown.Tenant, shown.AID), d.Row, d.What, d.Expected, d.Found)
+	}
+	if v.list == nil && len(differences) > 0 {
+		if more > 0 {
+			fmt.Fprintf(v.o.stdout, "%s: and %d differences more\n", whose(key.Tenant.String(), key.String()), more)
+		}
+		fmt.Fprintf(v.o.stdout, "  next      %s\n", v.next(key, repaired))
+	}
+	v.progress.tell("verified %d aggregates, %d differences", v.checked, v.differences)
+	return nil
+}
+
+func (v *verifier) next(key usecase.Key, repaired bool) string {
+	switch {
+	case repaired:
+		return "nothing: its rows have been made anew from the journal"
+	case v.repair:
+		return "the repair says why it could not; `journal check " + key.String() + "` may tell more"
+	default:
+		return "`rows verify " + key.String() + "` with --repair, and --tenant where it has one, makes its rows anew from the journal"
+	}
+}
+
+// end looks again at those that were behind, and tells the sum.
+func (v *verifier) end(ctx context.Context) error {
+	late, err := v.late(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range late {
+		if err := v.tell(key, []projection.Difference{{
+			Key: key, Row: "all rows", What: "they are behind the journal, and do not catch up",
+			Expected: "the events that the journal has", Found: "fewer: is the read-model-updater running, and is this aggregate in `dead-letters list`?",
+		}}, 0, false); err != nil {
+			return err
+		}
+	}
+	left := v.wrong - v.repaired
+	if v.list != nil {
+		err = v.list.end("verified", v.checked, "wrong", v.wrong, "repaired", v.repaired, "ok", left == 0)
+	} else if v.wrong == 0 {
+		_, err = fmt.Fprintf(v.o.stdout, "verified %d aggregates: all is well\n", v.checked)
+	} else {
+		_, err = fmt.Fprintf(v.o.stdout, "verified %d aggregates: %d differences in %d of them, %d repaired\n", v.checked, v.differences, v.wrong, v.repaired)
+	}
+	if err == nil && left > 0 {
+		return errFound
+	}
+	return err
+}
+
+// late are those that have been behind for a while. A repair brings them up to date.
+func (v *verifier) late(ctx context.Context) (late []usecase.Key, err error) {
+	if len(v.behind) == 0 {
+		return nil, nil
+	}
+	select {
+	case <-time.After(time.Until(v.begun.Add(behindFor))):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	before, err := v.s.rows.Versions(ctx, v.behind)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range v.behind {
+		if v.repair {
+			if err := v.s.projector.Fill(ctx, key); err != nil {
+				return nil, err
+			}
+		}
+		id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
+		head, err := v.s.store.Gateway.Head(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		now, err := v.s.rows.Versions(ctx, []usecase.Key{key})
+		if err != nil {
+			return nil, err
+		}
+		if now[key] < head.Version && now[key] == before[key] {
+			late = append(late, key)
+		}
+	}
+	return late, nil
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/program"
+	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/config/stores"
+)
+
+// settings are what the environment says.
+type settings struct {
+	store         eventstore.Settings
+	snapshotEvery int
+	logging       program.Logging
+}
+
+// readSettings reads them.
+func readSettings(r *config.Reader) (s settings) {
+	s.store = eventstore.ReadSettings(r)
+	s.snapshotEvery = writeapi.ReadSnapshotEvery(r)
+	s.logging = program.ReadLoggingWith(r, "error", "text")
+	return s
+}
+
+// rowSettings are what the environment says to commands that are about the read model, too.
+type rowSettings struct {
+	settings
+	databaseURL string
+}
+
+// readRowSettings reads them.
+func readRowSettings(r *config.Reader) rowSettings {
+	return rowSettings{databaseURL: stores.ReadDatabaseURL(r), settings: readSettings(r)}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/journalcheck"
+)
+
+// shownHead is a head for people.
+type shownHead struct {
+	Version         uint64             `json:"version"`
+	SnapshotVersion uint64             `json:"snapshot_version"`
+	Faults          []eventstore.Fault `json:"faults,omitempty"`
+}
+
+type shownSnapshot struct {
+	Version uint64 `json:"version"`
+	Broken  string `json:"broken,omitempty"`
+}
+
+// shownEvent is an entry for people. Of a payload that is no JSON, Unreadable has the text.
+type shownEvent struct {
+	SeqNr      uint64             `json:"seq_nr"`
+	EventID    string             `json:"event_id,omitempty"`
+	OccurredAt string             `json:"occurred_at,omitempty"`
+	Payload    json.RawMessage    `json:"payload,omitempty"`
+	Unreadable string             `json:"unreadable,omitempty"`
+	Faults     []eventstore.Fault `json:"faults,omitempty"`
+}
+
+func eventOf(stored eventstore.StoredEntry) shownEvent {
+	shown := shownEvent{SeqNr: stored.SeqNr, EventID: stored.EventID, Faults: stored.Faults}
+	if !stored.OccurredAt.IsZero() {
+		shown.OccurredAt = stored.OccurredAt.Format(time.RFC3339Nano)
+	}
+	if json.Valid(stored.Payload) {
+		shown.Payload = stored.Payload
+	} else {
+		shown.Unreadable = string(stored.Payload)
+	}
+	return shown
+}
+
+// show prints one JSON object: what there is few of first, and the events one after the other.
+func (o *operator) show(ctx context.Context, cmd *cli.Command) error {
+	id, err := aggregateOf(cmd)
+	if err != nil {
+		return err
+	}
+	s, closing, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	head, err := s.checked.StoredHead(ctx, id)
+	if err != nil {
+		return err
+	}
+	var snapshots []shownSnapshot
+	for stored, err := range s.checked.StoredSnapshots(ctx, id) {
+		if err != nil {
+			return err
+		}
+		snapshots = append(snapshots, shownSnapshot(stored))
+	}
+	events := beginList(o.stdout, "events",
+		"tenant", id.Tenant, "aid", id.String(), "head", headOf(head), "snapshots", append([]shownSnapshot{}, snapshots...))
+	shown := 0
+	for stored, err := range s.checker().Events(ctx, id) {
+		if err == nil {
+			err = events.add(eventOf(stored))
+		}
+		if err != nil {
+			return fmt.Errorf("after %d events: %w", shown, err)
+		}
+		shown++
+	}
+	if err := events.end(); err != nil {
+		return err
+	}
+	if shown == 0 && !head.Exists && len(snapshots) == 0 {
+		return fmt.Errorf("%s: %w", id, journalcheck.ErrUnknown)
+	}
+	return nil
+}
+
+// headOf is nil where there is none.
+func headOf(stored eventstore.StoredHead) *shownHead {
+	if !stored.Exists {
+		return nil
+	}
+	return &shownHead{stored.Version, stored.SnapshotVersion, stored.Faults}
+}

@@ -1,0 +1,36 @@
+package auth
+
+import "strings"
+
+// textClaim is a claim that is a text; empty without the claim.
+func textClaim(claims map[string]any, name string) (string, error) {
+	value, given := claims[name]
+	if !given {
+		return "", nil
+	}
+	text, ok := value.(string)
+	if !ok {
+		return "", invalid("the token's claim %s must be a text", name)
+	}
+	return text, nil
+}
+
+// scopesOf reads the scopes: the claim scope of RFC 9068, with spaces between them, or scp, which some issuers write instead,
+// as a text or a list.
+func scopesOf(claims map[string]any) []string {
+	for _, name := range []string{"scope", "scp"} {
+		switch value := claims[name].(type) {
+		case string:
+			return strings.Fields(value)
+		case []any:
+			var scopes []string
+			for _, entry := range value {
+				if scope, ok := entry.(string); ok {
+					scopes = append(scopes, scope)
+				}
+			}
+			return scopes
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package devissuer
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// Audience is what the tokens are for.
+const Audience = "threads"
+
+// The claims that say who a token speaks for.
+const (
+	AccountClaim = "account_id"
+	TenantClaim  = "tenant"
+)
+
+// Grant is what a token is to say.
+type Grant struct {
+	Account  string
+	Tenant   string // empty: no claim
+	Scope    string // scopes with spaces between them
+	Lifetime time.Duration
+}
+
+// Issuer signs tokens. It is safe for concurrent use.
+type Issuer struct {
+	url   string
+	mutex sync.Mutex
+	key   jose.JSONWebKey
+}
+
+// New returns an issuer with a new key. url is where its handler is served.
+func New(url string) (*Issuer, error) {
+	i := &Issuer{url: url}
+	return i, i.Rotate()
+}
+
+// URL is the issuer's identifier.
+func (i *Issuer) URL() string { return i.url }
+
+// Rotate takes a new key; the one before is worth nothing any more.
+func (i *Issuer) Rotate() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return fmt.Errorf("make the issuer's key: %w", err)
+	}
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	i.key = jose.JSONWebKey{Key: key, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"}
+	return nil
+}
+
+// Mint signs a token.
+func (i *Issuer) Mint(grant Grant) (string, error) {
+	now := time.Now()
+	private := map[string]any{AccountClaim: grant.Account, "scope": grant.Scope}
+	if grant.Tenant != "" {
+		private[TenantClaim] = grant.Tenant
+	}
+	return i.Sign(jwt.Claims{
+		Issuer: i.url, Subject: grant.Account, Audience: jwt.Audience{Audience}, ID: rand.Text(),
+		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(grant.Lifetime)),
+	}, private)
+}
+
+// Sign signs a token with these claims, whatever they are.
+func (i *Issuer) Sign(claims ...any) (string, error) {
+	i.mutex.Lock()
+	key := i.key
+	i.mutex.Unlock()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, (&jose.SignerOptions{}).WithType("at+jwt"))
+	if err != nil {
+		return "", fmt.Errorf("sign a token: %w", err)
+	}
+	builder := jwt.Signed(signer)
+	for _, part := range claims {
+		builder = builder.Claims(part)
+	}
+	return builder.Serialize()
+}
+
+func (i *Issuer) public() jose.JSONWebKeySet {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.key.Public()}}
+}

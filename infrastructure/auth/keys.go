@@ -1,0 +1,205 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/time/rate"
+)
+
+const (
+	refreshEvery = 5 * time.Minute // while all is well
+	retryEvery   = 5 * time.Second // while the issuer does not answer
+	fetchTimeout = 5 * time.Second
+	maxKeys      = 1 << 20 // bytes of a JWKS
+
+	// A token with an unknown key id makes us ask the issuer for its keys: a few times at once, and then rarely, because
+	// strangers can make such tokens.
+	unknownKeyEvery = 10 * time.Second
+	unknownKeyBurst = 5
+)
+
+// keySet is the issuer's keys. They stay known as long as the issuer does not answer, and go when it says so.
+type keySet struct {
+	issuer  string
+	http    *http.Client
+	log     *slog.Logger
+	unknown *rate.Limiter
+
+	keys    atomic.Pointer[jose.JSONWebKeySet] // nil until they have been had once; never changed in place
+	reached atomic.Bool                        // the last attempt succeeded
+
+	fetching sync.Mutex
+	url      string // of the JWKS, once discovered; under fetching
+	ended    atomic.Uint64
+}
+
+func newKeySet(settings Settings) *keySet {
+	client := settings.HTTP
+	if client == nil {
+		client = &http.Client{Timeout: fetchTimeout}
+	}
+	return &keySet{
+		issuer: settings.Issuer, http: client, log: settings.Log,
+		unknown: rate.NewLimiter(rate.Every(unknownKeyEvery), unknownKeyBurst),
+	}
+}
+
+func (k *keySet) current() *jose.JSONWebKeySet { return k.keys.Load() }
+
+func (k *keySet) ready() error {
+	if k.current() == nil {
+		return fmt.Errorf("%w from %s", ErrUnavailable, k.issuer)
+	}
+	return nil
+}
+
+// run fetches the keys again and again until ctx ends.
+func (k *keySet) run(ctx context.Context) {
+	for {
+		wait := refreshEvery
+		if err := k.refresh(ctx); err != nil {
+			wait = retryEvery
+			if ctx.Err() == nil {
+				k.log.WarnContext(ctx, "the issuer's keys can't be fetched; those that are known go on being used", "issuer", k.issuer, "error", err)
+			}
+		}
+		timer := time.NewTimer(wait + rand.N(wait/10))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// find returns the keys that a token with this key id may be signed with, and the set that they are of. It asks the issuer
+// when none is known.
+func (k *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, *jose.JSONWebKeySet, error) {
+	keys := k.current()
+	if found := signers(keys, id); len(found) > 0 {
+		return found, keys, nil
+	}
+	if k.unknown.Allow() {
+		if err := k.refresh(ctx); err != nil {
+			k.log.WarnContext(ctx, "the issuer's keys can't be fetched for a token with an unknown key", "issuer", k.issuer, "error", err)
+		}
+		keys = k.current()
+	}
+	switch found := signers(keys, id); {
+	case len(found) > 0:
+		return found, keys, nil
+	case keys == nil || !k.reached.Load():
+		return nil, nil, ErrUnavailable
+	default:
+		return nil, nil, invalid("the token is signed with a key that the issuer does not have")
+	}
+}
+
+// signers are the keys with this id, or all of them for a token that names none.
+func signers(keys *jose.JSONWebKeySet, id string) []jose.JSONWebKey {
+	if keys == nil {
+		return nil
+	}
+	if id == "" {
+		return keys.Keys
+	}
+	return keys.Key(id)
+}
+
+// refresh fetches the keys. Of those who call it at once, one asks the issuer and the others share what comes of it.
+func (k *keySet) refresh(ctx context.Context) error {
+	before := k.ended.Load()
+	k.fetching.Lock()
+	defer k.fetching.Unlock()
+	if k.ended.Load() != before && k.reached.Load() {
+		return nil
+	}
+	defer k.ended.Add(1)
+	// Whoever asked first may go away while others wait for the keys.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
+	defer cancel()
+	keys, err := k.fetch(ctx)
+	k.reached.Store(err == nil)
+	if err != nil {
+		return err
+	}
+	if !sameKeys(k.current(), keys) { // the same keys stay the same pointer, so that verified tokens stay known
+		k.keys.Store(keys)
+		k.log.InfoContext(ctx, "the issuer's keys have changed", "issuer", k.issuer, "keys", len(keys.Keys))
+	}
+	return nil
+}
+
+// fetch discovers where the keys are, and reads them. Called with fetching held.
+func (k *keySet) fetch(ctx context.Context) (*jose.JSONWebKeySet, error) {
+	if k.url == "" {
+		provider, err := oidc.NewProvider(oidc.ClientContext(ctx, k.http), k.issuer)
+		if err != nil {
+			return nil, fmt.Errorf("discover the issuer: %w", err)
+		}
+		var metadata struct {
+			JWKS string `json:"jwks_uri"`
+		}
+		if err := provider.Claims(&metadata); err != nil || metadata.JWKS == "" {
+			return nil, errors.Join(errors.New("the issuer's metadata has no jwks_uri"), err)
+		}
+		k.url = metadata.JWKS
+	}
+	keys, err := k.read(ctx)
+	if err != nil {
+		k.url = "" // it may have moved: discover it again
+		return nil, fmt.Errorf("read the issuer's keys: %w", err)
+	}
+	return keys, nil
+}
+
+func (k *keySet) read(ctx context.Context) (*jose.JSONWebKeySet, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, k.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := k.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the answer is %s", response.Status)
+	}
+	var all jose.JSONWebKeySet
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxKeys)).Decode(&all); err != nil {
+		return nil, err
+	}
+	usable := &jose.JSONWebKeySet{}
+	for _, key := range all.Keys {
+		if key.Valid() && key.IsPublic() && (key.Use == "" || key.Use == "sig") {
+			usable.Keys = append(usable.Keys, key)
+		}
+	}
+	if len(usable.Keys) == 0 {
+		return nil, errors.New("there is no public key for signatures among them")
+	}
+	return usable, nil
+}
+
+func sameKeys(a, b *jose.JSONWebKeySet) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	before, errBefore := json.Marshal(a)
+	after, errAfter := json.Marshal(b)
+	return errBefore == nil && errAfter == nil && string(before) == string(after)
+}

@@ -1,0 +1,106 @@
+package auth_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"example.com/threads/infrastructure/auth"
+	"example.com/threads/infrastructure/auth/devissuer"
+)
+
+// provider is an issuer that can be taken down, and counts who asks for its keys.
+type provider struct {
+	*devissuer.Issuer
+	down   atomic.Bool
+	asked  atomic.Int64
+	server *httptest.Server
+}
+
+func newProvider(t *testing.T) *provider {
+	t.Helper()
+	p := &provider{}
+	p.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/jwks" {
+			p.asked.Add(1)
+		}
+		if p.down.Load() {
+			http.Error(w, "down", http.StatusServiceUnavailable)
+			return
+		}
+		p.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(p.server.Close)
+	var err error
+	if p.Issuer, err = devissuer.New(p.server.URL); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *provider) mint(t testing.TB, grant devissuer.Grant) string {
+	t.Helper()
+	if grant.Lifetime == 0 {
+		grant.Lifetime = time.Hour
+	}
+	token, err := p.Mint(grant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// publicKeys are the keys as the issuer publishes them.
+func (p *provider) publicKeys(t *testing.T) jose.JSONWebKeySet {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/jwks", nil)
+	request.Host = "localhost"
+	p.Handler().ServeHTTP(recorder, request)
+	var keys jose.JSONWebKeySet
+	if err := json.NewDecoder(recorder.Body).Decode(&keys); err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+func settingsFor(p *provider) auth.Settings {
+	return auth.Settings{
+		Issuer: p.URL(), Audience: devissuer.Audience, AccountClaim: devissuer.AccountClaim, TenantClaim: devissuer.TenantClaim,
+		ClockSkew: 5 * time.Second, Log: discard,
+	}
+}
+
+func verifier(p *provider) *auth.Verifier { return auth.NewVerifier(settingsFor(p)) }
+
+// running is a verifier that keeps its keys fresh until the test ends.
+func running(t *testing.T, v *auth.Verifier) *auth.Verifier {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		v.Run(ctx)
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	return v
+}
+
+var discard = slog.New(slog.DiscardHandler)
+
+// unreachable is the way to an issuer that never answers.
+var unreachable = &http.Client{Transport: refusing{}}
+
+type refusing struct{}
+
+func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("unreachable")
+}

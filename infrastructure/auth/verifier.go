@@ -1,0 +1,172 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+const (
+	maxToken     = 8 << 10 // bytes of a token
+	cachedTokens = 10_000  // verified tokens that are known
+)
+
+// algorithms are those that a token may be signed with: asymmetric ones only. What the issuer's metadata or the token name
+// beyond them is not believed.
+var algorithms = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+}
+
+// Settings say whose tokens are believed, and what they are asked for.
+type Settings struct {
+	Issuer   string // the issuer's URL, from which discovery starts
+	Audience string // what the token must be meant for
+	// AccountClaim and TenantClaim name the claims that say who the token speaks for.
+	AccountClaim, TenantClaim string
+	// ClockSkew is how far the issuer's clock and ours may be apart: exp and nbf are judged with it.
+	ClockSkew time.Duration
+	Log       *slog.Logger
+	// HTTP asks the issuer; nil: a client with a time limit.
+	HTTP *http.Client
+}
+
+// Token is what a verified token says.
+type Token struct {
+	Account string // empty without the claim
+	Tenant  string // empty without the claim
+	Scopes  []string
+	Expires time.Time // without clock skew
+}
+
+// InvalidError says why a token is not believed. Its text says nothing of the token's content and can be told to the one
+// who sent it.
+type InvalidError struct{ Reason string }
+
+func (e *InvalidError) Error() string { return e.Reason }
+
+func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
+
+// ErrUnavailable says that the issuer could not be asked for the key of a token, so that nothing is known about the token.
+var ErrUnavailable = errors.New("the issuer's keys can't be had")
+
+// Verifier verifies tokens. It is safe for concurrent use.
+type Verifier struct {
+	settings Settings
+	keys     *keySet
+	known    *lru.Cache[[sha256.Size]byte, knownToken]
+}
+
+// knownToken is a token that has been verified, with the set of keys of that time.
+type knownToken struct {
+	token Token
+	keys  *jose.JSONWebKeySet
+}
+
+// NewVerifier returns a verifier, which asks the issuer for nothing yet. [Verifier.Run] keeps its keys fresh.
+func NewVerifier(settings Settings) *Verifier {
+	known, err := lru.New[[sha256.Size]byte, knownToken](cachedTokens)
+	if err != nil {
+		panic(fmt.Sprintf("auth: %v", err)) // the size is a constant
+	}
+	return &Verifier{settings: settings, keys: newKeySet(settings), known: known}
+}
+
+// Run keeps the issuer's keys fresh until ctx ends.
+func (v *Verifier) Run(ctx context.Context) { v.keys.run(ctx) }
+
+// Ready returns nil once the issuer's keys are known; an issuer that goes away later changes nothing.
+func (v *Verifier) Ready(context.Context) error { return v.keys.ready() }
+
+// Verify returns what a token says, when it is signed by the issuer, meant for this audience and valid now. Otherwise it
+// is an [InvalidError], or [ErrUnavailable].
+func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
+	if len(text) > maxToken {
+		return Token{}, invalid("the token is longer than %d bytes", maxToken)
+	}
+	digest := sha256.Sum256([]byte(text))
+	if known, ok := v.known.Get(digest); ok && known.keys == v.keys.current() {
+		return known.token, v.expired(known.token)
+	}
+	token, keys, err := v.verify(ctx, text)
+	if err != nil {
+		return Token{}, err
+	}
+	v.known.Add(digest, knownToken{token, keys})
+	return token, nil
+}
+
+func (v *Verifier) expired(token Token) error {
+	if time.Now().After(token.Expires.Add(v.settings.ClockSkew)) {
+		return invalid("the token has expired")
+	}
+	return nil
+}
+
+func (v *Verifier) verify(ctx context.Context, text string) (Token, *jose.JSONWebKeySet, error) {
+	parsed, err := jwt.ParseSigned(text, algorithms)
+	if err != nil {
+		return Token{}, nil, invalid("the token must be a signed JWT with an asymmetric algorithm")
+	}
+	candidates, keys, err := v.keys.find(ctx, parsed.Headers[0].KeyID)
+	if err != nil {
+		return Token{}, nil, err
+	}
+	var standard jwt.Claims
+	var all map[string]any
+	if !verifiedByOne(parsed, candidates, &standard, &all) {
+		return Token{}, nil, invalid("the token is not signed with a key of the issuer")
+	}
+	if err := v.check(standard); err != nil {
+		return Token{}, nil, err
+	}
+	token := Token{Expires: standard.Expiry.Time(), Scopes: scopesOf(all)}
+	if token.Account, err = textClaim(all, v.settings.AccountClaim); err != nil {
+		return Token{}, nil, err
+	}
+	token.Tenant, err = textClaim(all, v.settings.TenantClaim)
+	return token, keys, err
+}
+
+func verifiedByOne(token *jwt.JSONWebToken, keys []jose.JSONWebKey, claims ...any) bool {
+	for _, key := range keys {
+		if key.Algorithm != "" && key.Algorithm != token.Headers[0].Algorithm {
+			continue
+		}
+		if token.Claims(key, claims...) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// check judges the claims that every token must have.
+func (v *Verifier) check(claims jwt.Claims) error {
+	if claims.Expiry == nil {
+		return invalid("the token must say when it expires")
+	}
+	err := claims.ValidateWithLeeway(jwt.Expected{
+		Issuer: v.settings.Issuer, AnyAudience: jwt.Audience{v.settings.Audience}, Time: time.Now(),
+	}, v.settings.ClockSkew)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jwt.ErrInvalidIssuer):
+		return invalid("the token is of another issuer")
+	case errors.Is(err, jwt.ErrInvalidAudience):
+		return invalid("the token is for another audience")
+	case errors.Is(err, jwt.ErrExpired):
+		return invalid("the token has expired")
+	case errors.Is(err, jwt.ErrNotValidYet), errors.Is(err, jwt.ErrIssuedInTheFuture):
+		return invalid("the token is not valid yet")
+	default:
+		return invalid("the token's claims are not valid")
+	}
+}

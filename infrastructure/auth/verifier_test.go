@@ -1,0 +1,294 @@
+package auth_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"example.com/threads/infrastructure/auth"
+	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/tests/testenv"
+)
+
+const account = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+
+func TestATokenSaysWhoItIsFor(t *testing.T) {
+	p := newProvider(t)
+	v := verifier(p)
+	text := p.mint(t, devissuer.Grant{Account: account, Tenant: "acme", Scope: "threads:read  threads:write"})
+	for range 2 { // the second time it is known
+		token, err := v.Verify(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token.Account != account || token.Tenant != "acme" || !slices.Equal(token.Scopes, []string{"threads:read", "threads:write"}) {
+			t.Errorf("got %+v", token)
+		}
+		if left := time.Until(token.Expires); left < 59*time.Minute || left > time.Hour {
+			t.Errorf("it expires in %s", left)
+		}
+	}
+	if asked := p.asked.Load(); asked != 1 {
+		t.Errorf("the keys were fetched %d times", asked)
+	}
+}
+
+func TestScopesAsOtherIssuersWriteThem(t *testing.T) {
+	p := newProvider(t)
+	for about, claims := range map[string]map[string]any{
+		"a list":          {"scp": []string{"threads:read", "threads:write"}},
+		"a text":          {"scp": "threads:read threads:write"},
+		"with other kind": {"scp": []any{"threads:read", 7, "threads:write"}},
+	} {
+		t.Run(about, func(t *testing.T) {
+			text := sign(t, p, valid(p), claims)
+			token, err := verifier(p).Verify(t.Context(), text)
+			if err != nil || !slices.Equal(token.Scopes, []string{"threads:read", "threads:write"}) {
+				t.Errorf("got %+v, %v", token, err)
+			}
+		})
+	}
+}
+
+func valid(p *provider) jwt.Claims {
+	return jwt.Claims{
+		Issuer: p.URL(), Subject: account, Audience: jwt.Audience{"other", devissuer.Audience},
+		Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour)),
+	}
+}
+
+func sign(t *testing.T, p *provider, claims ...any) string {
+	t.Helper()
+	text, err := p.Sign(claims...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// with is the claims of a valid token after a change.
+func with(p *provider, change func(*jwt.Claims)) jwt.Claims {
+	claims := valid(p)
+	change(&claims)
+	return claims
+}
+
+func TestForgedTokens(t *testing.T) {
+	p, other := newProvider(t), newProvider(t)
+	good := p.mint(t, devissuer.Grant{Account: account})
+	published := p.publicKeys(t).Keys[0]
+	parts := strings.Split(good, ".")
+	encode := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	otherPayload := encode(`{"iss":"` + p.URL() + `","aud":"threads","exp":9999999999,"account_id":"` + account + `"}`)
+
+	for about, c := range map[string]struct{ token, want string }{
+		"nothing":                     {"", "signed JWT"},
+		"no JWT":                      {"let me in", "signed JWT"},
+		"alg none":                    {encode(`{"alg":"none"}`) + "." + parts[1] + ".", "signed JWT"},
+		"alg none with its signature": {encode(`{"alg":"none","kid":"`+published.KeyID+`"}`) + "." + parts[1] + "." + parts[2], "signed JWT"},
+		"HMAC with the public key":    {hmacWithPublicKey(t, p, published), "signed JWT"},
+		"another content":             {parts[0] + "." + otherPayload + "." + parts[2], "not signed with a key"},
+		"another signature":           {parts[0] + "." + parts[1] + "." + encode(strings.Repeat("x", 64)), "not signed with a key"},
+		"a key of its own in it":      {withKeyInside(t, p, published.KeyID), "not signed with a key"},
+		"an unknown kid":              {sign(t, other, valid(p)), "a key that the issuer does not have"},
+		"another issuer":              {sign(t, p, with(p, func(c *jwt.Claims) { c.Issuer = other.URL() })), "another issuer"},
+		"no issuer":                   {sign(t, p, with(p, func(c *jwt.Claims) { c.Issuer = "" })), "another issuer"},
+		"another audience":            {sign(t, p, with(p, func(c *jwt.Claims) { c.Audience = jwt.Audience{"shop"} })), "another audience"},
+		"no audience":                 {sign(t, p, with(p, func(c *jwt.Claims) { c.Audience = nil })), "another audience"},
+		"no expiry":                   {sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = nil })), "when it expires"},
+		"expired":                     {sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(time.Now().Add(-10 * time.Second)) })), "has expired"},
+		"not valid yet":               {sign(t, p, with(p, func(c *jwt.Claims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Minute)) })), "not valid yet"},
+		"an account that is no text":  {sign(t, p, valid(p), map[string]any{"account_id": 7}), "must be a text"},
+		"a tenant that is no text":    {sign(t, p, valid(p), map[string]any{"tenant": []string{"acme"}}), "must be a text"},
+		"huge":                        {p.mint(t, devissuer.Grant{Account: account, Scope: strings.Repeat("s", 8<<10)}), "longer than"},
+	} {
+		t.Run(about, func(t *testing.T) {
+			token, err := verifier(p).Verify(t.Context(), c.token)
+			var invalid *auth.InvalidError
+			if !errors.As(err, &invalid) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %+v, %v", token, err)
+			}
+			if len(c.token) > 20 && strings.Contains(err.Error(), c.token[:20]) {
+				t.Errorf("the error shows the token: %v", err)
+			}
+		})
+	}
+	if _, err := verifier(p).Verify(t.Context(), good); err != nil {
+		t.Errorf("the good one: %v", err)
+	}
+}
+
+// hmacWithPublicKey is the classic confusion: the key that everybody knows, as the secret of a symmetric algorithm.
+func hmacWithPublicKey(t *testing.T, p *provider, key jose.JSONWebKey) string {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(key.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	return signedBy(t, p, jose.SigningKey{Algorithm: jose.HS256, Key: jose.JSONWebKey{Key: secret, KeyID: key.KeyID}}, nil)
+}
+
+// withKeyInside brings the key to verify it with, under the id of the issuer's.
+func withKeyInside(t *testing.T, p *provider, id string) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := (&jose.SignerOptions{EmbedJWK: true}).WithHeader("kid", id)
+	return signedBy(t, p, jose.SigningKey{Algorithm: jose.ES256, Key: key}, options)
+}
+
+func signedBy(t *testing.T, p *provider, key jose.SigningKey, options *jose.SignerOptions) string {
+	t.Helper()
+	signer, err := jose.NewSigner(key, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := jwt.Signed(signer).Claims(valid(p)).Claims(map[string]any{"account_id": account}).Serialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestClocksMayBeApart(t *testing.T) {
+	p := newProvider(t)
+	v := verifier(p)
+	for about, claims := range map[string]jwt.Claims{
+		"expired two seconds ago": with(p, func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(time.Now().Add(-2 * time.Second)) }),
+		"valid in two seconds":    with(p, func(c *jwt.Claims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(2 * time.Second)) }),
+	} {
+		if _, err := v.Verify(t.Context(), sign(t, p, claims)); err != nil {
+			t.Errorf("%s: %v", about, err)
+		}
+	}
+}
+
+// A token that is known expires, too.
+func TestAKnownTokenExpires(t *testing.T) {
+	p := newProvider(t)
+	settings := settingsFor(p)
+	settings.ClockSkew = 0
+	v := auth.NewVerifier(settings)
+	text := sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(time.Now().Add(2 * time.Second)) }))
+	if _, err := v.Verify(t.Context(), text); err != nil {
+		t.Fatal(err)
+	}
+	testenv.Eventually(t, 10*time.Second, func() error {
+		if _, err := v.Verify(t.Context(), text); err == nil {
+			return errors.New("it is still believed")
+		}
+		return nil
+	})
+}
+
+func TestARotatedKey(t *testing.T) {
+	p := newProvider(t)
+	v := verifier(p)
+	before := p.mint(t, devissuer.Grant{Account: account})
+	if _, err := v.Verify(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+	after := p.mint(t, devissuer.Grant{Account: account})
+	if _, err := v.Verify(t.Context(), after); err != nil {
+		t.Errorf("the new key is not found: %v", err)
+	}
+	var invalid *auth.InvalidError
+	if _, err := v.Verify(t.Context(), before); !errors.As(err, &invalid) {
+		t.Errorf("a token of a key that is gone: %v", err)
+	}
+}
+
+func TestAnIssuerThatIsDown(t *testing.T) {
+	p := newProvider(t)
+	v := verifier(p)
+	known := p.mint(t, devissuer.Grant{Account: account})
+	p.down.Store(true)
+	if _, err := v.Verify(t.Context(), known); !errors.Is(err, auth.ErrUnavailable) {
+		t.Errorf("before its keys are known: %v", err)
+	}
+	if v.Ready(t.Context()) == nil {
+		t.Error("it is ready without keys")
+	}
+	p.down.Store(false)
+	if _, err := v.Verify(t.Context(), known); err != nil {
+		t.Fatal(err)
+	}
+	p.down.Store(true)
+	fresh := p.mint(t, devissuer.Grant{Account: account, Scope: "threads:read"})
+	if _, err := v.Verify(t.Context(), fresh); err != nil {
+		t.Errorf("with known keys: %v", err)
+	}
+	if err := p.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Verify(t.Context(), p.mint(t, devissuer.Grant{Account: account})); !errors.Is(err, auth.ErrUnavailable) {
+		t.Errorf("an unknown key, which may be a new one: %v", err)
+	}
+	if err := v.Ready(t.Context()); err != nil {
+		t.Errorf("it should stay ready: %v", err)
+	}
+}
+
+// The program starts before its issuer does.
+func TestKeysAreFetchedUntilTheyAreThere(t *testing.T) {
+	p := newProvider(t)
+	v := running(t, verifier(p))
+	testenv.Eventually(t, 10*time.Second, func() error { return v.Ready(t.Context()) })
+}
+
+// Tokens with unknown keys are free to make: they must not become as many requests to the issuer.
+func TestStrangersDoNotMakeUsAskTheIssuer(t *testing.T) {
+	p, other := newProvider(t), newProvider(t)
+	v := verifier(p)
+	if _, err := v.Verify(t.Context(), p.mint(t, devissuer.Grant{Account: account})); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if err := other.Rotate(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Verify(t.Context(), sign(t, other, valid(p))); err == nil {
+			t.Fatal("it is believed")
+		}
+	}
+	if asked := p.asked.Load(); asked > 10 {
+		t.Errorf("the issuer was asked %d times", asked)
+	}
+}
+
+func FuzzVerify(f *testing.F) {
+	issuer, err := devissuer.New("http://issuer.invalid")
+	if err != nil {
+		f.Fatal(err)
+	}
+	good, err := issuer.Mint(devissuer.Grant{Account: account, Lifetime: time.Hour})
+	if err != nil {
+		f.Fatal(err)
+	}
+	v := auth.NewVerifier(auth.Settings{Issuer: issuer.URL(), Audience: devissuer.Audience, Log: discard, HTTP: unreachable})
+	f.Add(good)
+	f.Add("eyJhbGciOiJub25lIn0.e30.")
+	f.Add(`{"payload":"","signatures":[]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if token, err := v.Verify(t.Context(), text); err == nil {
+			t.Errorf("%q is believed: %+v", text, token)
+		}
+	})
+}

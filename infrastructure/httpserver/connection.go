@@ -1,0 +1,200 @@
+package httpserver
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// stallTimeout is how long a client may take to receive a piece of an answer, whatever time is left for all of it.
+	stallTimeout = 5 * time.Second
+	piece        = 32 << 10 // bytes
+
+	// unsentTimeout is how long, once the server stops, it waits for what clients have still to send. It is short: a
+	// request that has not arrived whole has not been accepted.
+	unsentTimeout = time.Second
+)
+
+// connection is a client's connection. It knows whether the server waits for the client to send something, because then a
+// stop is not delayed for long; and it cuts off a client that does not receive its answer.
+type connection struct {
+	*net.TCPConn
+	onClose func()
+
+	mutex    sync.Mutex
+	unsent   bool      // the server waits for the client
+	stopping bool      // the server stops
+	deadline time.Time // for writing, as net/http and handlers have set it; zero: none
+}
+
+// newConnection begins with the wait for a request.
+func newConnection(conn *net.TCPConn, onClose func()) *connection {
+	return &connection{TCPConn: conn, onClose: sync.OnceFunc(onClose), unsent: true}
+}
+
+// Close implements [net.Conn].
+func (c *connection) Close() error {
+	c.onClose()
+	return c.TCPConn.Close()
+}
+
+// SetDeadline implements [net.Conn].
+func (c *connection) SetDeadline(at time.Time) error {
+	c.setWriteDeadline(at)
+	return c.TCPConn.SetDeadline(at)
+}
+
+// SetWriteDeadline implements [net.Conn].
+func (c *connection) SetWriteDeadline(at time.Time) error {
+	c.setWriteDeadline(at)
+	return c.TCPConn.SetWriteDeadline(at)
+}
+
+func (c *connection) setWriteDeadline(at time.Time) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.deadline = at
+}
+
+// Write implements [net.Conn]. It writes in pieces, each of which the client has to take in time.
+func (c *connection) Write(answer []byte) (written int, err error) {
+	for {
+		next := answer[written:min(written+piece, len(answer))]
+		if err := c.TCPConn.SetWriteDeadline(c.pieceDeadline()); err != nil {
+			return written, err
+		}
+		n, err := c.TCPConn.Write(next)
+		written += n
+		if err != nil || written == len(answer) {
+			return written, err
+		}
+	}
+}
+
+// ReadFrom would let net/http write past Write.
+func (c *connection) ReadFrom(from io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{c}, from)
+}
+
+func (c *connection) pieceDeadline() time.Time {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	at := time.Now().Add(stallTimeout)
+	if !c.deadline.IsZero() && c.deadline.Before(at) {
+		return c.deadline
+	}
+	return at
+}
+
+// await notes whether the server waits for the client to send something.
+func (c *connection) await(unsent bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.unsent = unsent
+	if c.stopping {
+		c.limitUnsent()
+	}
+}
+
+// stop begins the end of the server.
+func (c *connection) stop() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.stopping = true
+	if c.unsent {
+		c.limitUnsent()
+	}
+}
+
+// limitUnsent is to be called with mutex held. The limit goes as soon as the server waits no more: net/http reads on while a
+// handler runs, to learn that the client has gone.
+func (c *connection) limitUnsent() {
+	var at time.Time
+	if c.unsent {
+		at = time.Now().Add(unsentTimeout)
+	}
+	_ = c.SetReadDeadline(at) // fails only when the connection has ended
+}
+
+type connectionKey struct{}
+
+// withConnection is an [http.Server.ConnContext].
+func withConnection(ctx context.Context, conn net.Conn) context.Context {
+	if refused, ok := conn.(refusalConn); ok {
+		return context.WithValue(ctx, connectionKey{}, refused.connection)
+	}
+	return ctx
+}
+
+// awaitBodies tells each request's connection when the body has arrived, and when it waits for the client again.
+func awaitBodies(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, known := r.Context().Value(connectionKey{}).(*connection)
+		if !known {
+			next.ServeHTTP(w, r)
+			return
+		}
+		conn.await(r.ContentLength != 0)
+		defer conn.await(true)
+		if r.ContentLength != 0 {
+			r.Body = &awaitedBody{r.Body, conn}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+type awaitedBody struct {
+	io.ReadCloser
+	conn *connection
+}
+
+// Read implements [io.Reader].
+func (b *awaitedBody) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	if err == io.EOF {
+		b.conn.await(false)
+	}
+	return n, err
+}
+
+// connections are those that are open.
+type connections struct {
+	most int // 0: any number
+
+	mutex    sync.Mutex
+	open     map[*connection]struct{}
+	stopping bool
+}
+
+// enter takes the room of a connection; false where there is none.
+func (c *connections) enter(conn *net.TCPConn) (*connection, bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.most > 0 && len(c.open) >= c.most {
+		return nil, false
+	}
+	var entered *connection
+	entered = newConnection(conn, func() {
+		c.mutex.Lock()
+		defer c.mutex.Unlock()
+		delete(c.open, entered)
+	})
+	c.open[entered] = struct{}{}
+	if c.stopping {
+		entered.stop()
+	}
+	return entered, true
+}
+
+func (c *connections) stop() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.stopping = true
+	for conn := range c.open {
+		conn.stop()
+	}
+}

@@ -1,0 +1,159 @@
+package httpserver_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/tests/testenv"
+)
+
+// dial opens a connection and sends text, whatever it is.
+func (r running) dial(t *testing.T, text string) net.Conn {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// What has not arrived whole has not been accepted, and does not keep the server from stopping.
+func TestWhatNeverArrivesDoesNotDelayAStop(t *testing.T) {
+	const head = "POST / HTTP/1.1\r\nHost: threads\r\n"
+	for about, sent := range map[string]string{
+		"a body that stops":          head + "Content-Length: 100\r\n\r\n{",
+		"a body in chunks":           head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+		"headers that stop":          head + "X-Slow: ",
+		"a body that nobody reads":   "POST /unread HTTP/1.1\r\nHost: threads\r\nContent-Length: 100\r\n\r\n{",
+		"nothing":                    "",
+		"a request, and half of one": "GET / HTTP/1.1\r\nHost: threads\r\n\r\n" + head,
+	} {
+		t.Run(about, func(t *testing.T) {
+			t.Parallel()
+			served := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/unread" {
+					w.WriteHeader(http.StatusUnauthorized)
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+			}))
+			served.dial(t, sent)
+			response, err := served.get(t.Context()) // what was sent before has arrived
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+			begun := time.Now()
+			served.stop()
+			if err := served.wait(t); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(begun); took > 6*time.Second { // net/http gives a connection without a request five
+				t.Errorf("the stop took %s", took)
+			}
+		})
+	}
+}
+
+// A request that has arrived is answered, and its context does not end, however long it takes.
+func TestAStopLeavesARequestThatHasArrivedAlone(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	served := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(entered)
+		<-leave
+		if err := r.Context().Err(); err != nil {
+			w.WriteHeader(http.StatusGone)
+		}
+	}))
+	conn := served.dial(t, "POST / HTTP/1.1\r\nHost: threads\r\nContent-Length: 2\r\n\r\n{}")
+	<-entered
+	served.stop()
+	<-time.After(2 * time.Second) // longer than what has not arrived is waited for
+	close(leave)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("got %s", response.Status)
+	}
+	if err := served.wait(t); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
+	ended := make(chan error, 1)
+	served := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, err := w.Write(make([]byte, 64<<20))
+		ended <- err
+	}))
+	served.dial(t, "GET / HTTP/1.1\r\nHost: threads\r\n\r\n")
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("64 MiB were written to nobody")
+		}
+	case <-time.After(12 * time.Second):
+		t.Error("the answer is still held")
+	}
+}
+
+func TestConnectionsAreBounded(t *testing.T) {
+	server, err := httpserver.Listen(t.Context(), slog.New(slog.DiscardHandler), "TEST_ADDR", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.MaxConnections = 2
+	ctx, stop := context.WithCancel(t.Context())
+	served := running{url: server.URL(), stop: stop, done: make(chan error, 1)}
+	go func() { served.done <- server.Serve(ctx, http.NotFoundHandler()) }()
+	t.Cleanup(func() { stop(); _ = served.wait(t) })
+
+	ask := func(conn net.Conn) (status int, err error) {
+		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: threads\r\n\r\n") // a refused connection may be closed already
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			return 0, err
+		}
+		return response.StatusCode, response.Body.Close()
+	}
+	first, second := served.dial(t, ""), served.dial(t, "")
+	for _, conn := range []net.Conn{first, second} {
+		if status, err := ask(conn); err != nil || status != http.StatusNotFound {
+			t.Fatalf("got %d, %v", status, err)
+		}
+	}
+	response, err := http.ReadResponse(bufio.NewReader(served.dial(t, "")), nil)
+	if err != nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
+		t.Fatalf("the third: %v, %v", response, err)
+	}
+	_ = response.Body.Close()
+	_ = first.Close()
+	testenv.Eventually(t, 10*time.Second, func() error {
+		status, err := ask(served.dial(t, ""))
+		if err == nil && status != http.StatusNotFound {
+			err = errors.New(http.StatusText(status))
+		}
+		if err != nil {
+			return fmt.Errorf("after one has gone: %w", err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,43 @@
+package httpserver
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func FuzzRequestHeaders(f *testing.F) {
+	f.Add("b7f2c0de", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "https://app.example.com")
+	f.Fuzz(func(t *testing.T, id, trace, origin string) {
+		if made := requestID(&http.Request{Header: http.Header{requestIDHeader: {id}}}); made == "" || len(made) > maxRequestID {
+			t.Errorf("%q makes the id %q", id, made)
+		}
+		if found := traceID(trace); found != "" && len(found) != 32 {
+			t.Errorf("%q has the trace %q", trace, found)
+		}
+		if (Origins{}).Allow(origin) {
+			t.Errorf("%q is allowed", origin)
+		}
+		_, _ = ParseOrigins(origin)
+	})
+}
+
+// What net/http answers is turned into a problem document or left alone.
+func FuzzRefusal(f *testing.F) {
+	f.Add("HTTP/1.1 400 Bad Request: missing required Host header\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n400 Bad Request")
+	f.Add("HTTP/1.\r\n4")
+	f.Fuzz(func(t *testing.T, answer string) {
+		refusal, withBody, is := refusalIn([]byte(answer))
+		if !is {
+			return
+		}
+		var written strings.Builder
+		if err := writeRefusal(&written, refusal, withBody, "id"); err != nil {
+			t.Fatal(err)
+		}
+		if _, body, _ := strings.Cut(written.String(), "\r\n\r\n"); withBody && !json.Valid([]byte(body)) {
+			t.Errorf("%q becomes %q", answer, written.String())
+		}
+	})
+}

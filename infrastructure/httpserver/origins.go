@@ -1,0 +1,76 @@
+package httpserver
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Origins are those, beside a server's own, whose pages may use the server from a browser. The zero value is none.
+type Origins struct{ allowed []string }
+
+// ParseOrigins reads a comma-separated list of origins such as "https://app.example.com, http://localhost:3000".
+func ParseOrigins(list string) (Origins, error) {
+	var origins Origins
+	for entry := range strings.SplitSeq(list, ",") {
+		if entry = strings.TrimSpace(entry); entry == "" {
+			continue
+		}
+		origin, err := url.Parse(entry)
+		if err != nil || (origin.Scheme != "http" && origin.Scheme != "https") || origin.Host == "" || origin.Scheme+"://"+origin.Host != entry {
+			return Origins{}, fmt.Errorf("%q is not an origin, expected a list such as https://app.example.com, http://localhost:3000", entry)
+		}
+		origins.allowed = append(origins.allowed, strings.ToLower(entry))
+	}
+	return origins, nil
+}
+
+// Allow tells whether the pages of an origin may use the server.
+func (o Origins) Allow(origin string) bool {
+	return slices.Contains(o.allowed, strings.ToLower(origin))
+}
+
+// What pages of other origins may send and see, beside what browsers always let them.
+const (
+	corsMethods = "GET, HEAD, POST"
+	corsSent    = "Authorization, Consistency-Token, Content-Type, Idempotency-Key, If-Match, X-Correlation-Id, X-Request-Id, X-Tenant-Code, traceparent"
+	corsSeen    = "Consistency-Token, ETag, Idempotent-Replayed, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, RateLimit-Reset, " +
+		"Retry-After, WWW-Authenticate, X-Request-Id"
+	corsMaxAge = "600" // seconds
+)
+
+// Guard answers what browsers ask before they let a page of an allowed origin use next (CORS), and refuses what a page of
+// any other origin sends to change something. Requests that are not from browsers go through. Credentials are never allowed:
+// nothing here is known by a cookie.
+func (o Origins) Guard(next http.Handler) http.Handler {
+	crossSite := http.NewCrossOriginProtection()
+	for _, origin := range o.allowed {
+		if err := crossSite.AddTrustedOrigin(origin); err != nil {
+			panic(fmt.Sprintf("httpserver: an origin that ParseOrigins let in: %v", err))
+		}
+	}
+	crossSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		WriteProblem(w, http.StatusForbidden, "forbidden", "pages of this origin may not use the server; its operator can add the origin to ALLOWED_ORIGINS")
+	}))
+	guarded := crossSite.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		if len(o.allowed) > 0 {
+			header.Add("Vary", "Origin")
+		}
+		if origin := r.Header.Get("Origin"); o.Allow(origin) {
+			header.Set("Access-Control-Allow-Origin", origin)
+			header.Set("Access-Control-Expose-Headers", corsSeen)
+			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+				header.Set("Access-Control-Allow-Methods", corsMethods)
+				header.Set("Access-Control-Allow-Headers", corsSent)
+				header.Set("Access-Control-Max-Age", corsMaxAge)
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+		}
+		guarded.ServeHTTP(w, r)
+	})
+}

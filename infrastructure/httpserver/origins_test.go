@@ -1,0 +1,93 @@
+package httpserver_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"example.com/threads/infrastructure/httpserver"
+)
+
+const page = "https://app.example.com"
+
+func origins(t *testing.T, list string) httpserver.Origins {
+	t.Helper()
+	parsed, err := httpserver.ParseOrigins(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// ask sends a request with headers through the guard to a handler that answers "done".
+func ask(t *testing.T, list, method string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	handler := origins(t, list).Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") }))
+	request := httptest.NewRequestWithContext(t.Context(), method, "http://threads.example.com/threads/create", nil)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, request)
+	return recorder
+}
+
+func TestPagesOfAllowedOrigins(t *testing.T) {
+	preflight := ask(t, page, http.MethodOptions, "Origin", page, "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", "authorization,content-type", "Sec-Fetch-Site", "cross-site")
+	if preflight.Code != http.StatusNoContent || preflight.Header().Get("Access-Control-Allow-Origin") != page ||
+		!strings.Contains(preflight.Header().Get("Access-Control-Allow-Headers"), "Authorization") ||
+		!strings.Contains(preflight.Header().Get("Access-Control-Allow-Methods"), "POST") {
+		t.Errorf("preflight: %d, %v", preflight.Code, preflight.Header())
+	}
+	answer := ask(t, "http://localhost:3000, "+page, http.MethodPost, "Origin", page, "Sec-Fetch-Site", "cross-site")
+	if answer.Body.String() != "done" || answer.Header().Get("Access-Control-Allow-Origin") != page || answer.Header().Get("Vary") != "Origin" {
+		t.Errorf("%s, %v", answer.Body, answer.Header())
+	}
+	if answer.Header().Get("Access-Control-Allow-Credentials") != "" {
+		t.Error("credentials are allowed")
+	}
+}
+
+func TestPagesOfOtherOrigins(t *testing.T) {
+	for about, headers := range map[string][]string{
+		"by Sec-Fetch-Site": {"Sec-Fetch-Site", "cross-site"},
+		"of the same site":  {"Sec-Fetch-Site", "same-site", "Origin", "https://evil.example.com"},
+		"an old browser":    {"Origin", "https://evil.example.com"},
+		"without an origin": {"Origin", "null"},
+		"a longer name":     {"Origin", page + ".evil.example"},
+	} {
+		for _, list := range []string{"", page} {
+			answer := ask(t, list, http.MethodPost, headers...)
+			if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), `"forbidden"`) || answer.Header().Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%s, allowed %q: %d %s", about, list, answer.Code, answer.Body)
+			}
+		}
+	}
+	preflight := ask(t, "", http.MethodOptions, "Origin", page, "Access-Control-Request-Method", "POST")
+	if preflight.Header().Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("preflight of a page that is not allowed: %v", preflight.Header())
+	}
+}
+
+func TestWhoIsNoPageOfAnotherOrigin(t *testing.T) {
+	for about, headers := range map[string][]string{
+		"no browser":    nil,
+		"the own page":  {"Origin", "http://threads.example.com", "Sec-Fetch-Site", "same-origin"},
+		"an own, older": {"Origin", "http://threads.example.com"},
+	} {
+		if answer := ask(t, "", http.MethodPost, headers...); answer.Body.String() != "done" {
+			t.Errorf("%s: %d %s", about, answer.Code, answer.Body)
+		}
+	}
+}
+
+func TestOriginsThatAreNone(t *testing.T) {
+	for _, list := range []string{"*", "example.com", "https://", "https://a.example/path", "https://a.example/", "ftp://a.example", "null", "https://u:p@a.example"} {
+		if _, err := httpserver.ParseOrigins(list); err == nil {
+			t.Errorf("%q was taken", list)
+		}
+	}
+}

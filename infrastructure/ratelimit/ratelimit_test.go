@@ -1,0 +1,103 @@
+package ratelimit_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/threads/infrastructure/ratelimit"
+)
+
+func TestEachKeyHasItsRate(t *testing.T) {
+	r := ratelimit.NewRate(10)
+	first := r.Take("ada")
+	if first.Wait != 0 || first.Limit != 10 || first.Remaining != 9 {
+		t.Errorf("the first: %+v", first)
+	}
+	var refused ratelimit.Taken
+	for range 20 {
+		refused = r.Take("ada")
+	}
+	if refused.Wait <= 0 || refused.Wait > 200*time.Millisecond || refused.Remaining != 0 || refused.Reset < 800*time.Millisecond {
+		t.Errorf("the twenty-first: %+v", refused)
+	}
+	if other := r.Take("bob"); other.Wait != 0 {
+		t.Errorf("another key: %+v", other)
+	}
+}
+
+func TestARateRecovers(t *testing.T) {
+	r := ratelimit.NewRate(20)
+	for range 20 {
+		r.Take("ada")
+	}
+	refused := r.Take("ada")
+	if refused.Wait == 0 {
+		t.Fatal("it is allowed")
+	}
+	<-time.After(refused.Wait)
+	if again := r.Take("ada"); again.Wait != 0 {
+		t.Errorf("after the time that it named: %+v", again)
+	}
+}
+
+func TestABudgetIsShared(t *testing.T) {
+	b := ratelimit.NewBudget(100, 60)
+	ada, ok := b.Hold("ada", 50)
+	if !ok {
+		t.Fatal("the first does not fit")
+	}
+	if _, ok := b.Hold("ada", 20); ok {
+		t.Error("more than its share")
+	}
+	if !b.Room("ada") {
+		t.Error("there is room for 10 more")
+	}
+	if _, ok := b.Hold("bob", 60); ok {
+		t.Error("more than there is")
+	}
+	bob, ok := b.Hold("bob", 50)
+	if !ok || b.Room("cleo") {
+		t.Errorf("the rest: %t; then there is room: %t", ok, b.Room("cleo"))
+	}
+	ada()
+	ada()
+	bob()
+	large, ok := b.Hold("cleo", 1000)
+	if !ok {
+		t.Error("what is larger than all does not fit when nothing else is held")
+	}
+	if b.Room("ada") {
+		t.Error("there is room beside it")
+	}
+	large()
+	if !b.Room("ada") {
+		t.Error("nothing is given back")
+	}
+}
+
+func TestABudgetUnderLoad(t *testing.T) {
+	b := ratelimit.NewBudget(10, 4)
+	var held, most atomic.Int64
+	var group sync.WaitGroup
+	for worker := range 16 {
+		group.Go(func() {
+			for range 500 {
+				release, ok := b.Hold(string(rune('a'+worker%8)), 2)
+				if !ok {
+					continue
+				}
+				if now := held.Add(2); now > most.Load() {
+					most.Store(now)
+				}
+				held.Add(-2)
+				release()
+			}
+		})
+	}
+	group.Wait()
+	if most.Load() > 10 || !b.Room("a") {
+		t.Errorf("%d were held at once", most.Load())
+	}
+}

@@ -1,0 +1,190 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"net/netip"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Verify finds out who a token speaks for. Its error is a [Refusal].
+type Verify func(ctx context.Context, token string) (Principal, error)
+
+// Allowance is what a request has left of a limit.
+type Allowance struct {
+	Limit     int           // requests a second
+	Remaining int           // of them, now
+	Reset     time.Duration // until there are Limit again
+	Wait      time.Duration // 0: the request is allowed
+}
+
+// Take takes a request from the allowance of a key.
+type Take func(key string) Allowance
+
+// Gate lets requests in. Its fields are set before it is used; then it is safe for concurrent use.
+type Gate struct {
+	Verify Verify // nil: AUTH=none
+	// PerAddress, PerAccount and PerTenant limit requests; nil: no limit.
+	PerAddress, PerAccount, PerTenant Take
+	Shares                            Shares // nil: no limit
+	Proxies                           Proxies
+}
+
+// OpenWarning is what a gate that lets anybody in says wherever people look.
+const OpenWarning = "AUTH=none: everybody is believed to be whoever they say they are. " +
+	"Set AUTH=oidc, or AUTH=dev to try it, before others can reach this server."
+
+// IsOpen tells that anybody is let in, and believed.
+func (g *Gate) IsOpen() bool { return g.Verify == nil }
+
+// Enter lets an HTTP request in and tells who asks. It sets the RateLimit headers of the answer. Its error is a [Refusal].
+func (g *Gate) Enter(answer http.Header, r *http.Request) (Principal, error) {
+	if err := g.Knock(answer, r); err != nil {
+		return Principal{}, err
+	}
+	if g.IsOpen() {
+		return Principal{}, nil
+	}
+	token, err := bearer(r.Header.Values("Authorization"))
+	if err != nil {
+		return Principal{}, err
+	}
+	principal, err := g.Verify(r.Context(), token)
+	if err != nil {
+		return Principal{}, err
+	}
+	return principal, g.spend(answer, principal)
+}
+
+// Knock lets an HTTP request in that will tell later who asks: it counts for its address.
+func (g *Gate) Knock(answer http.Header, r *http.Request) error {
+	return take(answer, g.PerAddress, "address", g.Network(r))
+}
+
+// EnterBy lets a connection in by a token that did not come in a header, in the form of the header Authorization.
+func (g *Gate) EnterBy(ctx context.Context, authorization string) (Principal, error) {
+	if g.IsOpen() {
+		return Principal{}, nil
+	}
+	var values []string
+	if authorization != "" {
+		values = []string{authorization}
+	}
+	token, err := bearer(values)
+	if err != nil {
+		return Principal{}, err
+	}
+	return g.Verify(ctx, token)
+}
+
+// Spend takes another request of a principal who is in, such as a message on a WebSocket.
+func (g *Gate) Spend(principal Principal) error { return g.spend(nil, principal) }
+
+func (g *Gate) spend(answer http.Header, principal Principal) error {
+	if !principal.IsVerified() {
+		return nil
+	}
+	if err := take(answer, g.PerTenant, "tenant", principal.tenant.String()); err != nil {
+		return err
+	}
+	return take(answer, g.PerAccount, "account", principal.Client())
+}
+
+// Client is whom a share belongs to: the account, or the address of anybody.
+func (g *Gate) Client(principal Principal, r *http.Request) string {
+	if account := principal.Client(); account != "" {
+		return account
+	}
+	return g.Network(r)
+}
+
+// Network is whose requests from one place are counted together: an IPv4 address, or the /64 of an IPv6 address, which is
+// what one customer has.
+func (g *Gate) Network(r *http.Request) string {
+	ip := g.Proxies.ClientIP(r)
+	if address, err := netip.ParseAddr(ip); err == nil && address.Is6() {
+		return netip.PrefixFrom(address, 64).Masked().String()
+	}
+	return ip
+}
+
+// take takes a request and tells in the answer what is left; the last limit that is taken from is the one that is told.
+func take(answer http.Header, limit Take, of, key string) error {
+	if limit == nil {
+		return nil
+	}
+	left := limit(key)
+	if answer != nil {
+		seconds := func(d time.Duration) string { return fmt.Sprint(int(math.Ceil(d.Seconds()))) }
+		answer.Set("RateLimit-Policy", fmt.Sprintf("%d;w=1", left.Limit))
+		answer.Set("RateLimit-Limit", fmt.Sprint(left.Limit))
+		answer.Set("RateLimit-Remaining", fmt.Sprint(left.Remaining))
+		answer.Set("RateLimit-Reset", seconds(left.Reset))
+	}
+	if left.Wait > 0 {
+		return &Refusal{
+			Reason: TooMany, wait: left.Wait,
+			Detail: fmt.Sprintf("this %s has sent more than %d requests a second; send fewer, and try again later", of, left.Limit),
+		}
+	}
+	return nil
+}
+
+const sendBearer = "send a token, as Authorization: Bearer <token>"
+
+var tokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]+$`)
+
+// bearer is the token of the header Authorization.
+func bearer(values []string) (string, error) {
+	switch len(values) {
+	case 0:
+		return "", withoutToken(sendBearer)
+	case 1:
+	default:
+		return "", Unauthenticated("the header Authorization must be sent once")
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || !tokenPattern.MatchString(token) {
+		return "", Unauthenticated(sendBearer)
+	}
+	return token, nil
+}
+
+// Shares is what clients may hold of the server's memory at once, in bytes: requests that have not been decided and answers
+// that have not been received.
+type Shares interface {
+	// Hold takes n for a client, and returns what gives it back; false where the client, or all together, have too much.
+	Hold(client string, n int) (release func(), ok bool)
+	// Room tells that the client could take something.
+	Room(client string) bool
+}
+
+// Hold takes bytes of a client's share. Its error is a [Refusal].
+func (g *Gate) Hold(client string, n int) (release func(), err error) {
+	if g.Shares == nil {
+		return func() {}, nil
+	}
+	release, ok := g.Shares.Hold(client, n)
+	if !ok {
+		return nil, errShare
+	}
+	return release, nil
+}
+
+// Room refuses a client that can't hold anything.
+func (g *Gate) Room(client string) error {
+	if g.Shares == nil || g.Shares.Room(client) {
+		return nil
+	}
+	return errShare
+}
+
+var errShare = &Refusal{
+	Reason: TooMany, wait: time.Second,
+	Detail: "your requests and answers in flight take all the memory that there is for them; receive the answers, and try again later",
+}

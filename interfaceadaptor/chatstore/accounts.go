@@ -1,0 +1,19 @@
+package chatstore
+
+import (
+	"example.com/threads/domain/account"
+	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/usecase/command"
+)
+
+// AccountRepository keeps accounts.
+type AccountRepository = repository.Repository[account.Account, account.Event]
+
+var _ command.Repository[account.Account, account.Event] = (*AccountRepository)(nil)
+
+// NewAccountRepository returns the repository of accounts over gateway.
+func NewAccountRepository(gateway eventstore.EventPersistenceGateway, settings repository.Settings) *AccountRepository {
+	return repository.New(gateway, accountcodec.Events(), accountcodec.Snapshots{}, account.Account.Apply, settings)
+}

@@ -1,0 +1,137 @@
+package dynamodb
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/interfaceadaptor/eventstore"
+)
+
+// StoredAggregates implements [eventstore.Maintainer]. It scans the journal, where an aggregate's items follow one
+// another, and then the heads for those that have no first event.
+func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.StoredAggregate, error] {
+	return func(yield func(eventstore.StoredAggregate, error) bool) {
+		var last eventstore.AggregateID
+		for page, err := range g.scanKeys(ctx, g.settings.JournalTable, "") {
+			if err != nil {
+				yield(eventstore.StoredAggregate{}, explainf(ctx, err, "scan the journal"))
+				return
+			}
+			for _, event := range page {
+				if stored := g.aggregateAt(event); stored.ID != last {
+					if !yield(stored, nil) {
+						return
+					}
+					last = stored.ID
+				}
+			}
+		}
+		for page, err := range g.scanKeys(ctx, g.settings.SnapshotTable, "#seq_nr = :head") {
+			for heads := range slices.Chunk(page, maxBatchGet) {
+				if err == nil {
+					heads, err = g.withoutFirstEvent(ctx, heads)
+				}
+				for _, head := range heads {
+					if err == nil && !yield(g.aggregateAt(head), nil) {
+						return
+					}
+				}
+			}
+			if err != nil {
+				yield(eventstore.StoredAggregate{}, explainf(ctx, err, "scan the heads"))
+				return
+			}
+		}
+	}
+}
+
+// aggregateAt tells whose item it is, and whether programs look for it there.
+func (g *Gateway) aggregateAt(found item) eventstore.StoredAggregate {
+	pkey := found.text("pkey")
+	id, _, err := placeOf(pkey, found.text("skey"))
+	if err != nil {
+		return eventstore.StoredAggregate{ID: id, Faults: []eventstore.Fault{
+			{Field: "skey", Expected: "<type>-<ulid>-<number>", Found: found.text("skey")},
+		}}
+	}
+	stored := eventstore.StoredAggregate{ID: id}
+	if want := g.partition(id.Tenant, id.Type, id.ULID); pkey != want {
+		stored.Faults = []eventstore.Fault{{Field: "pkey", Expected: want, Found: pkey}}
+	}
+	return stored
+}
+
+// scanKeys yields the keys of a table's items page by page, with a pause for those who share the table's capacity.
+func (g *Gateway) scanKeys(ctx context.Context, table, filter string) iter.Seq2[[]item, error] {
+	return func(yield func([]item, error) bool) {
+		scan := &dynamodb.ScanInput{
+			TableName:                aws.String(table),
+			ProjectionExpression:     aws.String("#pkey, #skey"),
+			ExpressionAttributeNames: map[string]string{"#pkey": "pkey", "#skey": "skey"},
+			ConsistentRead:           aws.Bool(true),
+			Limit:                    aws.Int32(scanLimit),
+		}
+		if filter != "" {
+			scan.FilterExpression = aws.String(filter)
+			scan.ExpressionAttributeNames["#seq_nr"] = "seq_nr"
+			scan.ExpressionAttributeValues = item{":head": number(headSeqNr)}
+		}
+		for pages := dynamodb.NewScanPaginator(g.client, scan); pages.HasMorePages(); {
+			output, err := pages.NextPage(ctx)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			found := make([]item, len(output.Items))
+			for i := range output.Items {
+				found[i] = output.Items[i]
+			}
+			if !yield(found, nil) {
+				return
+			}
+			if pages.HasMorePages() && !wait(ctx, scanPause) {
+				yield(nil, ctx.Err())
+				return
+			}
+		}
+	}
+}
+
+// withoutFirstEvent are those of up to maxBatchGet heads whose aggregate has no event 1 in the journal.
+func (g *Gateway) withoutFirstEvent(ctx context.Context, heads []item) ([]item, error) {
+	type key struct{ pkey, skey string }
+	first := func(head item) key {
+		aid, _, _ := cutLast(head.text("skey"))
+		return key{head.text("pkey"), aid + "-1"}
+	}
+	var keys []map[string]types.AttributeValue
+	for _, head := range heads {
+		at := first(head)
+		keys = append(keys, item{"pkey": text(at.pkey), "skey": text(at.skey)})
+	}
+	table := g.settings.JournalTable
+	rest := map[string]types.KeysAndAttributes{table: {
+		Keys: keys, ProjectionExpression: aws.String("pkey, skey"), ConsistentRead: aws.Bool(true),
+	}}
+	there := map[key]bool{}
+	for attempt := 1; len(rest) > 0; attempt++ {
+		if attempt > 1 && (attempt > contentionAttempts || !pause(ctx, attempt)) {
+			return nil, errUnprocessed
+		}
+		output, err := g.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
+		if err != nil {
+			return nil, err
+		}
+		for _, event := range output.Responses[table] {
+			there[key{item(event).text("pkey"), item(event).text("skey")}] = true
+			attempt = 1 // as long as something comes, it is worth while
+		}
+		rest = output.UnprocessedKeys
+	}
+	return slices.DeleteFunc(slices.Clone(heads), func(head item) bool { return there[first(head)] }), nil
+}

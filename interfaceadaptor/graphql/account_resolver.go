@@ -1,0 +1,37 @@
+package graphql
+
+import (
+	"context"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/interfaceadaptor/graphql/model"
+)
+
+// GetAccount resolves Query.getAccount.
+func (r queryResolver) GetAccount(ctx context.Context, accountID string) (model.Account, error) {
+	id, err := parseID[ident.UserAccount]("accountId", accountID)
+	if err != nil {
+		return model.Account{}, err
+	}
+	found, err := r.queries.Account(ctx, askerOf(ctx).tenant, id)
+	if err != nil {
+		return model.Account{}, err
+	}
+	return model.NewAccount(found), nil
+}
+
+// memberResolver resolves the account of a member, together with those of the others in the answer.
+type memberResolver struct{}
+
+// Account resolves Member.account.
+func (memberResolver) Account(ctx context.Context, m *model.Member) (*model.Account, error) {
+	return m.Accounts.Read(ctx)
+}
+
+// messageResolver resolves the sender of a message, together with those of the others in the answer.
+type messageResolver struct{}
+
+// Sender resolves Message.sender.
+func (messageResolver) Sender(ctx context.Context, m *model.Message) (*model.Account, error) {
+	return m.Accounts.Read(ctx)
+}

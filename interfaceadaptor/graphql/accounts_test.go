@@ -1,0 +1,79 @@
+package graphql_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"example.com/threads/tests/readmodeltest"
+)
+
+func TestAccounts(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		api := serve(t, db, settings{wait: 50 * time.Millisecond})
+		w := db.World(t, "acme")
+		ada, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
+		chat := w.Thread("tea", ada)
+		w.Add(chat, bob)
+		w.Post(chat, ada, "hello")
+		w.Post(chat, bob, "hi")
+		w.Account(ada, "Ada")
+		db.World(t, "globex").Account(bob, "Another Bob")
+
+		account := fmt.Sprintf(`getAccount(accountId: %q) { id name closed version }`, ada)
+		got := api.ask(t, asked{tenant: "acme"}, `{ `+account+` }`)
+		sameJSON(t, got.Data, fmt.Sprintf(`{"getAccount": {"id": %q, "name": "Ada", "closed": false, "version": 1}}`, ada))
+		got = api.ask(t, asked{tenant: "acme"}, `{ getMembers(`+ids(chat, bob)+`) { account { name } } getMessages(`+ids(chat, bob)+`) { sender { name } } }`)
+		sameJSON(t, got.Data, `{"getMembers": [{"account": {"name": "Ada"}}, {"account": null}], "getMessages": [{"sender": {"name": "Ada"}}, {"sender": null}]}`)
+		got = api.ask(t, asked{tenant: "acme"}, `{ getMember(`+ids(chat, ada)+`) { account { name version } } }`)
+		sameJSON(t, got.Data, `{"getMember": {"account": {"name": "Ada", "version": 1}}}`)
+
+		for _, tenant := range []string{"", "globex"} {
+			if got := api.ask(t, asked{tenant: tenant}, `{ `+account+` }`); got.code() != "NOT_FOUND" {
+				t.Errorf("tenant %q: %q", tenant, got.code())
+			}
+		}
+		if got := api.ask(t, asked{tenant: "acme"}, `{ getAccount(accountId: "x") { id } }`); got.code() != "BAD_USER_INPUT" {
+			t.Errorf("no id: %q", got.code())
+		}
+
+		token := func(version int) string { return fmt.Sprintf("account-%s:%d", ada, version) }
+		if got := api.ask(t, asked{tenant: "acme", tokens: token(2)}, `{ `+account+` }`); got.code() != "READ_MODEL_BEHIND" {
+			t.Errorf("what does not come: %q", got.code())
+		}
+		w.CloseAccount(ada)
+		got = api.ask(t, asked{tenant: "acme", tokens: token(2) + ",thread-" + chat.String() + ":1"}, `{ `+account+` }`)
+		sameJSON(t, got.Data, fmt.Sprintf(`{"getAccount": {"id": %q, "name": "Ada", "closed": true, "version": 2}}`, ada))
+	})
+}
+
+// However many members, messages and threads: their accounts are one statement a level.
+func TestAccountsOfAListAreOneStatement(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		api := serve(t, db, settings{})
+		w := db.World(t, "")
+		ada := readmodeltest.NewUser()
+		for range 4 {
+			chat := w.Thread("tea", ada)
+			for range 12 {
+				user := readmodeltest.NewUser()
+				w.Add(chat, user)
+				w.Post(chat, user, "hello")
+				w.Account(user, "somebody")
+			}
+		}
+		for document, most := range map[string]int64{
+			`{ threads(userAccountId: "` + ada.String() + `") { edges { node { members { edges { node { account { name } } } } } } } }`: 3,
+			`{ threads(userAccountId: "` + ada.String() + `") { edges { node {
+				members { edges { node { account { name } } } } messages { edges { node { sender { name } } } } } } } }`: 5,
+		} {
+			before := api.statements()
+			if got := api.ask(t, asked{}, document); got.code() != "" {
+				t.Fatalf("%s: %+v", document, got.Errors)
+			}
+			if spent := api.statements() - before; spent != most {
+				t.Errorf("%d statements, want %d: %s", spent, most, document)
+			}
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package graphql
+
+import (
+	"net/http"
+	"strings"
+
+	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/query"
+)
+
+// asker is who asks, and under which condition.
+type asker struct {
+	principal access.Principal
+	tenant    usecase.Tenant // that the operation looks in
+	client    string         // whose share of the server's memory the answers take
+	tokens    []query.Token
+	// canStream says that the transport can deliver more than one answer.
+	canStream bool
+}
+
+// admit finds out who sends a request, and whether they may ask at all. A WebSocket may say who it is later, because
+// browsers can't set its headers: [handler.admitSocket].
+func (h *handler) admit(w http.ResponseWriter, r *http.Request) (asker, error) {
+	later := wantsWebsocket(r) && r.Header.Get("Authorization") == ""
+	var a asker
+	var err error
+	if later {
+		err = h.settings.Gate.Knock(w.Header(), r)
+	} else {
+		a.principal, err = h.settings.Gate.Enter(w.Header(), r)
+	}
+	if err != nil {
+		return a, err
+	}
+	if a.tenant, err = tenantFrom(r.Header); err != nil {
+		return a, err
+	}
+	a.canStream = wantsWebsocket(r) || wantsEvents(r)
+	if tokens, named := r.Header[consistencyHeader]; named {
+		if a.tokens, err = query.ParseTokens(strings.Join(tokens, ",")); err != nil {
+			return a, err
+		}
+	}
+	a.client = h.settings.Gate.Client(a.principal, r)
+	if later {
+		return a, nil
+	}
+	return a.mayLook()
+}
+
+// mayLook is the asker where the principal may look: in its tenant, with the scope to read.
+func (a asker) mayLook() (asker, error) {
+	tenant, err := a.principal.In(a.tenant)
+	if err != nil {
+		return a, err
+	}
+	a.tenant = tenant
+	return a, a.principal.Needs(access.Read)
+}
+
+// admitSocket finds out who a WebSocket is of, by the token of its connection_init or else of its handshake.
+func (s *socket) admitSocket(a asker, said map[string]any) (asker, error) {
+	gate := s.handler.settings.Gate
+	authorization, named := authorizationIn(said)
+	if named || !a.principal.IsVerified() {
+		principal, err := gate.EnterBy(s.ctx, authorization)
+		if err != nil {
+			return a, err
+		}
+		a.principal = principal
+	}
+	if account := a.principal.Client(); account != "" {
+		a.client = account
+	}
+	return a.mayLook()
+}
+
+// authorizationIn is the entry authorization, in whatever case, of the payload of connection_init.
+func authorizationIn(payload map[string]any) (value string, named bool) {
+	for name, entry := range payload {
+		if strings.EqualFold(name, "authorization") {
+			text, _ := entry.(string)
+			return text, true
+		}
+	}
+	return "", false
+}

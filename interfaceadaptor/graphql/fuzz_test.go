@@ -1,0 +1,117 @@
+package graphql
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/coder/websocket"
+
+	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/interfaceadaptor/graphql/model"
+	"example.com/threads/usecase/query"
+)
+
+const fuzzedDocument = `query Q($n: Int = 3) { threads(userAccountId: "01ARZ3NDEKTSV4RRFFQ69G5FAV", first: $n) { edges { node { ...T } } } }
+fragment T on Thread { id members(first: 2) { edges { node { role } } } }`
+
+func FuzzRequest(f *testing.F) {
+	f.Add(`{"query":"{ __typename }","variables":{"n":1},"operationName":null,"extensions":{}}`, "query=%7B__typename%7D&variables=%7B%7D")
+	f.Add(`[]`, "query=a;b")
+	f.Fuzz(func(_ *testing.T, body, parameters string) {
+		_, _ = paramsFromJSON("body", []byte(body))
+		_, _ = paramsFromURL(&url.URL{RawQuery: parameters})
+		_ = negotiate(http.Header{"Accept": {body, parameters}})
+		_ = saysJSON(http.Header{"Content-Type": {body}})
+	})
+}
+
+func FuzzMessage(f *testing.F) {
+	f.Add(`{"type":"connection_init","payload":{"authorization":"Bearer x"}}`)
+	f.Add(`{"id":"1","type":"subscribe","payload":{"query":"{ __typename }"}}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		m, err := readMessage(websocket.MessageText, []byte(raw))
+		if err != nil {
+			return
+		}
+		said, _ := readObject("payload", m.Payload)
+		_, _ = authorizationIn(said)
+		_, _ = tenantIn(said, asker{})
+		encoded, err := m.encode()
+		if err != nil {
+			t.Fatalf("%q can't be written again: %v", raw, err)
+		}
+		if again, err := readMessage(websocket.MessageText, encoded); err != nil || again.ID != m.ID || again.Type != m.Type {
+			t.Errorf("%q is written as %s, which is %+v, %v", raw, encoded, again, err)
+		}
+	})
+}
+
+func FuzzCursor(f *testing.F) {
+	f.Add(model.EncodeCursor(model.ThreadList, query.Position{At: 7, ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV"}))
+	f.Add("dGhyZWFkcw")
+	f.Fuzz(func(t *testing.T, cursor string) {
+		position, err := model.DecodeCursor(model.ThreadList, "after", cursor)
+		if err != nil {
+			return
+		}
+		if again, err := model.DecodeCursor(model.ThreadList, "after", model.EncodeCursor(model.ThreadList, position)); err != nil || again != position {
+			t.Errorf("%q is %+v, and written again %+v, %v", cursor, position, again, err)
+		}
+	})
+}
+
+// A document may ask for anything: it is refused or measured, and breaks nothing.
+func FuzzDocument(f *testing.F) {
+	f.Add(fuzzedDocument, `{"n": 500}`)
+	f.Add(`subscription { threadChanged(threadId: "x", userAccountId: "y") { id } }`, `{}`)
+	f.Add(`{ ...A } fragment A on Query { ...A }`, `null`)
+	var broken strings.Builder
+	p := presenter{slog.New(slog.NewTextHandler(&broken, nil))}
+	e := newEngine(resolver{presenter: p}, schemaFor(false), p, 20_000, func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler { return next(ctx) })
+	f.Fuzz(func(t *testing.T, document, variables string) {
+		params := &graphql.RawParams{Query: document}
+		var err error
+		if params.Variables, err = readObject("variables", []byte(variables)); err != nil {
+			return
+		}
+		operation, refused := e.begin(t.Context(), params)
+		if (operation == nil) == (refused == nil) {
+			t.Errorf("%q is neither refused nor taken", document)
+		}
+		if strings.Contains(broken.String(), "panic") {
+			t.Errorf("%q: %s", document, broken.String())
+		}
+	})
+}
+
+// What comes over HTTP is answered, whatever it is.
+func FuzzHTTP(f *testing.F) {
+	f.Add("POST", "application/json", "application/json", "acme", "", `{"query":"{ __typename }"}`)
+	f.Add("GET", "", "text/event-stream", "", "01ARZ3NDEKTSV4RRFFQ69G5FAV:1", "")
+	h := NewHandler(f.Context(), nil, slog.New(slog.DiscardHandler), Settings{Gate: &access.Gate{}})
+	f.Fuzz(func(t *testing.T, method, media, accept, tenant, tokens, body string) {
+		if method != http.MethodGet {
+			method = http.MethodPost
+		}
+		if strings.Contains(body, "thread") || strings.Contains(body, "get") || tokens != "" {
+			return // it would be run, and there is nothing to run it on
+		}
+		request := httptest.NewRequestWithContext(t.Context(), method, "/graphql", strings.NewReader(body))
+		for name, value := range map[string]string{"Content-Type": media, "Accept": accept, tenantHeader: tenant} {
+			request.Header.Set(name, value)
+		}
+		recorder := httptest.NewRecorder()
+		h.ServeHTTP(recorder, request)
+		if recorder.Code >= http.StatusInternalServerError {
+			t.Errorf("%d %s", recorder.Code, recorder.Body)
+		}
+		_, _ = io.Copy(io.Discard, recorder.Body)
+	})
+}

@@ -1,0 +1,74 @@
+package model
+
+import (
+	"context"
+	"sync"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/query"
+)
+
+// Accounts are those of all user accounts in the rows of a level of one answer. The first that is asked for reads all of
+// them, in one statement.
+type Accounts struct {
+	from   AccountReader
+	tenant usecase.Tenant
+	ids    []account.ID
+
+	once  sync.Once
+	found map[account.ID]query.Account
+	err   error
+}
+
+// AccountReader is where accounts are read.
+type AccountReader interface {
+	AccountsOf(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]query.Account, error)
+}
+
+// AccountOf is the account of one of the rows.
+type AccountOf struct {
+	all *Accounts
+	id  account.ID
+}
+
+// Read is the account; nil where there is none.
+func (a AccountOf) Read(ctx context.Context) (*Account, error) {
+	all := a.all
+	all.once.Do(func() { all.found, all.err = all.from.AccountsOf(ctx, all.tenant, all.ids) })
+	row, exists := all.found[a.id]
+	if all.err != nil || !exists {
+		return nil, all.err
+	}
+	found := NewAccount(row)
+	return &found, nil
+}
+
+// NewMembers is the schema's form of members that are answered together.
+func NewMembers(from AccountReader, tenant usecase.Tenant, rows ...query.Member) []Member {
+	return with(rows, accountsOf(from, tenant, rows, userOf), NewMember)
+}
+
+// NewMessages is the schema's form of messages that are answered together.
+func NewMessages(from AccountReader, tenant usecase.Tenant, rows ...query.Message) []Message {
+	return with(rows, accountsOf(from, tenant, rows, senderOf), NewMessage)
+}
+
+func userOf(m query.Member) account.ID    { return m.User }
+func senderOf(m query.Message) account.ID { return m.Sender }
+
+func accountsOf[R any](from AccountReader, tenant usecase.Tenant, rows []R, id func(R) account.ID) *Accounts {
+	all := &Accounts{from: from, tenant: tenant, ids: make([]account.ID, len(rows))}
+	for i, row := range rows {
+		all.ids[i] = id(row)
+	}
+	return all
+}
+
+func with[R, T any](rows []R, accounts *Accounts, form func(R, *Accounts) T) []T {
+	converted := make([]T, len(rows))
+	for i, row := range rows {
+		converted[i] = form(row, accounts)
+	}
+	return converted
+}

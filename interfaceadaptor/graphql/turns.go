@@ -1,0 +1,51 @@
+package graphql
+
+import (
+	"context"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"golang.org/x/sync/semaphore"
+
+	"example.com/threads/usecase"
+)
+
+// turns bounds what is being resolved at once, by complexity: an answer takes several times its size in memory until it is
+// encoded. Whoever finds no room waits, and in the order of coming; how long that takes depends on the server alone, because
+// a turn ends before the answer is sent.
+type turns struct {
+	room  *semaphore.Weighted
+	total int64
+}
+
+func newTurns(total int) *turns {
+	return &turns{room: semaphore.NewWeighted(int64(total)), total: int64(total)}
+}
+
+// take waits for a turn for an operation of this complexity, until ctx ends.
+func (t *turns) take(ctx context.Context, complexity int) (release func(), err error) {
+	weight := min(max(int64(complexity), 1), t.total)
+	if err := t.room.Acquire(ctx, weight); err != nil {
+		return nil, usecase.ErrUnavailable
+	}
+	return sync.OnceFunc(func() { t.room.Release(weight) }), nil
+}
+
+// encode writes an answer as JSON, within the client's share of memory; release is to be called when it has been sent. Where
+// there is no room, it is an error that takes the answer's place, and whole is false.
+func (h *handler) encode(ctx context.Context, answer *graphql.Response) (encoded []byte, release func(), whole bool) {
+	encoded = h.engine.encode(ctx, answer)
+	release, err := h.settings.Gate.Hold(askerOf(ctx).client, len(encoded))
+	if err != nil {
+		return h.engine.encode(ctx, h.presenter.response(ctx, err)), func() {}, false
+	}
+	return encoded, release, true
+}
+
+const complexityStat = "complexity"
+
+// complexityOf is what the limits have measured.
+func complexityOf(ctx context.Context) int {
+	complexity, _ := graphql.GetOperationContext(ctx).Stats.GetExtension(complexityStat).(int)
+	return complexity
+}

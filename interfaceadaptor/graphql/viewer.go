@@ -1,0 +1,65 @@
+package graphql
+
+import (
+	"context"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/query"
+)
+
+// viewerOf is the viewer that an operation names, where the principal may be that; named by nobody, it is the principal.
+func viewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
+	a := askerOf(ctx)
+	named, err := a.account(userAccountID)
+	if err != nil {
+		return query.Viewer{}, err
+	}
+	user, err := a.principal.For(named)
+	return query.Viewer{Tenant: a.tenant, User: user}, err
+}
+
+// account reads the argument userAccountId, which a verified principal may leave out.
+func (a asker) account(userAccountID string) (thread.UserID, error) {
+	leftOut := userAccountID == "" || userAccountID == "null" // as gqlgen reads null
+	if a.principal.IsVerified() && leftOut {
+		return thread.UserID{}, nil
+	}
+	return parseID[ident.UserAccount]("userAccountId", userAccountID)
+}
+
+// viewerAndThread is the viewer and the thread that an operation names.
+func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, usecase.Key, error) {
+	viewer, err := viewerOf(ctx, userAccountID)
+	if err != nil {
+		return viewer, usecase.Key{}, err
+	}
+	key, err := threadKey(viewer.Tenant, threadID)
+	return viewer, key, err
+}
+
+// memberAndThread is the member that an operation asks for: any member of a thread that the principal sees. Anybody, with
+// AUTH=none, sees all of them.
+func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID string) (thread.UserID, usecase.Key, error) {
+	a := askerOf(ctx)
+	key, err := threadKey(a.tenant, threadID)
+	if err != nil {
+		return thread.UserID{}, key, err
+	}
+	member, err := a.account(userAccountID)
+	if err != nil || !a.principal.IsVerified() {
+		return member, key, err
+	}
+	if member.IsZero() {
+		member = a.principal.Account()
+	}
+	_, err = r.queries.Thread(ctx, query.Viewer{Tenant: a.tenant, User: a.principal.Account()}, chat.ThreadID(key))
+	return member, key, err
+}
+
+func threadKey(tenant usecase.Tenant, threadID string) (usecase.Key, error) {
+	id, err := parseID[thread.Thread]("threadId", threadID)
+	return chat.ThreadKey(tenant, id), err
+}

@@ -1,0 +1,149 @@
+package journalcheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/interfaceadaptor/eventstore"
+)
+
+// Store is an event store that can be maintained.
+type Store interface {
+	eventstore.EventPersistenceGateway
+	eventstore.Maintainer
+}
+
+// Decoders tell why an event of an aggregate type can't be read, by type. A type that is not among them is checked
+// without.
+type Decoders map[string]func(payload []byte) error
+
+// Checker checks and mends. It is safe for concurrent use.
+type Checker struct {
+	store    Store
+	decoders Decoders
+}
+
+// New returns a Checker of store.
+func New(store Store, decoders Decoders) *Checker { return &Checker{store, decoders} }
+
+// ErrUnknown says that nothing is stored for an aggregate.
+var ErrUnknown = errors.New("neither events nor a head nor a snapshot are stored under this id: " +
+	"see that id, tenant, tables and SHARD_COUNT are right")
+
+const (
+	maxLooks    = 6
+	betweenLook = 100 * time.Millisecond // longer than any write of a program takes
+	workers     = 8                      // aggregates that are looked at together
+)
+
+// Aggregate checks one aggregate. It fails with ErrUnknown where nothing is stored.
+func (c *Checker) Aggregate(ctx context.Context, id eventstore.AggregateID) ([]Finding, error) {
+	_, found, err := c.sure(ctx, id)
+	return found, err
+}
+
+// sure looks until two looks tell the same, so that what a program was writing meanwhile is not told; or, where an
+// aggregate does not come to rest, tells what the last two have in common.
+func (c *Checker) sure(ctx context.Context, id eventstore.AggregateID) (*look, []Finding, error) {
+	var before []Finding
+	for looks := 1; ; looks++ {
+		now, err := c.look(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		found := now.all()
+		switch {
+		case now.empty():
+			return nil, nil, fmt.Errorf("%s: %w", id, ErrUnknown)
+		case len(found) == 0:
+			return now, nil, nil
+		case looks > 1 && (looks == maxLooks || slices.Equal(sorted(found), sorted(before))):
+			return now, common(found, before), nil
+		}
+		before = found
+		if err := wait(ctx, betweenLook); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+func wait(ctx context.Context, duration time.Duration) error {
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// All checks every aggregate that wanted accepts, several at a time, in no order, and tells each of them, one after the
+// other. nil accepts all. It ends with the first error, that of tell included.
+func (c *Checker) All(
+	ctx context.Context, wanted func(eventstore.AggregateID) bool, tell func(eventstore.AggregateID, []Finding) error,
+) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(workers + 1)
+	var turn sync.Mutex
+	group.Go(func() error {
+		for stored, err := range c.store.StoredAggregates(ctx) {
+			if err != nil {
+				return err
+			}
+			if wanted != nil && !wanted(stored.ID) {
+				continue
+			}
+			group.Go(func() error {
+				found, err := c.stored(ctx, stored)
+				if err != nil {
+					return err
+				}
+				turn.Lock()
+				defer turn.Unlock()
+				return tell(stored.ID, found)
+			})
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+func (c *Checker) stored(ctx context.Context, stored eventstore.StoredAggregate) ([]Finding, error) {
+	misplaced := findings{id: stored.ID}
+	for _, fault := range stored.Faults {
+		misplaced.add(Misplaced, fault.Expected, fault.Found,
+			"see that SHARD_COUNT is what the programs have that wrote it; if it is, somebody else has written the item: move or delete it by hand",
+			"it is stored where no program looks for it: its %s is wrong", fault.Field)
+	}
+	if len(stored.Faults) > 0 {
+		return misplaced.all(), nil
+	}
+	found, err := c.Aggregate(ctx, stored.ID)
+	if errors.Is(err, ErrUnknown) {
+		return nil, nil // gone since it was listed
+	}
+	return found, err
+}
+
+func sorted(found []Finding) []Finding {
+	return slices.SortedFunc(slices.Values(found), func(a, b Finding) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+}
+
+// common are the findings of now that were there before.
+func common(now, before []Finding) []Finding {
+	var both []Finding
+	for _, finding := range now {
+		if slices.Contains(before, finding) {
+			both = append(both, finding)
+		}
+	}
+	return both
+}

@@ -1,0 +1,107 @@
+package journalcheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/threads/interfaceadaptor/eventstore"
+)
+
+// Repair is what was done for an aggregate, or would be.
+type Repair struct {
+	Steps []string  // what was done, in words; empty: there was nothing to do
+	Left  []Finding // what is still wrong, or will be
+}
+
+// maxRepairs is how often a repair begins again because a program has changed the head meanwhile.
+const maxRepairs = 5
+
+// Repair makes the head what the journal says and deletes snapshots that can't be used. With dryRun it only tells.
+// Where events are missing it does nothing: a head over a gap would let commands build on a history that is not
+// whole.
+func (c *Checker) Repair(ctx context.Context, id eventstore.AggregateID, dryRun bool) (Repair, error) {
+	for attempt := 1; ; attempt++ {
+		repair, err := c.repair(ctx, id, dryRun)
+		if !errors.Is(err, eventstore.ErrConflict) || attempt == maxRepairs {
+			return repair, err
+		}
+	}
+}
+
+func (c *Checker) repair(ctx context.Context, id eventstore.AggregateID, dryRun bool) (Repair, error) {
+	seen, found, err := c.sure(ctx, id)
+	if err != nil {
+		return Repair{}, err
+	}
+	plan := planOf(seen, found)
+	if dryRun || len(plan.steps) == 0 {
+		return Repair{plan.steps, plan.left}, nil
+	}
+	if plan.moveHead {
+		if err := c.store.ReplaceHead(ctx, id, seen.head, plan.head); err != nil {
+			return Repair{}, err
+		}
+	}
+	for _, version := range plan.drop { // after nothing points to them any more
+		if err := c.store.DropSnapshot(ctx, id, version); err != nil {
+			return Repair{}, err
+		}
+	}
+	left, err := c.Aggregate(ctx, id)
+	return Repair{plan.steps, left}, err
+}
+
+// plan is what a repair does.
+type plan struct {
+	steps    []string
+	moveHead bool
+	head     eventstore.Head
+	drop     []uint64 // snapshots
+	left     []Finding
+}
+
+func planOf(seen *look, found []Finding) plan {
+	var p plan
+	kinds := map[Kind]bool{}
+	for _, finding := range found {
+		kinds[finding.Kind] = true
+		if !finding.Repairable {
+			p.left = append(p.left, finding)
+		}
+	}
+	if kinds[EventsMissing] || seen.last() == 0 {
+		return plan{left: found}
+	}
+	for _, snapshot := range seen.snapshots {
+		switch {
+		case snapshot.Version > seen.last() && kinds[SnapshotAhead]:
+			p.steps = append(p.steps, fmt.Sprintf("delete snapshot %d, which is of a version that the journal does not reach", snapshot.Version))
+		case snapshot.Version <= seen.last() && snapshot.Broken != "" && kinds[SnapshotBroken]:
+			p.steps = append(p.steps, fmt.Sprintf("delete snapshot %d, which can't be used", snapshot.Version))
+		default:
+			continue
+		}
+		p.drop = append(p.drop, snapshot.Version)
+	}
+	p.moveHead = kinds[HeadMissing] || kinds[HeadBehind] || kinds[HeadAhead] || kinds[HeadUnreadable] || kinds[SnapshotPointer]
+	if p.moveHead {
+		p.head = eventstore.Head{Version: seen.last(), SnapshotVersion: seen.pointer()}
+		p.steps = append([]string{fmt.Sprintf("write the head: version %d, which was %s, and %s, which was %s", p.head.Version,
+			was(seen.head, "version", seen.head.Version), pointerText(p.head.SnapshotVersion), was(seen.head, "snapshot_version", seen.head.SnapshotVersion))}, p.steps...)
+	}
+	return p
+}
+
+// was tells a part of a head before it is replaced.
+func was(head eventstore.StoredHead, field string, value uint64) string {
+	if !head.Exists {
+		return "missing"
+	}
+	for _, fault := range head.Faults {
+		if fault.Field == field {
+			return fault.Found
+		}
+	}
+	return decimal(value)
+}

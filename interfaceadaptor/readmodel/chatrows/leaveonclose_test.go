@@ -1,0 +1,453 @@
+package chatrows_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/outbox"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/interfaceadaptor/threadcodec"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/process"
+	"example.com/threads/usecase/projection"
+)
+
+// leaving is the process manager as one updater runs it.
+type leaving struct {
+	projector *projection.Projector
+	outbox    *outbox.Outbox
+}
+
+func newLeaving(t *testing.T, db *readmodeltest.Database, journal projection.Journal) leaving {
+	t.Helper()
+	store, err := projectionstore.New(db.DB, chat.LeaveOnClose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := outbox.New(db.DB, store, chat.LeaveOnClose)
+	return leaving{projection.New(store, journal, projection.Options{}, chatrows.LeaveOnCloseHandlers(box)...), box}
+}
+
+func (l leaving) project(t *testing.T, records ...projection.Record) {
+	t.Helper()
+	if _, err := l.projector.Project(t.Context(), projection.Batch{Records: records}); err != nil {
+		t.Error(err)
+	}
+}
+
+// commands are those in the outbox, as "<the event that causes it> <thread> <who leaves>".
+func (l leaving) commands(t *testing.T) []string {
+	t.Helper()
+	due, err := l.outbox.Due(t.Context(), time.Now().Add(time.Hour), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, command := range due {
+		if command.Name != "thread.Withdraw" || command.CorrelationID != "of "+command.CausationID || command.Target.Type != "thread" {
+			t.Errorf("%+v", command)
+		}
+		found = append(found, command.CausationID+" "+command.Target.Tenant.String()+command.Target.ID+" "+command.Executor)
+	}
+	return found
+}
+
+// happened makes the records of an aggregate's events: the first has number 1. The first few happen at noon, those of threads
+// that follow in the evening, and those of accounts in between.
+func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, atNoon int, events ...E) []projection.Record {
+	t.Helper()
+	var records []projection.Record
+	for i, event := range events {
+		at := noon
+		if i >= atNoon {
+			at = at.Add(map[string]time.Duration{thread.AggregateType: 6, account.AggregateType: 3}[codec.Type()] * time.Hour)
+		}
+		eventID := ulidAt(at)
+		recorded := usecase.Recorded[E]{Event: event, Envelope: usecase.Envelope{
+			EventID: eventID, AggregateType: codec.Type(), AggregateID: id, SeqNr: uint64(i + 1), OccurredAt: time.Unix(1700000000, 0).UTC(),
+			Caller: usecase.Caller{Tenant: tenant, Executor: newID[ident.UserAccount]().String(), CorrelationID: "of " + eventID},
+		}}
+		payload, err := codec.Encode(recorded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, projection.Record{Key: recorded.Key(), SeqNr: recorded.SeqNr, Payload: payload})
+	}
+	return records
+}
+
+func ulidAt(at time.Time) string {
+	id := newID[thread.Event]().ULID()
+	return ident.New[thread.Event](at, [10]byte(id[6:])).String()
+}
+
+var noon = time.Unix(1700000000, 0).UTC()
+
+func eventID(t *testing.T, record projection.Record) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(string(record.Payload), `"id":"`)
+	id, _, found := strings.Cut(rest, `"`)
+	if !found {
+		t.Fatalf("no id in %s", record.Payload)
+	}
+	return id
+}
+
+// scene is a thread that ada made and bob joined, and bob's account, which is closed in the afternoon.
+type scene struct {
+	thread, account  []projection.Record
+	id               thread.ID
+	ada, bob         ident.UserID
+	joins, joinAgain string // by which events
+	closes           string
+	want             func(event string) string
+}
+
+func newScene(t *testing.T, tenant usecase.Tenant, atNoon int, more ...thread.Event) scene {
+	t.Helper()
+	s := scene{id: newID[thread.Thread](), ada: newID[ident.UserAccount](), bob: newID[ident.UserAccount]()}
+	adaIn := thread.Member{ID: newID[thread.Member](), User: s.ada, Role: thread.RoleAdmin}
+	bobIn := thread.Member{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleMember}
+	events := []thread.Event{thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{adaIn}}, thread.MemberAdded{Member: bobIn}}
+	for _, event := range more {
+		switch event.(type) {
+		case thread.MemberRemoved:
+			event = thread.MemberRemoved{Member: bobIn.ID, User: s.bob}
+		case thread.MemberAdded:
+			event = thread.MemberAdded{Member: thread.Member{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleMember}}
+		}
+		events = append(events, event)
+	}
+	s.thread = happened(t, threadcodec.Events(), tenant, s.id.String(), atNoon, events...)
+	s.account = happened(t, accountcodec.Events(), tenant, s.bob.String(), 1, account.Event(account.Registered{Name: writing.RecordedName("Bob")}), account.Event(account.Closed{}))
+	s.joins, s.joinAgain, s.closes = eventID(t, s.thread[1]), eventID(t, s.thread[len(s.thread)-1]), eventID(t, s.account[1])
+	s.want = func(event string) string { return event + " " + tenant.String() + s.id.String() + " " + s.bob.String() }
+	return s
+}
+
+func TestWhoClosesLeaves(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		tenant := db.World(t, "acme").Tenant
+		removed, added := thread.MemberRemoved{}, thread.MemberAdded{}
+		closed := func(s scene) string { return s.want(s.closes) }
+		joined := func(s scene) string { return s.want(s.joins) }
+		again := func(s scene) string { return s.want(s.joinAgain) }
+		nothing := func(scene) string { return "" }
+		batch := func(parts ...[]projection.Record) (whole []projection.Record) {
+			for _, part := range parts {
+				whole = append(whole, part...)
+			}
+			return whole
+		}
+		for _, c := range []struct {
+			about   string
+			atNoon  int // events of the thread, before the account is closed
+			more    []thread.Event
+			batches func(s scene) [][]projection.Record
+			want    func(s scene) string
+		}{
+			{"a member closes", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
+			{"a member closes, and its events come first", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, closed},
+			{"both in one batch", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.thread, s.account)} }, closed},
+			{"both in one batch, the other way", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.account, s.thread)} }, closed},
+			{"who is closed joins", 1, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, joined},
+			{"who is closed joins, in one batch", 1, nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.account, s.thread)} }, joined},
+			{"who is closed joins, and that comes first", 1, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
+			{"everything twice", 9, nil, func(s scene) [][]projection.Record {
+				return [][]projection.Record{s.thread, s.account, s.thread, s.account}
+			}, closed},
+			{"only one has closed", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account[:1]} }, nothing},
+			{"who left before", 9, []thread.Event{removed}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, nothing},
+			{"who left before, in two steps", 9, []thread.Event{removed}, func(s scene) [][]projection.Record {
+				return [][]projection.Record{s.thread[:2], s.thread[2:], s.account}
+			}, nothing},
+			{"who came back", 9, []thread.Event{removed, added}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
+			{"who came back, in steps", 9, []thread.Event{removed, added}, func(s scene) [][]projection.Record {
+				return [][]projection.Record{s.thread[:2], s.thread[2:], s.account}
+			}, closed},
+			{"who is closed is added again", 3, []thread.Event{removed, added}, func(s scene) [][]projection.Record {
+				return [][]projection.Record{s.thread[:3], s.account, s.thread[3:]}
+			}, again},
+			{"a thread that is gone", 9, []thread.Event{thread.Deleted{}}, func(s scene) [][]projection.Record {
+				return [][]projection.Record{s.thread[:2], s.thread[2:], s.account}
+			}, nothing},
+			{"a thread that is gone at once", 9, []thread.Event{thread.Deleted{}}, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, nothing},
+			{"what is said and renamed changes nothing", 9, []thread.Event{
+				thread.Renamed{Name: writing.RecordedName("coffee")},
+				thread.MessagePosted{Message: thread.Message{ID: newID[thread.Message](), Sender: newID[ident.UserAccount](), Text: thread.RecordedText("x")}},
+			}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
+		} {
+			process := newLeaving(t, db, nil)
+			s := newScene(t, tenant, c.atNoon, c.more...)
+			// The same user account of another tenant, in the thread with the same id, is somebody else.
+			process.project(t, happened(t, threadcodec.Events(), db.World(t, "globex").Tenant, s.id.String(), 1, thread.Event(
+				thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleAdmin}}}))...)
+			for _, records := range c.batches(s) {
+				process.project(t, records...)
+			}
+			got := strings.Join(process.commands(t), ", ")
+			if want := c.want(s); got != want {
+				t.Errorf("%s: %q, want %q", c.about, got, want)
+			}
+			if _, err := db.DB.ExecContext(t.Context(), "DELETE FROM process_commands"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// Two updaters, or two shards: one takes the events of the thread, the other those of the account, at the same time.
+func TestWhoJoinsAndClosesAtTheSameTimeLeavesOnce(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		tenant := db.World(t, "acme").Tenant
+		const rounds = 40
+		want := map[string]bool{}
+		first, second := newLeaving(t, db, nil), newLeaving(t, db, nil)
+		for range rounds {
+			s := newScene(t, tenant, 2)
+			want[s.want("")] = true
+			var both sync.WaitGroup
+			both.Go(func() { first.project(t, s.thread...) })
+			both.Go(func() { second.project(t, s.account...) })
+			both.Wait()
+		}
+		got := first.commands(t)
+		for _, command := range got {
+			_, about, _ := strings.Cut(command, " ")
+			if !want[" "+about] {
+				t.Errorf("%s twice, or unasked", command)
+			}
+			delete(want, " "+about)
+		}
+		if len(want) > 0 {
+			t.Errorf("of %d rounds %d were missed", rounds, len(want))
+		}
+	})
+}
+
+// world is the write side on SQLite, and what is known of its journal.
+type world struct {
+	t        *testing.T
+	threads  *chat.ThreadCommands
+	accounts *chat.AccountCommands
+	store    *chatstore.ThreadRepository
+	journal  *stream.JournalReader
+	heads    map[usecase.Key]uint64 // of the aggregates, as far as their records have been taken
+	old      []projection.Record
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "events.db"), database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+		t.Fatal(err)
+	}
+	gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
+	accounts := chatstore.NewAccountRepository(gateway, repository.Settings{})
+	w := &world{
+		t: t, store: threads, journal: stream.NewJournalReader(gateway), heads: map[usecase.Key]uint64{},
+		threads:  command.NewService(chat.Threads(), threads, command.Settings{}),
+		accounts: command.NewService(chat.Accounts(), accounts, command.Settings{}),
+	}
+	t.Cleanup(func() {
+		w.threads.Drain()
+		w.accounts.Drain()
+		ctx := context.WithoutCancel(t.Context())
+		for _, close := range []func(context.Context) error{threads.Close, accounts.Close, gateway.Close} {
+			if err := close(ctx); err != nil {
+				t.Error(err)
+			}
+		}
+		_ = db.Close()
+	})
+	return w
+}
+
+// on has a command happen where the rules allow it, and tells whether they did.
+func (w *world) on(tenant usecase.Tenant, id thread.ID, executor ident.UserID, c thread.Command) (usecase.Key, bool) {
+	w.t.Helper()
+	result, err := w.threads.Handle(w.t.Context(), chattest.Request(usecase.Caller{Tenant: tenant, Executor: executor.String()}, id, c))
+	if kind := usecase.KindOf(err); err != nil && kind != usecase.Conflict && kind != usecase.Forbidden && kind != usecase.NotFound {
+		w.t.Fatal(err)
+	}
+	if err == nil {
+		w.heads[result.Key] += 0
+	}
+	return result.Key, err == nil
+}
+
+func (w *world) account(tenant usecase.Tenant, user ident.UserID, c account.Command) {
+	w.t.Helper()
+	caller := usecase.Caller{Tenant: tenant, Executor: user.String(), CorrelationID: "closing " + user.String()}
+	result, err := w.accounts.Handle(w.t.Context(), command.Request[account.Command]{Caller: caller, ID: user.String(), Command: c, Name: account.CommandName(c)})
+	if err == nil {
+		w.heads[result.Key] += 0
+	}
+}
+
+// fresh are the records of what has happened since the last time.
+func (w *world) fresh() []projection.Record {
+	w.t.Helper()
+	var records []projection.Record
+	for key, after := range w.heads {
+		for record, err := range w.journal.EventsAfter(w.t.Context(), key, after) {
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			records = append(records, record)
+			w.heads[key] = record.SeqNr
+		}
+	}
+	w.old = append(w.old, records...)
+	return records
+}
+
+// Whatever happens, however its records come - out of order, twice, to two updaters at once - and wherever sending breaks
+// off: in the end no closed account is in a thread, and each left once for each reason.
+func TestNoClosedAccountStays(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		random := mathrand.New(mathrand.NewPCG(7, 7))
+		w := newWorld(t)
+		updaters := []leaving{newLeaving(t, db, w.journal), newLeaving(t, db, w.journal)}
+		send := chat.SendWithdrawals(w.threads)
+		var users []ident.UserID
+		for range 8 {
+			users = append(users, newID[ident.UserAccount]())
+		}
+		someone := func() ident.UserID { return users[random.IntN(len(users))] }
+		tenants := []usecase.Tenant{db.World(t, "acme").Tenant, db.World(t, "globex").Tenant}
+		closed := map[usecase.Tenant]map[ident.UserID]bool{tenants[0]: {}, tenants[1]: {}}
+		var threads []usecase.Key
+
+		follow := func(breaks bool) int {
+			records := w.fresh()
+			for range len(w.old) / 10 {
+				records = append(records, w.old[random.IntN(len(w.old))])
+			}
+			random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+			var both sync.WaitGroup
+			half := len(records) / 2
+			both.Go(func() { updaters[0].project(t, records[:half]...) })
+			both.Go(func() { updaters[1].project(t, records[half:]...) })
+			both.Wait()
+			sent := 0
+			for _, updater := range updaters {
+				box := process.Outbox(updater.outbox)
+				if breaks && random.IntN(2) == 0 {
+					box = deaf{updater.outbox}
+				}
+				n, err := process.NewManager(chat.LeaveOnClose, box, send, process.Settings{}).SendDue(t.Context())
+				if _, broken := box.(deaf); err != nil && !broken {
+					t.Fatal(err)
+				}
+				sent += n
+			}
+			return len(records) + sent
+		}
+
+		for range 25 {
+			for range 20 {
+				tenant := tenants[random.IntN(2)]
+				if len(threads) < 10 || random.IntN(10) == 0 {
+					who := someone()
+					if key, done := w.on(tenant, thread.ID{}, who, thread.Create{Executor: who, Name: writing.RecordedName("tea")}); done {
+						threads = append(threads, key)
+					}
+					continue
+				}
+				key := threads[random.IntN(len(threads))]
+				who, other := someone(), someone()
+				wanted := []thread.Command{
+					thread.AddMember{Executor: who, User: other, Role: thread.RoleMember}, thread.AddMember{Executor: who, User: other, Role: thread.RoleAdmin},
+					thread.RemoveMember{Executor: who, User: other}, thread.Rename{Executor: who, Name: writing.RecordedName(fmt.Sprint(random.Int()))},
+				}
+				w.on(key.Tenant, chat.ThreadID(key), who, wanted[random.IntN(len(wanted))])
+			}
+			if tenant, who := tenants[random.IntN(2)], someone(); len(closed[tenant]) < len(users)-2 && random.IntN(2) == 0 {
+				closed[tenant][who] = true
+				w.account(tenant, who, account.Register{Name: writing.RecordedName("x")})
+				w.account(tenant, who, account.Close{})
+			}
+			follow(true)
+		}
+		for round := 0; ; round++ {
+			before := len(w.old)
+			follow(false)
+			waiting, failing, err := updaters[0].outbox.Count(t.Context())
+			if err != nil || failing > 0 || round > 50 {
+				t.Fatalf("%d commands fail, %v, after %d rounds", failing, err, round)
+			}
+			if waiting == 0 && len(w.old) == before && round > 1 {
+				break
+			}
+		}
+
+		left := map[string]int{}
+		for _, record := range w.old {
+			recorded, err := threadcodec.Events().Decode(record.Payload)
+			if err != nil || recorded.Source != "process/leave-on-close" {
+				continue
+			}
+			if _, promotes := recorded.Event.(thread.MemberRoleChanged); !promotes {
+				left[recorded.CausationID+" "+record.Key.ID]++
+			}
+		}
+		for reason, times := range left {
+			if times > 1 {
+				t.Errorf("%s: left %d times", reason, times)
+			}
+		}
+		stayed, members := 0, 0
+		for _, key := range threads {
+			state, err := w.store.Reload(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, member := range state.Value.Memento().Members {
+				members++
+				if closed[key.Tenant][member.User] {
+					stayed++
+				}
+			}
+		}
+		if stayed > 0 || len(left) < 5 || members < 5 {
+			t.Errorf("%d closed accounts are in threads still; %d withdrew, %d members are left", stayed, len(left), members)
+		}
+	})
+}
+
+// deaf is an outbox whose program is killed before it takes away what has been sent.
+type deaf struct{ process.Outbox }
+
+func (deaf) Done(context.Context, []process.Command) error { return context.Canceled }

@@ -1,0 +1,128 @@
+package chatrows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/query"
+)
+
+// part is the condition for the rows of a thread in a table, and the column that says with which event a row came into
+// being; empty: the first.
+type part struct{ owner, seqNr string }
+
+var (
+	threadPart   = part{owner: "id"}
+	memberPart   = part{"thread_id", "joined_seq"}
+	messagesPart = part{"thread_id", "seq_nr"}
+)
+
+func (p part) where(key usecase.Key, window chat.Window) (string, []any) {
+	where, args := "tenant_code = ? AND "+p.owner+" = ?", []any{key.Tenant.String(), key.ID}
+	if p.seqNr != "" && window != (chat.Window{}) {
+		where, args = where+" AND "+p.seqNr+" > ?", append(args, window.After)
+		if window.UpTo > 0 {
+			where, args = where+" AND "+p.seqNr+" <= ?", append(args, window.UpTo)
+		}
+	}
+	return where, args
+}
+
+// Compare implements [chat.RowStore]. That a row of something deleted is missing is no difference: it may have been
+// pruned.
+func (Store) Compare(
+	ctx context.Context, tx projection.Tx, key usecase.Key, window chat.Window, want chat.Rows, tell func(projection.Difference),
+) error {
+	in, err := projectionstore.SQL(tx)
+	if err != nil {
+		return err
+	}
+	gone := false
+	for _, row := range want.Threads {
+		gone = row.Deleted
+	}
+	c := comparison{in: in, key: key, window: window, tell: tell}
+	if window.After == 0 {
+		if err := compare(ctx, c, Threads, threadPart, want.Threads, func(query.Thread) bool { return gone }); err != nil {
+			return err
+		}
+	}
+	if err := compare(ctx, c, Members, memberPart, want.Members, func(m query.Member) bool { return gone || m.Removed }); err != nil {
+		return err
+	}
+	return compare(ctx, c, Messages, messagesPart, want.Messages, func(m query.Message) bool { return gone || m.Deleted })
+}
+
+// comparison is what is compared, and who is told.
+type comparison struct {
+	in     *projectionstore.Tx
+	key    usecase.Key
+	window chat.Window
+	tell   func(projection.Difference)
+}
+
+func (c comparison) add(row, what, expected, found string) {
+	c.tell(projection.Difference{Key: c.key, Row: row, What: what, Expected: expected, Found: found})
+}
+
+// compare holds the rows of a table against those that should be there, but for those that may be missing.
+func compare[K comparable, R any](
+	ctx context.Context, c comparison, from table.Table[R], part part, want map[K]R, mayMiss func(R) bool,
+) error {
+	missing := make(map[string]R, len(want))
+	for _, row := range want {
+		missing[from.Describe(row)] = row
+	}
+	where, args := part.where(c.key, c.window)
+	statement := "SELECT " + strings.Join(from.Columns, ", ") + " FROM " + from.Name + " WHERE " + where
+	err := from.Query(ctx, c.in, func(found R) {
+		name := from.Describe(found)
+		expected, known := missing[name]
+		if !known {
+			c.add(name, "a row that no event makes", "no row", "a row")
+			return
+		}
+		delete(missing, name)
+		for _, column := range from.Differences(expected, found) {
+			c.add(name, column.Column, fmt.Sprintf("%.200q", column.Expected), fmt.Sprintf("%.200q", column.Found))
+		}
+	}, statement, args...)
+	if errors.Is(err, table.ErrRow) {
+		c.add("a row of "+from.Name, "it holds what can't be there", "values of its columns", err.Error())
+		return nil // the others can't be told, and are made anew with this one
+	}
+	if err != nil {
+		return c.in.Explain("compare "+from.Name, err)
+	}
+	for name, row := range missing {
+		if !mayMiss(row) {
+			c.add(name, "a row is missing", "a row", "no row")
+		}
+	}
+	return nil
+}
+
+// Clear implements [chat.RowStore].
+func (Store) Clear(ctx context.Context, tx projection.Tx, key usecase.Key) error {
+	in, err := projectionstore.SQL(tx)
+	if err != nil {
+		return err
+	}
+	for _, table := range []struct {
+		name string
+		part part
+	}{{Messages.Name, messagesPart}, {Members.Name, memberPart}, {Threads.Name, threadPart}} {
+		where, args := table.part.where(key, chat.Window{})
+		if _, err := in.ExecContext(ctx, "DELETE FROM "+table.name+" WHERE "+where, args...); err != nil {
+			return in.Explain("delete rows of "+table.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package chatrows_test
+
+import (
+	"context"
+	"iter"
+	mathrand "math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+// journal is that of some threads.
+type journal map[usecase.Key][]projection.Record
+
+func (j journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+	return func(yield func(projection.Record, error) bool) {
+		for _, record := range j[key] {
+			if record.SeqNr > after && !yield(record, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (j journal) Heads(context.Context, string) iter.Seq2[projection.Head, error] {
+	return func(yield func(projection.Head, error) bool) {
+		for key, records := range j {
+			if !yield(projection.Head{Key: key, Version: uint64(len(records))}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// verified is a read model with threads of two tenants in it, and what is needed to verify it.
+type verified struct {
+	*projection.Projector
+	t       *testing.T
+	db      *readmodeltest.Database
+	store   *projectionstore.Store
+	journal journal
+	key     usecase.Key // a thread of which there is everything: members who left, edited and deleted messages
+}
+
+func newVerified(t *testing.T, db *readmodeltest.Database) *verified {
+	t.Helper()
+	v := &verified{t: t, db: db, journal: journal{}}
+	var err error
+	if v.store, err = projectionstore.New(db.DB, chatrows.Projection); err != nil {
+		t.Fatal(err)
+	}
+	v.Projector = projection.New(v.store, v.journal, projection.Options{FillEvents: 40}, chatrows.Handlers()...)
+	random := mathrand.New(mathrand.NewPCG(7, 7))
+	for _, code := range []string{"", "acme", "acme"} {
+		story := begin(t, code)
+		for range 150 {
+			story.anything(random)
+		}
+		for _, recorded := range story.events {
+			payload, err := threadcodec.Events().Encode(recorded)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.journal[story.key] = append(v.journal[story.key], projection.Record{Key: story.key, SeqNr: recorded.SeqNr, Payload: payload})
+		}
+		v.key = story.key
+		if err := v.Fill(t.Context(), story.key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return v
+}
+
+// run changes rows by hand.
+func (v *verified) run(statement string) {
+	v.t.Helper()
+	result, err := v.db.DB.ExecContext(v.t.Context(), strings.ReplaceAll(statement, ":id", "'"+v.key.ID+"'"))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if rows, err := result.RowsAffected(); err != nil || rows == 0 {
+		v.t.Fatalf("%s: %d rows, %v", statement, rows, err)
+	}
+}
+
+// differences verifies everything, and returns what is different of which rows.
+func (v *verified) differences() []string {
+	v.t.Helper()
+	found := []string{}
+	for key := range v.journal {
+		one, err := v.Verify(v.t.Context(), key)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		for _, d := range one.Differences {
+			if d.Key != v.key || d.Expected == d.Found {
+				v.t.Errorf("told: %+v", d)
+			}
+			found = append(found, strings.Fields(d.Row)[0]+" "+d.What)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func TestWhatIsSpoiltInRowsIsToldAndMended(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		v := newVerified(t, db)
+		if found := v.differences(); len(found) > 0 {
+			t.Fatalf("of rows that nobody has touched: %v", found)
+		}
+		for _, spoilt := range []struct{ statement, want string }{
+			{"UPDATE messages SET text = 'other' WHERE thread_id = :id AND deleted = 0", "messages text"},
+			{"UPDATE messages SET created_at = created_at + 1 WHERE thread_id = :id", "messages created_at"},
+			{"UPDATE messages SET deleted = 0 WHERE thread_id = :id AND deleted = 1", "messages deleted"},
+			{"UPDATE members SET removed = 1 WHERE thread_id = :id AND removed = 0", "members removed"},
+			{"DELETE FROM messages WHERE thread_id = :id AND deleted = 0", "messages a row is missing"},
+			{"DELETE FROM threads WHERE id = :id", "threads a row is missing"},
+			{"UPDATE members SET role = 'king' WHERE thread_id = :id", "a it holds what can't be there"},
+			{"UPDATE threads SET version = 1000 WHERE id = :id", "threads version"},
+			{"UPDATE projection_positions SET version = 1000 WHERE aggregate_id = :id", "the the rows claim events that the journal does not have"},
+			{"INSERT INTO messages (tenant_code, id, thread_id, user_account_id, text, seq_nr, deleted, created_at, updated_at) " +
+				"SELECT tenant_code, '01H42KBHCWC000000000000HE1', id, owner_id, 'never said', 3, 0, 0, 0 FROM threads WHERE id = :id", "messages a row that no event makes"},
+		} {
+			v.run(spoilt.statement)
+			if found := v.differences(); len(found) != 1 || found[0] != spoilt.want {
+				t.Errorf("%s:\ntold %v, want %q", spoilt.statement, found, spoilt.want)
+			}
+			if err := v.Remake(t.Context(), v.key); err != nil {
+				t.Fatal(err)
+			}
+			if found := v.differences(); len(found) > 0 {
+				t.Errorf("%s:\nafter the repair: %v", spoilt.statement, found)
+			}
+		}
+		versions, err := v.store.Versions(t.Context(), []usecase.Key{v.key})
+		if want := uint64(len(v.journal[v.key])); err != nil || versions[v.key] != want {
+			t.Errorf("the position is %d, %v; want %d", versions[v.key], err, want)
+		}
+	})
+}
+
+func TestAnEventThatIsBrokenLaterLeavesItsRowsAlone(t *testing.T) {
+	v := newVerified(t, readmodeltest.SQLite(t))
+	v.journal[v.key][4].Payload = []byte("{")
+	if found := v.differences(); len(found) != 1 || !strings.Contains(found[0], "can't be used any more") {
+		t.Errorf("told %v", found)
+	}
+	var before, after int
+	count := "SELECT COUNT(*) FROM messages"
+	_ = v.db.DB.GetContext(t.Context(), &before, count)
+	if err := v.Remake(t.Context(), v.key); err == nil || !strings.Contains(err.Error(), "event 5") {
+		t.Errorf("rows are made anew of an event that can't be read: %v", err)
+	}
+	if err := v.db.DB.GetContext(t.Context(), &after, count); err != nil || before != after || before == 0 {
+		t.Errorf("%d messages, and %d before, %v", after, before, err)
+	}
+}
+
+func TestRowsWithoutAJournalAreFound(t *testing.T) {
+	v := newVerified(t, readmodeltest.SQLite(t))
+	lost := v.journal[v.key]
+	delete(v.journal, v.key)
+	var seen []usecase.Key
+	looked := make(chan usecase.Key, 100)
+	err := v.Aggregates(t.Context(), func(_ context.Context, key usecase.Key) error { looked <- key; return nil })
+	close(looked)
+	for key := range looked {
+		seen = append(seen, key)
+	}
+	if err != nil || len(seen) != 3 || !slices.Contains(seen, v.key) {
+		t.Errorf("looked at %v, %v", seen, err)
+	}
+	v.journal[v.key] = lost[:10] // a store that was restored to an earlier moment
+	if found := v.differences(); !slices.Contains(found, "the the rows claim events that the journal does not have") {
+		t.Errorf("rows ahead of the journal: %v", found)
+	}
+	if err := v.Remake(t.Context(), v.key); err != nil {
+		t.Fatal(err)
+	}
+	if found := v.differences(); len(found) > 0 {
+		t.Errorf("after the repair: %v", found)
+	}
+}
+
+func TestWhatWasSkippedIsNoDifference(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		v := newVerified(t, db)
+		next := uint64(len(v.journal[v.key])) + 1
+		unreadable := projection.Record{Key: v.key, SeqNr: next, Payload: []byte(`{"type":"Unheard"}`)}
+		v.journal[v.key] = append(v.journal[v.key], unreadable)
+		if _, err := v.Project(t.Context(), projection.Batch{Records: []projection.Record{unreadable}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.store.SkipEvent(t.Context(), v.key, next-1, "not this one", "grace", time.Now()); err == nil {
+			t.Error("an event is skipped that nothing is parked on")
+		}
+		if err := v.store.SkipEvent(t.Context(), v.key, next, "no use", "grace", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.RetryParked(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if letter, parked, err := v.store.Letter(t.Context(), v.key); parked || err != nil {
+			t.Errorf("it is still parked: %+v, %v", letter, err)
+		}
+		for range 2 {
+			if found := v.differences(); len(found) > 0 {
+				t.Errorf("told %v", found)
+			}
+			if err := v.Remake(t.Context(), v.key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		skips, err := projectionstore.Skips(t.Context(), db.DB, 10)
+		if err != nil || len(skips) != 1 || skips[0].Reason != "no use" || skips[0].By != "grace" || skips[0].SeqNr != next || skips[0].Cause == "" {
+			t.Errorf("kept is %+v, %v", skips, err)
+		}
+	})
+}
+
+func TestDriftShowsByItself(t *testing.T) {
+	v := newVerified(t, readmodeltest.SQLite(t))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		v.Watch(ctx, 1000)
+	}()
+	defer func() { stop(); <-ended }()
+	wrong := func(want int) {
+		t.Helper()
+		before := v.Drift().Checked
+		testenv.Eventually(t, 30*time.Second, func() error {
+			if drift := v.Drift(); drift.Wrong != want || drift.Checked < before+3 {
+				return &unexpected{drift}
+			}
+			return nil
+		})
+	}
+	wrong(0)
+	v.run("UPDATE threads SET name = 'other' WHERE id = :id")
+	wrong(1)
+	if err := v.Remake(t.Context(), v.key); err != nil {
+		t.Fatal(err)
+	}
+	wrong(0)
+}
+
+type unexpected struct{ projection.Drift }
+
+func (u *unexpected) Error() string { return "the drift is not what it should be" }
+
+func TestWhatIsPrunedIsNoDifference(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		v := newVerified(t, db)
+		gone := func() (n int) {
+			t.Helper()
+			err := db.DB.GetContext(t.Context(), &n, "SELECT (SELECT COUNT(*) FROM messages WHERE deleted = 1) + (SELECT COUNT(*) FROM members WHERE removed = 1)")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		all := gone()
+		early, err := chatrows.Prune(t.Context(), db.DB, time.UnixMicro(1), false)
+		if err != nil || early != (chatrows.Pruned{}) || gone() != all || all == 0 {
+			t.Fatalf("of what is younger: %+v, %v; %d of %d are left", early, err, gone(), all)
+		}
+		counted, err := chatrows.Prune(t.Context(), db.DB, time.Now(), true)
+		if err != nil || counted.Members+counted.Messages != all || gone() != all {
+			t.Fatalf("counted %+v of %d, %v", counted, all, err)
+		}
+		pruned, err := chatrows.Prune(t.Context(), db.DB, time.Now(), false)
+		if err != nil || pruned != counted || gone() != 0 {
+			t.Fatalf("pruned %+v, %v; %d are left", pruned, err, gone())
+		}
+		if found := v.differences(); len(found) > 0 {
+			t.Errorf("told %v", found)
+		}
+		v.run("UPDATE threads SET deleted = 1 WHERE id = :id")
+		if pruned, err = chatrows.Prune(t.Context(), db.DB, time.Now(), false); err != nil || pruned.Threads != 1 || pruned.Messages == 0 {
+			t.Errorf("a thread: %+v, %v", pruned, err)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package rest
+
+import (
+	"net/http"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/usecase/command"
+)
+
+// The operations on accounts. An account is the executor's own: no body names another.
+
+// onAccount is a request for a command on the executor's account.
+func (e Executor) onAccount(c account.Command) command.Request[account.Command] {
+	return command.Request[account.Command]{ID: e.executor().String(), Command: c, Name: account.CommandName(c)}
+}
+
+type registerAccount struct {
+	Executor
+	Name name `json:"name" doc:"The account's name: 1 to 64 characters after trimming, none of them a control character."`
+}
+
+func (b registerAccount) asked() command.Request[account.Command] {
+	return b.onAccount(account.Register{Name: b.Name.value})
+}
+
+type renameAccount struct {
+	Executor
+	Name name `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character."`
+}
+
+func (b renameAccount) asked() command.Request[account.Command] {
+	return b.onAccount(account.Rename{Name: b.Name.value})
+}
+
+type closeAccount struct{ Executor }
+
+func (b closeAccount) asked() command.Request[account.Command] { return b.onAccount(account.Close{}) }
+
+func onAccounts(accounts Accounts) []operation {
+	return []operation{
+		{
+			path: "/accounts/register", status: http.StatusCreated, summary: "Register an account",
+			description: "Gives the executor's user account a name. Threads take user accounts without one, too.",
+			perform:     handle[registerAccount](accounts, accountAnswerOf),
+			rejections:  []error{account.ErrAccountExists},
+			without:     []string{ifMatch},
+		},
+		{
+			path: "/accounts/rename", summary: "Rename an account",
+			description: "Gives the executor's account another name.",
+			perform:     handle[renameAccount](accounts, accountAnswerOf),
+			rejections:  []error{account.ErrAccountNotFound, account.ErrAccountClosed, account.ErrNameUnchanged},
+		},
+		{
+			path: "/accounts/close", summary: "Close an account",
+			description: "Ends the executor's account for good. Within seconds it leaves all of its threads; where it is the last Admin, the member who joined first becomes Admin, and a thread that nobody is left in is deleted.",
+			perform:     handle[closeAccount](accounts, accountAnswerOf),
+			rejections:  []error{account.ErrAccountNotFound, account.ErrAccountClosed},
+		},
+	}
+}

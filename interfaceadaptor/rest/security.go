@@ -1,0 +1,61 @@
+package rest
+
+import (
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"example.com/threads/interfaceadaptor/access"
+)
+
+const bearerScheme = "token"
+
+// askForTokens says in the document that every operation needs a token, and which scope; pages do not.
+func askForTokens(doc *huma.OpenAPI, table []operation) {
+	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{bearerScheme: {
+		Type: "http", Scheme: "bearer", BearerFormat: "JWT",
+		Description: "An access token of the issuer that the server trusts. It says which account acts, in which tenant, and with which scopes.",
+	}}
+	for _, op := range table {
+		described := doc.Paths[op.path].Post
+		described.Security = []map[string][]string{{bearerScheme: {}}}
+		described.Description += " The token needs the scope `" + string(op.needs()) + "`."
+		for status, response := range describeProblems(doc.Components.Schemas, refusals(op)) {
+			described.Responses[status] = join(described.Responses[status], response)
+		}
+	}
+	for _, schema := range doc.Components.Schemas.Map() {
+		if executor, has := schema.Properties[executorField]; has {
+			schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool { return name == executorField })
+			executor.Description = "The user account that acts. Left out, it is the token's; no other one is allowed."
+		}
+	}
+}
+
+// refusals are the problems of those who are not let in.
+func refusals(op operation) []*Problem {
+	var problems []*Problem
+	for _, refusal := range []*access.Refusal{
+		access.Unauthenticated("the token has expired"),
+		access.MissingScope(op.needs()),
+		access.Unavailable("the token can't be verified now; try again later"),
+	} {
+		problems = append(problems, problemOfRefusal(refusal))
+	}
+	return problems
+}
+
+// join adds to a response what else has its status.
+func join(response, more *huma.Response) *huma.Response {
+	if response == nil {
+		return more
+	}
+	response.Description += ", " + more.Description
+	for name, header := range more.Headers {
+		response.Headers[name] = header
+	}
+	for name, example := range more.Content[mediaProblem].Examples {
+		response.Content[mediaProblem].Examples[name] = example
+	}
+	return response
+}

@@ -1,0 +1,253 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/tests/testenv"
+)
+
+// leavesWithin is how long a closed account may be seen in its threads by these tests, on a machine that does much else.
+const leavesWithin = 30 * time.Second
+
+// members are who is in a thread, in the order of joining, as "<user account> <role> <account's name>".
+func (p person) members(t *testing.T, threadID string, tokens ...string) ([]string, error) {
+	t.Helper()
+	var data struct {
+		GetMembers []struct {
+			UserAccountID, Role string
+			Account             *struct{ Name string }
+		}
+	}
+	errs, err := p.query(t.Context(), &data, `query($thread: ID!, $viewer: ID!) {
+		getMembers(threadId: $thread, userAccountId: $viewer, first: 500) { userAccountId role account { name } }
+	}`, fields{"thread": threadID, "viewer": p.id}, tokens...)
+	if err != nil || len(errs) > 0 {
+		return nil, fmt.Errorf("members of %s: %w %+v", threadID, err, errs)
+	}
+	var found []string
+	for _, m := range data.GetMembers {
+		name := ""
+		if m.Account != nil {
+			name = m.Account.Name
+		}
+		found = append(found, strings.TrimSpace(m.UserAccountID+" "+m.Role+" "+name))
+	}
+	return found, nil
+}
+
+// sees polls until the members are these.
+func (p person) sees(t *testing.T, threadID string, want ...string) {
+	t.Helper()
+	testenv.Eventually(t, leavesWithin, func() error {
+		got, err := p.members(t, threadID)
+		if err == nil && !slices.Equal(got, want) {
+			err = fmt.Errorf("members %q, want %q", got, want)
+		}
+		return err
+	})
+}
+
+// of is the same user account, of another tenant.
+func (p person) of(tenant string) person {
+	other := p
+	other.header = maps.Clone(p.header)
+	other.header["X-Tenant-Code"] = tenant
+	return other
+}
+
+// Whoever closes their account leaves every thread: an Admin is left behind, or nobody.
+func TestAClosedAccountLeavesItsThreads(t *testing.T) {
+	eachSystem(t, testAClosedAccountLeavesItsThreads)
+}
+
+func testAClosedAccountLeavesItsThreads(t *testing.T, s *system) {
+	ada, bob, cleo := s.person("acme"), s.person("acme"), s.person("acme")
+	elsewhere := ada.of("globex")
+	add := func(to string, by, who person) answer {
+		return by.command(t, "/threads/add_member", fields{"thread_id": to, "user_account_id": who.id, "role": "Member"})
+	}
+	create := func(by person) string {
+		return by.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+	}
+	three, alone, bobs, theirs := create(ada), create(ada), create(bob), create(elsewhere)
+	add(three, ada, bob)
+	add(three, ada, cleo)
+	last := add(bobs, bob, ada)
+
+	registered := ada.command(t, "/accounts/register", fields{"name": "Ada"})
+	if registered.status != 201 || registered.text("account_id") != ada.id || token(registered) != "account-"+ada.id+":1" {
+		t.Errorf("registered: %d %s %v", registered.status, registered.raw, registered.header)
+	}
+	elsewhere.command(t, "/accounts/register", fields{"name": "another Ada"})
+	renamed := ada.command(t, "/accounts/rename", fields{"name": "Countess"})
+	got, err := bob.members(t, bobs, token(last), token(renamed))
+	if want := []string{bob.id + " ADMIN", ada.id + " MEMBER Countess"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("members %q, %v, want %q", got, err, want)
+	}
+	ada.command(t, "/accounts/close", nil)
+
+	bob.sees(t, three, bob.id+" ADMIN", cleo.id+" MEMBER")
+	bob.sees(t, bobs, bob.id+" ADMIN")
+	testenv.Eventually(t, leavesWithin, func() error {
+		if a := ada.attempt(t, "/threads/rename", fields{"thread_id": alone, "name": "coffee"}, nil); a.text("code") != "thread_deleted" {
+			return fmt.Errorf("the thread that nobody is left in: %d %s", a.status, a.raw)
+		}
+		return nil
+	})
+
+	add(bobs, bob, ada)
+	testenv.Eventually(t, leavesWithin, func() error {
+		if a := ada.attempt(t, "/threads/post_message", fields{"thread_id": bobs, "text": "here again"}, nil); a.text("code") != "not_a_member" {
+			return fmt.Errorf("who was added although the account is closed: %d %s", a.status, a.raw)
+		}
+		return nil
+	})
+	bob.sees(t, bobs, bob.id+" ADMIN")
+
+	elsewhere.sees(t, theirs, elsewhere.id+" ADMIN another Ada")
+	if s.folder != "" {
+		testCausation(t, s, ada.id)
+	}
+}
+
+// testCausation reads in the journal what the process manager's events say of why they are there.
+func testCausation(t *testing.T, s *system, user string) {
+	t.Helper()
+	db := openEvents(t, s)
+	defer func() { _ = db.Close() }()
+	var closing struct{ ID, Correlation string }
+	err := db.GetContext(t.Context(), &closing, `SELECT json_extract(event_content, '$.id') AS id, json_extract(event_content, '$.correlation_id') AS correlation
+		FROM events WHERE json_extract(event_content, '$.type') = 'AccountClosed' AND json_extract(event_content, '$.executor_id.value') = ?`, user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.QueryxContext(t.Context(), `SELECT event_content FROM events WHERE json_extract(event_content, '$.source') = 'process/leave-on-close'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var found []string
+	for rows.Next() {
+		var content string
+		var event struct {
+			Type          string
+			CausationID   string `json:"causation_id"`
+			CorrelationID string `json:"correlation_id"`
+			CommandID     string `json:"command_id"`
+		}
+		if err := errors.Join(rows.Scan(&content), json.Unmarshal([]byte(content), &event)); err != nil {
+			t.Fatal(err)
+		}
+		why := " otherwise"
+		if event.CausationID == closing.ID && event.CorrelationID == closing.Correlation && event.CommandID != "" {
+			why = " by closing"
+		}
+		found = append(found, event.Type+why)
+	}
+	err = rows.Err()
+	slices.Sort(found)
+	want := []string{
+		"ThreadDeleted by closing", "ThreadMemberRemoved by closing", "ThreadMemberRemoved by closing", "ThreadMemberRemoved otherwise", "ThreadMemberRoleChanged by closing",
+	}
+	if err != nil || !slices.Equal(found, want) {
+		t.Errorf("events of the process manager: %q, %v, want %q", found, err, want)
+	}
+}
+
+// openEvents opens the event store of a system in one process.
+func openEvents(t *testing.T, s *system) *sqlx.DB {
+	t.Helper()
+	db, err := database.Open(t.Context(), "sqlite:"+s.folder+"/events.db", database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// Accounts close and are added under load while the program that has them leave is killed: in the end none is a member, each
+// thread has an Admin, and what users did is there.
+func TestClosedAccountsLeaveThroughKills(t *testing.T) {
+	eachOwnSystem(t, testClosedAccountsLeaveThroughKills)
+}
+
+func testClosedAccountsLeaveThroughKills(t *testing.T, s *system) {
+	const groups, leavers, kills = 3, 8, 5
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	until := func(who person, path string, body fields, key string) {
+		for ctx.Err() == nil {
+			a, err := who.try(ctx, path, body, headers{"Idempotency-Key": key})
+			if err == nil && a.status/100 == 2 {
+				return
+			}
+			if err == nil && a.status != 503 && a.text("code") != "concurrent_update" {
+				t.Errorf("%s: %d %s", path, a.status, a.raw)
+				return
+			}
+			pause := time.NewTimer(50 * time.Millisecond)
+			<-pause.C
+		}
+		t.Error(errors.Join(errors.New(path+" was never answered"), ctx.Err()))
+	}
+	var threads []string
+	stay := s.person("acme")
+	gone := make([]person, leavers)
+	for i := range gone {
+		gone[i] = s.person("acme")
+	}
+	for range groups {
+		// The first of those who close is the only Admin; who stays joins as the last.
+		thread := gone[0].command(t, "/threads/create", fields{"name": "leaving"}).text("thread_id")
+		for _, who := range append(slices.Clone(gone[1:]), stay) {
+			gone[0].command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": who.id, "role": "Member"})
+		}
+		threads = append(threads, thread)
+	}
+	const posts = 60
+	var group sync.WaitGroup
+	for _, thread := range threads {
+		group.Go(func() {
+			for post := range posts {
+				text := fmt.Sprint(post)
+				until(stay, "/threads/post_message", fields{"thread_id": thread, "text": text}, thread+text)
+			}
+		})
+	}
+	for i, who := range gone {
+		group.Go(func() {
+			until(who, "/accounts/register", fields{"name": "x"}, fmt.Sprint("r", i))
+			until(who, "/accounts/close", nil, fmt.Sprint("c", i))
+		})
+	}
+	for range kills {
+		pause := time.NewTimer(rand.N(300 * time.Millisecond))
+		<-pause.C
+		s.projector.Kill(t)
+		s.projector.Start(t)
+	}
+	group.Wait()
+	for _, thread := range threads {
+		stay.sees(t, thread, stay.id+" ADMIN")
+		if view := stay.view(t, thread); len(stay.messagesOf(t, thread)) != posts {
+			t.Errorf("%d of %d messages in %+v", len(stay.messagesOf(t, thread)), posts, view)
+		}
+		// create, the members, the posts; a promotion at least and the withdrawals, each once.
+		events := 1 + leavers + posts + leavers
+		if version := stay.view(t, thread).Version; version <= events || version > events+leavers {
+			t.Errorf("version %d of a thread with %d events and 1 to %d promotions", version, events, leavers)
+		}
+	}
+}

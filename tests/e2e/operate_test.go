@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/tests/testenv"
+)
+
+const (
+	allIsWell = 0
+	isWrong   = 3 // something is wrong with the data, and told
+)
+
+// operate runs the operators' program as an operator would.
+func (s *system) operate(t *testing.T, wantCode int, args ...string) string {
+	t.Helper()
+	output, problem, code := s.tryOperate(t, args...)
+	if code != wantCode {
+		t.Fatalf("threadctl %s: exit code %d, want %d:\n%s\n%s", strings.Join(args, " "), code, wantCode, output, problem)
+	}
+	return output
+}
+
+func (s *system) tryOperate(t *testing.T, args ...string) (output, problem string, code int) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), filepath.Join(binaries, "threadctl"), args...)
+	command.Env = s.store
+	text, err := command.Output()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	if ended != nil {
+		return string(text), string(ended.Stderr), ended.ExitCode()
+	}
+	return string(text), "", 0
+}
+
+// finding is what `journal check --json` tells of one thing.
+type finding struct{ Tenant, AID, Kind, What, Expected, Found, Next string }
+
+// wantFindings checks everything: these kinds are found in the one aggregate.
+func (s *system) wantFindings(t *testing.T, aid string, want ...string) {
+	t.Helper()
+	var told struct{ Findings []finding }
+	if err := json.Unmarshal([]byte(s.operate(t, isWrong, "journal", "check", "--json")), &told); err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, f := range told.Findings {
+		kinds = append(kinds, f.Kind)
+		if f.AID != aid || f.Tenant != "acme" || f.What == "" || f.Expected == "" || f.Found == "" || f.Next == "" {
+			t.Errorf("told: %+v", f)
+		}
+	}
+	slices.Sort(kinds)
+	if kinds = slices.Compact(kinds); !slices.Equal(kinds, want) {
+		t.Errorf("found %v, want %v:\n%+v", kinds, want, told.Findings)
+	}
+}
+
+// What somebody spoils in the event store is named and mended, beside the running programs.
+func TestAnOperatorMendsTheEventStore(t *testing.T) {
+	eachOwnSystem(t, func(t *testing.T, s *system) {
+		ada, spoil := s.person("acme"), spoilerOf(t, s.store)
+		thread := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+		s.person("").command(t, "/threads/create", fields{"name": "another"})
+		aid, version := "thread-"+thread, 1
+		post := func() {
+			version = ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": fmt.Sprint(version)}).version()
+		}
+		repair := func() { s.operate(t, allIsWell, "journal", "repair", aid, "--tenant", "acme") }
+		for range 25 {
+			post()
+		}
+		if output := s.operate(t, allIsWell, "journal", "check"); !strings.Contains(output, "checked 2 aggregates: all is well") {
+			t.Error(output)
+		}
+		s.settle(t, aid)
+
+		for kind, spoilt := range map[string]func(){
+			"head_ahead":      func() { spoil.setHead(t, aid, version+2) },
+			"head_behind":     func() { spoil.setHead(t, aid, version-2) },
+			"head_missing":    func() { spoil.removeHead(t, aid) },
+			"head_unreadable": func() { spoil.spoilPointer(t, aid) },
+		} {
+			spoilt()
+			s.wantFindings(t, aid, kind)
+			s.operate(t, isWrong, "journal", "repair", aid, "--tenant", "acme", "--dry-run")
+			s.wantFindings(t, aid, kind)
+			repair()
+			s.operate(t, allIsWell, "journal", "check", aid, "--tenant", "acme")
+			post()
+		}
+
+		s.settle(t, aid)
+		spoil.spoilSnapshots(t, aid)
+		s.wantFindings(t, aid, "snapshot_broken", "snapshot_pointer")
+		repair()
+		s.operate(t, allIsWell, "snapshots", "take", aid, "--tenant", "acme")
+		s.operate(t, allIsWell, "journal", "check")
+		s.wantShown(t, aid, version)
+
+		for range 4 {
+			post()
+		}
+		s.store = append(s.store, "SNAPSHOT_EVERY=3")
+		if due := s.operate(t, allIsWell, "snapshots", "due"); !strings.Contains(due, aid) {
+			t.Errorf("%s is not due:\n%s", aid, due)
+		}
+		s.operate(t, allIsWell, "snapshots", "take")
+		if due := s.operate(t, allIsWell, "snapshots", "due"); strings.Contains(due, aid) {
+			t.Errorf("%s is still due:\n%s", aid, due)
+		}
+	})
+}
+
+// shown is what `journal show` tells.
+type shown struct {
+	Head struct {
+		Version         int `json:"version"`
+		SnapshotVersion int `json:"snapshot_version"`
+	}
+	Snapshots []struct{ Version int }
+	Events    []struct {
+		SeqNr   int `json:"seq_nr"`
+		Payload struct {
+			SeqNr int `json:"seq_nr"`
+		}
+	}
+}
+
+func (s *system) show(t *testing.T, aid string) (told shown) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(s.operate(t, allIsWell, "journal", "show", aid, "--tenant", "acme")), &told); err != nil {
+		t.Fatal(err)
+	}
+	return told
+}
+
+// settle waits until snapshots, which are written behind the commands, have been: the latest, and one beside it.
+func (s *system) settle(t *testing.T, aid string) {
+	t.Helper()
+	testenv.Eventually(t, 30*time.Second, func() error {
+		told := s.show(t, aid)
+		later := 0
+		for _, snapshot := range told.Snapshots {
+			if snapshot.Version > 1 {
+				later++
+			}
+		}
+		if told.Head.Version-told.Head.SnapshotVersion >= 10 || later != 2 {
+			return fmt.Errorf("head %+v, snapshots %+v", told.Head, told.Snapshots)
+		}
+		return nil
+	})
+}
+
+// wantShown sees that all events are shown, in order.
+func (s *system) wantShown(t *testing.T, aid string, version int) {
+	t.Helper()
+	told := s.show(t, aid)
+	if told.Head.Version != version || len(told.Snapshots) == 0 || len(told.Events) != version {
+		t.Errorf("head %+v, snapshots %+v, %d events; want %d", told.Head, told.Snapshots, len(told.Events), version)
+	}
+	for i, event := range told.Events {
+		if event.SeqNr != i+1 || event.Payload.SeqNr != i+1 {
+			t.Fatalf("event %d is shown as %+v", i+1, event)
+		}
+	}
+}

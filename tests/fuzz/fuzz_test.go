@@ -1,0 +1,74 @@
+package fuzz
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+const root = "../.."
+
+var declared = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(f \*testing\.F\)`)
+
+// target is a fuzz target, in the folder of its package.
+type target struct{ folder, name string }
+
+func TestEveryTargetForAWhile(t *testing.T) {
+	duration := cmp.Or(os.Getenv("FUZZ_TIME"), "2s")
+	length, err := time.ParseDuration(duration)
+	if err != nil {
+		t.Fatalf("FUZZ_TIME is %q, expected a duration such as 1m: %v", duration, err)
+	}
+	targets := find(t)
+	if len(targets) < 10 {
+		t.Fatalf("there are but %d targets: %v", len(targets), targets)
+	}
+	for _, target := range targets {
+		t.Run(target.folder+"/"+target.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), length+3*time.Minute) // the first one is built
+			defer cancel()
+			command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+target.name+"$", "-fuzztime="+duration, "./"+target.folder)
+			command.Dir = root
+			if output, err := command.CombinedOutput(); err != nil {
+				t.Errorf("%v: %v\n%s", command.Args, err, output)
+			}
+		})
+	}
+}
+
+// find looks for the targets in the tests of the module.
+func find(t *testing.T) (found []target) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".git")):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		for _, name := range declared.FindAllStringSubmatch(string(source), -1) {
+			found = append(found, target{folder, name[1]})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

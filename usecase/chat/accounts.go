@@ -1,0 +1,20 @@
+package chat
+
+import (
+	"example.com/threads/domain/account"
+	"example.com/threads/usecase/command"
+)
+
+// AccountCommands is the service that handles commands on accounts.
+type AccountCommands = command.Service[account.Account, account.Command, account.Event]
+
+// Accounts is what the command service must know of accounts.
+func Accounts() command.Decider[account.Account, account.Command, account.Event] {
+	return command.Decider[account.Account, account.Command, account.Event]{
+		Type:   account.AggregateType,
+		Decide: account.Decide,
+		Apply:  account.Account.Apply,
+		Answer: func([]account.Event) map[string]string { return nil },
+		Usable: account.Account.Usable,
+	}
+}

@@ -1,0 +1,223 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/process"
+	"example.com/threads/usecase/projection"
+)
+
+// LeaveOnClose is the name of the process manager that has a closed account leave its threads: the threads that it is in
+// when it is closed, and every thread that it is added to afterwards.
+const LeaveOnClose = "leave-on-close"
+
+// Membership is a user account's place in a thread, as far as [LeaveOnClose] knows it.
+type Membership struct {
+	Tenant usecase.Tenant
+	User   ident.UserID
+	Thread thread.ID
+}
+
+// Closing is the event that closed an account, as far as those who leave because of it have to know it.
+type Closing struct{ EventID, CorrelationID string }
+
+func (m Membership) account() AccountRow { return AccountRow{m.Tenant, m.User} }
+
+// MembershipStore is what [LeaveOnClose] knows. It is not the read model, which may be behind and made anew. All methods
+// work in a transaction; errors are those of [projection.Store].
+type MembershipStore interface {
+	// Lock locks what is known of user accounts until the transaction ends, and tells how those that are closed were closed.
+	// Others who lock one of them wait. Where nothing was known of one, and another transaction locks it first, the error is
+	// [projection.ErrTransient].
+	Lock(ctx context.Context, tx projection.Tx, accounts []AccountRow) (map[AccountRow]Closing, error)
+	// Close notes how user accounts, which are locked, were closed.
+	Close(ctx context.Context, tx projection.Tx, closed map[AccountRow]Closing) error
+	// Of lists the memberships of a user account, which is locked.
+	Of(ctx context.Context, tx projection.Tx, of AccountRow) ([]Membership, error)
+	// Change notes which memberships have ended, with which threads all memberships, and after that which have begun.
+	Change(ctx context.Context, tx projection.Tx, left []Membership, ended []usecase.Key, joined []Membership) error
+}
+
+// LeaveOnCloseHandlers are the handlers of [LeaveOnClose]. Who joins and who closes lock the same row: whichever comes second
+// sees the first, in whatever order and transactions the events of thread and account come.
+func LeaveOnCloseHandlers(store MembershipStore, outbox process.Outbox, decodeThread DecodeThread, decodeAccount DecodeAccount) []projection.Handler {
+	return []projection.Handler{
+		closings{NewAccountRows(nil, decodeAccount), store, outbox},
+		joinings{NewThreadRows(nil, decodeThread), store, outbox},
+	}
+}
+
+// closings is the handler of accounts.
+type closings struct {
+	*AccountRows
+	store  MembershipStore
+	outbox process.Outbox
+}
+
+// Load implements [projection.Handler]. Nothing is needed before it is known what has happened.
+func (h closings) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
+	return &closingFold{handler: h, tx: tx, closed: map[AccountRow]usecase.Envelope{}}, nil
+}
+
+type closingFold struct {
+	handler closings
+	tx      projection.Tx
+	closed  map[AccountRow]usecase.Envelope // by which event
+}
+
+// Apply implements [projection.Fold].
+func (f *closingFold) Apply(recorded projection.Event) error {
+	if _, closes := recorded.Event.(account.Closed); closes {
+		f.closed[accountRowOf(recorded)] = recorded.Envelope
+	}
+	return nil
+}
+
+// Save implements [projection.Fold].
+func (f *closingFold) Save(ctx context.Context) error {
+	if len(f.closed) == 0 {
+		return nil
+	}
+	store := f.handler.store
+	if _, err := store.Lock(ctx, f.tx, slices.Collect(maps.Keys(f.closed))); err != nil {
+		return err
+	}
+	closed := make(map[AccountRow]Closing, len(f.closed))
+	var leaving []process.Command
+	for of, by := range f.closed {
+		closed[of] = Closing{by.EventID, by.CorrelationID}
+		memberships, err := store.Of(ctx, f.tx, of)
+		if err != nil {
+			return err
+		}
+		for _, membership := range memberships {
+			leaving = append(leaving, withdrawal(membership, by.EventID, closed[of]))
+		}
+	}
+	if err := store.Close(ctx, f.tx, closed); err != nil {
+		return err
+	}
+	return f.handler.outbox.Add(ctx, f.tx, leaving)
+}
+
+// joinings is the handler of threads.
+type joinings struct {
+	*ThreadRows
+	store  MembershipStore
+	outbox process.Outbox
+}
+
+// Load implements [projection.Handler]. Nothing is needed before it is known what has happened.
+func (h joinings) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
+	return &joiningFold{
+		handler: h, tx: tx, joined: map[Membership]usecase.Envelope{}, left: map[Membership]bool{}, ended: map[usecase.Key]bool{},
+	}, nil
+}
+
+type joiningFold struct {
+	handler joinings
+	tx      projection.Tx
+	joined  map[Membership]usecase.Envelope // by which event
+	left    map[Membership]bool             // also those that have begun again
+	ended   map[usecase.Key]bool
+}
+
+// Apply implements [projection.Fold].
+func (f *joiningFold) Apply(recorded projection.Event) error {
+	of := func(user ident.UserID) Membership {
+		return Membership{recorded.Tenant, user, ThreadID(recorded.Key())}
+	}
+	join := func(member thread.Member) { f.joined[of(member.User)] = recorded.Envelope }
+	switch e := recorded.Event.(type) {
+	case thread.Created:
+		for _, member := range e.Members {
+			join(member)
+		}
+	case thread.MemberAdded:
+		join(e.Member)
+	case thread.MemberRemoved:
+		delete(f.joined, of(e.User))
+		f.left[of(e.User)] = true
+	case thread.Deleted:
+		maps.DeleteFunc(f.joined, func(m Membership, by usecase.Envelope) bool { return by.Key() == recorded.Key() })
+		f.ended[recorded.Key()] = true
+	case thread.Renamed, thread.MemberRoleChanged, thread.MessagePosted, thread.MessageEdited, thread.MessageDeleted:
+	default:
+		return fmt.Errorf("%s does not know what event %T does to members", LeaveOnClose, e)
+	}
+	return nil
+}
+
+// Save implements [projection.Fold].
+func (f *joiningFold) Save(ctx context.Context) error {
+	if len(f.joined)+len(f.left)+len(f.ended) == 0 {
+		return nil
+	}
+	store := f.handler.store
+	accounts := map[AccountRow]bool{}
+	for membership := range f.joined {
+		accounts[membership.account()] = true
+	}
+	closed, err := store.Lock(ctx, f.tx, slices.Collect(maps.Keys(accounts)))
+	if err != nil {
+		return err
+	}
+	var leaving []process.Command
+	for membership, by := range f.joined {
+		if because, isClosed := closed[membership.account()]; isClosed {
+			if by.EventID > because.EventID { // ids are in the order of time: who added it did so afterwards
+				because = Closing{by.EventID, by.CorrelationID}
+			}
+			leaving = append(leaving, withdrawal(membership, by.EventID, because))
+		}
+	}
+	err = store.Change(ctx, f.tx, slices.Collect(maps.Keys(f.left)), slices.Collect(maps.Keys(f.ended)), slices.Collect(maps.Keys(f.joined)))
+	if err != nil {
+		return err
+	}
+	return f.handler.outbox.Add(ctx, f.tx, leaving)
+}
+
+// withdrawal has the member leave, which was found necessary by an event: that of the account or that of the thread, whichever
+// comes second. The cause is the event that closed the account, or else the one that added it to the thread afterwards.
+func withdrawal(m Membership, foundBy string, because Closing) process.Command {
+	return process.Command{
+		Target: ThreadKey(m.Tenant, m.Thread), Name: thread.CommandName(thread.Withdraw{}), EventID: foundBy,
+		Executor: m.User.String(), CausationID: because.EventID, CorrelationID: because.CorrelationID,
+	}
+}
+
+// SendWithdrawals sends the commands of [LeaveOnClose] to threads. Who is no member, or whose thread is deleted, has left.
+func SendWithdrawals(threads *ThreadCommands) process.Send {
+	return func(ctx context.Context, caller usecase.Caller, idempotencyKey string, c process.Command) error {
+		user, err := ident.Parse[ident.UserAccount](c.Executor)
+		if err != nil {
+			return fmt.Errorf("the executor %q: %w", c.Executor, err)
+		}
+		withdraw := thread.Withdraw{Executor: user}
+		if name := thread.CommandName(withdraw); c.Name != name {
+			return fmt.Errorf("%s sends %s and knows no command %s", LeaveOnClose, name, c.Name)
+		}
+		content, err := json.Marshal(map[string]string{"executor_id": user.String(), "thread_id": c.Target.ID})
+		if err != nil {
+			return err
+		}
+		_, err = threads.Handle(ctx, command.Request[thread.Command]{
+			Caller: caller, ID: c.Target.ID, Command: withdraw, Name: c.Name, Content: string(content), IdempotencyKey: idempotencyKey,
+		})
+		if errors.Is(err, thread.ErrNotMember) || errors.Is(err, thread.ErrThreadDeleted) {
+			return nil
+		}
+		return err
+	}
+}

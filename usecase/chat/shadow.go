@@ -1,0 +1,109 @@
+package chat
+
+import (
+	"context"
+	"slices"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/query"
+)
+
+// Window is a part of a thread's rows: of its members and messages, those that came into being behind event After and
+// not behind event UpTo (0: all the rest). The row of the thread itself belongs to the first window.
+type Window struct{ After, UpTo uint64 }
+
+func (w Window) has(seqNr uint64) bool { return seqNr > w.After && (w.UpTo == 0 || seqNr <= w.UpTo) }
+
+// shadowBytes is about how much memory a shadow takes.
+const shadowBytes = 32 << 20
+
+// rowBytes is about what a row takes beside its text.
+const rowBytes = 400
+
+// Shadow implements [projection.Verifiable].
+func (r *ThreadRows) Shadow(key usecase.Key, after uint64) projection.Shadow {
+	return &shadow{store: r.store, key: key, window: Window{After: after}, rows: NewRows(), room: shadowBytes}
+}
+
+// Clear implements [projection.Verifiable].
+func (r *ThreadRows) Clear(ctx context.Context, tx projection.Tx, key usecase.Key) error {
+	return r.store.Clear(ctx, tx, key)
+}
+
+// shadow is what a window of a thread's rows should be.
+type shadow struct {
+	store  RowStore
+	key    usecase.Key
+	window Window
+	rows   Rows
+	room   int // bytes; the window ends before the event that would use it up
+}
+
+// Apply implements [projection.Shadow]. Of members and messages outside the window, nothing is known and nothing
+// kept; that they are there can't be seen, either.
+func (s *shadow) Apply(recorded projection.Event) error {
+	event := recorded
+	if s.outside(recorded) {
+		event.Event = elsewhere{}
+	}
+	changed, err := Fold(s.rows, event)
+	if err != nil {
+		return err
+	}
+	changed.Members = slices.DeleteFunc(changed.Members, func(row query.Member) bool {
+		_, known := s.rows.Members[RowKey[thread.Member]{row.Tenant, row.ID}]
+		return !known && !s.takes(recorded.SeqNr, 0)
+	})
+	changed.Messages = slices.DeleteFunc(changed.Messages, func(row query.Message) bool {
+		_, known := s.rows.Messages[RowKey[thread.Message]{row.Tenant, row.ID}]
+		return !known && !s.takes(recorded.SeqNr, len(row.Text))
+	})
+	s.rows.Put(changed)
+	return nil
+}
+
+// elsewhere stands for an event about a row outside the window: of the thread it changes what every event changes.
+type elsewhere struct{}
+
+// outside tells that an event changes a row that may be outside the window.
+func (s *shadow) outside(recorded projection.Event) bool {
+	if s.window == (Window{}) {
+		return false
+	}
+	needed := neededBy([]projection.Event{recorded})
+	for key := range needed.Members {
+		if _, known := s.rows.Members[key]; !known {
+			return true
+		}
+	}
+	for key := range needed.Messages {
+		if _, known := s.rows.Messages[key]; !known {
+			return true
+		}
+	}
+	return false
+}
+
+// takes tells that a row belongs to the window that comes into being with an event. Where there is no room for it, the
+// window ends before the event.
+func (s *shadow) takes(seqNr uint64, text int) bool {
+	if !s.window.has(seqNr) {
+		return false
+	}
+	s.room -= rowBytes + text
+	if s.room < 0 && s.window.UpTo == 0 && seqNr > s.window.After+1 {
+		s.window.UpTo = seqNr - 1
+		return false
+	}
+	return true
+}
+
+// Compare implements [projection.Shadow].
+func (s *shadow) Compare(ctx context.Context, tx projection.Tx, tell func(projection.Difference)) error {
+	return s.store.Compare(ctx, tx, s.key, s.window, s.rows, tell)
+}
+
+// Rest implements [projection.Shadow].
+func (s *shadow) Rest() (after uint64, more bool) { return s.window.UpTo, s.window.UpTo > 0 }

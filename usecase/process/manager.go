@@ -1,0 +1,144 @@
+package process
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Settings are what a [Manager] can be told. The zero value of a field stands for its default.
+type Settings struct {
+	// Every is how often the outbox is looked at when nobody wakes the manager. Default: 1 s.
+	Every time.Duration
+	// Timeout is how long one attempt may take. Default: 30 s.
+	Timeout time.Duration
+	// Clock tells when commands are due. Default: time.Now.
+	Clock func() time.Time
+	// Logger is told of commands that can't be decided. Default: nobody.
+	Logger *slog.Logger
+}
+
+// Manager sends the commands of one process.
+type Manager struct {
+	name     string
+	outbox   Outbox
+	send     Send
+	settings Settings
+	woken    chan struct{}
+
+	Sent     atomic.Int64 // commands that were decided
+	Failures atomic.Int64 // attempts in vain
+}
+
+// NewManager makes the manager of the process with this name. It works while [Manager.Run] runs.
+func NewManager(name string, outbox Outbox, send Send, settings Settings) *Manager {
+	if settings.Every == 0 {
+		settings.Every = time.Second
+	}
+	if settings.Timeout == 0 {
+		settings.Timeout = 30 * time.Second
+	}
+	if settings.Clock == nil {
+		settings.Clock = time.Now
+	}
+	if settings.Logger == nil {
+		settings.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Manager{name: name, outbox: outbox, send: send, settings: settings, woken: make(chan struct{}, 1)}
+}
+
+// Wake has the manager look at the outbox at once. It never blocks.
+func (m *Manager) Wake() {
+	select {
+	case m.woken <- struct{}{}:
+	default: // it is about to look
+	}
+}
+
+// Run sends what is due until ctx ends.
+func (m *Manager) Run(ctx context.Context) {
+	look := time.NewTicker(m.settings.Every)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		sent, err := m.SendDue(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			m.settings.Logger.WarnContext(ctx, "the outbox of a process can't be reached; next try in a moment", "process", m.name, "error", err)
+		case sent == page:
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-look.C:
+		case <-m.woken:
+		}
+	}
+}
+
+const (
+	page       = 100 // commands that are sent before they are taken away
+	atOnce     = 8   // of them
+	retryAfter = time.Second
+	retryAtMax = 5 * time.Minute
+)
+
+// SendDue sends what is due now, a page of it at most, and returns how many commands those were. An error is the outbox's:
+// what has been sent by then is sent again.
+func (m *Manager) SendDue(ctx context.Context) (int, error) {
+	due, err := m.outbox.Due(ctx, m.settings.Clock(), page)
+	if err != nil {
+		return 0, err
+	}
+	var mutex sync.Mutex
+	var done []Command
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, pending := range due {
+		group.Go(func() error {
+			if err := m.try(groupCtx, pending.Command); err != nil {
+				return m.postpone(groupCtx, pending, err)
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			done = append(done, pending.Command)
+			return nil
+		})
+	}
+	err = group.Wait()
+	m.Sent.Add(int64(len(done)))
+	if doneErr := m.outbox.Done(context.WithoutCancel(ctx), done); err == nil {
+		err = doneErr
+	}
+	return len(due), err
+}
+
+func (m *Manager) try(ctx context.Context, command Command) error {
+	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
+	defer cancel()
+	return m.send(ctx, command.caller(m.name), command.idempotencyKey(m.name), command)
+}
+
+// postpone keeps a command for later: the pause doubles from a second to five minutes, less up to a half by chance.
+func (m *Manager) postpone(ctx context.Context, pending Pending, failed error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // the program ends: nothing is known about the command
+	}
+	m.Failures.Add(1)
+	if pending.Reason != failed.Error() {
+		m.settings.Logger.WarnContext(ctx, "a command of a process can't be decided; it is sent again later", "process", m.name,
+			"command", pending.Name, "aggregate", pending.Target.String(), "tenant", pending.Target.Tenant, "event_id", pending.EventID, "error", failed)
+	}
+	pause := retryAtMax
+	if pending.Attempts < 10 {
+		pause = min(retryAfter<<pending.Attempts, retryAtMax)
+	}
+	pending.Attempts++
+	pending.Reason = failed.Error()
+	pending.DueAt = m.settings.Clock().Add(pause - rand.N(pause/2))
+	return m.outbox.Postpone(ctx, pending)
+}

@@ -1,0 +1,98 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/threads/usecase"
+)
+
+// Remake makes the rows of an aggregate anew from the journal, and its position with them, in one transaction. Events
+// that were skipped stay left out; a parked aggregate stays parked. Where an event can't be used any more that was in
+// the rows, it changes nothing, and the error says so.
+func (p *Projector) Remake(ctx context.Context, key usecase.Key) error {
+	handler, able := p.handlers[key.Type].(Verifiable)
+	if !able {
+		return fmt.Errorf("the rows of aggregate type %q can't be made anew by this program", key.Type)
+	}
+	skipped, err := p.store.Skipped(ctx, key)
+	if err != nil {
+		return err
+	}
+	var version uint64
+	err = p.retry(ctx, func() error {
+		return p.store.Change(ctx, func(ctx context.Context, tx Tx) (err error) {
+			version, err = p.remake(ctx, tx, handler, key, skipped)
+			return err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("make the rows of %s anew: %w", key, err)
+	}
+	p.options.Notify([]Head{{Key: key, Version: version}})
+	return nil
+}
+
+func (p *Projector) remake(ctx context.Context, tx Tx, handler Verifiable, key usecase.Key, skipped map[uint64]bool) (version uint64, err error) {
+	positions, err := tx.Load(ctx, []usecase.Key{key})
+	if err != nil {
+		return 0, err
+	}
+	if err := handler.Clear(ctx, tx, key); err != nil {
+		return 0, err
+	}
+	before := positions[key]
+	var events []Event
+	flush := func() error {
+		if len(events) == 0 {
+			return nil
+		}
+		fold, err := handler.Load(ctx, tx, events)
+		if err != nil {
+			return err
+		}
+		for _, event := range events {
+			if err := fold.Apply(event); err != nil {
+				return fmt.Errorf("event %d can't be applied: %w", event.SeqNr, err)
+			}
+		}
+		events = events[:0]
+		return fold.Save(ctx)
+	}
+	for record, err := range p.journal.EventsAfter(ctx, key, 0) {
+		if err != nil {
+			return 0, err
+		}
+		// What is behind the rows is the projection's own work: it knows what to do about events that do not fit.
+		if record.SeqNr > before.Version {
+			break
+		}
+		version = record.SeqNr
+		if skipped[record.SeqNr] {
+			continue
+		}
+		event, err := p.decode(record)
+		if err != nil {
+			return 0, fmt.Errorf("event %d can't be read: %w", record.SeqNr, err)
+		}
+		if events = append(events, event); len(events) == p.options.FillEvents {
+			if err := flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return 0, err
+	}
+	return version, tx.Save(ctx, Changes{Versions: map[usecase.Key]uint64{key: version}, At: p.options.Now()})
+}
+
+// Fill brings the rows of an aggregate to the end of the journal, unless it is parked.
+func (p *Projector) Fill(ctx context.Context, key usecase.Key) error {
+	versions, err := p.store.Versions(ctx, []usecase.Key{key})
+	if err != nil {
+		return err
+	}
+	_, err = p.fill(ctx, []gap{{key: key, after: versions[key], target: versions[key], whole: true, origin: fromJournal}}, withoutMark)
+	return err
+}

@@ -1,0 +1,177 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/threads/usecase"
+)
+
+// Verifiable is a [Handler] whose rows can be held against the journal, and be made anew from it.
+type Verifiable interface {
+	Handler
+	// Shadow is what the rows of an aggregate should be that come into being behind event after, in memory: as many
+	// as it has room for.
+	Shadow(key usecase.Key, after uint64) Shadow
+	// Clear deletes all rows of an aggregate, in the transaction tx. Errors are those of [Store].
+	Clear(ctx context.Context, tx Tx, key usecase.Key) error
+}
+
+// Shadow is what rows of one aggregate should be, made from its events alone.
+type Shadow interface {
+	// Apply brings the next event in. An error says that the event contradicts those before it.
+	Apply(event Event) error
+	// Compare tells how the rows in the transaction tx are different. Errors are those of [Store].
+	Compare(ctx context.Context, tx Tx, tell func(Difference)) error
+	// Rest is the event behind which rows come into being that there was no room for; false: there are none.
+	Rest() (after uint64, more bool)
+}
+
+// Difference is a row, or a part of one, that is not what the journal says.
+type Difference struct {
+	Key      usecase.Key
+	Row      string // such as a table and an id
+	What     string // what of it is different
+	Expected string
+	Found    string
+}
+
+// Verified is what [Projector.Verify] has found out about an aggregate.
+type Verified struct {
+	Differences []Difference // the first maxDifferences of them
+	More        int          // how many there are beyond these
+	Behind      bool         // the journal has events that are not in the rows yet; that alone is no difference
+}
+
+// maxDifferences bounds what is told of one aggregate.
+const maxDifferences = 100
+
+func (v *Verified) add(difference Difference) {
+	if len(v.Differences) == maxDifferences {
+		v.More++
+		return
+	}
+	v.Differences = append(v.Differences, difference)
+}
+
+// Verify folds the events of an aggregate, as far as they are in the rows, and compares every row. It may run beside
+// everything else: nothing else changes the aggregate's rows while they are compared. An aggregate of any size is
+// looked at piece by piece, in bounded memory.
+//
+// Errors are those of [Projector.Project], and the journal's.
+func (p *Projector) Verify(ctx context.Context, key usecase.Key) (Verified, error) {
+	handler, able := p.handlers[key.Type].(Verifiable)
+	if !able {
+		return Verified{}, fmt.Errorf("the rows of aggregate type %q can't be verified by this program", key.Type)
+	}
+	var total Verified
+	for after, more := uint64(0), true; more; {
+		piece := &verification{projector: p, key: key, shadow: handler.Shadow(key, after)}
+		if err := piece.run(ctx); err != nil {
+			return Verified{}, fmt.Errorf("verify the rows of %s: %w", key, err)
+		}
+		if after == 0 { // what is no row is told once
+			piece.found.Differences = append(piece.other, piece.found.Differences...)
+		}
+		for _, difference := range piece.found.Differences {
+			total.add(difference)
+		}
+		total.More += piece.found.More
+		total.Behind = piece.found.Behind
+		if piece.unusable {
+			return total, nil // there is no telling what the rest should be
+		}
+		after, more = piece.shadow.Rest()
+	}
+	return total, nil
+}
+
+// verification is the comparison of a piece of an aggregate's rows.
+type verification struct {
+	projector *Projector
+	key       usecase.Key
+	shadow    Shadow
+	skipped   map[uint64]bool
+	read      uint64 // the last event that the shadow has
+	unusable  bool   // the event behind it is in the rows, and can't be used any more
+	found     Verified
+	other     []Difference // of what is no row: the position, an event
+}
+
+func (v *verification) run(ctx context.Context) error {
+	p := v.projector
+	versions, err := p.store.Versions(ctx, []usecase.Key{v.key})
+	if err != nil {
+		return err
+	}
+	if v.skipped, err = p.store.Skipped(ctx, v.key); err != nil {
+		return err
+	}
+	if err := v.readTo(ctx, versions[v.key]); err != nil {
+		return err
+	}
+	return p.retry(ctx, func() error {
+		return p.store.Change(ctx, func(ctx context.Context, tx Tx) error {
+			v.found.Differences, v.found.More = nil, 0
+			positions, err := tx.Load(ctx, []usecase.Key{v.key})
+			if err != nil {
+				return err
+			}
+			version := positions[v.key].Version
+			if v.read > version {
+				return fmt.Errorf("%w: the rows went back", ErrTransient)
+			}
+			if err := v.readTo(ctx, version); err != nil { // those that have got into the rows meanwhile
+				return err
+			}
+			if v.unusable {
+				return nil
+			}
+			if v.read < version {
+				v.other = []Difference{{
+					Key: v.key, Row: "the position", What: "the rows claim events that the journal does not have",
+					Expected: fmt.Sprintf("event %d", v.read), Found: fmt.Sprintf("event %d", version),
+				}}
+			}
+			return v.shadow.Compare(ctx, tx, v.found.add)
+		})
+	})
+}
+
+// readTo brings events up to version into the shadow, and looks whether there is one behind. An event that can't be
+// used is a difference.
+func (v *verification) readTo(ctx context.Context, version uint64) error {
+	if v.unusable {
+		return nil
+	}
+	v.found.Behind = false
+	for record, err := range v.projector.journal.EventsAfter(ctx, v.key, v.read) {
+		if err != nil {
+			return err
+		}
+		if record.SeqNr > version {
+			v.found.Behind = true
+			return nil
+		}
+		if !v.skipped[record.SeqNr] {
+			if err := v.apply(record); err != nil {
+				v.unusable = true
+				v.other = []Difference{{
+					Key: v.key, Row: fmt.Sprintf("event %d", record.SeqNr), What: "it is in the rows and can't be used any more",
+					Expected: "an event that can be applied", Found: err.Error(),
+				}}
+				return nil
+			}
+		}
+		v.read = record.SeqNr
+	}
+	return nil
+}
+
+func (v *verification) apply(record Record) error {
+	event, err := v.projector.decode(record)
+	if err != nil {
+		return err
+	}
+	return v.shadow.Apply(event)
+}

@@ -1,0 +1,44 @@
+package query
+
+import (
+	"context"
+	"time"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/usecase"
+)
+
+// Account is the row of an account. A closed one keeps its name.
+type Account struct {
+	Tenant    usecase.Tenant
+	ID        account.ID
+	Name      string
+	Closed    bool
+	Version   uint64 // the seq_nr of the last event that is in the row
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// AccountReader reads accounts, the closed ones included.
+type AccountReader interface {
+	// Accounts are those of the user accounts that have one.
+	Accounts(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]Account, error)
+}
+
+// Account is the account, or [account.ErrAccountNotFound].
+func (q *Queries) Account(ctx context.Context, tenant usecase.Tenant, id account.ID) (Account, error) {
+	found, err := q.accounts.Accounts(ctx, tenant, []account.ID{id})
+	if err != nil {
+		return Account{}, err
+	}
+	row, exists := found[id]
+	if !exists {
+		return row, account.ErrAccountNotFound
+	}
+	return row, nil
+}
+
+// AccountsOf are the accounts of those of the user accounts that have one.
+func (q *Queries) AccountsOf(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]Account, error) {
+	return q.accounts.Accounts(ctx, tenant, ids)
+}
