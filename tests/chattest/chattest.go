@@ -1,4 +1,4 @@
-// Package chattest makes the requests that tests send to the command service of threads, as adapters would.
+// Package chattest creates the requests that tests send to the thread command service, as adapters would.
 package chattest
 
 import (
@@ -33,7 +33,7 @@ func Request(caller usecase.Caller, id thread.ID, c thread.Command) command.Requ
 	return r
 }
 
-// NewID makes an identifier that nobody has.
+// NewID returns a new identifier.
 func NewID[T any]() ident.Of[T] {
 	var entropy [10]byte
 	_, _ = rand.Read(entropy[:]) // never fails
