@@ -1,34 +1,35 @@
 package thread
 
-// Command is what somebody wants to happen to a thread. The set is closed: the types of this file are all there
-// are. Identifiers of what a command brings into being come in with it, so that deciding stays pure.
+// Command is a request to change a thread. The set is closed: all types are in this file. A command contains the ids of
+// the things that it creates, so that deciding stays pure.
 //
 //sumtype:decl
 type Command interface {
-	// name is what [CommandName] tells.
+	// name returns the result of [CommandName].
 	name() string
 }
 
-// CommandName is the name by which a repeat of the command is recognised. It never changes, whatever becomes of the type.
+// CommandName returns the name by which repeats of the command are recognised. It must never change, even if the type
+// is renamed.
 func CommandName(c Command) string { return c.name() }
 
-// Create wants a new thread with its executor as first Admin.
+// Create creates a thread with the executor as its first Admin.
 type Create struct {
 	Executor UserID
 	Member   MemberID // the membership of the executor
 	Name     Name
 }
 
-// Rename wants another name for the thread.
+// Rename gives the thread another name.
 type Rename struct {
 	Executor UserID
 	Name     Name
 }
 
-// Delete wants the thread gone.
+// Delete deletes the thread.
 type Delete struct{ Executor UserID }
 
-// AddMember wants a user account let in.
+// AddMember adds a user account to the thread.
 type AddMember struct {
 	Executor UserID
 	Member   MemberID
@@ -36,38 +37,38 @@ type AddMember struct {
 	Role     Role
 }
 
-// RemoveMember wants a user account put out, or to leave where executor and user are one.
+// RemoveMember removes a user account from the thread; a member can also remove themselves.
 type RemoveMember struct {
 	Executor UserID
 	User     UserID
 }
 
-// Withdraw has the executor leave in any case, because the user account is no more: see [Thread.withdraw]. No person asks
-// for it.
+// Withdraw makes the executor leave in any case, because the user account was closed: see [Thread.withdraw]. Only the
+// system sends it.
 type Withdraw struct{ Executor UserID }
 
-// ChangeMemberRole wants another role for a member.
+// ChangeMemberRole gives a member another role.
 type ChangeMemberRole struct {
 	Executor UserID
 	User     UserID
 	Role     Role
 }
 
-// PostMessage wants to say something.
+// PostMessage posts a message.
 type PostMessage struct {
 	Executor UserID
 	Message  MessageID
 	Text     Text
 }
 
-// EditMessage wants another text for what the executor said.
+// EditMessage changes the text of a message of the executor.
 type EditMessage struct {
 	Executor UserID
 	Message  MessageID
 	Text     Text
 }
 
-// DeleteMessage wants a message gone.
+// DeleteMessage deletes a message.
 type DeleteMessage struct {
 	Executor UserID
 	Message  MessageID

@@ -2,10 +2,10 @@ package thread
 
 import "fmt"
 
-// Decide says what command makes of t: the events that follow, or the rejection ([Rejections]) that explains
-// why nothing does. A command that would change nothing is rejected, so that events are never empty.
+// Decide returns the events that result from command on t, or the rejection ([Rejections]). A command that would change
+// nothing is rejected, so an accepted command always has events.
 //
-// Decide is pure, and t is not changed: what the events add up to is for [Thread.Apply].
+// Decide is pure and does not change t; [Thread.Apply] applies the events.
 func Decide(t Thread, command Command) ([]Event, error) {
 	if _, begins := command.(Create); !begins {
 		if err := t.Usable(); err != nil {
@@ -34,12 +34,12 @@ func Decide(t Thread, command Command) ([]Event, error) {
 	case DeleteMessage:
 		return one(t.deleteMessage(c))
 	default:
-		// The set of commands is closed, so only a new command without a case can come here.
+		// The set of commands is closed: only a new command without a case can get here.
 		panic(fmt.Sprintf("thread: no decision for command %T", command))
 	}
 }
 
-// one is the decision of a command that an event at most follows from.
+// one returns the decision of a command that results in at most one event.
 func one(event Event, err error) ([]Event, error) {
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func one(event Event, err error) ([]Event, error) {
 	return []Event{event}, nil
 }
 
-// Usable is the rejection of everything that is asked of a thread that does not exist or is deleted; nil of any other.
+// Usable returns the rejection if the thread does not exist or is deleted; otherwise nil.
 func (t Thread) Usable() error {
 	switch {
 	case !t.created:

@@ -1,46 +1,46 @@
 package thread
 
-// Event is something that has happened to a thread. The set is closed: the types of this file are all there are.
-// When, by whom and in which order it happened is told by the envelope around it, not by the event.
+// Event is a fact about a thread. The set is closed: all types are in this file. The envelope, not the event, holds
+// time, executor and sequence number.
 //
 //sumtype:decl
 type Event interface{ isEvent() }
 
-// Created begins a thread.
+// Created: the thread was created.
 type Created struct {
 	Name    Name
 	Members []Member // the creator, as Admin
 }
 
-// Renamed gives the thread another name.
+// Renamed: the thread has another name.
 type Renamed struct{ Name Name }
 
-// Deleted ends the thread.
+// Deleted: the thread was deleted.
 type Deleted struct{}
 
-// MemberAdded lets a user account in.
+// MemberAdded: a user account became a member.
 type MemberAdded struct{ Member Member }
 
-// MemberRemoved tells that a member left or was put out.
+// MemberRemoved: a member left or was removed.
 type MemberRemoved struct {
 	Member MemberID
 	User   UserID
 }
 
-// MemberRoleChanged gives a member another role.
+// MemberRoleChanged: a member has another role.
 type MemberRoleChanged struct {
 	Member MemberID
 	User   UserID
 	Role   Role
 }
 
-// MessagePosted adds a message at the end of the thread.
+// MessagePosted: a message was added at the end of the thread.
 type MessagePosted struct{ Message Message }
 
-// MessageEdited gives a message another text.
+// MessageEdited: a message has another text.
 type MessageEdited struct{ Message Message }
 
-// MessageDeleted takes a message away.
+// MessageDeleted: a message was deleted.
 type MessageDeleted struct{ Message MessageID }
 
 func (Created) isEvent()           {}
@@ -53,7 +53,7 @@ func (MessagePosted) isEvent()     {}
 func (MessageEdited) isEvent()     {}
 func (MessageDeleted) isEvent()    {}
 
-// Message is what somebody said in a thread.
+// Message is a message with its sender.
 type Message struct {
 	ID     MessageID
 	Sender UserID

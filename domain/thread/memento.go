@@ -8,13 +8,13 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// Memento is the state of a thread that exists, laid open for those who store it as a snapshot. [Thread.Memento] and
-// [Memento.Thread] are inverse: what decisions need survives the way there and back.
+// Memento is the exported state of an existing thread, for snapshots. [Thread.Memento] and [Memento.Thread] are inverse
+// functions for everything that decisions need.
 type Memento struct {
 	Deleted  bool
 	Name     Name
 	Members  []Member        // by user account
-	Messages []MessageDigest // by id, which is by time of posting
+	Messages []MessageDigest // by id, so by time of posting
 }
 
 // MessageDigest is what the state keeps of a message.
@@ -24,7 +24,7 @@ type MessageDigest struct {
 	Text   TextDigest
 }
 
-// Memento lays the state open. Its cost grows with the thread: it is not for the path of a command.
+// Memento exports the state. The cost grows with the thread: do not use it for commands.
 func (t Thread) Memento() Memento {
 	m := Memento{Deleted: t.deleted, Name: t.name}
 	m.Members = slices.Grow(m.Members, t.members.size)
@@ -40,7 +40,7 @@ func (t Thread) Memento() Memento {
 	return m
 }
 
-// Thread is the state that m was taken from.
+// Thread restores the state.
 func (m Memento) Thread() Thread {
 	t := Thread{created: true, deleted: m.Deleted, name: m.Name}
 	for _, member := range m.Members {

@@ -12,27 +12,27 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// AccountRow names the row of an account.
+// AccountRow is the key of an account's row.
 type AccountRow = RowKey[ident.UserAccount]
 
-// AccountStore is where the rows of accounts are kept. Errors are those of [projection.Store].
+// AccountStore stores the rows of accounts. Errors are those of [projection.Store].
 type AccountStore interface {
-	// Load replaces the rows whose keys are in rows by those that are there, and takes the others out.
+	// Load reads the rows whose keys are in rows, and removes the keys without a row.
 	Load(ctx context.Context, tx projection.Tx, rows map[AccountRow]query.Account) error
-	// Save writes rows, whether they were there before or not.
+	// Save inserts or updates rows.
 	Save(ctx context.Context, tx projection.Tx, rows map[AccountRow]query.Account) error
 }
 
-// AccountRows projects accounts: it is their [projection.Handler].
+// AccountRows is the [projection.Handler] of accounts.
 type AccountRows struct {
 	store  AccountStore
 	decode DecodeAccount
 }
 
-// DecodeAccount reads an event of an account. With an error, the event's id is what could be made out of it.
+// DecodeAccount decodes an event of an account. With an error, it returns the event's id if that could be read.
 type DecodeAccount func(payload []byte) (usecase.Recorded[account.Event], error)
 
-// NewAccountRows returns a handler that reads events with decode and keeps rows in store.
+// NewAccountRows returns a handler that decodes events with decode and stores rows in store.
 func NewAccountRows(store AccountStore, decode DecodeAccount) *AccountRows {
 	return &AccountRows{store: store, decode: decode}
 }
@@ -67,7 +67,7 @@ func accountRowOf(recorded projection.Event) AccountRow {
 	return AccountRow{recorded.Tenant, AccountID(recorded.Key())}
 }
 
-// accountFold is the rows of one transaction.
+// accountFold holds the rows of one transaction.
 type accountFold struct {
 	rows, changed map[AccountRow]query.Account
 	save          func(ctx context.Context, changed map[AccountRow]query.Account) error
@@ -87,7 +87,7 @@ func (f *accountFold) Apply(recorded projection.Event) error {
 	return err
 }
 
-// foldAccount is the row after recorded, the next event of its account.
+// foldAccount returns the row after recorded, the next event of its account.
 func foldAccount(row query.Account, exists bool, recorded projection.Event) (query.Account, error) {
 	registered, begins := recorded.Event.(account.Registered)
 	switch {
@@ -109,7 +109,7 @@ func foldAccount(row query.Account, exists bool, recorded projection.Event) (que
 	case account.Closed:
 		row.Closed = true
 	default:
-		return row, fmt.Errorf("no projection of event %T", e)
+		return row, fmt.Errorf("event %T has no projection", e)
 	}
 	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
 	return row, nil

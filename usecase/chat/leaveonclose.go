@@ -17,39 +17,39 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// LeaveOnClose is the name of the process manager that has a closed account leave its threads: the threads that it is in
-// when it is closed, and every thread that it is added to afterwards.
+// LeaveOnClose is the name of the process manager that makes a closed account leave its threads: those that it is a
+// member of when it is closed, and those that it is added to later.
 const LeaveOnClose = "leave-on-close"
 
-// Membership is a user account's place in a thread, as far as [LeaveOnClose] knows it.
+// Membership is the membership of a user account in a thread, as [LeaveOnClose] stores it.
 type Membership struct {
 	Tenant usecase.Tenant
 	User   ident.UserID
 	Thread thread.ID
 }
 
-// Closing is the event that closed an account, as far as those who leave because of it have to know it.
+// Closing identifies the event that closed an account, which causes the withdrawals.
 type Closing struct{ EventID, CorrelationID string }
 
 func (m Membership) account() AccountRow { return AccountRow{m.Tenant, m.User} }
 
-// MembershipStore is what [LeaveOnClose] knows. It is not the read model, which may be behind and made anew. All methods
-// work in a transaction; errors are those of [projection.Store].
+// MembershipStore is the state of [LeaveOnClose]. It is separate from the read model, which may be stale or rebuilt.
+// All methods work in a transaction; errors are those of [projection.Store].
 type MembershipStore interface {
-	// Lock locks what is known of user accounts until the transaction ends, and tells how those that are closed were closed.
-	// Others who lock one of them wait. Where nothing was known of one, and another transaction locks it first, the error is
-	// [projection.ErrTransient].
+	// Lock locks the rows of user accounts until the transaction ends, and returns the closings of the closed ones.
+	// Other transactions that lock one of them wait. If a row is new and another transaction inserts it first, the
+	// error is [projection.ErrTransient].
 	Lock(ctx context.Context, tx projection.Tx, accounts []AccountRow) (map[AccountRow]Closing, error)
-	// Close notes how user accounts, which are locked, were closed.
+	// Close stores the closings of user accounts, which must be locked.
 	Close(ctx context.Context, tx projection.Tx, closed map[AccountRow]Closing) error
-	// Of lists the memberships of a user account, which is locked.
+	// Of returns the memberships of a user account, which must be locked.
 	Of(ctx context.Context, tx projection.Tx, of AccountRow) ([]Membership, error)
-	// Change notes which memberships have ended, with which threads all memberships, and after that which have begun.
+	// Change deletes the memberships in left and those of the ended threads, then inserts those in joined.
 	Change(ctx context.Context, tx projection.Tx, left []Membership, ended []usecase.Key, joined []Membership) error
 }
 
-// LeaveOnCloseHandlers are the handlers of [LeaveOnClose]. Who joins and who closes lock the same row: whichever comes second
-// sees the first, in whatever order and transactions the events of thread and account come.
+// LeaveOnCloseHandlers returns the handlers of [LeaveOnClose]. Joining and closing lock the same row, so whichever is
+// projected second sees the first, in whatever order the events of thread and account arrive.
 func LeaveOnCloseHandlers(store MembershipStore, outbox process.Outbox, decodeThread DecodeThread, decodeAccount DecodeAccount) []projection.Handler {
 	return []projection.Handler{
 		closings{NewAccountRows(nil, decodeAccount), store, outbox},
@@ -64,7 +64,7 @@ type closings struct {
 	outbox process.Outbox
 }
 
-// Load implements [projection.Handler]. Nothing is needed before it is known what has happened.
+// Load implements [projection.Handler]. Nothing is read before the events are known.
 func (h closings) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
 	return &closingFold{handler: h, tx: tx, closed: map[AccountRow]usecase.Envelope{}}, nil
 }
@@ -117,7 +117,7 @@ type joinings struct {
 	outbox process.Outbox
 }
 
-// Load implements [projection.Handler]. Nothing is needed before it is known what has happened.
+// Load implements [projection.Handler]. Nothing is read before the events are known.
 func (h joinings) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
 	return &joiningFold{
 		handler: h, tx: tx, joined: map[Membership]usecase.Envelope{}, left: map[Membership]bool{}, ended: map[usecase.Key]bool{},

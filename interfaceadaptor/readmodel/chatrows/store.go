@@ -1,5 +1,5 @@
-// Package chatrows keeps the rows of threads in the read model's tables, for the projection (usecase/chat). queryreader
-// reads the same tables; how rows and columns belong together is said once, in tables.go.
+// Package chatrows stores the rows of threads and accounts in the read model's tables, for the projection
+// (usecase/chat). queryreader reads the same tables; tables.go maps rows to columns.
 package chatrows
 
 import (
@@ -16,10 +16,10 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Projection is the name of the projection that keeps the read model.
+// Projection is the name of the read model's projection.
 const Projection = "read-model"
 
-// Handlers are all that the read model has a handler for.
+// Handlers returns all handlers of the read model.
 func Handlers() []projection.Handler {
 	return []projection.Handler{
 		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
@@ -27,7 +27,7 @@ func Handlers() []projection.Handler {
 	}
 }
 
-// Store is the [chat.RowStore] of transactions of a [projectionstore.Store].
+// Store implements [chat.RowStore] in transactions of a [projectionstore.Store].
 type Store struct{}
 
 // Load implements [chat.RowStore].
@@ -45,7 +45,7 @@ func (Store) Load(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
 	return load(ctx, in, Messages, rows.Messages)
 }
 
-// AccountStore is the [chat.AccountStore] of transactions of a [projectionstore.Store].
+// AccountStore implements [chat.AccountStore] in transactions of a [projectionstore.Store].
 type AccountStore struct{}
 
 // Load implements [chat.AccountStore].
