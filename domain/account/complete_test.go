@@ -10,7 +10,8 @@ import (
 
 const pkg = "example.com/threads/domain/account"
 
-// Whatever is added to the domain, and forgotten somewhere, is named here: every command in every state, and what follows.
+// Whatever is added to the domain, and forgotten somewhere, is named here: every command in every state, and what
+// follows.
 func TestNothingIsForgotten(t *testing.T) {
 	commands := []account.Command{account.Register{Name: ada}, account.Rename{Name: countess}, account.Rename{Name: ada}, account.Close{}}
 	var wanted, events, codes, listed []string

@@ -26,7 +26,8 @@ const (
 
 // mysqlSession holds the session variables of every connection. The DSN overrides them.
 var mysqlSession = map[string]string{
-	"sql_mode":                 "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'", // data that does not fit is an error, not cut
+	// data that does not fit is an error, not cut
+	"sql_mode":                 "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 	"time_zone":                "'+00:00'",
 	"innodb_lock_wait_timeout": "10", // seconds; no caller waits as long as the server's default, 50
 }

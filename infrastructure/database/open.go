@@ -39,8 +39,8 @@ type Settings struct {
 //
 //   - the driver's DSN of a MySQL or MariaDB database, such as user:password@tcp(127.0.0.1:3306)/threads,
 //   - the path of a SQLite file, such as sqlite:data/readmodel.db: all behind the colon, with any character in it, or
-//   - its URI with parameters of the driver, such as file:data/readmodel.db?_pragma=busy_timeout(77): there %, ? and # of
-//     the path are to be written %25, %3F and %23.
+//   - its URI with parameters of the driver, such as file:data/readmodel.db?_pragma=busy_timeout(77): there %, ? and #
+//     of the path are to be written %25, %3F and %23.
 //
 // A missing SQLite file is created; its folder must exist.
 //

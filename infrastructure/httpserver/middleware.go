@@ -53,8 +53,8 @@ func Wrap(log *slog.Logger, next http.Handler) http.Handler {
 	})
 }
 
-// guard keeps browsers from guessing what an answer is, from storing it, from loading anything for it and from embedding it.
-// Pages that need more say so.
+// guard keeps browsers from guessing what an answer is, from storing it, from loading anything for it and from
+// embedding it. Pages that need more say so.
 func guard(header http.Header) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")

@@ -9,8 +9,8 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// The request bodies. All fields are required. Their types know how to read themselves (fields.go). Here requests become
-// commands, and get the ids of what they bring into being.
+// The request bodies. All fields are required. Their types know how to read themselves (fields.go). Here requests
+// become commands, and get the ids of what they bring into being.
 
 // newID makes the id of something that a command brings into being.
 func newID[T any]() ident.Of[T] {

@@ -188,8 +188,9 @@ func (f *joiningFold) Save(ctx context.Context) error {
 	return f.handler.outbox.Add(ctx, f.tx, leaving)
 }
 
-// withdrawal has the member leave, which was found necessary by an event: that of the account or that of the thread, whichever
-// comes second. The cause is the event that closed the account, or else the one that added it to the thread afterwards.
+// withdrawal has the member leave, which was found necessary by an event: that of the account or that of the thread,
+// whichever comes second. The cause is the event that closed the account, or else the one that added it to the thread
+// afterwards.
 func withdrawal(m Membership, foundBy string, because Closing) process.Command {
 	return process.Command{
 		Target: ThreadKey(m.Tenant, m.Thread), Name: thread.CommandName(thread.Withdraw{}), EventID: foundBy,
@@ -197,7 +198,8 @@ func withdrawal(m Membership, foundBy string, because Closing) process.Command {
 	}
 }
 
-// SendWithdrawals sends the commands of [LeaveOnClose] to threads. Who is no member, or whose thread is deleted, has left.
+// SendWithdrawals sends the commands of [LeaveOnClose] to threads. Who is no member, or whose thread is deleted, has
+// left.
 func SendWithdrawals(threads *ThreadCommands) process.Send {
 	return func(ctx context.Context, caller usecase.Caller, idempotencyKey string, c process.Command) error {
 		user, err := ident.Parse[ident.UserAccount](c.Executor)
