@@ -40,6 +40,9 @@ migrate: $(DEVSERVICES) ## DynamoDB tables and SQL schema, where the environment
 generate: ## writes generated code anew
 	go generate ./...
 
+new-aggregate: ## writes a small working aggregate to start from: make new-aggregate NAME=order
+	@go -C tools/dev run ./scaffold -root ../.. $(NAME)
+
 check: check-format check-lint check-modules check-generated check-layers ## formatting, vet, lint, generated code up to date, layer rules
 
 GO_FILES := git ls-files --cached --others --exclude-standard '*.go'
@@ -87,5 +90,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test dev-up dev-down up down compose-check migrate generate fuzz bench help \
+.PHONY: FORCE run test dev-up dev-down up down compose-check migrate generate new-aggregate fuzz bench help \
 	check check-format check-lint check-modules check-generated check-layers

@@ -19,7 +19,8 @@ import (
 
 const about = `
 Follows the event store - the stream of the journal table, or the table of events as a queue - and brings its events into
-the read model. It waits for what is not there yet, and says so in its log. Run one of it: more do no harm and no good.
+the read model. It waits for what is not there yet, and says so in its log. Of several on one server one works, and the others stand by:
+one of them goes on at once when it ends, and within five seconds when it dies or stands still.
 SIGINT and SIGTERM end it once the batches in hand are stored; killed at any point, it goes on where it was.
 
 GET /health/alive   200 while the program runs
@@ -27,7 +28,9 @@ GET /health/ready   200 while it keeps up its work; 503 while database or event 
                     until the read model has caught up once since its tables were made, and while there are events of an
                     aggregate type that it does not know; reason says which. behind_seconds and behind_records say how far
                     the read model is behind the journal, behind_at_least that it may be more, parked_aggregates how many
-                    wait for an event that can't be projected, repair_due that the rows are being compared with the journal
+                    wait for an event that can't be projected, repair_due that the rows are being compared with the journal, active
+                    whether it works or stands by, rebuild how far the rows are that are being made anew. It is unready, too,
+                    while rows were made by another version of the program or are ahead of the journal: see REBUILD
 GET /metrics        the same and more, for Prometheus
 `
 
@@ -46,6 +49,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.updater = updater.ReadSettings(r)
 	s.updater.Measurements = measurements.ReadSettings(r)
 	s.updater.Source.Streams = eventstore.ReadStreams(r)
+	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
@@ -71,12 +75,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	return err
 }
 
-// spareConns are connections to the read model beside one for each shard: for repairs, retries and health.
-const spareConns = 8
+// spareConns are connections to the read model beside one for each shard: for repairs, retries, rebuilds and health.
+const spareConns = 16
 
 func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases, error) {
 	db, err := database.Open(ctx, s.databaseURL, database.Settings{
-		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Logger: log,
+		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Silence: updater.Silence, Logger: log,
 	})
 	if err != nil {
 		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"text/template"
 	"time"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/updater"
 	adaptor "example.com/threads/interfaceadaptor/access"
+	"example.com/threads/interfaceadaptor/stream"
 )
 
 // banner is what a newcomer sees. The lines of curl work as they are printed; with AUTH=oidc once there is a token.
@@ -52,7 +55,7 @@ const (
 )
 
 // tellProgress shows how the read model catches up with the events at the start, where that takes a while: when its
-// file has been deleted, it is made again from the first event.
+// file has been deleted, it is made again from the first event. Rebuilds show whenever there is one.
 func (y *system) tellProgress(ctx context.Context, stdout io.Writer) error {
 	timer := time.NewTimer(worthProgress)
 	defer timer.Stop()
@@ -75,7 +78,35 @@ func (y *system) tellProgress(ctx context.Context, stdout io.Writer) error {
 			if told {
 				_, _ = fmt.Fprintln(stdout, "The read model is up to date.")
 			}
-			return nil
+			return y.tellRebuilds(ctx, stdout)
 		}
 	}
+}
+
+const barWidth = 30
+
+// tellRebuilds shows how far rebuilds are.
+func (y *system) tellRebuilds(ctx context.Context, stdout io.Writer) error {
+	told := false
+	for stream.Pause(ctx, progressEvery) {
+		rebuild := y.updater.Rebuilding(ctx)
+		switch {
+		case rebuild != nil:
+			_, _ = fmt.Fprintln(stdout, progressBar(*rebuild))
+		case told:
+			_, _ = fmt.Fprintln(stdout, "The read model has been made anew.")
+		}
+		told = rebuild != nil
+	}
+	return nil
+}
+
+func progressBar(rebuild updater.Rebuilding) string {
+	done := 1.0
+	if rebuild.EventsTotal > 0 {
+		done = float64(rebuild.Events) / float64(rebuild.EventsTotal)
+	}
+	filled := int(done * barWidth)
+	return fmt.Sprintf("The read model is being made anew [%s%s] %3.0f %%, %d of %d events, %.0f s left (%s)", strings.Repeat("#", filled),
+		strings.Repeat(".", barWidth-filled), 100*done, rebuild.Events, rebuild.EventsTotal, rebuild.SecondsLeft, rebuild.Phase)
 }

@@ -34,7 +34,7 @@ type settings struct {
 
 // readSettings reads them.
 func readSettings(r *config.Reader) settings {
-	return settings{
+	s := settings{
 		folder:       r.String("DATA_DIR", "data", "folder of the files events.db and readmodel.db"),
 		write:        writeapi.ReadSettings(r),
 		snapshotKeep: eventstore.ReadSnapshotKeep(r),
@@ -43,6 +43,8 @@ func readSettings(r *config.Reader) settings {
 		access:       access.ReadSettings(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 	}
+	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)
+	return s
 }
 
 func (s settings) eventStore() eventstore.Settings {

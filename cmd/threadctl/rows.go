@@ -27,7 +27,7 @@ func (o *operator) rows() *cli.Command {
 		Commands: []*cli.Command{{
 			Name: "verify", Usage: "tells how rows differ from what the journal says", ArgsUsage: "[AID]", Description: aboutVerify,
 			Flags: []cli.Flag{tenantFlag, repair, jsonFlag}, Action: o.verify,
-		}},
+		}, o.rebuildCommand()},
 	}
 }
 

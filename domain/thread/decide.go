@@ -2,6 +2,19 @@ package thread
 
 import "fmt"
 
+// Command is what somebody wants to happen to a thread. The set is closed: lifecycle.go, membership.go and posting.go
+// have all of them. Identifiers of what a command brings into being come in with it, so that deciding stays pure.
+//
+//sumtype:decl
+type Command interface {
+	// name is what [CommandName] tells.
+	name() string
+}
+
+// CommandName is the name by which a repeat of the command is recognised. It never changes, whatever becomes of the
+// type.
+func CommandName(c Command) string { return c.name() }
+
 // Decide returns the events that result from command on t, or the rejection ([Rejections]). A command that would change
 // nothing is rejected, so an accepted command always has events.
 //

@@ -1,5 +1,41 @@
 package thread
 
+// Create wants a new thread with its executor as first Admin.
+type Create struct {
+	Executor UserID
+	Member   MemberID // the membership of the executor
+	Name     Name
+}
+
+// Rename wants another name for the thread.
+type Rename struct {
+	Executor UserID
+	Name     Name
+}
+
+// Delete wants the thread gone.
+type Delete struct{ Executor UserID }
+
+func (Create) name() string { return "thread.Create" }
+func (Rename) name() string { return "thread.Rename" }
+func (Delete) name() string { return "thread.Delete" }
+
+// Created begins a thread.
+type Created struct {
+	Name    Name
+	Members []Member // the creator, as Admin
+}
+
+// Renamed gives the thread another name.
+type Renamed struct{ Name Name }
+
+// Deleted ends the thread.
+type Deleted struct{}
+
+func (Created) isEvent() {}
+func (Renamed) isEvent() {}
+func (Deleted) isEvent() {}
+
 func (t Thread) create(c Create) (Event, error) {
 	if t.created {
 		return nil, ErrThreadExists

@@ -33,6 +33,56 @@ func ParseRole(text string) (Role, error) {
 
 func (r Role) String() string { return r.name }
 
+// AddMember wants a user account let in.
+type AddMember struct {
+	Executor UserID
+	Member   MemberID
+	User     UserID
+	Role     Role
+}
+
+// RemoveMember wants a user account put out, or to leave where executor and user are one.
+type RemoveMember struct {
+	Executor UserID
+	User     UserID
+}
+
+// Withdraw has the executor leave in any case, because the user account is no more: see [Thread.withdraw]. No person
+// asks for it.
+type Withdraw struct{ Executor UserID }
+
+// ChangeMemberRole wants another role for a member.
+type ChangeMemberRole struct {
+	Executor UserID
+	User     UserID
+	Role     Role
+}
+
+func (AddMember) name() string        { return "thread.AddMember" }
+func (RemoveMember) name() string     { return "thread.RemoveMember" }
+func (Withdraw) name() string         { return "thread.Withdraw" }
+func (ChangeMemberRole) name() string { return "thread.ChangeMemberRole" }
+
+// MemberAdded lets a user account in.
+type MemberAdded struct{ Member Member }
+
+// MemberRemoved tells that a member left or was put out.
+type MemberRemoved struct {
+	Member MemberID
+	User   UserID
+}
+
+// MemberRoleChanged gives a member another role.
+type MemberRoleChanged struct {
+	Member MemberID
+	User   UserID
+	Role   Role
+}
+
+func (MemberAdded) isEvent()       {}
+func (MemberRemoved) isEvent()     {}
+func (MemberRoleChanged) isEvent() {}
+
 func (t Thread) addMember(c AddMember) (Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil {
 		return nil, err

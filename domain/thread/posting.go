@@ -5,6 +5,50 @@ import (
 	"encoding/binary"
 )
 
+// PostMessage wants to say something.
+type PostMessage struct {
+	Executor UserID
+	Message  MessageID
+	Text     Text
+}
+
+// EditMessage wants another text for what the executor said.
+type EditMessage struct {
+	Executor UserID
+	Message  MessageID
+	Text     Text
+}
+
+// DeleteMessage wants a message gone.
+type DeleteMessage struct {
+	Executor UserID
+	Message  MessageID
+}
+
+func (PostMessage) name() string   { return "thread.PostMessage" }
+func (EditMessage) name() string   { return "thread.EditMessage" }
+func (DeleteMessage) name() string { return "thread.DeleteMessage" }
+
+// MessagePosted adds a message at the end of the thread.
+type MessagePosted struct{ Message Message }
+
+// MessageEdited gives a message another text.
+type MessageEdited struct{ Message Message }
+
+// MessageDeleted takes a message away.
+type MessageDeleted struct{ Message MessageID }
+
+func (MessagePosted) isEvent()  {}
+func (MessageEdited) isEvent()  {}
+func (MessageDeleted) isEvent() {}
+
+// Message is what somebody said in a thread.
+type Message struct {
+	ID     MessageID
+	Sender UserID
+	Text   Text
+}
+
 // posting is what decisions need of a message.
 type posting struct {
 	sender UserID

@@ -2,6 +2,9 @@ package thread
 
 import (
 	"fmt"
+	"slices"
+
+	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/domain/ident"
 )
@@ -29,6 +32,12 @@ func (t Thread) Name() Name { return t.name }
 
 // Size returns the number of members and messages, to which the size of the state is proportional.
 func (t Thread) Size() int { return t.members.size + t.messages.size }
+
+// Event is something that has happened to a thread. The set is closed: lifecycle.go, membership.go and posting.go have
+// all of them. When, by whom and in which order it happened is told by the envelope around it, not by the event.
+//
+//sumtype:decl
+type Event interface{ isEvent() }
 
 // Apply returns the state after event; t is not changed. Apply checks nothing and never fails. Its cost does not grow
 // with the thread.
@@ -67,6 +76,50 @@ func (t Thread) Apply(event Event) Thread {
 func (t Thread) Replay(events ...Event) Thread {
 	for _, event := range events {
 		t = t.Apply(event)
+	}
+	return t
+}
+
+// Memento is the state of a thread that exists, laid open for those who store it as a snapshot. [Thread.Memento] and
+// [Memento.Thread] are inverse: what decisions need survives the way there and back.
+type Memento struct {
+	Deleted  bool
+	Name     Name
+	Members  []Member        // by user account
+	Messages []MessageDigest // by id, which is by time of posting
+}
+
+// MessageDigest is what the state keeps of a message.
+type MessageDigest struct {
+	ID     MessageID
+	Sender UserID
+	Text   TextDigest
+}
+
+// Memento lays the state open. Its cost grows with the thread: it is not for the path of a command.
+func (t Thread) Memento() Memento {
+	m := Memento{Deleted: t.deleted, Name: t.name}
+	m.Members = slices.Grow(m.Members, t.members.size)
+	m.Messages = slices.Grow(m.Messages, t.messages.size)
+	t.members.all(func(_ ulid.ULID, member Member) {
+		m.Members = append(m.Members, member)
+	})
+	t.messages.all(func(id ulid.ULID, p posting) {
+		m.Messages = append(m.Messages, MessageDigest{ID: ident.FromULID[Message](id), Sender: p.sender, Text: p.text})
+	})
+	slices.SortFunc(m.Members, func(a, b Member) int { return a.User.Compare(b.User) })
+	slices.SortFunc(m.Messages, func(a, b MessageDigest) int { return a.ID.Compare(b.ID) })
+	return m
+}
+
+// Thread is the state that m was taken from.
+func (m Memento) Thread() Thread {
+	t := Thread{created: true, deleted: m.Deleted, name: m.Name}
+	for _, member := range m.Members {
+		t = t.withMember(member)
+	}
+	for _, message := range m.Messages {
+		t.messages = t.messages.with(message.ID.ULID(), posting{sender: message.Sender, text: message.Text})
 	}
 	return t
 }

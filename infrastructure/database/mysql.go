@@ -51,6 +51,9 @@ func openMySQL(dsn string, settings Settings) (*pool, error) {
 	config.WriteTimeout = orElse(config.WriteTimeout, mysqlIOTimeout)
 	config.Logger = driverLog{settings.Logger}
 	session := maps.Clone(mysqlSession)
+	if settings.Silence > 0 {
+		session["wait_timeout"] = fmt.Sprint(int(settings.Silence / time.Second))
+	}
 	maps.Copy(session, config.Params)
 	config.Params = session
 

@@ -31,6 +31,10 @@ type Settings struct {
 	// commits without waiting for the disk: a power failure may lose the last transactions as a whole; a crash of the
 	// process loses none.
 	Rebuildable bool
+	// Silence, where it is not 0, is after how long, in whole seconds, a server ends a connection that says nothing,
+	// with its transaction and its locks: so a process that is paused holds nobody up for longer. A connection that is
+	// not in use is closed in time. A SQLite file does not know of it.
+	Silence time.Duration
 	// Logger receives the driver's messages about connections; nil discards them.
 	Logger *slog.Logger
 }
@@ -57,7 +61,7 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
-	db.SetConnMaxIdleTime(idleTime)
+	db.SetConnMaxIdleTime(idleTimeOf(settings))
 	db.SetConnMaxLifetime(lifetime)
 
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
@@ -67,6 +71,13 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 		return nil, opened.explain(err)
 	}
 	return db, nil
+}
+
+func idleTimeOf(settings Settings) time.Duration {
+	if settings.Silence > 0 {
+		return settings.Silence / 2
+	}
+	return idleTime
 }
 
 // DriverOf returns the driver for url, [MySQL] or [SQLite]. It does not connect. A malformed url fails with the same

@@ -1,6 +1,7 @@
 package graphql_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,8 +69,11 @@ Account.closed(): Boolean!
 Account.version(): Int!
 Account.createdAt(): Time!
 Account.updatedAt(): Time!`), "\n")
-	if got := strings.Join(signatures, "\n"); got != strings.Join(want, "\n") {
-		t.Errorf("got\n%s", got)
+	// What is added breaks nobody.
+	for _, promised := range want {
+		if !slices.Contains(signatures, promised) {
+			t.Errorf("there is no %s in\n%s", promised, strings.Join(signatures, "\n"))
+		}
 	}
 
 	for name, definition := range schema.Types {

@@ -36,8 +36,9 @@ type closeAccount struct{ Executor }
 
 func (b closeAccount) asked() command.Request[account.Command] { return b.onAccount(account.Close{}) }
 
-func onAccounts(accounts Accounts) []operation {
-	return []operation{
+// Accounts are accounts and what can be asked of them.
+func Accounts(accounts Service[account.Command]) Aggregate {
+	return Aggregate{"accounts", "Commands of user accounts on the account that gives them a name.", []operation{
 		{
 			path: "/accounts/register", status: http.StatusCreated, summary: "Register an account",
 			description: "Gives the executor's user account a name. Threads take user accounts without one, too.",
@@ -57,5 +58,5 @@ func onAccounts(accounts Accounts) []operation {
 			perform:     handle[closeAccount](accounts, accountAnswerOf),
 			rejections:  []error{account.ErrAccountNotFound, account.ErrAccountClosed},
 		},
-	}
+	}}
 }

@@ -40,7 +40,7 @@ func newSystem(t *testing.T) system {
 			t.Error(err)
 		}
 	})
-	return system{handlerOf(rest.Services{Threads: onThreads, Accounts: onAccounts}, io.Discard), gateway}
+	return system{handlerOf([]rest.Aggregate{rest.Threads(onThreads), rest.Accounts(onAccounts)}, io.Discard), gateway}
 }
 
 // do has a command done and checks what every success carries.

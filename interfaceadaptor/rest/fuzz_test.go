@@ -47,7 +47,7 @@ func FuzzEveryBody(f *testing.F) {
 	} {
 		f.Add(i, body)
 	}
-	handler := handlerOf(rest.Services{Threads: compliant{}}, io.Discard)
+	handler := handlerOf([]rest.Aggregate{rest.Threads(compliant{})}, io.Discard)
 	f.Fuzz(func(t *testing.T, path int, body string) {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, fuzzedPaths[uint(path)%uint(len(fuzzedPaths))], strings.NewReader(body))
 		request.Header.Set("Content-Type", "application/json")
@@ -58,7 +58,7 @@ func FuzzEveryBody(f *testing.F) {
 func FuzzHeaders(f *testing.F) {
 	f.Add("acme", "key", `"7"`, "id", "conversation", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "application/json", "Bearer x")
 	f.Add("", "", "", "", "", "", "application/json; charset=utf-8", "")
-	handler := handlerOf(rest.Services{Threads: compliant{}}, io.Discard)
+	handler := handlerOf([]rest.Aggregate{rest.Threads(compliant{})}, io.Discard)
 	f.Fuzz(func(t *testing.T, tenant, key, match, id, correlation, trace, media, authorization string) {
 		body := strings.NewReader(`{"executor_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV","name":"tea"}`)
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/threads/create", body)

@@ -35,7 +35,7 @@ type api struct {
 
 // NewHandler returns the HTTP API. Every request must come with a usable X-Request-Id, and answers are to be kept by
 // nobody unless they say so; infrastructure/httpserver sees to both.
-func NewHandler(services Services, settings Settings) http.Handler {
+func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
 	a := &api{settings: settings, headers: requestHeaders()}
 	router := chi.NewRouter()
 	router.Use(settings.Around, middleware.GetHead)
@@ -51,7 +51,7 @@ func NewHandler(services Services, settings Settings) http.Handler {
 	router.NotFound(unrouted)
 	router.MethodNotAllowed(unrouted)
 
-	table := operations(services)
+	table := operations(aggregates)
 	for _, op := range table {
 		router.Post(op.path, a.serve(op))
 	}
@@ -59,7 +59,7 @@ func NewHandler(services Services, settings Settings) http.Handler {
 	router.Method(http.MethodGet, "/health/ready", settings.Ready)
 	router.Method(http.MethodGet, "/metrics", settings.Metrics)
 	router.Get("/", home(settings.Source, settings.Gate.IsOpen()))
-	doc := document(settings.Source, table, a.headers)
+	doc := document(settings.Source, aggregates, a.headers)
 	if settings.Gate.IsOpen() {
 		doc.Info.Description = "**" + access.OpenWarning + "** " + doc.Info.Description
 	} else {

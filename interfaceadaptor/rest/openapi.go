@@ -22,7 +22,7 @@ const (
 
 // document describes the API in OpenAPI 3.1, from what serves it: the operations' table, the types of their bodies and
 // answers, the headers' table and the errors' table.
-func document(service string, table []operation, headers []requestHeader) *huma.OpenAPI {
+func document(service string, aggregates []Aggregate, headers []requestHeader) *huma.OpenAPI {
 	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -38,15 +38,14 @@ func document(service string, table []operation, headers []requestHeader) *huma.
 		Servers:    []*huma.Server{{URL: "/", Description: "The program that this document came from."}},
 		Security:   []map[string][]string{}, // nobody is asked who they are
 		Components: &huma.Components{Schemas: schemas},
-		Tags: []*huma.Tag{
-			{Name: "threads", Description: "Commands on threads, their members and their messages."},
-			{Name: "accounts", Description: "Commands of user accounts on the account that gives them a name."},
-			{Name: "operation", Description: "For those who run the service."},
-		},
 	}
-	for _, op := range table {
-		doc.AddOperation(describe(schemas, op, headers))
+	for _, aggregate := range aggregates {
+		doc.Tags = append(doc.Tags, &huma.Tag{Name: aggregate.name, Description: aggregate.about})
+		for _, op := range aggregate.operations {
+			doc.AddOperation(describe(schemas, op, headers))
+		}
 	}
+	doc.Tags = append(doc.Tags, &huma.Tag{Name: "operation", Description: "For those who run the service."})
 	for _, page := range pages(schemas) {
 		doc.AddOperation(page)
 	}

@@ -37,7 +37,7 @@ var contract = map[string]struct{ body, answer string }{
 }
 
 // nobodies do nothing.
-var nobodies = Services{Threads: nobody[thread.Command]{}, Accounts: nobody[account.Command]{}}
+var nobodies = []Aggregate{Threads(nobody[thread.Command]{}), Accounts(nobody[account.Command]{})}
 
 type nobody[C any] struct{}
 
@@ -63,7 +63,7 @@ func (n tree) at(path ...string) tree {
 func served(t *testing.T) tree {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	serveJSON(document("write-api", operations(nobodies), requestHeaders()))(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
+	serveJSON(document("write-api", nobodies, requestHeaders()))(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
 	var doc tree
 	if err := json.Unmarshal(recorder.Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestTheDocumentIsWhole(t *testing.T) {
 // TestExamplesAreTaken makes each operation's body from the examples of its fields and decodes it, as it is and as its
 // schema sees it.
 func TestExamplesAreTaken(t *testing.T) {
-	doc := document("write-api", operations(nobodies), requestHeaders())
+	doc := document("write-api", nobodies, requestHeaders())
 	schemas := doc.Components.Schemas
 	for _, op := range operations(nobodies) {
 		schema := schemas.Schema(op.perform.body, false, "")

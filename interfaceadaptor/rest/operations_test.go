@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,7 @@ func asked(t *testing.T, see func(op operation, r request)) {
 		"executor_id": id, "thread_id": id, "user_account_id": id, "message_id": id, "name": `" tea "`, "text": `"hello"`, "role": `"Admin"`,
 	}
 	var last request
-	for _, op := range operations(Services{taker[thread.Command]{last: &last}, taker[account.Command]{last: &last}}) {
+	for _, op := range operations([]Aggregate{Threads(taker[thread.Command]{last: &last}), Accounts(taker[account.Command]{last: &last})}) {
 		if !op.perform.versioned {
 			continue
 		}
@@ -139,4 +140,13 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 			t.Errorf("%s: %+v", op.path, r)
 		}
 	})
+}
+
+func sameJSON(t *testing.T, got, want string) bool {
+	t.Helper()
+	var values [2]any
+	if err := errors.Join(json.Unmarshal([]byte(got), &values[0]), json.Unmarshal([]byte(want), &values[1])); err != nil {
+		t.Fatal(err)
+	}
+	return reflect.DeepEqual(values[0], values[1])
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
@@ -20,20 +19,11 @@ type Commands[C any] interface {
 	Handle(ctx context.Context, request command.Request[C]) (command.Result, error)
 }
 
-// Threads is what the operations on threads are for.
-type Threads interface {
-	Commands[thread.Command]
-	// Snapshot stores a snapshot of the thread's latest state and returns its version.
+// Service is all that can be asked of one type of aggregate.
+type Service[C any] interface {
+	Commands[C]
+	// Snapshot stores a snapshot of the aggregate's latest state and returns its version.
 	Snapshot(ctx context.Context, caller usecase.Caller, id string) (uint64, error)
-}
-
-// Accounts is what the operations on accounts are for.
-type Accounts = Commands[account.Command]
-
-// Services are what the operations are for.
-type Services struct {
-	Threads  Threads
-	Accounts Accounts
 }
 
 // commanding is a request body that stands for a command.
@@ -100,7 +90,7 @@ func tokenOf(r command.Result) string {
 }
 
 // snapshot has a snapshot stored.
-func snapshot(service Threads) performer {
+func snapshot[C any](service Service[C]) performer {
 	shape := shapeOf[takeSnapshot]()
 	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
 		body, _, caller, err := read(shape, c, raw)

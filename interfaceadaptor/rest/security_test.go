@@ -16,7 +16,7 @@ import (
 func describedBehind(t *testing.T, gate *access.Gate) tree {
 	t.Helper()
 	nothing := http.NotFoundHandler()
-	handler := NewHandler(Services{}, Settings{
+	handler := NewHandler(nobodies, Settings{
 		Source: "write-api", Log: slog.New(slog.DiscardHandler), Gate: gate, Alive: nothing, Ready: nothing, Metrics: nothing,
 		Around: func(next http.Handler) http.Handler { return next },
 	})

@@ -35,8 +35,8 @@ type fields map[string]any
 type headers map[string]string
 
 // failing are services that inject a fault.
-func failing(err error) rest.Services {
-	return rest.Services{Threads: fails[thread.Command]{err}, Accounts: fails[account.Command]{err}}
+func failing(err error) []rest.Aggregate {
+	return []rest.Aggregate{rest.Threads(fails[thread.Command]{err}), rest.Accounts(fails[account.Command]{err})}
 }
 
 type fails[C any] struct{ err error }
@@ -50,9 +50,9 @@ func (f fails[C]) Snapshot(context.Context, usecase.Caller, string) (uint64, err
 }
 
 // handlerOf is the handler as programs serve it. It logs to log.
-func handlerOf(services rest.Services, log io.Writer) http.Handler {
+func handlerOf(aggregates []rest.Aggregate, log io.Writer) http.Handler {
 	logger := slog.New(slog.NewJSONHandler(log, nil))
-	return httpserver.Wrap(logger, rest.NewHandler(services, rest.Settings{
+	return httpserver.Wrap(logger, rest.NewHandler(aggregates, rest.Settings{
 		Source:  "write-api",
 		Log:     logger,
 		Timeout: 10 * time.Second,

@@ -14,6 +14,7 @@ type Dialect struct{ rules }
 
 type rules interface {
 	forUpdate() string
+	forShare() string
 	onConflict(key, others []string) string
 	writing() *sql.TxOptions
 	classify(err error) Class
@@ -33,6 +34,9 @@ func Of(db *sqlx.DB) (Dialect, error) {
 
 // ForUpdate returns the end of a SELECT, with a leading space, that locks the selected rows until the transaction ends.
 func (d Dialect) ForUpdate() string { return d.forUpdate() }
+
+// ForShare returns the same for a lock that other transactions may share, but not with ForUpdate.
+func (d Dialect) ForShare() string { return d.forShare() }
 
 // Writing returns the options of a writing transaction: each statement sees what was committed before it, and locks
 // apply to existing rows only.

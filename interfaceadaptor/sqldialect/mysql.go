@@ -12,6 +12,9 @@ type mysqlRules struct{}
 
 func (mysqlRules) forUpdate() string { return " FOR UPDATE" }
 
+// forShare is the form that MySQL 8.4 and MariaDB 10.11 share.
+func (mysqlRules) forShare() string { return " LOCK IN SHARE MODE" }
+
 // onConflict uses VALUES(column), which both MySQL 8.4 and MariaDB 10.11 support.
 func (mysqlRules) onConflict(_, others []string) string {
 	assignments := make([]string, len(others))

@@ -14,6 +14,8 @@ type sqliteRules struct{}
 // forUpdate returns nothing: a writing transaction locks the whole file when it begins (_txlock=immediate).
 func (sqliteRules) forUpdate() string { return "" }
 
+func (sqliteRules) forShare() string { return "" }
+
 func (sqliteRules) onConflict(key, others []string) string {
 	assignments := make([]string, len(others))
 	for i, column := range others {

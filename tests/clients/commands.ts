@@ -55,6 +55,12 @@ const late = await api.POST('/threads/rename', { params, body: { ...thread, name
 assert.equal(late.response.status, 409);
 assert.equal(late.error?.code, 'thread_deleted');
 
+const registered = await done(api.POST('/accounts/register', { params, body: { executor_id: bob, name: 'Bob' } }));
+assert.equal(registered.account_id, bob);
+await done(api.POST('/accounts/rename', { params, body: { executor_id: bob, name: 'Robert' } }));
+const closed = await done(api.POST('/accounts/close', { params, body: { executor_id: bob } }));
+assert.equal(closed.version, registered.version + 2);
+
 const health: components['schemas']['HealthAnswer'] | undefined = (await api.GET('/health/ready')).data;
 assert.equal(health?.status, 'ready');
 

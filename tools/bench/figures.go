@@ -22,6 +22,7 @@ type figures struct {
 	VisibleSamples           int     `json:"visible_samples"`
 	CPUPerCommand            millis  `json:"cpu_per_command_ms"`
 	AppendsPerSecond         float64 `json:"appends_per_second"`
+	SmallestShare            float64 `json:"smallest_share_of_two_writers"` // of an even share: 1 is perfectly fair
 	RawTransactionsPerSecond float64 `json:"raw_transactions_per_second"`
 	SyncsPerSecond           float64 `json:"fsyncs_per_second"`
 	TimesYardstick           float64 `json:"times_yardstick"`
@@ -58,6 +59,7 @@ func (f figures) print(out io.Writer) {
 	row("the same, p99", "%.1f ms", f.VisibleP99)
 	row("processor time of the program for a command, its projection included", "%.3f ms", f.CPUPerCommand)
 	row(fmt.Sprintf("%d clients appending straight to the event store", f.Clients), "%.0f appends/s", f.AppendsPerSecond)
+	row("two writers with 4 posters each on one thread: the poster with the fewest got", "%.2f of an even share", f.SmallestShare)
 	row("yardstick: raw one-row SQLite transactions, as durable", "%.0f /s", f.RawTransactionsPerSecond)
 	row("appends of 4 KiB with an fsync on this disk", "%.0f /s", f.SyncsPerSecond)
 	row("commands per raw transaction", "%.1f", f.TimesYardstick)

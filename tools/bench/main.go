@@ -19,8 +19,8 @@ const usage = `Usage: bench [flags]
 
 Builds and starts the standalone program in a folder of its own, has clients post to threads over HTTP, and prints a table:
 commands a second, how long an answer takes, how long until GraphQL shows what was answered, the processor time of a
-command. Beside it, what the event store does by itself, and the yardstick: raw one-row SQLite transactions a second with
-the same durability, and the disk's fsyncs.
+command. Beside it, what the event store does by itself, how evenly two writers share one busy thread, and the yardstick:
+raw one-row SQLite transactions a second with the same durability, and the disk's fsyncs.
 
 Flags:
 `
@@ -89,6 +89,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	figures.CPUPerCommand = millisOf(system.cpu()) / millis(figures.posted)
 	progress("measuring the event store by itself, raw SQLite transactions and the disk")
 	if figures.AppendsPerSecond, err = appends(ctx, folder, s.clients, s.duration/3); err != nil {
+		return err
+	}
+	if figures.SmallestShare, err = shares(ctx, folder, 4, s.duration/3); err != nil {
 		return err
 	}
 	if figures.RawTransactionsPerSecond, err = yardstick(ctx, folder, s.duration/3); err != nil {

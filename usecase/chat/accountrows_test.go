@@ -6,14 +6,13 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/tests/sealed"
 	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
 )
 
 func TestWhatEventsDoToAnAccount(t *testing.T) {
 	tenant := keyOf(t).Tenant
-	at := func(seqNr uint64, event account.Event) projection.Event {
-		return projection.Event{Event: event, Envelope: usecase.Envelope{
+	at := func(seqNr uint64, event account.Event) usecase.Recorded[account.Event] {
+		return usecase.Recorded[account.Event]{Event: event, Envelope: usecase.Envelope{
 			AggregateType: account.AggregateType, AggregateID: alice.String(), SeqNr: seqNr, OccurredAt: later, Caller: usecase.Caller{Tenant: tenant},
 		}}
 	}
@@ -39,15 +38,15 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 		if c.exists {
 			row = before
 		}
-		if got, err := foldAccount(row, c.exists, at(8, c.event)); err != nil || got != c.want {
+		if got, err := nextAccount(row, c.exists, at(8, c.event)); err != nil || got != c.want {
 			t.Errorf("%T: %+v, %v, want %+v", c.event, got, err, c.want)
 		}
-		if _, err := foldAccount(row, !c.exists, at(8, c.event)); err == nil {
+		if _, err := nextAccount(row, !c.exists, at(8, c.event)); err == nil {
 			t.Errorf("%T where the account's existence is %v: no error", c.event, !c.exists)
 		}
 		closed := before
 		closed.Closed = true
-		if _, err := foldAccount(closed, true, at(8, c.event)); err == nil {
+		if _, err := nextAccount(closed, true, at(8, c.event)); err == nil {
 			t.Errorf("%T of a closed account: no error", c.event)
 		}
 	}

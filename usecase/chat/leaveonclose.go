@@ -21,6 +21,9 @@ import (
 // member of when it is closed, and those that it is added to later.
 const LeaveOnClose = "leave-on-close"
 
+// AccountRow names what is known of a user account.
+type AccountRow = RowKey[ident.UserAccount]
+
 // Membership is the membership of a user account in a thread, as [LeaveOnClose] stores it.
 type Membership struct {
 	Tenant usecase.Tenant
@@ -52,14 +55,14 @@ type MembershipStore interface {
 // projected second sees the first, in whatever order the events of thread and account arrive.
 func LeaveOnCloseHandlers(store MembershipStore, outbox process.Outbox, decodeThread DecodeThread, decodeAccount DecodeAccount) []projection.Handler {
 	return []projection.Handler{
-		closings{NewAccountRows(nil, decodeAccount), store, outbox},
+		closings{AccountRows(nil, decodeAccount), store, outbox},
 		joinings{NewThreadRows(nil, decodeThread), store, outbox},
 	}
 }
 
 // closings is the handler of accounts.
 type closings struct {
-	*AccountRows
+	projection.Handler
 	store  MembershipStore
 	outbox process.Outbox
 }
@@ -78,7 +81,7 @@ type closingFold struct {
 // Apply implements [projection.Fold].
 func (f *closingFold) Apply(recorded projection.Event) error {
 	if _, closes := recorded.Event.(account.Closed); closes {
-		f.closed[accountRowOf(recorded)] = recorded.Envelope
+		f.closed[AccountRow{recorded.Tenant, AccountID(recorded.Key())}] = recorded.Envelope
 	}
 	return nil
 }

@@ -66,7 +66,8 @@ func newBusy(t *testing.T, gateway eventstore.EventPersistenceGateway) *busy {
 	b := &busy{}
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{Logger: slog.New(slog.DiscardHandler)})
 	b.ThreadCommands = command.NewService(chat.Threads(), threads, command.Settings{
-		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Counters: &b.counters,
+		// Fairness is measured, not speed: a busy machine may take its time.
+		Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Counters: &b.counters,
 	})
 	t.Cleanup(func() {
 		b.Drain()
@@ -77,8 +78,12 @@ func newBusy(t *testing.T, gateway eventstore.EventPersistenceGateway) *busy {
 	return b
 }
 
-// measured is for how long the posters of a test post.
-const measured = 3 * time.Second
+// The posters of a test post for so long, and on until there are enough posts to compare shares.
+const (
+	measured = 2 * time.Second
+	enough   = 25 // posts for each poster, on average
+	longest  = time.Minute
+)
 
 // Who posts to a busy thread at one process gets on as well as who posts at another, and nobody is given up.
 func TestProcessesTakeTurns(t *testing.T) {
@@ -92,24 +97,29 @@ func TestProcessesTakeTurns(t *testing.T) {
 					}
 					id := createThread(t, services[0].ThreadCommands)
 					counts := make([]atomic.Int64, processes*posters)
-					until := time.Now().Add(measured)
+					var posts atomic.Int64
+					began := time.Now()
+					goesOn := func() bool {
+						took := time.Since(began)
+						return took < measured || posts.Load() < enough*int64(len(counts)) && took < longest
+					}
 					var group sync.WaitGroup
 					for poster := range counts {
 						group.Go(func() {
-							for time.Now().Before(until) {
+							for goesOn() {
 								if _, err := services[poster%processes].Handle(t.Context(), request(ada, id, say(ada, "hello"))); err != nil {
 									t.Errorf("poster %d: %v", poster, err)
 									return
 								}
 								counts[poster].Add(1)
+								posts.Add(1)
 							}
 						})
 					}
 					group.Wait()
-					var total int64
+					total := posts.Load()
 					var all []int64
 					for i := range counts {
-						total += counts[i].Load()
 						all = append(all, counts[i].Load())
 					}
 					t.Logf("%v", all)
@@ -145,7 +155,7 @@ func TestASingleCommandGetsThrough(t *testing.T) {
 			rename := thread.Rename{Executor: ada, Name: writing.RecordedName(fmt.Sprint("name ", i))}
 			began := time.Now()
 			accepted(t, quiet.ThreadCommands, request(ada, id, rename))
-			if took := time.Since(began); took > 2*time.Second {
+			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("rename %d took %s", i, took)
 			}
 		}

@@ -13,6 +13,10 @@ import (
 type Drift struct {
 	Wrong   int // aggregates whose rows are different, as far as has been looked; at most maxDrift are counted
 	Checked int // looks at an aggregate
+	// Ahead are those of them whose rows have events that the journal does not have: it was restored to an earlier
+	// moment, or has lost some. First is one of them.
+	Ahead int
+	First usecase.Key
 }
 
 const (
@@ -27,13 +31,18 @@ type drift struct {
 	mu      sync.Mutex
 	wrong   map[usecase.Key]bool
 	checked int
+	ahead   map[usecase.Key]bool
 }
 
 // Drift is what [Projector.Watch] has found out so far.
 func (p *Projector) Drift() Drift {
 	p.drift.mu.Lock()
 	defer p.drift.mu.Unlock()
-	return Drift{Wrong: len(p.drift.wrong), Checked: p.drift.checked}
+	found := Drift{Wrong: len(p.drift.wrong), Checked: p.drift.checked, Ahead: len(p.drift.ahead)}
+	for found.First = range p.drift.ahead {
+		break
+	}
+	return found
 }
 
 // Watch verifies one aggregate after the other, again and again, so many a second, until ctx ends: so that rows that
@@ -83,6 +92,31 @@ func (p *Projector) lookAt(ctx context.Context, key usecase.Key) error {
 	return nil
 }
 
+// noteAhead remembers that the rows of an aggregate are ahead of the journal, and tells of the first.
+func (p *Projector) noteAhead(key usecase.Key, rows uint64) {
+	p.drift.mu.Lock()
+	first := len(p.drift.ahead) == 0
+	if first {
+		p.drift.ahead = make(map[usecase.Key]bool)
+	}
+	if len(p.drift.ahead) < maxDrift {
+		p.drift.ahead[key] = true
+	}
+	p.drift.mu.Unlock()
+	p.drift.note(key, true)
+	if first {
+		p.logger.Error("the rows are ahead of the journal: the event store was restored to an earlier moment; rebuild the rows, "+
+			"or set REBUILD=auto to have it done", "aggregate", key.String(), "tenant", key.Tenant.String(), "rows_version", rows)
+	}
+}
+
+// ForgetDrift is for rows that others have taken the place of.
+func (p *Projector) ForgetDrift() {
+	p.drift.mu.Lock()
+	defer p.drift.mu.Unlock()
+	p.drift.wrong, p.drift.ahead = nil, nil
+}
+
 // note remembers what a look has found, and tells whether it is news that something is wrong.
 func (d *drift) note(key usecase.Key, wrong bool) (news bool) {
 	d.mu.Lock()
@@ -90,6 +124,7 @@ func (d *drift) note(key usecase.Key, wrong bool) (news bool) {
 	d.checked++
 	if !wrong {
 		delete(d.wrong, key)
+		delete(d.ahead, key)
 		return false
 	}
 	if d.wrong[key] || len(d.wrong) == maxDrift {

@@ -3,6 +3,8 @@ package projection
 import (
 	"context"
 	"fmt"
+
+	"example.com/threads/usecase"
 )
 
 const journalAttempts = 3
@@ -103,6 +105,9 @@ func (p *Projector) readEvents(ctx context.Context, gap gap, left int, piece *ru
 			return err
 		}
 		event, err := p.decode(record)
+		if err != nil && p.options.Skipped[record.Key][record.SeqNr] {
+			event, err = Event{Envelope: usecase.Envelope{SeqNr: record.SeqNr}}, nil
+		}
 		if err != nil {
 			piece.failure = &failure{seqNr: record.SeqNr, eventID: event.EventID, payload: record.Payload, cause: fmt.Errorf("the event can't be read: %w", err)}
 			return nil

@@ -94,4 +94,6 @@ var (
 	ErrTransient = errors.New("the database did not take the change this time")
 	// ErrRefused: the database refuses the data, and would refuse it again.
 	ErrRefused = errors.New("the database does not take the data")
+	// ErrTermOver says that another process has got the turn to write since: nothing was written, and nothing will be.
+	ErrTermOver = errors.New("another process writes these rows now")
 )

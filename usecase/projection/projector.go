@@ -15,6 +15,8 @@ import (
 type Options struct {
 	// Ignore lists aggregate types without a handler that are skipped on purpose.
 	Ignore []string
+	// Skipped lists the seq_nrs of events that operators have decided to leave out.
+	Skipped map[usecase.Key]map[uint64]bool
 	// Notify, if set, is called after every commit with the changed aggregates and their versions. It runs on the
 	// projecting goroutine and must not block.
 	Notify func(changed []Head)

@@ -107,6 +107,9 @@ func (p *Projector) Repair(ctx context.Context) (Outcome, error) {
 		err = walkErr
 	}
 	if err == nil {
+		err = work.lookForRowsAhead(ctx)
+	}
+	if err == nil {
 		work.outcome.Repairs = 1
 		work.report(ctx, "the rows are what the journal says")
 	}
@@ -123,6 +126,7 @@ type repair struct {
 	reported   time.Time
 	aggregates int // compared so far
 	behind     int // of them, those with missing events
+	positions  int // of them, those that had a position
 	outcome    Outcome
 }
 
@@ -157,21 +161,68 @@ func (r *repair) compare(ctx context.Context, heads []Head) error {
 		return fmt.Errorf("read positions: %w", err)
 	}
 	var gaps []gap
+	positions := 0
 	for _, head := range heads {
-		if after := versions[head.Key]; after < head.Version {
+		after := versions[head.Key]
+		if after > 0 {
+			positions++
+		}
+		if after > head.Version {
+			r.projector.noteAhead(head.Key, after)
+		}
+		if after < head.Version {
 			gaps = append(gaps, gap{key: head.Key, after: after, target: head.Version, origin: fromJournal})
 		}
 	}
 	behind := len(gaps)
 	outcome, err := r.projector.fill(ctx, gaps, withoutMark)
-	r.count(ctx, len(heads), behind, outcome)
+	r.count(ctx, len(heads), behind, positions, outcome)
 	return err
 }
 
-func (r *repair) count(ctx context.Context, aggregates, behind int, outcome Outcome) {
+// lookForRowsAhead looks for an aggregate that has rows and no head, where there are more positions than heads had.
+func (r *repair) lookForRowsAhead(ctx context.Context) error {
+	p, there := r.projector, 0
+	if p.Drift().Ahead > 0 {
+		return nil // what is to be told has been
+	}
+	positions := func(do func(Head) (more bool, err error)) error {
+		for after := (usecase.Key{}); ; {
+			page, err := p.store.Positions(ctx, after, positionsPage)
+			if err != nil {
+				return fmt.Errorf("list the positions: %w", err)
+			}
+			for _, position := range page {
+				if _, registered := p.handlers[position.Key.Type]; !registered || position.Version == 0 {
+					continue
+				}
+				if more, err := do(position); err != nil || !more {
+					return err
+				}
+			}
+			if len(page) < positionsPage {
+				return nil
+			}
+			after = page[len(page)-1].Key
+		}
+	}
+	if err := positions(func(Head) (bool, error) { there++; return true, nil }); err != nil || there <= r.positions+r.behind {
+		return err
+	}
+	return positions(func(position Head) (bool, error) {
+		ahead, err := p.ahead(ctx, position)
+		if err == nil && ahead {
+			p.noteAhead(position.Key, position.Version)
+		}
+		return !ahead, err
+	})
+}
+
+func (r *repair) count(ctx context.Context, aggregates, behind, positions int, outcome Outcome) {
 	r.mu.Lock()
 	r.aggregates += aggregates
 	r.behind += behind
+	r.positions += positions
 	r.outcome = r.outcome.plus(outcome)
 	now := r.projector.options.Now()
 	due := now.Sub(r.reported) >= repairProgress

@@ -38,7 +38,7 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []run) (*transaction,
 			continue
 		}
 		for _, event := range run.events {
-			if event.SeqNr > position.Version {
+			if event.SeqNr > position.Version && !p.options.Skipped[run.key][event.SeqNr] {
 				needed[run.key.Type] = append(needed[run.key.Type], event)
 			}
 		}
@@ -111,6 +111,10 @@ func (t *transaction) fold(run run) *failure {
 			continue
 		case event.SeqNr > position.Version+1:
 			return nil
+		}
+		if t.projector.options.Skipped[run.key][event.SeqNr] {
+			position.Version = event.SeqNr
+			continue
 		}
 		if err := t.folds[run.key.Type].Apply(event); err != nil {
 			return &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: fmt.Errorf("the event can't be applied: %w", err)}

@@ -128,6 +128,7 @@ func (v *verification) run(ctx context.Context) error {
 				return nil
 			}
 			if v.read < version {
+				p.noteAhead(v.key, version)
 				v.other = []Difference{{
 					Key: v.key, Row: "the position", What: "the rows claim events that the journal does not have",
 					Expected: fmt.Sprintf("event %d", v.read), Found: fmt.Sprintf("event %d", version),

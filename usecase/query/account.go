@@ -27,7 +27,7 @@ type AccountReader interface {
 
 // Account is the account, or [account.ErrAccountNotFound].
 func (q *Queries) Account(ctx context.Context, tenant usecase.Tenant, id account.ID) (Account, error) {
-	found, err := q.accounts.Accounts(ctx, tenant, []account.ID{id})
+	found, err := q.reader.Accounts(ctx, tenant, []account.ID{id})
 	if err != nil {
 		return Account{}, err
 	}
@@ -40,5 +40,5 @@ func (q *Queries) Account(ctx context.Context, tenant usecase.Tenant, id account
 
 // AccountsOf are the accounts of those of the user accounts that have one.
 func (q *Queries) AccountsOf(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]Account, error) {
-	return q.accounts.Accounts(ctx, tenant, ids)
+	return q.reader.Accounts(ctx, tenant, ids)
 }

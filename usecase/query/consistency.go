@@ -41,7 +41,10 @@ type Token struct {
 }
 
 // tokenTypes are the aggregate types that tokens can name. A token without a type has the first.
-var tokenTypes = []string{thread.AggregateType, account.AggregateType}
+var tokenTypes = []string{
+	thread.AggregateType,
+	account.AggregateType,
+}
 
 // ParseTokens parses the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas.
 // The type may be left out for a thread. Anything else is an [ident.InvalidError].
@@ -117,5 +120,5 @@ func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID
 func (q *Queries) threadWithin(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error) {
 	ctx, cancel := context.WithTimeout(ctx, q.settings.ReadTimeout)
 	defer cancel()
-	return q.threads.Thread(ctx, viewer, id)
+	return q.reader.Thread(ctx, viewer, id)
 }

@@ -11,8 +11,9 @@ import (
 
 // gauges are what is measured when somebody asks for metrics.
 type gauges struct {
-	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue, drifted prometheus.Gauge
-	unregistered                                                          *prometheus.GaugeVec
+	active, rebuilding, rebuildEvents, rebuildTotal, rebuildLeft, ahead, outdated prometheus.Gauge
+	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue, drifted         prometheus.Gauge
+	unregistered                                                                  *prometheus.GaugeVec
 }
 
 func newGauges(registry prometheus.Registerer) *gauges {
@@ -26,14 +27,21 @@ func newGauges(registry prometheus.Registerer) *gauges {
 	}, []string{"aggregate_type"})
 	registry.MustRegister(unregistered)
 	return &gauges{
-		unregistered: unregistered,
-		ready:        gauge("projection_ready", "1 while /health/ready answers 200."),
-		lagSeconds:   gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none."),
-		lagRecords:   gauge("projection_lag_records", "Records that are not in the read model."),
-		lagAtLeast:   gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
-		parked:       gauge("projection_parked_aggregates", "Aggregates that wait for an event that can't be projected."),
-		drifted:      gauge("projection_drifted_aggregates", "Aggregates whose rows are not what the journal says, as far as has been looked (VERIFY_RATE)."),
-		repairDue:    gauge("projection_repair_due", "1 while rows may be missing that only a comparison with the journal brings."),
+		unregistered:  unregistered,
+		active:        gauge("projection_active", "1 while this process writes the read model, 0 while it stands by."),
+		rebuilding:    gauge("projection_rebuild_running", "1 while there is a rebuild of the read model that is not over."),
+		rebuildEvents: gauge("projection_rebuild_events", "Events that are in the new rows of the rebuild."),
+		rebuildTotal:  gauge("projection_rebuild_events_expected", "Events that are to be in them, as far as is known."),
+		rebuildLeft:   gauge("projection_rebuild_seconds_left", "Time until the rebuild has read all events; 0 where there is no telling."),
+		ahead:         gauge("projection_aggregates_ahead", "Aggregates whose rows have events that the journal does not have, as far as has been looked."),
+		outdated:      gauge("projection_rows_outdated", "Aggregate types whose rows were made by another version of the program."),
+		ready:         gauge("projection_ready", "1 while /health/ready answers 200."),
+		lagSeconds:    gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none."),
+		lagRecords:    gauge("projection_lag_records", "Records that are not in the read model."),
+		lagAtLeast:    gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
+		parked:        gauge("projection_parked_aggregates", "Aggregates that wait for an event that can't be projected."),
+		drifted:       gauge("projection_drifted_aggregates", "Aggregates whose rows are not what the journal says, as far as has been looked (VERIFY_RATE)."),
+		repairDue:     gauge("projection_repair_due", "1 while rows may be missing that only a comparison with the journal brings."),
 	}
 }
 
@@ -45,11 +53,24 @@ func (w *watch) measure(ctx context.Context) {
 	w.gauges.lagRecords.Set(float64(found.BehindRecords))
 	w.gauges.lagAtLeast.Set(oneIf(found.BehindAtLeast))
 	w.gauges.repairDue.Set(oneIf(found.RepairDue))
+	w.gauges.active.Set(oneIf(found.Active))
+	rebuild := Rebuilding{}
+	if found.Rebuild != nil {
+		rebuild = *found.Rebuild
+	}
+	w.gauges.rebuilding.Set(oneIf(found.Rebuild != nil))
+	w.gauges.rebuildEvents.Set(float64(rebuild.Events))
+	w.gauges.rebuildTotal.Set(float64(rebuild.EventsTotal))
+	w.gauges.rebuildLeft.Set(rebuild.SecondsLeft)
+	w.gauges.ahead.Set(0)
+	w.gauges.outdated.Set(0)
 	if found.ParkedAggregates != nil {
 		w.gauges.parked.Set(float64(*found.ParkedAggregates))
 	}
 	w.gauges.unregistered.Reset()
 	if parts := w.follower.parts.Load(); parts != nil {
+		w.gauges.ahead.Set(float64(parts.projector.Drift().Ahead))
+		w.gauges.outdated.Set(float64(len(parts.keeper.outdatedTypes())))
 		w.gauges.drifted.Set(float64(parts.projector.Drift().Wrong))
 		for _, key := range parts.projector.Unregistered() {
 			w.gauges.unregistered.WithLabelValues(key.Type).Set(1)

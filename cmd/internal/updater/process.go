@@ -42,19 +42,20 @@ type running struct {
 }
 
 // newLeaveOnClose puts the process manager of closed accounts together.
-func (f *follower) newLeaveOnClose(databases Databases) (*running, error) {
+func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry prometheus.Registerer) (*running, error) {
 	log := f.ports.Log
 	store, err := projectionstore.New(databases.ReadModel, chat.LeaveOnClose)
 	if err != nil {
 		return nil, err
 	}
+	store = store.InTerm(term)
 	// The threads' states that it remembers are those of the last few commands: its commands are few.
 	threads := chatstore.NewThreadRepository(databases.Store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
 	commands := command.NewService(chat.Threads(), threads, command.Settings{Logger: log})
 	commandsToSend := outbox.New(databases.ReadModel, store, chat.LeaveOnClose)
 	manager := process.NewManager(chat.LeaveOnClose, commandsToSend, chat.SendWithdrawals(commands), process.Settings{Logger: log})
 
-	registry := prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": chat.LeaveOnClose}, f.registry))
+	registry = prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": chat.LeaveOnClose}, registry))
 	outcomes := newOutcomes(registry)
 	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
 		Logger: log.With("process", chat.LeaveOnClose), Observe: outcomes.count, Ignore: f.settings.Ignore,
@@ -101,19 +102,19 @@ func (r *running) run(ctx context.Context) error {
 	return r.finish(ending)
 }
 
-// check tells what an operator must look after, as a reason to be unready for, and a warning.
-func (r *running) check(ctx context.Context) (reason error, warning string) {
+// check tells what an operator must look after, as a warning, and as an error the reason to be unready.
+func (r *running) check(ctx context.Context) (warning string, err error) {
 	waiting, failing, err := r.outbox.Count(ctx)
 	if err != nil {
-		return err, ""
+		return "", err
 	}
 	parked, err := r.store.CountParked(ctx)
 	if err := errors.Join(err, r.source.Health()); err != nil {
-		return err, ""
+		return "", err
 	}
 	if parked+failing == 0 {
-		return nil, ""
+		return "", nil
 	}
-	return nil, fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked; the tables "+
-		"process_commands and dead_letters and the log say why", r.name, failing, waiting, parked)
+	return fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked; the tables "+
+		"process_commands and dead_letters and the log say why", r.name, failing, waiting, parked), nil
 }

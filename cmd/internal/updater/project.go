@@ -21,16 +21,18 @@ type follower struct {
 	ports    Ports
 	registry prometheus.Registerer
 	outcomes *outcomes
-	parts    atomic.Pointer[parts] // nil until the databases are there
+	shared   atomic.Pointer[shared] // nil until the databases are there
+	parts    atomic.Pointer[parts]  // nil while it is not this process's turn
 }
 
-// parts are what the databases are needed for.
+// parts are those of a turn.
 type parts struct {
 	store     *projectionstore.Store
 	projector *projection.Projector
 	source    eventstore.Source
 	caughtUp  atomic.Bool // once since the tables were made
 	process   *running
+	keeper    *keeper
 }
 
 const openEvery = 2 * time.Second // between two attempts to open the databases
@@ -42,10 +44,16 @@ func (f *follower) run(ctx context.Context) error {
 		return nil // stopped before there was anything to do
 	}
 	defer databases.Close()
-	store, err := projectionstore.New(databases.ReadModel, chatrows.Projection)
-	if err != nil {
-		return err
-	}
+	return f.takeTurns(ctx, databases)
+}
+
+// work is a turn: it ends with ctx, once the batches in hand are stored, or when the turn is lost.
+func (f *follower) work(ctx context.Context, databases Databases, turn *projectionstore.Turn) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(turn.Lost, func() { stop(context.Cause(turn.Lost)) })()
+	store := f.shared.Load().store.InTerm(turn.Term)
+	registry := prometheus.NewRegistry() // what is counted begins anew with each turn
 	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
 		Logger: f.ports.Log, Notify: f.ports.Notify, Observe: f.outcomes.count, Ignore: f.settings.Ignore,
 	}, chatrows.Handlers()...)
@@ -53,18 +61,28 @@ func (f *follower) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	registerCounters(f.registry, source)
-	registerDrift(f.registry, projector)
-	process, err := f.newLeaveOnClose(databases)
+	registerCounters(registry, source)
+	registerDrift(registry, projector)
+	process, err := f.newLeaveOnClose(databases, turn.Term, registry)
 	if err != nil {
 		return err
 	}
-	parts := &parts{store: store, projector: projector, source: source, process: process}
+	keeper, err := f.newKeeper(databases, store, projector)
+	if err != nil {
+		return err
+	}
+	if err := f.registry.Register(registry); err != nil {
+		return err
+	}
+	defer f.registry.Unregister(registry)
+	parts := &parts{store: store, projector: projector, source: source, process: process, keeper: keeper}
 	f.parts.Store(parts)
+	defer f.parts.Store(nil)
 
 	var background sync.WaitGroup
 	background.Go(func() { projector.Run(ctx) })
 	background.Go(func() { f.report(ctx, parts) })
+	background.Go(func() { keeper.run(ctx) })
 	background.Go(func() {
 		if err := process.run(ctx); err != nil {
 			f.ports.Log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)

@@ -76,6 +76,19 @@ func (s *Server) Lag(ctx context.Context) (stream.Lag, bool) {
 	return parts.lag(ctx), true
 }
 
+// Rebuilding tells how far a rebuild is; nil: there is none, or it can't be told.
+func (s *Server) Rebuilding(ctx context.Context) *Rebuilding {
+	shared := s.follower.shared.Load()
+	if shared == nil {
+		return nil
+	}
+	found, err := shared.rebuilding(ctx)
+	if err != nil {
+		return nil // the checks of the database tell
+	}
+	return found
+}
+
 // Run projects until ctx ends and the batches in hand are stored.
 func (s *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)

@@ -16,6 +16,8 @@ type Settings struct {
 	Measurements measurements.Settings
 	// VerifyRate is how many aggregates a second have their rows held against the journal, all the time; 0: none.
 	VerifyRate int
+	// RebuildAuto is whether rows that have to be made anew are, by themselves; see [ReadRebuild].
+	RebuildAuto bool
 }
 
 // ReadSettings reads them. What there is to say of DynamoDB Streams, a program that can follow them reads by itself.

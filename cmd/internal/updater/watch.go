@@ -20,10 +20,13 @@ type watch struct {
 // Report is the answer of /health/ready.
 type Report struct {
 	readmodel.Health
+	// Active is false while the program stands by: another one writes the read model.
+	Active           bool `json:"active"`
 	ParkedAggregates *int `json:"parked_aggregates"` // null while the database does not tell
 	// DriftedAggregates are those whose rows are not what the journal says, as far as has been looked.
-	DriftedAggregates int  `json:"drifted_aggregates"`
-	RepairDue         bool `json:"repair_due"`
+	DriftedAggregates int         `json:"drifted_aggregates"`
+	RepairDue         bool        `json:"repair_due"`
+	Rebuild           *Rebuilding `json:"rebuild,omitempty"` // the one that is not over
 }
 
 // checkTimeout is below the five seconds that health checks of containers usually allow.
@@ -37,27 +40,32 @@ func (w *watch) look(ctx context.Context) Report {
 	defer cancel()
 	found := Report{Health: readmodel.NewHealth()}
 	found.Behind(time.Since(w.since), 0, true)
-	database, source := errNoDatabase, errNoDatabase
-	processing, warning := errNoDatabase, ""
-	caughtUp := false
-	parts := w.follower.parts.Load()
-	if parts != nil {
-		var parked int
-		if parked, database = parts.store.CountParked(ctx); database == nil {
-			found.ParkedAggregates = &parked
+	shared, parts := w.follower.shared.Load(), w.follower.parts.Load()
+	if shared == nil {
+		for _, name := range []string{"database", "stream", "processes"} {
+			w.check(ctx, &found, name, errNoDatabase)
 		}
-		lag := parts.lag(ctx)
-		found.Behind(lag.Behind, lag.Records, lag.AtLeast)
-		source, found.RepairDue = parts.source.Health(), !parts.projector.RepairSince().IsZero()
-		caughtUp = parts.caughtUp.Load()
-		processing, warning = parts.process.check(ctx)
-		found.DriftedAggregates = parts.projector.Drift().Wrong
+		found.Check("read_model", found.CatchingUp(false))
+		return found
 	}
-	w.check(ctx, &found, "database", database)
-	w.check(ctx, &found, "stream", source)
-	w.check(ctx, &found, "processes", processing)
-	found.Check("read_model", found.CatchingUp(caughtUp))
-	found.Check("aggregate_types", unknownTypes(parts))
+	parked, err := shared.store.CountParked(ctx)
+	if err == nil {
+		found.ParkedAggregates = &parked
+		found.Rebuild, err = shared.rebuilding(ctx)
+	}
+	if parts != nil {
+		w.check(ctx, &found, "database", err)
+		w.lookAtTurn(ctx, &found, parts)
+	} else {
+		report, readErr := shared.store.Report(ctx)
+		w.check(ctx, &found, "database", errors.Join(err, readErr))
+		found.Behind(report.Behind, report.BehindRecords, report.AtLeast)
+		found.Check("read_model", found.CatchingUp(report.CaughtUp))
+	}
+	if found.Rebuild != nil {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("the rows are being made anew beside the live ones: %s, %d of %d events %s",
+			found.Rebuild.Phase, found.Rebuild.Events, found.Rebuild.EventsTotal, found.Rebuild.Failure))
+	}
 	if found.ParkedAggregates != nil && *found.ParkedAggregates > 0 {
 		found.Warnings = append(found.Warnings, fmt.Sprintf(
 			"%d aggregates are parked: their rows stay as they are; `threadctl dead-letters list` says why", *found.ParkedAggregates))
@@ -66,10 +74,29 @@ func (w *watch) look(ctx context.Context) Report {
 		found.Warnings = append(found.Warnings, fmt.Sprintf(
 			"the rows of %d aggregates are not what the journal says: `threadctl rows verify` tells of them, and mends them with --repair", found.DriftedAggregates))
 	}
-	if warning != "" {
-		found.Warnings = append(found.Warnings, warning)
-	}
 	return found
+}
+
+// lookAtTurn finds out how the work goes while it is this process's.
+func (w *watch) lookAtTurn(ctx context.Context, found *Report, parts *parts) {
+	found.Active = true
+	lag := parts.lag(ctx)
+	found.Behind(lag.Behind, lag.Records, lag.AtLeast)
+	found.RepairDue = !parts.projector.RepairSince().IsZero()
+	found.DriftedAggregates = parts.projector.Drift().Wrong
+	processWarning, processing := parts.process.check(ctx)
+	versions, journal, versionWarning := parts.keeper.reasons(w.follower.settings.RebuildAuto)
+	w.check(ctx, found, "stream", parts.source.Health())
+	w.check(ctx, found, "processes", processing)
+	found.Check("read_model", found.CatchingUp(parts.caughtUp.Load()))
+	found.Check("aggregate_types", unknownTypes(parts))
+	found.Check("row_versions", versions)
+	found.Check("rows_ahead", journal)
+	for _, warning := range []string{processWarning, versionWarning} {
+		if warning != "" {
+			found.Warnings = append(found.Warnings, warning)
+		}
+	}
 }
 
 // check takes in an error that is for the log alone.
@@ -84,9 +111,6 @@ func (w *watch) check(ctx context.Context, found *Report, name string, err error
 
 // unknownTypes is the reason to be unready that events of unregistered types are; "" where there are none.
 func unknownTypes(parts *parts) (reason string) {
-	if parts == nil {
-		return ""
-	}
 	for _, first := range parts.projector.Unregistered() {
 		if reason != "" {
 			reason += "; "

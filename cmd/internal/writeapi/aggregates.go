@@ -6,39 +6,73 @@ import (
 
 	"example.com/threads/infrastructure/memory"
 	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
-// kept is what has to be done for the aggregates of one type, whatever their commands are.
+// aggregateTypes are all types of aggregates that this program takes commands for: how large a share of the cache each
+// has, what decides its commands, what keeps it, and what can be asked of it.
+func aggregateTypes() []aggregateType {
+	return []aggregateType{
+		of(8, chat.Threads(), chatstore.NewThreadRepository, rest.Threads),
+		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts), // small, and seldom asked for
+	}
+}
+
+// aggregateType is one of them, whatever its states, commands and events are.
+type aggregateType struct {
+	share uint64
+	open  func(eventstore.EventPersistenceGateway, repository.Settings, command.Settings) kept
+}
+
+func of[S, C, E any](
+	share uint64, decider command.Decider[S, C, E],
+	open func(eventstore.EventPersistenceGateway, repository.Settings) *repository.Repository[S, E],
+	operations func(rest.Service[C]) rest.Aggregate,
+) aggregateType {
+	return aggregateType{share, func(gateway eventstore.EventPersistenceGateway, keep repository.Settings, handle command.Settings) kept {
+		aggregates := open(gateway, keep)
+		service := command.NewService(decider, aggregates, handle)
+		return kept{operations(service), aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
+	}}
+}
+
+// kept is what serves the aggregates of one type, and what has to be done for them.
 type kept struct {
+	operations        rest.Aggregate
 	writeSnapshotsDue func(context.Context) (int, error)
 	drain             func()
 	close             func(context.Context) error
 }
 
-// services are those of every type of aggregate that this program takes commands for.
-func (s *Server) services(counters *command.Counters) (rest.Services, []kept) {
-	commands := command.Settings{Timeout: s.settings.StoreTimeout, Logger: s.log, Counters: counters}
+// open makes what serves the aggregates of all types.
+func (s *Server) open(counters *command.Counters) (all []kept) {
+	var shares uint64
+	for _, each := range aggregateTypes() {
+		shares += each.share
+	}
 	cache := s.settings.CacheBytes
 	if cache == 0 {
 		cache = memory.Limit() / 10
 	}
-	forAccounts := cache / 8 // an account is small and seldom asked for
-	threads := chatstore.NewThreadRepository(s.store.Gateway, s.repository(cache-forAccounts))
-	accounts := chatstore.NewAccountRepository(s.store.Gateway, s.repository(forAccounts))
-	onThreads := command.NewService(chat.Threads(), threads, commands)
-	onAccounts := command.NewService(chat.Accounts(), accounts, commands)
-	return rest.Services{Threads: onThreads, Accounts: onAccounts}, []kept{
-		{threads.WriteSnapshotsDue, onThreads.Drain, threads.Close},
-		{accounts.WriteSnapshotsDue, onAccounts.Drain, accounts.Close},
+	for _, each := range aggregateTypes() {
+		all = append(all, each.open(s.store.Gateway, repository.Settings{
+			SnapshotEvery: uint64(s.settings.SnapshotEvery), CacheBytes: cache / shares * each.share, Logger: s.log,
+		}, command.Settings{
+			Timeout: s.settings.StoreTimeout, Logger: s.log, Counters: counters,
+		}))
 	}
+	return all
 }
 
-func (s *Server) repository(cacheBytes uint64) repository.Settings {
-	return repository.Settings{SnapshotEvery: uint64(s.settings.SnapshotEvery), CacheBytes: cacheBytes, Logger: s.log}
+func operationsOf(all []kept) (operations []rest.Aggregate) {
+	for _, each := range all {
+		operations = append(operations, each.operations)
+	}
+	return operations
 }
 
 // catchUp writes the snapshots that were due when the program last ended.

@@ -44,11 +44,11 @@ func Listen(ctx context.Context, settings Settings, store *eventstore.Store, acc
 // Run takes commands until ctx ends, and then finishes what it has accepted.
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
-	services, all := s.services(countersOf(registry))
+	all := s.open(countersOf(registry))
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { s.catchUp(due, all) })
-	api := rest.NewHandler(services, rest.Settings{
+	api := rest.NewHandler(operationsOf(all), rest.Settings{
 		Source:  "write-api",
 		Log:     s.log,
 		Timeout: 2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting

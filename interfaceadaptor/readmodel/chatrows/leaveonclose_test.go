@@ -84,7 +84,7 @@ func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant usecase.Te
 	for i, event := range events {
 		at := noon
 		if i >= atNoon {
-			at = at.Add(map[string]time.Duration{thread.AggregateType: 6, account.AggregateType: 3}[codec.Type()] * time.Hour)
+			at = at.Add(map[string]time.Duration{thread.AggregateType: 6 * time.Hour, account.AggregateType: 3 * time.Hour}[codec.Type()])
 		}
 		eventID := ulidAt(at)
 		recorded := usecase.Recorded[E]{Event: event, Envelope: usecase.Envelope{
@@ -134,10 +134,10 @@ func newScene(t *testing.T, tenant usecase.Tenant, atNoon int, more ...thread.Ev
 	bobIn := thread.Member{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleMember}
 	events := []thread.Event{thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{adaIn}}, thread.MemberAdded{Member: bobIn}}
 	for _, event := range more {
-		switch event.(type) {
-		case thread.MemberRemoved:
+		if _, leaves := event.(thread.MemberRemoved); leaves {
 			event = thread.MemberRemoved{Member: bobIn.ID, User: s.bob}
-		case thread.MemberAdded:
+		}
+		if _, comes := event.(thread.MemberAdded); comes {
 			event = thread.MemberAdded{Member: thread.Member{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleMember}}
 		}
 		events = append(events, event)

@@ -19,11 +19,14 @@ import (
 // Projection is the name of the read model's projection.
 const Projection = "read-model"
 
+// Tables are the names of the tables that the handlers keep rows in.
+func Tables() []string { return []string{Threads.Name, Members.Name, Messages.Name, Accounts.Name} }
+
 // Handlers returns all handlers of the read model.
 func Handlers() []projection.Handler {
 	return []projection.Handler{
 		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
-		chat.NewAccountRows(AccountStore{}, accountcodec.Events().Decode),
+		chat.AccountRows(projectionstore.Rows[query.Account]{Table: Accounts}, accountcodec.Events().Decode),
 	}
 }
 
@@ -45,28 +48,8 @@ func (Store) Load(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
 	return load(ctx, in, Messages, rows.Messages)
 }
 
-// AccountStore implements [chat.AccountStore] in transactions of a [projectionstore.Store].
-type AccountStore struct{}
-
-// Load implements [chat.AccountStore].
-func (AccountStore) Load(ctx context.Context, tx projection.Tx, rows map[chat.AccountRow]query.Account) error {
-	in, err := projectionstore.SQL(tx)
-	if err != nil {
-		return err
-	}
-	return load(ctx, in, Accounts, rows)
-}
-
-// Save implements [chat.AccountStore].
-func (AccountStore) Save(ctx context.Context, tx projection.Tx, rows map[chat.AccountRow]query.Account) error {
-	in, err := projectionstore.SQL(tx)
-	if err != nil {
-		return err
-	}
-	return save(ctx, in, Accounts, rows)
-}
-
 func load[I, R any](ctx context.Context, in *projectionstore.Tx, from table.Table[R], rows map[chat.RowKey[I]]R) error {
+	from = from.In(in.Suffix)
 	byID := make(map[[2]string]chat.RowKey[I], len(rows))
 	keys := make([][]string, 0, len(rows))
 	for key := range rows {
@@ -95,5 +78,5 @@ func (Store) Save(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
 }
 
 func save[K comparable, R any](ctx context.Context, in *projectionstore.Tx, into table.Table[R], rows map[K]R) error {
-	return in.Explain("write "+into.Name, into.Upsert(ctx, in, in.Dialect, slices.Collect(maps.Values(rows))))
+	return in.Explain("write "+into.Name, into.In(in.Suffix).Upsert(ctx, in, in.Dialect, slices.Collect(maps.Values(rows))))
 }

@@ -80,7 +80,7 @@ func compare[K comparable, R any](
 		missing[from.Describe(row)] = row
 	}
 	where, args := part.where(c.key, c.window)
-	statement := "SELECT " + strings.Join(from.Columns, ", ") + " FROM " + from.Name + " WHERE " + where
+	statement := "SELECT " + strings.Join(from.Columns, ", ") + " FROM " + from.In(c.in.Suffix).Name + " WHERE " + where
 	err := from.Query(ctx, c.in, func(found R) {
 		name := from.Describe(found)
 		expected, known := missing[name]
@@ -119,7 +119,7 @@ func (Store) Clear(ctx context.Context, tx projection.Tx, key usecase.Key) error
 		part part
 	}{{Messages.Name, messagesPart}, {Members.Name, memberPart}, {Threads.Name, threadPart}} {
 		where, args := table.part.where(key, chat.Window{})
-		if _, err := in.ExecContext(ctx, "DELETE FROM "+table.name+" WHERE "+where, args...); err != nil {
+		if _, err := in.ExecContext(ctx, "DELETE FROM "+table.name+in.Suffix+" WHERE "+where, args...); err != nil {
 			return in.Explain("delete rows of "+table.name, err)
 		}
 	}

@@ -20,10 +20,18 @@ type Letter struct {
 	projection.DeadLetter
 }
 
-// Letters are the dead letters of all projections, those that have been parked longest first.
+// Letters lists the dead letters of all projections, those that have been parked longest first.
 func Letters(ctx context.Context, db *sqlx.DB) (found []Letter, err error) {
 	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters ORDER BY parked_at, projection, tenant_code, aggregate_id"
-	err = deadLetters.Query(ctx, db, func(row letterRow) { found = append(found, Letter{row.projection, row.read()}) }, query)
+	live, err := liveSets(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	err = deadLetters.Query(ctx, db, func(row letterRow) {
+		if name, is := live.projectionOf(row.projection); is {
+			found = append(found, Letter{name, row.read()})
+		}
+	}, query)
 	return found, err
 }
 
@@ -32,15 +40,22 @@ var ErrNotParked = errors.New("it is not parked on this event")
 
 // Letter is the dead letter of an aggregate; false: it is not parked.
 func (s *Store) Letter(ctx context.Context, key usecase.Key) (letter projection.DeadLetter, parked bool, err error) {
-	err = deadLetters.Load(ctx, s.db, [][]string{s.owner(key).primary()}, "", func(row letterRow) { letter, parked = row.read(), true })
+	set, err := s.set(ctx)
+	if err != nil {
+		return letter, false, err
+	}
+	err = deadLetters.Load(ctx, s.db, primariesOf(set, []usecase.Key{key}), "", func(row letterRow) { letter, parked = row.read(), true })
 	return letter, parked, s.explain("read a dead letter", err)
 }
 
 // Retry makes a parked aggregate due. The projection's program tries it again within a moment.
 func (s *Store) Retry(ctx context.Context, key usecase.Key, now time.Time) error {
-	owner := s.owner(key)
+	set, err := s.set(ctx)
+	if err != nil {
+		return err
+	}
 	result, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE projection = ? AND tenant_code = ? AND aggregate_type = ? AND aggregate_id = ?",
-		now.UnixMicro(), owner.projection, key.Tenant.String(), owner.kind, owner.id)
+		now.UnixMicro(), set, key.Tenant.String(), key.Type, key.ID)
 	if err != nil {
 		return s.explain("make a dead letter due", err)
 	}
@@ -109,7 +124,7 @@ func (s *Store) skipEvent(ctx context.Context, key usecase.Key, seqNr uint64, re
 			return fmt.Errorf("%s is parked on event %d, and its rows end with event %d: those in between would be lost; see what `journal check` tells",
 				key, seqNr, position.Version)
 		}
-		row := skipRow{s.owner(key), Skip{
+		row := skipRow{ownerOf(s.projection, key), Skip{
 			SeqNr: seqNr, EventID: letter.EventID, Cause: cut(letter.Reason, reasonKept), Reason: cut(reason, reasonKept), By: cut(by, byKept), At: now,
 		}}
 		if err := skips.Upsert(ctx, tx, tx.Dialect, []skipRow{row}); err != nil {
@@ -138,19 +153,23 @@ func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error
 // Skipped implements [projection.Store].
 func (s *Store) Skipped(ctx context.Context, key usecase.Key) (map[uint64]bool, error) {
 	skipped := make(map[uint64]bool)
-	where, args := table.Where(skips.Columns[:4], [][]string{s.owner(key).primary()})
+	where, args := table.Where(skips.Columns[:4], primariesOf(s.projection, []usecase.Key{key}))
 	query := "SELECT " + strings.Join(skips.Columns, ", ") + " FROM skipped_events WHERE " + where
-	err := skips.Query(ctx, s.db, func(row skipRow) { skipped[row.skip.SeqNr] = true }, query, args...)
+	err := skips.Query(ctx, s.reading(), func(row skipRow) { skipped[row.skip.SeqNr] = true }, query, args...)
 	return skipped, s.explain("read skipped events", err)
 }
 
 // Positions implements [projection.Store].
 func (s *Store) Positions(ctx context.Context, after usecase.Key, limit int) (found []projection.Head, err error) {
+	set, err := s.set(ctx)
+	if err != nil {
+		return nil, err
+	}
 	query := "SELECT " + strings.Join(positions.Columns, ", ") + " FROM projection_positions WHERE projection = ? AND (tenant_code > ? OR " +
 		"(tenant_code = ? AND (aggregate_type > ? OR (aggregate_type = ? AND aggregate_id > ?)))) " +
 		"ORDER BY tenant_code, aggregate_type, aggregate_id LIMIT ?"
 	tenant := after.Tenant.String()
-	err = positions.Query(ctx, s.db, func(row positionRow) { found = append(found, projection.Head{Key: row.key(), Version: row.version}) },
-		query, s.projection, tenant, tenant, after.Type, after.Type, after.ID, limit)
+	err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, projection.Head{Key: row.key(), Version: row.version}) },
+		query, set, tenant, tenant, after.Type, after.Type, after.ID, limit)
 	return found, s.explain("list positions", err)
 }

@@ -37,6 +37,12 @@ func ReadReport(ctx context.Context, from table.Queryer, name string) (found Rep
 	return found, err
 }
 
+// Report is the report of the store's projection.
+func (s *Store) Report(ctx context.Context) (Report, error) {
+	found, err := ReadReport(ctx, s.db, s.projection)
+	return found, s.explain("read how far the projection is", err)
+}
+
 type reportRow struct {
 	projection string
 	Report

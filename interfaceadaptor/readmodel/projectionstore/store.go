@@ -18,6 +18,9 @@ type Store struct {
 	db         *sqlx.DB
 	dialect    sqldialect.Dialect
 	projection string
+	term       uint64   // of the turn that Change needs; 0: none
+	making     string   // the name of the set that it writes while that is made; "": the live set
+	within     *sqlx.Tx // the transaction that everything happens in; nil: each has its own
 }
 
 // New returns the store of the named projection (at most 64 characters). The database must have the tables.
@@ -29,8 +32,19 @@ func New(db *sqlx.DB, name string) (*Store, error) {
 	return &Store{db: db, dialect: dialect, projection: name}, nil
 }
 
+// InTerm is the same store for who has the turn to write: once another one has got it, Change fails with
+// [projection.ErrTermOver].
+func (s *Store) InTerm(term uint64) *Store {
+	own := *s
+	own.term = term
+	return &own
+}
+
 // Change implements [projection.Store].
 func (s *Store) Change(ctx context.Context, change func(context.Context, projection.Tx) error) (err error) {
+	if s.within != nil {
+		return s.changeWithin(ctx, change)
+	}
 	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
 	if err != nil {
 		return s.explain("begin a transaction", err)
@@ -43,7 +57,11 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 			_ = begun.Rollback()
 		}
 	}()
-	if err := change(ctx, &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[usecase.Key]bool)}); err != nil {
+	tx, err := s.enter(ctx, begun)
+	if err != nil {
+		return err
+	}
+	if err := change(ctx, tx); err != nil {
 		return err
 	}
 	committed = true
@@ -52,21 +70,35 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 
 // Versions implements [projection.Store].
 func (s *Store) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error) {
-	versions, err := Versions(ctx, s.db, s.projection, keys)
+	var versions map[usecase.Key]uint64
+	var err error
+	if s.making == "" {
+		versions, err = Versions(ctx, s.reading(), s.projection, keys)
+	} else {
+		versions, err = versionsIn(ctx, s.reading(), "projection = ?", []any{s.making}, keys)
+	}
 	return versions, s.explain("read positions", err)
 }
 
 // Parked implements [projection.Store].
 func (s *Store) Parked(ctx context.Context, now time.Time, limit int) ([]projection.DeadLetter, error) {
+	set, err := s.set(ctx)
+	if err != nil {
+		return nil, err
+	}
 	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters WHERE projection = ? AND retry_at <= ? ORDER BY retry_at LIMIT ?"
 	var letters []projection.DeadLetter
-	err := deadLetters.Query(ctx, s.db, func(row letterRow) { letters = append(letters, row.read()) }, query, s.projection, now.UnixMicro(), limit)
+	err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letters = append(letters, row.read()) }, query, set, now.UnixMicro(), limit)
 	return letters, s.explain("read dead letters", err)
 }
 
 // RetryNow implements [projection.Store].
 func (s *Store) RetryNow(ctx context.Context, now time.Time) error {
-	_, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE projection = ? AND retry_at > ?", now.UnixMicro(), s.projection, now.UnixMicro())
+	set, err := s.set(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE projection = ? AND retry_at > ?", now.UnixMicro(), set, now.UnixMicro())
 	return s.explain("make dead letters due", err)
 }
 
@@ -101,7 +133,11 @@ func (s *Store) Forget(ctx context.Context, source string, shards ...string) err
 
 // CountParked returns the number of parked aggregates.
 func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
-	err = s.db.GetContext(ctx, &parked, "SELECT COUNT(*) FROM dead_letters WHERE projection = ?", s.projection)
+	set, err := s.set(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.GetContext(ctx, &parked, "SELECT COUNT(*) FROM dead_letters WHERE projection = ?", set)
 	return parked, s.explain("count the parked aggregates", err)
 }
 

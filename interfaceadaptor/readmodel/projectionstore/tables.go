@@ -22,14 +22,12 @@ func (o owner) primary() []string { return []string{o.projection, o.tenant.Strin
 
 func (o *owner) fields() []any { return []any{&o.projection, table.Tenant(&o.tenant), &o.kind, &o.id} }
 
-func (s *Store) owner(key usecase.Key) owner {
-	return owner{s.projection, key.Tenant, key.Type, key.ID}
-}
+func ownerOf(set string, key usecase.Key) owner { return owner{set, key.Tenant, key.Type, key.ID} }
 
-func (s *Store) primaries(keys []usecase.Key) [][]string {
+func primariesOf(set string, keys []usecase.Key) [][]string {
 	primaries := make([][]string, len(keys))
 	for i, key := range keys {
-		primaries[i] = s.owner(key).primary()
+		primaries[i] = ownerOf(set, key).primary()
 	}
 	return primaries
 }
@@ -71,10 +69,10 @@ const (
 	payloadKept = 1 << 20
 )
 
-func (s *Store) letterRow(letter projection.DeadLetter) letterRow {
+func letterRowOf(set string, letter projection.DeadLetter) letterRow {
 	letter.EventID, letter.Reason = cut(letter.EventID, eventIDKept), cut(letter.Reason, reasonKept)
 	letter.Payload = append([]byte{}, letter.Payload[:min(len(letter.Payload), payloadKept)]...)
-	return letterRow{s.owner(letter.Key), letter}
+	return letterRow{ownerOf(set, letter.Key), letter}
 }
 
 func (r letterRow) read() projection.DeadLetter {

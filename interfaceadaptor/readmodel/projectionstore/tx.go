@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -16,8 +17,11 @@ import (
 // Tx is a transaction. Handlers use it for their statements, and [Tx.Explain] for their errors.
 type Tx struct {
 	*sqlx.Tx
-	Dialect  sqldialect.Dialect
+	Dialect sqldialect.Dialect
+	// Suffix is the end of the names of the tables that rows are in: "" in those of the live set.
+	Suffix   string
 	store    *Store
+	set      string               // the name that positions and dead letters are under
 	existing map[usecase.Key]bool // the positions that Load found
 }
 
@@ -38,7 +42,7 @@ func (t *Tx) Explain(doing string, err error) error { return t.store.explain(doi
 func (t *Tx) Load(ctx context.Context, keys []usecase.Key) (map[usecase.Key]projection.Position, error) {
 	found := make(map[usecase.Key]projection.Position, len(keys))
 	var parked []usecase.Key
-	err := positions.Load(ctx, t, t.store.primaries(keys), t.Dialect.ForUpdate(), func(row positionRow) {
+	err := positions.Load(ctx, t, primariesOf(t.set, keys), t.Dialect.ForUpdate(), func(row positionRow) {
 		t.existing[row.key()] = true
 		found[row.key()] = projection.Position{Version: row.version}
 		if row.parked {
@@ -46,7 +50,7 @@ func (t *Tx) Load(ctx context.Context, keys []usecase.Key) (map[usecase.Key]proj
 		}
 	})
 	if err == nil {
-		err = deadLetters.Load(ctx, t, t.store.primaries(parked), t.Dialect.ForUpdate(), func(row letterRow) {
+		err = deadLetters.Load(ctx, t, primariesOf(t.set, parked), t.Dialect.ForUpdate(), func(row letterRow) {
 			position, letter := found[row.key()], row.read()
 			position.Parked = &letter
 			found[row.key()] = position
@@ -62,12 +66,12 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 	}
 	var letters []letterRow
 	for _, letter := range changes.Parked {
-		letters = append(letters, t.store.letterRow(letter))
+		letters = append(letters, letterRowOf(t.set, letter))
 	}
 	if err := deadLetters.Upsert(ctx, t, t.Dialect, letters); err != nil {
 		return t.Explain("write dead letters", err)
 	}
-	if err := deadLetters.Delete(ctx, t, t.store.primaries(changes.Released)); err != nil {
+	if err := deadLetters.Delete(ctx, t, primariesOf(t.set, changes.Released)); err != nil {
 		return t.Explain("delete dead letters", err)
 	}
 	var types []typeRow
@@ -90,7 +94,7 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 	var made, changed []positionRow
 	for key, version := range changes.Versions {
 		_, parked := changes.Parked[key]
-		row := positionRow{t.store.owner(key), version, parked}
+		row := positionRow{ownerOf(t.set, key), version, parked}
 		if t.existing[key] {
 			changed = append(changed, row)
 		} else {
@@ -109,9 +113,27 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 
 // Versions returns the versions of the aggregates that have a position in the named projection. Errors of the database
 // are not wrapped.
-func Versions(ctx context.Context, from table.Queryer, name string, keys []usecase.Key) (map[usecase.Key]uint64, error) {
+func Versions(ctx context.Context, from Queryer, name string, keys []usecase.Key) (map[usecase.Key]uint64, error) {
+	return versionsIn(ctx, from, "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)", []any{name, name}, keys)
+}
+
+const versionsAtOnce = 500
+
+// versionsIn reads positions of the set that a condition names.
+func versionsIn(ctx context.Context, from Queryer, set string, setArgs []any, keys []usecase.Key) (map[usecase.Key]uint64, error) {
 	versions := make(map[usecase.Key]uint64, len(keys))
-	store := Store{projection: name}
-	err := positions.Load(ctx, from, store.primaries(slices.Clone(keys)), "", func(row positionRow) { versions[row.key()] = row.version })
-	return versions, err
+	primaries := primariesOf("", keys)
+	slices.SortFunc(primaries, slices.Compare)
+	for some := range slices.Chunk(primaries, versionsAtOnce) {
+		for i := range some {
+			some[i] = some[i][1:]
+		}
+		where, args := table.Where(positions.Columns[1:4], some)
+		query := "SELECT " + strings.Join(positions.Columns, ", ") + " FROM projection_positions WHERE " + set + " AND (" + where + ")"
+		err := positions.Query(ctx, from, func(row positionRow) { versions[row.key()] = row.version }, query, append(slices.Clone(setArgs), args...)...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return versions, nil
 }

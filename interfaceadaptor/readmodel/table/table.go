@@ -47,8 +47,14 @@ func (t Table[R]) List(alias string) string {
 	return alias + "." + strings.Join(t.Columns, ", "+alias+".")
 }
 
-// ErrRow: a row contains a value that cannot be read.
-var ErrRow = errors.New("the row can't be read")
+// ErrRow says that what is in a row is nothing that can be there.
+var ErrRow = errors.New("a row that can't be read")
+
+// In is the same table of another set of tables, whose names end with suffix; "" is the live set.
+func (t Table[R]) In(suffix string) Table[R] {
+	t.Name += suffix
+	return t
+}
 
 // Load calls take with each existing row, in the order of the keys. suffix ends the statements, for example with a
 // lock. Errors of the database are not wrapped.

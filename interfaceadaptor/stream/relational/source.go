@@ -64,6 +64,7 @@ func (s *Source) Run(ctx context.Context) {
 	}
 	s.ports.Log.InfoContext(ctx, "following the queue of events", "queue", at.queue, "position", at.position)
 	s.meter.locate(at.position)
+	looked := time.Now()
 	pace := stream.Pace{Min: s.settings.PollMin, Max: s.settings.PollMax}
 	for {
 		begun, gather := time.Now(), time.Duration(0)
@@ -78,11 +79,38 @@ func (s *Source) Run(ctx context.Context) {
 			at.position = page[len(page)-1].Position
 			s.meter.moveTo(at.position)
 			gather = s.settings.Gather - time.Since(begun)
+		} else if looked = s.lookBack(ctx, &at, looked); ctx.Err() != nil {
+			return
 		}
 		if !s.rest(ctx, gather, pace.Next(len(page), s.settings.PageSize, time.Now())) {
 			return
 		}
 	}
+}
+
+// lookBackEvery is how often an idle source sees whether the queue ends where it has been.
+const lookBackEvery = 5 * time.Second
+
+// lookBack sees, now and then, whether the queue has gone back behind the position, as when a backup was restored, and
+// then has the source begin anew. It returns when it last looked.
+func (s *Source) lookBack(ctx context.Context, at *bookmark, looked time.Time) time.Time {
+	if time.Since(looked) < lookBackEvery {
+		return looked
+	}
+	end, err := s.ports.Queue.End(ctx)
+	if err != nil || end >= at.position {
+		return time.Now() // the next read tells of what is in the way
+	}
+	_ = stream.Retry(ctx, s.reporter(ctx, "reading the queue of events or its checkpoint failed; will retry"), func(ctx context.Context) error {
+		now, err := s.locate(ctx)
+		if err != nil {
+			return err
+		}
+		*at = now
+		s.meter.locate(now.position)
+		return s.ports.Projector.Begin(ctx, now.position == 0)
+	}) // fails when ctx ends, which the caller sees
+	return time.Now()
 }
 
 // read reads the next page, retrying until it succeeds. It only fails when ctx ends.
@@ -145,13 +173,13 @@ func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-func (s *Source) reporter(ctx context.Context, description string) func(error) {
+func (s *Source) reporter(ctx context.Context, text string) func(error) {
 	return func(err error) {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 			return
 		}
 		s.counters.Failures.Add(1)
 		s.meter.fail(err)
-		s.ports.Log.WarnContext(ctx, description, "error", err)
+		s.ports.Log.WarnContext(ctx, text, "error", err)
 	}
 }

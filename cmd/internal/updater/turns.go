@@ -1,0 +1,55 @@
+package updater
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/stream"
+)
+
+// Silence is how long a database server waits for a word of the updater before it ends what the updater has begun: so
+// another one can take over from one that is paused.
+const Silence = 3 * time.Second
+
+const turnAgain = 500 * time.Millisecond // after an error
+
+// shared is what all turns share: for those who ask how the updater is, also while it stands by.
+type shared struct {
+	store *projectionstore.Store
+	sets  *projectionstore.RowSets
+}
+
+// takeTurns works whenever it is this process's turn, until ctx ends.
+func (f *follower) takeTurns(ctx context.Context, databases Databases) error {
+	store, err := projectionstore.New(databases.ReadModel, chatrows.Projection)
+	if err != nil {
+		return err
+	}
+	f.shared.Store(&shared{store, projectionstore.NewRowSets(store, chatrows.Tables())})
+	host, _ := os.Hostname() // it is for people
+	holder := fmt.Sprintf("%s, process %d", host, os.Getpid())
+	for ctx.Err() == nil {
+		turn, err := store.AwaitTurn(ctx, holder)
+		if err != nil {
+			if ctx.Err() == nil {
+				f.ports.Log.WarnContext(ctx, "waiting for the turn to write the read model", "error", err)
+				stream.Pause(ctx, turnAgain)
+			}
+			continue
+		}
+		f.ports.Log.InfoContext(ctx, "writing the read model", "term", turn.Term)
+		err = f.work(ctx, databases, turn)
+		turn.GiveUp()
+		if err != nil {
+			return err
+		}
+		if ctx.Err() == nil {
+			f.ports.Log.WarnContext(ctx, "standing by: the turn to write the read model is over", "term", turn.Term, "reason", context.Cause(turn.Lost))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+)
+
+const (
+	standbyFor  = 30 * time.Second // of faults
+	takeover    = 5 * time.Second  // after death or pause
+	handover    = 2 * time.Second  // after a clean stop
+	askedWithin = 300 * time.Millisecond
+)
+
+// isActive tells whether a process says that it writes the read model. One that does not answer does not.
+func isActive(ctx context.Context, p *process) bool {
+	ctx, cancel := context.WithTimeout(ctx, askedWithin)
+	defer cancel()
+	asking := *p
+	asking.ctx = ctx
+	_, body, err := asking.get("/health/ready")
+	var found struct{ Active bool }
+	return err == nil && json.Unmarshal(body, &found) == nil && found.Active
+}
+
+// Of three updaters one works. Whatever happens to it every few seconds - killed, paused, stopped - another one goes on
+// in time, the rows are exact in the end, and two work at once for moments only.
+func TestOneOfThreeUpdatersWorks(t *testing.T) {
+	s := newSystem(t).setUp(t)
+	group := make([]*process, 3)
+	for i := range group {
+		group[i] = s.start(t)
+	}
+	threads := []usecase.Key{s.create(t), s.create(t), s.create(t)}
+	written := s.postAllTheTime(t, threads)
+	active := func(except int) (int, error) {
+		for i, p := range group {
+			if i != except && isActive(t.Context(), p) {
+				return i, nil
+			}
+		}
+		return -1, errors.New("no other updater works")
+	}
+	next := func(except int, within time.Duration, after string) (found int) {
+		t.Helper()
+		began := time.Now()
+		testenv.Eventually(t, soon, func() (err error) { found, err = active(except); return err })
+		if took := time.Since(began); took > within {
+			t.Errorf("after a %s it took %s until another updater works", after, took)
+		} else {
+			t.Logf("after a %s another updater works in %s", after, took)
+		}
+		return found
+	}
+	now := next(-1, soon, "start")
+	paused := -1
+	for round, end := 0, time.Now().Add(standbyFor); time.Now().Before(end); round++ {
+		before := now
+		switch round % 3 {
+		case 0:
+			group[before].signal(t, syscall.SIGKILL)
+			now = next(before, takeover, "kill -9")
+			_ = group[before].cmd.Wait()
+			group[before] = s.start(t)
+		case 1:
+			group[before].signal(t, syscall.SIGSTOP)
+			paused = before
+			now = next(before, takeover, "pause")
+			written.goOn(t)
+			group[paused].signal(t, syscall.SIGCONT)
+			testenv.Eventually(t, 2*time.Second, func() error {
+				if isActive(t.Context(), group[paused]) {
+					return errors.New("one that was paused still thinks that it is its turn")
+				}
+				return nil
+			})
+		case 2:
+			group[before].signal(t, syscall.SIGTERM)
+			now = next(before, handover, "clean stop")
+			_ = group[before].cmd.Wait()
+			group[before] = s.start(t)
+		}
+		written.goOn(t)
+	}
+	versions := written.stop(t)
+	for key, version := range versions {
+		testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), key, version) })
+	}
+	count := 0
+	for _, p := range group {
+		if isActive(t.Context(), p) {
+			count++
+		}
+		if status, found, err := p.health(); err != nil || status != http.StatusOK {
+			t.Errorf("one of them is not ready: %+v, %v", found, err)
+		}
+	}
+	if count != 1 {
+		t.Errorf("%d updaters work", count)
+	}
+}
+
+func (p *process) signal(t *testing.T, signal syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// posting is what is written while a test goes on.
+type posting struct {
+	end      context.CancelFunc
+	ended    sync.WaitGroup
+	mu       sync.Mutex
+	versions map[usecase.Key]uint64
+}
+
+// postAllTheTime posts to threads until it is stopped.
+func (s *system) postAllTheTime(t *testing.T, threads []usecase.Key) *posting {
+	ctx, end := context.WithCancel(t.Context())
+	p := &posting{end: end, versions: make(map[usecase.Key]uint64)}
+	for _, key := range threads {
+		p.ended.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				version, err := s.post(t.Context(), key, fmt.Sprint("message ", i))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				p.mu.Lock()
+				p.versions[key] = version
+				p.mu.Unlock()
+				select {
+				case <-time.After(10 * time.Millisecond): // the pace of the writer
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	return p
+}
+
+func (p *posting) now() map[usecase.Key]uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	versions := make(map[usecase.Key]uint64)
+	for key, version := range p.versions {
+		versions[key] = version
+	}
+	return versions
+}
+
+// goOn waits until more has been written.
+func (p *posting) goOn(t *testing.T) {
+	t.Helper()
+	before := p.now()
+	testenv.Eventually(t, soon, func() error {
+		for key, version := range p.now() {
+			if version < before[key]+20 {
+				return errors.New("nobody writes")
+			}
+		}
+		return nil
+	})
+}
+
+func (p *posting) stop(t *testing.T) map[usecase.Key]uint64 {
+	t.Helper()
+	p.end()
+	p.ended.Wait()
+	return p.now()
+}

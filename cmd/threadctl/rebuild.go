@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/usecase/projection"
+)
+
+const aboutRebuild = `Makes all rows of the read model anew from the journal, in tables of their own beside the live ones. It catches up with the live
+rows, compares the new ones with the journal, and puts them in the place of the live ones in one step. Queries, subscriptions and the
+updater go on meanwhile; no process manager acts on it. Killed at any point, it goes on with --resume. The rows that were live stay in
+the tables whose names end with _old until the next rebuild, or --drop-old.`
+
+func (o *operator) rebuildCommand() *cli.Command {
+	return &cli.Command{
+		Name: "rebuild", Usage: "makes the read model anew beside the live one, then switches", Description: aboutRebuild,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "resume", Usage: "go on with a rebuild that was interrupted"},
+			&cli.BoolFlag{Name: "cancel", Usage: "end a rebuild, running or interrupted, and drop what it has made"},
+			&cli.BoolFlag{Name: "drop-old", Usage: "drop the rows that were live before the last rebuild"},
+			jsonFlag,
+		},
+		Action: o.rebuildRows,
+	}
+}
+
+func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command) error {
+	asked := 0
+	for _, flag := range []string{"resume", "cancel", "drop-old"} {
+		if cmd.Bool(flag) {
+			asked++
+		}
+	}
+	if cmd.NArg() > 0 || asked > 1 {
+		return wrong(cmd, "expected no argument, and one of --resume, --cancel and --drop-old at most")
+	}
+	s, closing, err := o.openRows(ctx)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	sets := projectionstore.NewRowSets(s.rows, chatrows.Tables())
+	if cmd.Bool("drop-old") {
+		return o.dropOld(ctx, cmd, sets)
+	}
+	journal, err := stream.NewWholeJournalReader(s.store.Gateway)
+	if err != nil {
+		return err
+	}
+	progress := o.progress()
+	rebuild := projection.NewRebuild(sets, s.rows, journal, projection.RebuildOptions{
+		Logger: s.settings.logging.Logger(o.stderr), Workers: updater.Workers(s.db),
+		Observe: func(state projection.RebuildState, since time.Time, from uint64) {
+			left, rate := state.Left(state.UpdatedAt, since, from), float64(state.Done-from)/state.UpdatedAt.Sub(since).Seconds()
+			progress.tell("%s: %d of %d events, %.0f a second, %.0f s left", state.Phase, state.Done, state.Total, rate, left.Seconds())
+		},
+	}, chatrows.Handlers()...)
+	switch {
+	case cmd.Bool("cancel"):
+		err = rebuild.Cancel(ctx)
+	case cmd.Bool("resume"):
+		err = rebuild.Resume(ctx)
+	default:
+		err = rebuild.Start(ctx)
+	}
+	progress.clear()
+	if err != nil {
+		return rebuildAdvice(err)
+	}
+	return o.tellRebuild(ctx, cmd, sets)
+}
+
+// rebuildAdvice says what to do about an error.
+func rebuildAdvice(err error) error {
+	switch {
+	case errors.Is(err, projection.ErrUnfinished):
+		return fmt.Errorf("%w: go on with --resume, or give up with --cancel", err)
+	case errors.Is(err, projection.ErrRebuilding):
+		return fmt.Errorf("%w, in another process: wait for its end, which /health/ready of the updater tells of, or end it with --cancel", err)
+	case errors.Is(err, projection.ErrNothingBegun):
+		return fmt.Errorf("%w: `rows rebuild` begins one", err)
+	case errors.Is(err, projection.ErrCancelled):
+		return err
+	}
+	return fmt.Errorf("the live rows are as they were, unless it says otherwise; `rows rebuild --resume` goes on: %w", err)
+}
+
+func (o *operator) tellRebuild(ctx context.Context, cmd *cli.Command, sets *projectionstore.RowSets) error {
+	state, err := sets.State(ctx)
+	if err != nil {
+		return err
+	}
+	took := state.UpdatedAt.Sub(state.StartedAt)
+	if cmd.Bool(jsonFlag.Name) {
+		return o.printJSON(map[string]any{"phase": state.Phase.String(), "events": state.Done, "seconds": took.Seconds()})
+	}
+	if state.Phase == projection.Cancelled || state.Cancelled {
+		_, err = fmt.Fprintln(o.stdout, "the rebuild ends, and what it made is dropped: the live rows are as they were")
+		return err
+	}
+	_, err = fmt.Fprintf(o.stdout, "the rows have been made anew from %d events in %.1f s, compared with the journal, and are live; "+
+		"--drop-old drops those that were live before\n", state.Done, took.Seconds())
+	return err
+}
+
+func (o *operator) dropOld(ctx context.Context, cmd *cli.Command, sets *projectionstore.RowSets) error {
+	release, locked, err := sets.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	if !locked {
+		return rebuildAdvice(projection.ErrRebuilding)
+	}
+	defer release()
+	state, err := sets.State(ctx)
+	if err == nil && !state.Over() {
+		err = rebuildAdvice(projection.ErrUnfinished)
+	}
+	if err == nil {
+		err = sets.Drop(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if cmd.Bool(jsonFlag.Name) {
+		return o.printJSON(map[string]any{"dropped": true})
+	}
+	_, err = fmt.Fprintln(o.stdout, "the rows that were live before the last rebuild are gone, if there were any")
+	return err
+}

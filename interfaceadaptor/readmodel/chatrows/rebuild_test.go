@@ -1,0 +1,391 @@
+package chatrows_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+// whole is a journal that grows while it is read, and calls onPage with every page.
+type whole struct {
+	mu      sync.Mutex
+	records journal
+	onPage  func()
+}
+
+func (w *whole) of(key usecase.Key) []projection.Record {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.records[key])
+}
+
+func (w *whole) keys() (keys []usecase.Key) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for key := range w.records {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b usecase.Key) int { return strings.Compare(a.ID, b.ID) })
+	return keys
+}
+
+func (w *whole) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+	return journal{key: w.of(key)}.EventsAfter(ctx, key, after)
+}
+
+func (w *whole) Heads(_ context.Context, kind string) iter.Seq2[projection.Head, error] {
+	return func(yield func(projection.Head, error) bool) {
+		for _, key := range w.keys() {
+			if key.Type == kind && !yield(projection.Head{Key: key, Version: uint64(len(w.of(key)))}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (w *whole) Parts() int { return 2 }
+
+// Read has pages of few records, those of an aggregate not in order, as a scan of a table has.
+func (w *whole) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Page, error] {
+	return func(yield func(projection.Page, error) bool) {
+		for i, key := range w.keys() {
+			name := fmt.Sprintf("%03d", i)
+			if i%parts != part || name <= after {
+				continue
+			}
+			records := w.of(key)
+			slices.SortFunc(records, func(a, b projection.Record) int { return strings.Compare(fmt.Sprint(a.SeqNr), fmt.Sprint(b.SeqNr)) })
+			for page := range slices.Chunk(records, 20) {
+				w.mu.Lock()
+				onPage := w.onPage
+				w.mu.Unlock()
+				onPage()
+				if err := ctx.Err(); err != nil {
+					yield(projection.Page{}, err)
+					return
+				}
+				if !yield(projection.Page{Records: page, Next: after}, nil) {
+					return
+				}
+			}
+			after = name
+		}
+	}
+}
+
+// rebuilt is a verified read model that can be rebuilt.
+type rebuilt struct {
+	*verified
+	whole *whole
+	sets  *projectionstore.RowSets
+}
+
+func newRebuilt(t *testing.T, db *readmodeltest.Database) *rebuilt {
+	v := newVerified(t, db)
+	return &rebuilt{v, &whole{records: v.journal, onPage: func() {}}, projectionstore.NewRowSets(v.store, chatrows.Tables())}
+}
+
+func (r *rebuilt) rebuild() *projection.Rebuild {
+	return projection.NewRebuild(r.sets, r.store, r.whole, projection.RebuildOptions{Workers: 2}, chatrows.Handlers()...)
+}
+
+// schema is what the database has of tables and indexes, but for those of the set that was live before.
+func (r *rebuilt) schema() (names []string) {
+	r.t.Helper()
+	query := "SELECT CONCAT(table_name, ' ', index_name, ' ', column_name, ' ', seq_in_index) FROM information_schema.statistics WHERE table_schema = DATABASE()"
+	if r.db.DB.DriverName() == database.SQLite {
+		query = "SELECT tbl_name || ' ' || name FROM sqlite_master"
+	}
+	if err := r.db.DB.SelectContext(r.t.Context(), &names, query); err != nil {
+		r.t.Fatal(err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "_old ") })
+	slices.Sort(names)
+	return names
+}
+
+func TestRebuildMakesTheRowsThatTheJournalSays(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		r := newRebuilt(t, db)
+		before := r.schema()
+		for round := range 3 {
+			r.run("UPDATE messages SET text = 'other' WHERE thread_id = :id AND deleted = 0")
+			r.run("DELETE FROM members WHERE thread_id = :id")
+			// A store that was restored to an earlier moment: these rows have events that the journal does not have.
+			r.run("UPDATE threads SET id = '01H42KBHCWC000000000000HE1' WHERE id = :id")
+			r.run("UPDATE projection_positions SET version = 1000 WHERE aggregate_id = :id")
+			if err := r.rebuild().Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if found := r.differences(); len(found) > 0 {
+				t.Errorf("round %d: %v", round, found)
+			}
+			var threads int
+			if err := db.DB.GetContext(t.Context(), &threads, "SELECT COUNT(*) FROM threads"); err != nil || threads != 3 {
+				t.Errorf("%d threads, %v", threads, err)
+			}
+			versions, err := readmodeltest.NewReader(t, db.DB).Versions(t.Context(), []usecase.Key{r.key})
+			if err != nil || versions[r.key] != uint64(len(r.journal[r.key])) {
+				t.Errorf("the position is %v, %v", versions, err)
+			}
+			if after := r.schema(); !slices.Equal(before, after) {
+				t.Errorf("tables and indexes were\n%v\nand are\n%v", before, after)
+			}
+			events := uint64(0)
+			for _, records := range r.journal {
+				events += uint64(len(records))
+			}
+			state, err := r.sets.State(t.Context())
+			if err != nil || state.Phase != projection.Done || state.Done != events || state.Total != events || state.Failure != "" {
+				t.Errorf("it tells %+v, %v", state, err)
+			}
+		}
+	})
+}
+
+// However often it is interrupted, and wherever, it ends with the right rows; and those who read meanwhile notice
+// nothing.
+func TestRebuildGoesOnWhereverItWasInterrupted(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		r := newRebuilt(t, db)
+		r.run("UPDATE messages SET text = 'other' WHERE thread_id = :id AND deleted = 0")
+		stopReading := r.readAllTheTime()
+		var err error
+		for life := 1; ; life++ {
+			ctx, kill := context.WithCancel(t.Context())
+			pages := 0
+			r.whole.mu.Lock()
+			r.whole.onPage = func() {
+				if pages++; pages > life {
+					kill()
+				}
+			}
+			r.whole.mu.Unlock()
+			if life == 1 {
+				err = r.rebuild().Start(ctx)
+			} else {
+				err = r.rebuild().Resume(ctx)
+			}
+			kill()
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, context.Canceled) || life > 100 {
+				t.Fatal(err)
+			}
+			if err := r.rebuild().Start(t.Context()); !errors.Is(err, projection.ErrUnfinished) {
+				t.Errorf("another one begins: %v", err)
+			}
+		}
+		stopReading()
+		if found := r.differences(); len(found) > 0 {
+			t.Error(found)
+		}
+		if err := r.rebuild().Resume(t.Context()); !errors.Is(err, projection.ErrNothingBegun) {
+			t.Errorf("what is done goes on: %v", err)
+		}
+	})
+}
+
+// readAllTheTime reads until the test calls what it returns: every read must succeed and see at least what the one
+// before saw.
+func (r *rebuilt) readAllTheTime() (stop func()) {
+	reader := readmodeltest.NewReader(r.t, r.db.DB)
+	ctx, end := context.WithCancel(r.t.Context())
+	var readers sync.WaitGroup
+	var reads atomic.Int64
+	for range 2 {
+		readers.Go(func() {
+			var seen, version uint64
+			for ctx.Err() == nil {
+				versions, err := reader.Versions(ctx, []usecase.Key{r.key})
+				var rows uint64
+				if err == nil {
+					err = r.db.DB.GetContext(ctx, &rows, "SELECT (SELECT COUNT(*) FROM messages) + (SELECT COUNT(*) FROM members) + (SELECT COUNT(*) FROM threads)")
+				}
+				switch {
+				case ctx.Err() != nil:
+				case err != nil:
+					r.t.Errorf("a reader is disturbed: %v", err)
+					return
+				case rows < seen || versions[r.key] < version:
+					r.t.Errorf("a reader sees version %d and %d rows after version %d and %d rows", versions[r.key], rows, version, seen)
+					return
+				}
+				seen, version = rows, versions[r.key]
+				reads.Add(1)
+			}
+		})
+	}
+	return func() {
+		r.t.Helper()
+		before := reads.Load()
+		testenv.Eventually(r.t, 10*time.Second, func() error {
+			if reads.Load() < before+2 {
+				return errors.New("nobody reads")
+			}
+			return nil
+		})
+		end()
+		readers.Wait()
+	}
+}
+
+// The live projection goes on all the time, and loses nothing by the switch.
+func TestRebuildBesideTheLiveProjection(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		r := newRebuilt(t, db)
+		hidden := make(journal)
+		for key, records := range r.journal {
+			hidden[key] = records[50:]
+			r.whole.records[key] = records[:50]
+		}
+		r.run("DELETE FROM messages WHERE thread_id = :id") // that the rebuild brings back
+		if err := r.rebuild().Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		stopReading := r.readAllTheTime()
+		ended := make(chan error, 1)
+		go func() {
+			for range 3 {
+				if err := r.rebuild().Start(t.Context()); err != nil {
+					ended <- err
+					return
+				}
+			}
+			ended <- nil
+		}()
+		live := projection.New(r.store, r.whole, projection.Options{Attempts: 100}, chatrows.Handlers()...)
+		for i := range 101 {
+			for key := range hidden {
+				if i >= len(hidden[key]) {
+					continue
+				}
+				record := hidden[key][i]
+				r.whole.mu.Lock()
+				r.whole.records[key] = append(r.whole.records[key], record)
+				r.whole.mu.Unlock()
+				if _, err := live.Project(t.Context(), projection.Batch{Records: []projection.Record{record}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		stopReading()
+		if found := r.differences(); len(found) > 0 {
+			t.Error(found)
+		}
+	})
+}
+
+func TestCancelledRebuildLeavesNothing(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		r := newRebuilt(t, db)
+		before := r.schema()
+		ctx, kill := context.WithCancel(t.Context())
+		r.whole.onPage = kill
+		if err := r.rebuild().Start(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		r.whole.onPage = func() {}
+		if err := r.rebuild().Cancel(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if after := r.schema(); !slices.Equal(before, after) {
+			t.Errorf("tables and indexes were\n%v\nand are\n%v", before, after)
+		}
+		if err := r.rebuild().Cancel(t.Context()); !errors.Is(err, projection.ErrNothingBegun) {
+			t.Errorf("cancelled again: %v", err)
+		}
+
+		// One that runs ends by itself.
+		r.whole.onPage = func() {
+			if err := r.sets.Cancel(t.Context()); err != nil {
+				t.Error(err)
+			}
+			testenv.Eventually(t, 10*time.Second, func() error {
+				state, err := r.sets.State(t.Context())
+				if err == nil && time.Since(state.UpdatedAt) > 2*time.Second {
+					return nil
+				}
+				return errors.New("it still tells how far it is")
+			})
+		}
+		if err := r.rebuild().Start(t.Context()); !errors.Is(err, projection.ErrCancelled) {
+			t.Errorf("the running one: %v", err)
+		}
+		if found := r.differences(); len(found) > 0 {
+			t.Error(found)
+		}
+	})
+}
+
+// An event that an operator has left out of the rows stays out, whether it can be read or not.
+func TestRebuildLeavesOutWhatWasSkipped(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		r := newRebuilt(t, db)
+		next := uint64(len(r.journal[r.key])) + 1
+		unreadable := projection.Record{Key: r.key, SeqNr: next, Payload: []byte(`{"type":"Unheard"}`)}
+		r.journal[r.key] = append(r.journal[r.key], unreadable)
+		if _, err := r.Project(t.Context(), projection.Batch{Records: []projection.Record{unreadable}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.store.SkipEvent(t.Context(), r.key, next, "no use", "grace", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.RetryParked(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.rebuild().Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if parked, err := r.store.CountParked(t.Context()); parked != 0 || err != nil {
+			t.Errorf("%d are parked, %v", parked, err)
+		}
+		if found := r.differences(); len(found) > 0 {
+			t.Error(found)
+		}
+	})
+}
+
+// Rows that are worse than the live ones do not take their place.
+func TestRebuildThatStopsShortStaysApart(t *testing.T) {
+	r := newRebuilt(t, readmodeltest.SQLite(t))
+	good := r.journal[r.key][9].Payload
+	r.journal[r.key][9].Payload = []byte("{")
+	if err := r.rebuild().Start(t.Context()); err == nil || !strings.Contains(err.Error(), "event 10") {
+		t.Fatalf("it ends with %v", err)
+	}
+	state, err := r.sets.State(t.Context())
+	if err != nil || state.Live || !strings.Contains(state.Failure, "event 10") {
+		t.Errorf("it tells %+v, %v", state, err)
+	}
+	letters, err := projectionstore.Letters(t.Context(), r.db.DB)
+	if err != nil || len(letters) != 0 {
+		t.Errorf("the live rows have dead letters: %+v, %v", letters, err)
+	}
+	r.journal[r.key][9].Payload = good
+	if err := r.rebuild().Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if found := r.differences(); len(found) > 0 {
+		t.Error(found)
+	}
+}

@@ -1,0 +1,122 @@
+package projectionstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+var turnKey = usecase.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
+
+func changeTo(ctx context.Context, store *projectionstore.Store, version uint64) error {
+	return store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
+		if _, err := tx.Load(ctx, []usecase.Key{turnKey}); err != nil {
+			return err
+		}
+		return tx.Save(ctx, projection.Changes{Versions: map[usecase.Key]uint64{turnKey: version}})
+	})
+}
+
+// One process has the turn. Who had it before can't write any more, whether it knows that or not.
+func TestTurnsFollowEachOther(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	first, err := db.AwaitTurn(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := db.InTerm(first.Term)
+	if err := changeTo(t.Context(), old, 1); err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := db.AwaitTurn(soon, "second"); err == nil {
+		t.Fatal("two have the turn")
+	}
+	first.GiveUp()
+	second, err := db.AwaitTurn(t.Context(), "second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Term <= first.Term {
+		t.Errorf("term %d follows term %d", second.Term, first.Term)
+	}
+	if err := changeTo(t.Context(), old, 2); !errors.Is(err, projection.ErrTermOver) {
+		t.Errorf("what is old is written: %v", err)
+	}
+	if err := changeTo(t.Context(), db.InTerm(second.Term), 3); err != nil {
+		t.Error(err)
+	}
+
+	// The server ends the turn of a process that it does not hear of.
+	var holder int
+	if err := db.db.GetContext(t.Context(), &holder, "SELECT IS_USED_LOCK(CONCAT('updater.', MD5(DATABASE())))"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.db.ExecContext(t.Context(), fmt.Sprint("KILL ", holder)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-second.Lost.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("it does not notice that its turn is lost")
+	}
+	third, err := db.AwaitTurn(t.Context(), "third")
+	if err != nil {
+		t.Fatal(err)
+	}
+	third.GiveUp()
+	second.GiveUp()
+}
+
+// A transaction that began in a turn is over before the next turn begins.
+func TestTurnWaitsForWhatIsUnderWay(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	first, err := db.AwaitTurn(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := make(chan *projectionstore.Turn, 1)
+	err = db.InTerm(first.Term).Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+		first.GiveUp()
+		go func() {
+			second, err := db.AwaitTurn(context.WithoutCancel(ctx), "second")
+			if err != nil {
+				t.Error(err)
+			}
+			began <- second
+		}()
+		select {
+		case <-began:
+			return errors.New("the next turn begins beside it")
+		case <-time.After(500 * time.Millisecond): // long enough for a turn to begin
+		}
+		return tx.Save(ctx, projection.Changes{Versions: map[usecase.Key]uint64{turnKey: 7}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	(<-began).GiveUp()
+}
+
+func TestOnAFileEverybodyHasTheTurn(t *testing.T) {
+	db := open(t, "sqlite:"+filepath.Join(t.TempDir(), "rows.db"))
+	for range 2 {
+		turn, err := db.AwaitTurn(t.Context(), "anybody")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer turn.GiveUp()
+		if err := changeTo(t.Context(), db.InTerm(turn.Term), 1); err != nil {
+			t.Error(err)
+		}
+	}
+}

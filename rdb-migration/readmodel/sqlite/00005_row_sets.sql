@@ -1,0 +1,38 @@
+-- Sets of rows beside each other, and whose turn it is to write them, on SQLite. The same as in ../mysql, where it is
+-- explained.
+
+-- +goose Up
+CREATE TABLE row_sets (
+    projection TEXT NOT NULL,
+    set_name   TEXT NOT NULL,
+    handlers   TEXT NOT NULL,
+    PRIMARY KEY (projection)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE projection_rebuilds (
+    projection   TEXT    NOT NULL,
+    generation   INTEGER NOT NULL,
+    set_name     TEXT    NOT NULL,
+    handlers     TEXT    NOT NULL,
+    phase        TEXT    NOT NULL,
+    events_done  INTEGER NOT NULL,
+    events_total INTEGER NOT NULL,
+    cancelled    INTEGER NOT NULL,
+    failure      TEXT    NOT NULL,
+    started_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL,
+    PRIMARY KEY (projection)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE projection_turn (
+    id     INTEGER NOT NULL PRIMARY KEY,
+    term   INTEGER NOT NULL,
+    holder TEXT    NOT NULL,
+    since  INTEGER NOT NULL
+) STRICT;
+INSERT INTO projection_turn VALUES (1, 0, '', 0);
+
+-- +goose Down
+DROP TABLE projection_turn;
+DROP TABLE projection_rebuilds;
+DROP TABLE row_sets;

@@ -1,0 +1,54 @@
+package architecture_test
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every test that a document names is there: a promise without its test is none.
+func TestDocumentsNameTestsThatExist(t *testing.T) {
+	declared := map[string]bool{}
+	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	walk(t, ".go", func(_, text string) {
+		for _, match := range declaration.FindAllStringSubmatch(text, -1) {
+			declared[match[1]] = true
+		}
+	})
+	named := 0
+	mention := regexp.MustCompile("`(Test[A-Z]\\w+)`")
+	walk(t, ".md", func(path, text string) {
+		for _, match := range mention.FindAllStringSubmatch(text, -1) {
+			named++
+			if !declared[match[1]] {
+				t.Errorf("%s names %s, which is no test of this repository", path, match[1])
+			}
+		}
+	})
+	if named == 0 {
+		t.Error("no document names a test")
+	}
+}
+
+// walk visits the repository's files with an ending, those of other people left out.
+func walk(t *testing.T, ending string, visit func(path, text string)) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == ".git" || entry.Name() == "data"):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, ending):
+			return nil
+		}
+		text, err := os.ReadFile("../../" + path)
+		visit(path, string(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

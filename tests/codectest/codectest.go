@@ -1,0 +1,171 @@
+// Package codectest holds what every codec of an aggregate must do, for the tests of each: its events and states have
+// golden files below testdata, nothing that the domain has is left out, and what is broken is an error. A golden file
+// is only ever added: run the tests with UPDATE_GOLDEN=1 to write those that are missing, never to change one.
+package codectest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tests/kit"
+	"example.com/threads/tests/sealed"
+	"example.com/threads/usecase"
+)
+
+// The envelope of the golden events.
+const (
+	EventID  = "01H42KBHCW1BZG504J4ZXKA2F2"
+	Executor = "01H42KBHCWA0000000000000AD"
+)
+
+// Recorded is an event of the aggregate with the id, in an envelope that has everything.
+func Recorded[E any](t testing.TB, aggregateType, id string, event E) usecase.Recorded[E] {
+	t.Helper()
+	tenant, err := usecase.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return usecase.Recorded[E]{
+		Envelope: usecase.Envelope{
+			EventID: EventID, AggregateType: aggregateType, AggregateID: id, SeqNr: 7,
+			OccurredAt: time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
+			CommandID:  "01H42KBHCWC0MMAND000000000",
+			Caller: usecase.Caller{
+				Tenant: tenant, Executor: Executor, RequestID: "request-1", CorrelationID: "correlation-1", CausationID: "causation-1",
+				Source: "write-api /accounts/rename", ClientIP: "192.0.2.7",
+			},
+		},
+		Event: event,
+	}
+}
+
+// Events checks the codec with one event of each type of today; domain is the package that has the types.
+func Events[E any](t *testing.T, domain string, codec *eventcodec.Codec[E], id string, today ...E) {
+	t.Helper()
+	var covered, names []string
+	for _, event := range today {
+		name := codec.EventType(event)
+		covered, names = append(covered, sealed.Name(event)), append(names, name)
+		t.Run(name, func(t *testing.T) {
+			want := Recorded(t, codec.Type(), id, event)
+			encoded, err := codec.Encode(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			CheckGolden(t, name+".json", encoded)
+			got, err := codec.Decode(Golden(t, name+".json"))
+			if diff := kit.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("decoded (-want +got): %v\n%s", err, diff)
+			}
+			broken(t, codec, encoded)
+		})
+	}
+	sealed.Check(t, "events of today in this test", sealed.Types(t, domain, "isEvent"), covered)
+	sealed.Check(t, "golden files", codec.Names(), files(t))
+	kit.EveryField(t, "the events of this test", today...)
+}
+
+// broken checks that an event without one of its fields is an error that names the event, never one with zero values.
+func broken[E any](t *testing.T, codec *eventcodec.Codec[E], whole []byte) {
+	t.Helper()
+	optional := map[string]bool{ // of the envelope: events were written without them
+		"tenant_code": true, "command_id": true, "request_id": true, "correlation_id": true, "causation_id": true, "source": true, "client_ip": true,
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(whole, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for field := range fields {
+		if optional[field] {
+			continue
+		}
+		event, err := codec.Decode(bytes.ReplaceAll(whole, []byte(`"`+field+`":`), []byte(`"no_`+field+`":`)))
+		var decodeError *eventcodec.DecodeError
+		if !errors.As(err, &decodeError) || field != "id" && decodeError.EventID != EventID {
+			t.Errorf("without %s: got %+v, %v", field, event, err)
+		}
+	}
+}
+
+// Snapshots checks the codec of states with states of the aggregate, each with a golden file whose name begins with
+// "snapshot-" and today's format. Every field of the state must be set in one of them.
+func Snapshots[S any](t *testing.T, codec repository.SnapshotCodec[S], id string, states map[string]S) {
+	t.Helper()
+	var all []S
+	for file, state := range states {
+		all = append(all, state)
+		encoded, err := codec.Encode(id, 3, state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		CheckGolden(t, file, encoded)
+		of, version, got, err := codec.Decode(Golden(t, file))
+		if diff := kit.Diff(state, got); err != nil || of != id || version != 3 || diff != "" {
+			t.Errorf("%s is of %s at %d, %v; not all of the state is in its snapshot (-state +restored):\n%s", file, of, version, err, diff)
+		}
+		whole := string(encoded)
+		for about, payload := range map[string]string{
+			"nothing":         ``,
+			"cut off":         whole[:len(whole)/2],
+			"newer format":    strings.Replace(whole, `"format":`, `"format":99`, 1),
+			"without id":      strings.Replace(whole, `"id":`, `"no_id":`, 1),
+			"without version": strings.Replace(whole, `"version":`, `"no_version":`, 1),
+		} {
+			if of, version, _, err := codec.Decode([]byte(payload)); err == nil || of != "" || version != 0 {
+				t.Errorf("%s, %s: got %s at %d, %v", file, about, of, version, err)
+			}
+		}
+	}
+	kit.EveryField(t, "states of this test", all...)
+}
+
+// files are the golden files of events, without their suffix.
+func files(t *testing.T) (names []string) {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if name := strings.TrimSuffix(filepath.Base(path), ".json"); !strings.HasPrefix(name, "snapshot-") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Golden is the content of a golden file, in compact form.
+func Golden(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatalf("%v; write it with UPDATE_GOLDEN=1", err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, content); err != nil {
+		t.Fatal(err)
+	}
+	return compact.Bytes()
+}
+
+// CheckGolden compares JSON with that of a golden file. With UPDATE_GOLDEN=1 a file that is missing is written.
+func CheckGolden(t *testing.T, name string, encoded []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if _, err := os.Stat(path); os.IsNotExist(err) && os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, append(encoded, '\n'), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := kit.Diff(string(Golden(t, name)), string(encoded)); diff != "" {
+		t.Error("JSON (-golden +encoded):\n" + diff)
+	}
+}

@@ -1,0 +1,86 @@
+// Package feed is for the tests of projections and process managers: given events, they go through the real projector
+// into a database, and then the test looks at the rows.
+package feed
+
+import (
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+// Feed is a projection that follows a journal of its own. It is not for concurrent use.
+type Feed struct {
+	t         testing.TB
+	projector *projection.Projector
+	now       time.Time
+	versions  map[usecase.Key]uint64
+}
+
+// Tick is the time between two events.
+const Tick = time.Millisecond
+
+// New returns a feed of the projection with the name, whose rows are in db.
+func New(t testing.TB, db *sqlx.DB, name string, handlers ...projection.Handler) *Feed {
+	t.Helper()
+	store, err := projectionstore.New(db, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Feed{
+		t: t, projector: projection.New(store, nil, projection.Options{}, handlers...), versions: map[usecase.Key]uint64{},
+		now: time.Date(2024, 2, 29, 12, 0, 0, 123456000, time.UTC),
+	}
+}
+
+// Now is the time of the last event.
+func (f *Feed) Now() time.Time { return f.now }
+
+// Version is the version of an aggregate.
+func (f *Feed) Version(key usecase.Key) uint64 { return f.versions[key] }
+
+// Happened is the next events of an aggregate, each a [Tick] after the one before. When it returns they are in the
+// rows. It returns their envelopes.
+func Happened[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, events ...E) []usecase.Envelope {
+	f.t.Helper()
+	var envelopes []usecase.Envelope
+	var records []projection.Record
+	for _, event := range events {
+		recorded := record(f, codec, tenant, id, event)
+		payload, err := codec.Encode(recorded)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		envelopes = append(envelopes, recorded.Envelope)
+		records = append(records, projection.Record{Key: recorded.Key(), SeqNr: recorded.SeqNr, Payload: payload})
+	}
+	outcome, err := f.projector.Project(f.t.Context(), projection.Batch{Records: records})
+	if err != nil || outcome.Applied != len(records) {
+		f.t.Fatalf("%d of %d events are in the rows: %+v, %v", outcome.Applied, len(records), outcome, err)
+	}
+	return envelopes
+}
+
+func record[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, event E) usecase.Recorded[E] {
+	key := usecase.Key{Tenant: tenant, Type: codec.Type(), ID: id}
+	f.now = f.now.Add(Tick)
+	f.versions[key]++
+	eventID := newID()
+	return usecase.Recorded[E]{Event: event, Envelope: usecase.Envelope{
+		EventID: eventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: f.versions[key], OccurredAt: f.now,
+		Caller: usecase.Caller{Tenant: tenant, Executor: newID(), CorrelationID: "of " + eventID},
+	}}
+}
+
+func newID() string {
+	var entropy [10]byte
+	_, _ = rand.Read(entropy[:]) // never fails
+	return ident.New[any](time.Now(), entropy).String()
+}

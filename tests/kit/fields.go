@@ -1,0 +1,54 @@
+package kit
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// EveryField fails for each field that has its zero value in all of values, at any depth: a test that stores such
+// values and reads them back would not see that the field is lost. Only fields of this module's types are looked at.
+func EveryField[T any](t testing.TB, what string, values ...T) {
+	t.Helper()
+	filled := map[string]bool{}
+	for _, value := range values {
+		visit(reflect.ValueOf(value), filled)
+	}
+	if len(filled) == 0 {
+		t.Errorf("%s: there are no fields to look at", what)
+	}
+	for _, field := range slices.Sorted(maps.Keys(filled)) {
+		if !filled[field] {
+			t.Errorf("%s: %s has been forgotten, it is never set", what, field)
+		}
+	}
+}
+
+func visit(value reflect.Value, filled map[string]bool) {
+	switch value.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !value.IsNil() {
+			visit(value.Elem(), filled)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range value.Len() {
+			visit(value.Index(i), filled)
+		}
+	case reflect.Map:
+		for _, key := range value.MapKeys() {
+			visit(value.MapIndex(key), filled)
+		}
+	case reflect.Struct:
+		of := value.Type()
+		if !strings.HasPrefix(of.PkgPath(), "example.com/threads/") {
+			return
+		}
+		for i := range of.NumField() {
+			name := of.String() + "." + of.Field(i).Name
+			filled[name] = filled[name] || !value.Field(i).IsZero()
+			visit(value.Field(i), filled)
+		}
+	}
+}

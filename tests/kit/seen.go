@@ -1,0 +1,29 @@
+package kit
+
+import (
+	"errors"
+	"reflect"
+
+	"example.com/threads/domain/ident"
+)
+
+// Seen is what came of commands: the names of the types, and the codes of the rejections.
+type Seen struct{ Commands, Events, Codes []string }
+
+// Try decides every command in every state.
+func Try[S, C, E any](decide func(S, C) ([]E, error), states []S, commands []C) (seen Seen) {
+	for _, state := range states {
+		for _, command := range commands {
+			seen.Commands = append(seen.Commands, reflect.TypeOf(command).Name())
+			events, err := decide(state, command)
+			for _, event := range events {
+				seen.Events = append(seen.Events, reflect.TypeOf(event).Name())
+			}
+			var rejection *ident.Rejection
+			if errors.As(err, &rejection) {
+				seen.Codes = append(seen.Codes, rejection.Code())
+			}
+		}
+	}
+	return seen
+}

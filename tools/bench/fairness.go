@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/repository"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
+)
+
+// shares has posters at two writers post to one thread, as two write-apis on one store would. It returns what the
+// poster with the fewest posts got of an even share: 1 is perfectly fair.
+func shares(ctx context.Context, folder string, posters int, duration time.Duration) (_ float64, err error) {
+	var writers []*chat.ThreadCommands
+	for range 2 {
+		writer, end, err := writer(ctx, filepath.Join(folder, "shares.db"))
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		writers = append(writers, writer)
+	}
+	ada, id := ident.FromULID[ident.UserAccount](ulid.Make()), ulid.Make().String()
+	post := func(writer *chat.ThreadCommands, begins bool, wanted thread.Command) error {
+		_, err := writer.Handle(ctx, command.Request[thread.Command]{
+			Caller: usecase.Caller{Executor: ada.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
+		})
+		return err
+	}
+	member := ident.FromULID[thread.Member](ulid.Make())
+	if err := post(writers[0], true, thread.Create{Executor: ada, Member: member, Name: writing.RecordedName("busy")}); err != nil {
+		return 0, err
+	}
+	counts := make([]atomic.Int64, 2*posters)
+	begun := time.Now()
+	var group errgroup.Group
+	for poster := range counts {
+		group.Go(func() error {
+			for time.Since(begun) < duration {
+				message := ident.FromULID[thread.Message](ulid.Make())
+				if err := post(writers[poster%2], false, thread.PostMessage{Executor: ada, Message: message, Text: thread.RecordedText("hello")}); err != nil {
+					return err
+				}
+				counts[poster].Add(1)
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	fewest, total := counts[0].Load(), int64(0)
+	for i := range counts {
+		fewest, total = min(fewest, counts[i].Load()), total+counts[i].Load()
+	}
+	return float64(fewest) * float64(len(counts)) / float64(max(total, 1)), err
+}
+
+// writer is a command service on an event store in file, with a way to end it.
+func writer(ctx context.Context, file string) (*chat.ThreadCommands, func() error, error) {
+	db, err := database.Open(ctx, "sqlite:"+file, database.Settings{})
+	if err != nil {
+		return nil, nil, err
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	_, err = rdbmigration.Up(ctx, db, rdbmigration.EventStore())
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	store, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: quiet})
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	threads := chatstore.NewThreadRepository(store, repository.Settings{Logger: quiet})
+	service := command.NewService(chat.Threads(), threads, command.Settings{Logger: quiet})
+	return service, func() error {
+		service.Drain()
+		finish := context.WithoutCancel(ctx)
+		return errors.Join(threads.Close(finish), store.Close(finish), db.Close())
+	}, nil
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"go/format"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// file is one that is to be written.
+type file struct {
+	path, content string
+	isNew         bool // it must not be there yet
+}
+
+func (f file) write(root string) error {
+	path := filepath.Join(root, f.path)
+	if _, err := os.Stat(path); err == nil && f.isNew {
+		return fmt.Errorf("%s is there already: nothing is overwritten", f.path)
+	}
+	content := []byte(f.content)
+	if strings.HasSuffix(path, ".go") {
+		formatted, err := format.Source(content)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+		content = formatted
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o644)
+}
+
+// nextMigration is the number of the migration that comes next in the folder.
+func nextMigration(folder string) (string, error) {
+	paths, err := filepath.Glob(filepath.Join(folder, "*.sql"))
+	if err != nil || len(paths) == 0 {
+		return "", fmt.Errorf("no migrations in %s: %w", folder, err)
+	}
+	last := 0
+	if _, err := fmt.Sscanf(filepath.Base(slices.Max(paths)), "%d_", &last); err != nil {
+		return "", fmt.Errorf("the number of %s: %w", slices.Max(paths), err)
+	}
+	return fmt.Sprintf("%05d", last+1), nil
+}
+
+// list is a file in which every aggregate is registered. Lines go in behind those of the account, which each list has.
+type list struct {
+	path  string
+	lines []line
+}
+
+type line struct{ behind, add string }
+
+var lists = []list{
+	{"cmd/internal/writeapi/aggregates.go", []line{
+		{"of(1, chat.Accounts(),", "\t\tof(1, chat.Gadgets(), chatstore.NewGadgetRepository, rest.Gadgets),"},
+	}},
+	{"interfaceadaptor/readmodel/chatrows/store.go", []line{
+		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
+		{"chat.AccountRows(", "\t\tchat.GadgetRows(projectionstore.Rows[query.Gadget]{Table: Gadgets}, gadgetcodec.Events().Decode),"},
+	}},
+	{"usecase/query/queries.go", []line{
+		{"\tAccountReader", "\tGadgetReader"},
+	}},
+	{"usecase/query/consistency.go", []line{
+		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},
+		{"\taccount.AggregateType,", "\tgadget.AggregateType,"},
+	}},
+}
+
+// with is the list with the lines of one more aggregate.
+func (l list) with(root string, words *strings.Replacer) (file, error) {
+	content, err := os.ReadFile(filepath.Join(root, l.path))
+	if err != nil {
+		return file{}, err
+	}
+	lines := strings.Split(string(content), "\n")
+	for _, each := range l.lines {
+		at := slices.IndexFunc(lines, func(text string) bool { return strings.Contains(text, each.behind) })
+		if at < 0 {
+			return file{}, fmt.Errorf("%s has no line with %q: register the aggregate by hand, and mend tools/dev/scaffold", l.path, each.behind)
+		}
+		lines = slices.Insert(lines, at+1, words.Replace(each.add))
+	}
+	return file{path: l.path, content: strings.Join(lines, "\n")}, nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A fresh aggregate is one that people can start from: it builds, its tests pass, and it can be used through the whole
+// program.
+func TestAFreshAggregateWorks(t *testing.T) {
+	t.Setenv("GOFLAGS", "-trimpath") // what was built of an earlier copy, in another folder, is built
+	root := copyOfTheTree(t)
+	if err := run(t.Context(), root, "order"); err != nil {
+		t.Fatal(err)
+	}
+	do(t, root, "go", "vet", "./...")
+	do(t, root, "go", "test", "./domain/order", "./interfaceadaptor/ordercodec", "./tests/architecture")
+	// The last of these posts commands to the running program, and reads what has become of them by GraphQL.
+	do(t, root, "go", "test", "-run", "Order|Schema", "./interfaceadaptor/rest", "./interfaceadaptor/readmodel/chatrows", "./interfaceadaptor/graphql", "./cmd/standalone")
+	if unformatted := do(t, root, "gofmt", "-l", "."); unformatted != "" {
+		t.Errorf("gofmt would change %s", unformatted)
+	}
+
+	// What is there is never overwritten.
+	if err := run(t.Context(), root, "order"); err == nil || !strings.Contains(err.Error(), "is there already") {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+func TestNamesThatAreNone(t *testing.T) {
+	for _, name := range []string{"", "Order", "purchase order", "../order", "1st"} {
+		if files, err := filesOf("../../..", name); err == nil || !strings.Contains(err.Error(), "NAME=order") {
+			t.Errorf("%q: %d files, %v", name, len(files), err)
+		}
+	}
+	// One that is taken, by threads or by Go itself, is refused too.
+	for _, name := range []string{"account", "thread", "message", "type", "query"} {
+		if _, err := filesOf("../../..", name); err == nil {
+			t.Errorf("%q is taken, and no error", name)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for name, want := range map[string]string{
+		"order": "an order, orders, Order, Orders", "box": "a box, boxes, Box, Boxes", "city": "a city, cities, City, Cities", "day": "a day, days, Day, Days",
+	} {
+		if got := wordsOf(name).Replace("a gadget, gadgets, Gadget, Gadgets"); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// copyOfTheTree is a copy of what git would take of the tree.
+func copyOfTheTree(t *testing.T) string {
+	t.Helper()
+	from, to := "../../..", t.TempDir()
+	for path := range strings.SplitSeq(strings.TrimSpace(do(t, from, "git", "ls-files", "--cached", "--others", "--exclude-standard")), "\n") {
+		content, err := os.ReadFile(filepath.Join(from, path))
+		if os.IsNotExist(err) {
+			continue // deleted, and not committed yet
+		}
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(to, path)), 0o755)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, path), content, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+func do(t *testing.T, folder, name string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = folder
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, output)
+	}
+	return string(output)
+}

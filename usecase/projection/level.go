@@ -1,0 +1,72 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/threads/usecase"
+)
+
+const (
+	levelPage = 500
+	// enoughLevel is how many events the last round may have had to fill before the switch: the next one has as few,
+	// and writers wait for it.
+	enoughLevel = 100
+	levelRounds = 50
+)
+
+// leveller brings a set that is being made level with the live one.
+type leveller struct {
+	// ahead are the live version and the one here of aggregates whose live rows are ahead of the journal: they can't be
+	// reached, and need no second look until one of them moves.
+	ahead map[usecase.Key][2]uint64
+}
+
+// bring fills what the set is behind, and tells how many events that were.
+func (l *leveller) bring(ctx context.Context, next Making, projector *Projector) (filled int, err error) {
+	for after, more := (usecase.Key{}), true; more; {
+		page, err := next.Behind(ctx, after, levelPage)
+		if err != nil {
+			return filled, fmt.Errorf("compare with the live rows: %w", err)
+		}
+		if more = len(page) == levelPage; more {
+			after = page[len(page)-1].Key
+		}
+		n, err := l.fill(ctx, next, projector, page)
+		if filled += n; err != nil {
+			return filled, err
+		}
+	}
+	return filled, nil
+}
+
+func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, page []Head) (filled int, err error) {
+	keys := make([]usecase.Key, len(page))
+	for i, head := range page {
+		keys[i] = head.Key
+	}
+	versions, err := next.Versions(ctx, keys)
+	if err != nil {
+		return 0, err
+	}
+	var gaps []gap
+	for _, live := range page {
+		if _, registered := projector.handlers[live.Key.Type]; registered && l.ahead[live.Key] != [2]uint64{live.Version, versions[live.Key]} {
+			// Up to the end of the journal, wherever that is: the live rows may be ahead of it.
+			gaps = append(gaps, gap{key: live.Key, after: versions[live.Key], target: versions[live.Key], whole: true, origin: fromJournal})
+		}
+	}
+	outcome, err := projector.fill(ctx, gaps, withoutMark)
+	if err != nil {
+		return outcome.Filled, err
+	}
+	if versions, err = next.Versions(ctx, keys); err != nil {
+		return outcome.Filled, err
+	}
+	for _, live := range page {
+		if versions[live.Key] < live.Version {
+			l.ahead[live.Key] = [2]uint64{live.Version, versions[live.Key]}
+		}
+	}
+	return outcome.Filled, nil
+}

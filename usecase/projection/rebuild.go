@@ -1,0 +1,438 @@
+package projection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/usecase"
+)
+
+// RebuildOptions are what a [Rebuild] can be told. The zero value is good.
+type RebuildOptions struct {
+	// Observe is called about every second, and with each phase; nil is nobody. since is when this process began, and
+	// from how many events were in the new rows then.
+	Observe func(state RebuildState, since time.Time, from uint64)
+	// Logger takes what operators should know; nil is nobody.
+	Logger *slog.Logger
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Workers is how many transactions there are at once, but at least one for each part of the journal; 0 is 1.
+	Workers int
+	// Sample is how many aggregates have all their new rows compared with the journal before the switch; 0 is 200. The
+	// versions of all of them are compared in any case.
+	Sample int
+}
+
+// Rebuild makes the rows of a projection anew from the journal, beside the live ones, and then puts them in their
+// place. Queries and the live projection go on meanwhile.
+//
+// The live projection follows the source; the rebuild does not. It reads the journal, and then whatever the live
+// positions say that it lacks, until it is level: at last while nobody writes. So the source's checkpoints hold for the
+// new rows, too.
+type Rebuild struct {
+	sets     RowSets
+	live     Store
+	journal  WholeJournal
+	handlers []Handler
+	options  RebuildOptions
+}
+
+// NewRebuild makes one. live is the store of the projection, with these sets.
+func NewRebuild(sets RowSets, live Store, journal WholeJournal, options RebuildOptions, handlers ...Handler) *Rebuild {
+	if options.Observe == nil {
+		options.Observe = func(RebuildState, time.Time, uint64) {}
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	options.Workers = cmp.Or(options.Workers, 1)
+	options.Sample = cmp.Or(options.Sample, 200)
+	return &Rebuild{sets, live, journal, handlers, options}
+}
+
+// Why a rebuild does not begin or go on. Compare with [errors.Is].
+var (
+	ErrRebuilding   = errors.New("another rebuild is running")
+	ErrUnfinished   = errors.New("there is a rebuild that was interrupted")
+	ErrNothingBegun = errors.New("there is no rebuild to go on with")
+	ErrCancelled    = errors.New("the rebuild was cancelled")
+)
+
+// Start begins a rebuild and brings it to its end.
+func (r *Rebuild) Start(ctx context.Context) error {
+	return r.locked(ctx, func() error {
+		state, err := r.sets.State(ctx)
+		if err != nil {
+			return err
+		}
+		if !state.Over() {
+			return ErrUnfinished
+		}
+		return r.begin(ctx)
+	})
+}
+
+// Resume brings a rebuild to its end that was interrupted. One that was begun for other versions of the handlers begins
+// anew.
+func (r *Rebuild) Resume(ctx context.Context) error {
+	return r.locked(ctx, func() error {
+		state, err := r.sets.State(ctx)
+		switch {
+		case err != nil:
+			return err
+		case state.Over():
+			return ErrNothingBegun
+		case !state.Live && state.Handlers != VersionsOf(r.handlers):
+			return r.begin(ctx)
+		case !state.Live:
+			if err := r.sets.Prepare(ctx); err != nil {
+				return err
+			}
+		}
+		return r.run(ctx)
+	})
+}
+
+// Cancel ends a rebuild, running or interrupted, and drops what it has made. One whose rows are live already is past
+// that.
+func (r *Rebuild) Cancel(ctx context.Context) error {
+	state, err := r.sets.State(ctx)
+	if err != nil {
+		return err
+	}
+	if state.Over() {
+		return ErrNothingBegun
+	}
+	if err := r.sets.Cancel(ctx); err != nil {
+		return err
+	}
+	err = r.locked(ctx, func() error {
+		state, err := r.sets.State(ctx)
+		if err != nil || state.Over() {
+			return err
+		}
+		return r.drop(ctx, state)
+	})
+	if errors.Is(err, ErrRebuilding) {
+		return nil // it sees by itself that it is to end
+	}
+	return err
+}
+
+func (r *Rebuild) drop(ctx context.Context, state RebuildState) error {
+	if state.Live {
+		return errors.New("the new rows are live already: go on with --resume, which takes moments")
+	}
+	if err := r.sets.Drop(ctx); err != nil {
+		return err
+	}
+	state.Phase, state.UpdatedAt = Cancelled, r.options.Now()
+	_, err := r.sets.Save(ctx, state)
+	return err
+}
+
+func (r *Rebuild) locked(ctx context.Context, work func() error) error {
+	release, locked, err := r.sets.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	if !locked {
+		return ErrRebuilding
+	}
+	defer release()
+	return work()
+}
+
+// begin drops what is left of another rebuild.
+func (r *Rebuild) begin(ctx context.Context) error {
+	if err := r.sets.Begin(ctx, VersionsOf(r.handlers), r.options.Now()); err != nil {
+		return err
+	}
+	return r.run(ctx)
+}
+
+// run goes on from wherever the rebuild is: each step finds out by itself what is left of it.
+func (r *Rebuild) run(ctx context.Context) error {
+	state, err := r.sets.State(ctx)
+	if err != nil {
+		return err
+	}
+	running, stop := context.WithCancelCause(ctx)
+	work := &rebuilding{Rebuild: r, state: state, since: r.options.Now(), from: state.Done, stop: stop}
+	work.state.Failure = ""
+	var telling sync.WaitGroup
+	telling.Go(func() { work.tell(running) })
+	err = work.work(running)
+	cancelled := errors.Is(context.Cause(running), ErrCancelled)
+	stop(nil)
+	telling.Wait()
+	last := context.WithoutCancel(ctx)
+	switch {
+	case cancelled && err != nil:
+		return errors.Join(ErrCancelled, r.drop(last, work.now()))
+	case err != nil:
+		work.mu.Lock()
+		work.state.Failure = err.Error()
+		work.mu.Unlock()
+	}
+	return errors.Join(err, work.save(last))
+}
+
+// rebuilding is a rebuild under way.
+type rebuilding struct {
+	*Rebuild
+	since time.Time
+	from  uint64
+	stop  context.CancelCauseFunc
+
+	done  atomic.Uint64 // events of this process
+	mu    sync.Mutex
+	state RebuildState
+}
+
+// tellEvery is the pace at which it is stored how far the rebuild is.
+const tellEvery = time.Second
+
+func (w *rebuilding) tell(ctx context.Context) {
+	for wait(ctx, tellEvery) == nil {
+		if err := w.save(ctx); err != nil && ctx.Err() == nil {
+			w.options.Logger.WarnContext(ctx, "how far the rebuild is could not be stored", "error", err)
+		}
+	}
+}
+
+func (w *rebuilding) now() RebuildState {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	state := w.state
+	state.Done = w.from + w.done.Load()
+	state.Total = max(state.Total, state.Done)
+	state.UpdatedAt = w.options.Now()
+	return state
+}
+
+func (w *rebuilding) save(ctx context.Context) error {
+	state := w.now()
+	w.options.Observe(state, w.since, w.from)
+	cancelled, err := w.sets.Save(ctx, state)
+	if cancelled && state.Phase < Switching {
+		w.stop(ErrCancelled)
+	}
+	return err
+}
+
+func (w *rebuilding) enter(ctx context.Context, phase Phase) error {
+	w.mu.Lock()
+	w.state.Phase = phase
+	if phase == Done {
+		w.state.Total = 0 // it was an estimate
+	}
+	w.mu.Unlock()
+	w.options.Logger.InfoContext(ctx, "rebuilding the rows: "+phase.String(), "events", w.now().Done)
+	if err := w.save(ctx); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+func (w *rebuilding) work(ctx context.Context) error {
+	if !w.state.Live {
+		if err := w.make(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.enter(ctx, Settling); err != nil {
+		return err
+	}
+	if err := w.sets.Settle(ctx); err != nil {
+		return err
+	}
+	// Where the rows were ahead of the journal, the source may have passed events by as known that were not in the new
+	// rows.
+	live := New(w.live, w.journal, w.projecting(), w.handlers...)
+	if _, err := live.Repair(ctx); err != nil {
+		return err
+	}
+	return w.enter(ctx, Done)
+}
+
+func (w *rebuilding) projecting() Options {
+	return Options{Logger: w.options.Logger, Now: w.options.Now, Observe: func(o Outcome) { w.done.Add(uint64(o.Applied + o.Filled)) }}
+}
+
+// make makes the new rows and has them take the place of the live ones.
+func (w *rebuilding) make(ctx context.Context) error {
+	next, err := w.sets.Next(ctx)
+	if err != nil {
+		return err
+	}
+	projecting := w.projecting()
+	if projecting.Skipped, err = next.Skips(ctx); err != nil {
+		return err
+	}
+	projector := New(next, w.journal, projecting, w.handlers...)
+	if err := w.enter(ctx, Reading); err != nil {
+		return err
+	}
+	if err := w.read(ctx, next, projector); err != nil {
+		return err
+	}
+	// What was written behind the reader's back, or is in no page: every head is compared.
+	if _, err := projector.Repair(ctx); err != nil {
+		return err
+	}
+	if err := w.enter(ctx, CatchingUp); err != nil {
+		return err
+	}
+	level := leveller{ahead: make(map[usecase.Key][2]uint64)}
+	for range levelRounds {
+		filled, err := level.bring(ctx, next, projector)
+		if err != nil {
+			return err
+		}
+		if filled < enoughLevel {
+			break
+		}
+	}
+	if err := w.enter(ctx, Verifying); err != nil {
+		return err
+	}
+	if err := w.verify(ctx, next, projector); err != nil {
+		return err
+	}
+	if err := w.enter(ctx, Switching); err != nil {
+		return err
+	}
+	return w.sets.Switch(ctx, func(ctx context.Context, next Making) error {
+		_, err := level.bring(ctx, next, New(next, w.journal, projecting, w.handlers...))
+		return err
+	})
+}
+
+// pageWaits is how many pages of a part are read ahead.
+const pageWaits = 2
+
+// read brings the journal into the new rows, all parts at once.
+func (w *rebuilding) read(ctx context.Context, next Making, projector *Projector) error {
+	parts := w.journal.Parts()
+	group, ctx := errgroup.WithContext(ctx)
+	for part := range parts {
+		shard := fmt.Sprintf("%d/%d", part+1, parts)
+		after, err := next.Checkpoint(ctx, shard)
+		if err != nil {
+			return err
+		}
+		pages := make(chan Page, pageWaits)
+		group.Go(func() error {
+			defer close(pages)
+			for page, err := range w.journal.Read(ctx, part, parts, after) {
+				if err != nil {
+					return fmt.Errorf("read part %s of the journal: %w", shard, err)
+				}
+				select {
+				case pages <- page:
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+			}
+			return nil
+		})
+		group.Go(func() error {
+			for page := range pages {
+				if err := w.project(ctx, projector, shard, page); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// project brings a page into the new rows, and then stores that it is there.
+func (w *rebuilding) project(ctx context.Context, projector *Projector, shard string, page Page) error {
+	shares := make([][]Record, max(1, w.options.Workers/w.journal.Parts()))
+	for _, record := range page.Records {
+		if _, registered := projector.handlers[record.Key.Type]; registered {
+			i := shareOf(record.Key, len(shares))
+			shares[i] = append(shares[i], record)
+		}
+	}
+	checkpoint := Checkpoint{Source: RebuildSource, Shard: shard, Position: page.Next}
+	if len(shares) == 1 {
+		_, err := projector.Project(ctx, Batch{Records: shares[0], Checkpoint: checkpoint})
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	for _, share := range shares {
+		group.Go(func() error {
+			_, err := projector.Project(groupCtx, Batch{Records: share})
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	_, err := projector.Project(ctx, Batch{Checkpoint: checkpoint})
+	return err
+}
+
+// shareOf gives an aggregate's events to the same worker.
+func shareOf(key usecase.Key, shares int) int {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(key.ID)) // never fails
+	return int(hash.Sum32() % uint32(shares))
+}
+
+// verify compares a sample of the new rows with the journal, and sees that the new handlers can use every event that
+// the live ones could.
+func (w *rebuilding) verify(ctx context.Context, next Making, projector *Projector) error {
+	// What could not be read a while ago may be readable now.
+	if _, err := projector.RetryParked(ctx); err != nil {
+		return err
+	}
+	parked, err := next.NewlyParked(ctx, 1)
+	if err != nil {
+		return err
+	}
+	if len(parked) > 0 {
+		return fmt.Errorf("the new rows stop where the live ones go on, and so they stay apart: %s at event %d: %s; mend the handler and go on with "+
+			"--resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
+	}
+	seen := 0
+	for _, handler := range w.handlers {
+		if _, able := handler.(Verifiable); !able {
+			continue
+		}
+		for head, err := range w.journal.Heads(ctx, handler.Type()) {
+			if err != nil {
+				return fmt.Errorf("list the aggregates of type %s: %w", handler.Type(), err)
+			}
+			if seen++; seen > w.options.Sample {
+				return nil
+			}
+			found, err := projector.Verify(ctx, head.Key)
+			if err != nil {
+				return err
+			}
+			if len(found.Differences) > 0 {
+				d := found.Differences[0]
+				return fmt.Errorf("the new rows are not what the journal says, and so they stay apart: %s, %s: %s: expected %s, found %s; "+
+					"give up with --cancel, and see what `journal check` tells", d.Key, d.Row, d.What, d.Expected, d.Found)
+			}
+		}
+	}
+	return nil
+}
