@@ -1,6 +1,6 @@
-// Package rdbmigration holds the schemas of the relational databases and brings databases to them, forwards and back.
+// Package rdbmigration holds the schemas of the relational databases and migrates databases up and down.
 //
-// A [Set] is a schema that has a life of its own, with a version table of its own, so that several may live in one
-// database. `make migrate` and the compose file's one-shot service run it through cmd/migrate; programs make sure of
-// their schema with [Check] before they begin; tests call [Up] on a fresh database.
+// A [Set] is an independent schema with its own version table, so that several sets can share a database. `make
+// migrate` and the one-shot service of the compose file run cmd/migrate; programs verify their schema with [Check] when
+// they start; tests call [Up] on a new database.
 package rdbmigration

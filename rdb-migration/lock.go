@@ -14,8 +14,8 @@ const (
 	mysqlLockWait = 50 // seconds
 )
 
-// alone runs change while no other migration of the database runs. On MySQL the server frees the lock with its
-// connection, so a migration that dies leaves nothing behind. SQLite needs none: its migrations are transactions.
+// alone runs change while no other migration of the database runs. MySQL releases the lock with the connection, so a
+// migration that dies leaves none behind. SQLite needs no lock: its migrations are transactions.
 func alone(ctx context.Context, db *sqlx.DB, change func() error) (err error) {
 	if db.DriverName() != "mysql" {
 		return change()
@@ -34,7 +34,7 @@ func alone(ctx context.Context, db *sqlx.DB, change func() error) (err error) {
 		return errors.New("another migration of this database is running; try again when it is done")
 	}
 	defer func() {
-		// Also when ctx has ended: the connection goes back to the pool and must not take the lock with it.
+		// Also when ctx has ended: the connection returns to the pool and must not keep the lock.
 		_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf("DO RELEASE_LOCK(%s)", mysqlLockName))
 		err = errors.Join(err, unlockErr)
 	}()

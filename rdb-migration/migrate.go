@@ -9,24 +9,23 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// VersionError says that a database and this program do not fit together.
+// VersionError: the schema of a database does not match this program.
 type VersionError struct {
 	Set     string
-	Found   int64 // the version of the database
-	Program int64 // the version that this program is made for
+	Found   int64 // version of the database
+	Program int64 // version that this program needs
 }
 
 func (e *VersionError) Error() string {
 	if e.Found > e.Program {
-		return fmt.Sprintf("the %s in this database is at version %d, which a newer version of the program has made; this one knows versions up to %d: run the newer program",
+		return fmt.Sprintf("the %s in this database is at version %d, which a newer version of the program has created; this one knows versions up to %d: run the newer program",
 			e.Set, e.Found, e.Program)
 	}
 	return fmt.Sprintf("the %s in this database is at version %d, and this program needs version %d: run `make migrate`", e.Set, e.Found, e.Program)
 }
 
-// Up brings the set's schema in db to the version of this program, and tells the migrations that it took. Where there
-// is nothing to do it does nothing. A schema of a newer program is left alone, with a [*VersionError]. It needs two
-// connections of the pool.
+// Up migrates the set's schema in db to the version of this program and returns the migrations that it ran. A newer
+// schema is not changed and returns a [*VersionError]. It needs two connections of the pool.
 func Up(ctx context.Context, db *sqlx.DB, set Set) (taken []string, err error) {
 	err = alone(ctx, db, func() error {
 		provider, err := set.open(ctx, db)
@@ -45,8 +44,8 @@ func Up(ctx context.Context, db *sqlx.DB, set Set) (taken []string, err error) {
 	return taken, err
 }
 
-// Down takes the set's latest migration back, with what is in its tables, and tells which one that was: "" where there
-// was none. It needs two connections of the pool.
+// Down reverts the set's latest migration, deleting the data in its tables, and returns its name; "" if there was none.
+// It needs two connections of the pool.
 func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
 	err = alone(ctx, db, func() error {
 		provider, err := set.open(ctx, db)
@@ -58,7 +57,7 @@ func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("take the latest migration of the %s back: %w", set, err)
+			return fmt.Errorf("revert the latest migration of the %s: %w", set, err)
 		}
 		taken = result.Source.Path
 		return nil
@@ -66,7 +65,7 @@ func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
 	return taken, err
 }
 
-// Migration is one step of a set and whether db has taken it.
+// Migration is one step of a set, and whether it was applied to db.
 type Migration struct {
 	File    string
 	Applied bool
@@ -89,8 +88,8 @@ func Status(ctx context.Context, db *sqlx.DB, set Set) ([]Migration, error) {
 	return migrations, nil
 }
 
-// Check makes sure that the set's schema in db is the one of this program: a [*VersionError] tells that it is not, and
-// what to do. It is for a program's start. It only reads, so that programs may check while a migration runs.
+// Check returns a [*VersionError] if the set's schema in db is not the one of this program. Call it at a program's
+// start. It only reads, so it may run during a migration.
 func Check(ctx context.Context, db *sqlx.DB, set Set) error {
 	found, program, err := set.versions(ctx, db)
 	if err == nil && found != program {
@@ -99,8 +98,8 @@ func Check(ctx context.Context, db *sqlx.DB, set Set) error {
 	return err
 }
 
-// Ready is Check for a program that runs: it goes on beside a newer schema, because the migrations come before the programs
-// that they are for, and only add to what the programs before them use.
+// Ready is Check for a running program: it also accepts a newer schema, because migrations run before the new programs
+// start, and only add to what older programs use.
 func Ready(ctx context.Context, db *sqlx.DB, set Set) error {
 	found, program, err := set.versions(ctx, db)
 	if err == nil && found < program {
@@ -109,7 +108,7 @@ func Ready(ctx context.Context, db *sqlx.DB, set Set) error {
 	return err
 }
 
-// versions are that of the schema in db, and that of this program.
+// versions returns the versions of the schema in db and of this program.
 func (s Set) versions(ctx context.Context, db *sqlx.DB) (found, program int64, err error) {
 	provider, err := s.provider(db)
 	if err != nil {
@@ -124,8 +123,8 @@ func (s Set) versions(ctx context.Context, db *sqlx.DB) (found, program int64, e
 	return found, program, nil
 }
 
-// version is the latest migration that db has taken; 0 where it has taken none. The provider would tell, too, but it makes
-// its table where there is none, and a migration that begins at that moment finds it half made.
+// version returns the latest migration in db; 0 if there is none. It does not use the provider, which would create its
+// table if it is missing, and disturb a migration that begins at that moment.
 func (s Set) version(ctx context.Context, db *sqlx.DB) (int64, error) {
 	tables := "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
 	if db.DriverName() == "sqlite" {
@@ -140,7 +139,7 @@ func (s Set) version(ctx context.Context, db *sqlx.DB) (int64, error) {
 	return version, err
 }
 
-// open is the provider of a database that is not newer than this program.
+// open returns the provider for a database that is not newer than this program.
 func (s Set) open(ctx context.Context, db *sqlx.DB) (*goose.Provider, error) {
 	var mismatch *VersionError
 	if err := Check(ctx, db, s); err != nil && (!errors.As(err, &mismatch) || mismatch.Found > mismatch.Program) {

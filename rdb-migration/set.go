@@ -9,32 +9,32 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// all has a folder for every set, and in it one for every driver.
+// all has one folder per set and, in it, one per driver.
 //
 //go:embed readmodel/*/*.sql eventstore/*/*.sql
 var all embed.FS
 
-// Set is one schema: its migrations for every driver, and the table that remembers which of them have run.
+// Set is one schema: its migrations for every driver, and the table that records which were applied.
 type Set struct {
 	name   string
 	folder string
 	table  string
 }
 
-// ReadModel is what read-model-updater writes and read-api reads.
+// ReadModel is the schema that read-model-updater writes and read-api reads.
 func ReadModel() Set {
 	return Set{name: "read model", folder: "readmodel", table: "readmodel_migrations"}
 }
 
-// EventStore is what write-api writes and read-model-updater follows where EVENT_STORE is mysql or sqlite.
+// EventStore is the schema that write-api writes and read-model-updater reads if EVENT_STORE is mysql or sqlite.
 func EventStore() Set {
 	return Set{name: "event store", folder: "eventstore", table: "eventstore_migrations"}
 }
 
-// String is the set's name, for people.
+// String returns the set's name.
 func (s Set) String() string { return s.name }
 
-// provider is goose for this set on db, whose driver is "mysql" (MariaDB, too) or "sqlite".
+// provider returns goose for this set on db, whose driver is "mysql" (also for MariaDB) or "sqlite".
 func (s Set) provider(db *sqlx.DB) (*goose.Provider, error) {
 	var dialect goose.Dialect
 	switch driver := db.DriverName(); driver {

@@ -33,8 +33,8 @@ func isActive(ctx context.Context, p *process) bool {
 	return err == nil && json.Unmarshal(body, &found) == nil && found.Active
 }
 
-// Of three updaters one works. Whatever happens to it every few seconds - killed, paused, stopped - another one goes on in
-// time, the rows are exact in the end, and two work at once for moments only.
+// Of three updaters one works. Whatever happens to it every few seconds - killed, paused, stopped - another one goes on
+// in time, the rows are exact in the end, and two work at once for moments only.
 func TestOneOfThreeUpdatersWorks(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	group := make([]*process, 3)

@@ -60,7 +60,8 @@ func newWorld(t *testing.T, unscopedScope string) world {
 // thread is one that the tables are tried on.
 type thread struct{ id, message string }
 
-// newThread makes a thread of ada's, with bob as a member and a message of his. The accounts are left out of the bodies.
+// newThread makes a thread of ada's, with bob as a member and a message of his. The accounts are left out of the
+// bodies.
 func (w world) newThread(t *testing.T) thread {
 	t.Helper()
 	created := w.do(t, w.tokens[admin], "/threads/create", map[string]any{"name": "tea"})
@@ -185,7 +186,8 @@ func expectAll(t *testing.T, what string, have func(func(string) bool), there []
 // What each actor gets for each field of Query and Subscription.
 var (
 	bySeers = []string{"UNAUTHENTICATED", "NOT_FOUND", "", "", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN", "FORBIDDEN"}
-	byAll   = []string{"UNAUTHENTICATED", "", "", "", "", "", "FORBIDDEN", "FORBIDDEN"} // everybody has a list, which may be empty
+	// everybody has a list, which may be empty
+	byAll = []string{"UNAUTHENTICATED", "", "", "", "", "", "FORBIDDEN", "FORBIDDEN"}
 	// The account that getMember names is the one that is asked for, so an impostor is a stranger.
 	byMember = []string{"UNAUTHENTICATED", "NOT_FOUND", "", "", "NOT_FOUND", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN"}
 )

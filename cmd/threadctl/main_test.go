@@ -70,7 +70,8 @@ func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 		told := []string{strings.TrimSpace("threadctl " + words)}
-		if group := slices.Contains([]string{"journal", "snapshots", "rows", "dead-letters"}, words); !group { // which sends its reader on to its commands
+		// which sends its reader on to its commands
+		if group := slices.Contains([]string{"journal", "snapshots", "rows", "dead-letters"}, words); !group {
 			told = append(told, "EVENT_STORE_URL", "Exit code: 0")
 		}
 		for _, part := range told {

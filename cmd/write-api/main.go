@@ -40,8 +40,8 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the line
-// with the message "listening" tells the address.
+// run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the
+// line with the message "listening" tells the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	s, helped, err := program.Settings("write-api", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {

@@ -16,58 +16,58 @@ type ID = ident.UserID
 // Account is what the events of one account add up to, as far as decisions need it. The zero value is an account that
 // does not exist. It is an immutable value.
 //
-// A new field must be in the [Memento] and in its JSON (accountcodec). Where an older snapshot lacks what the field holds, the
-// snapshot's format rises, so that the older ones are passed over and the state is made from the events again.
+// A new field must be added to the [Memento] and its JSON (accountcodec). If older snapshots lack it, the snapshot
+// format must be increased: older snapshots are then skipped and the state is replayed from events.
 type Account struct {
 	registered bool
 	closed     bool
 	name       writing.Name
 }
 
-// Command is what somebody wants to happen to their account. The set is closed: the types of this file are all there
-// are.
+// Command is a request to change an account. The set is closed: all types are in this file.
 //
 //sumtype:decl
 type Command interface {
-	// name is what [CommandName] tells.
+	// name returns the result of [CommandName].
 	name() string
 }
 
-// CommandName is the name by which a repeat of the command is recognised. It never changes, whatever becomes of the type.
+// CommandName returns the name by which repeats of the command are recognised. It must never change, even if the type
+// is renamed.
 func CommandName(c Command) string { return c.name() }
 
-// Register wants an account with this name.
+// Register creates an account with this name.
 type Register struct{ Name writing.Name }
 
-// Rename wants another name for the account.
+// Rename gives the account another name.
 type Rename struct{ Name writing.Name }
 
-// Close wants the account gone for good: its name stays with what it said, and it leaves its threads.
+// Close closes the account permanently: its messages keep its name, and it leaves its threads.
 type Close struct{}
 
 func (Register) name() string { return "account.Register" }
 func (Rename) name() string   { return "account.Rename" }
 func (Close) name() string    { return "account.Close" }
 
-// Event is something that has happened to an account. The set is closed: the types of this file are all there are.
+// Event is a fact about an account. The set is closed: all types are in this file.
 //
 //sumtype:decl
 type Event interface{ isEvent() }
 
-// Registered begins an account.
+// Registered: the account was created.
 type Registered struct{ Name writing.Name }
 
-// Renamed gives the account another name.
+// Renamed: the account has another name.
 type Renamed struct{ Name writing.Name }
 
-// Closed ends the account.
+// Closed: the account was closed.
 type Closed struct{}
 
 func (Registered) isEvent() {}
 func (Renamed) isEvent()    {}
 func (Closed) isEvent()     {}
 
-// The rejections: why a command that is well formed does not happen. Compare with errors.Is.
+// The rejections of well-formed commands. Compare with errors.Is.
 var (
 	ErrAccountNotFound = ident.NotFound("account_not_found", "the account does not exist")
 	ErrAccountExists   = ident.Conflict("account_exists", "the account exists already")
@@ -75,12 +75,12 @@ var (
 	ErrNameUnchanged   = ident.Conflict("name_unchanged", "the account has this name already")
 )
 
-// Rejections lists every rejection, for those who must answer each of them.
+// Rejections returns all rejections, for adapters that map each of them to a response.
 func Rejections() []error {
 	return []error{ErrAccountNotFound, ErrAccountExists, ErrAccountClosed, ErrNameUnchanged}
 }
 
-// Usable is the rejection of everything that is asked of an account that does not exist or is closed; nil of any other.
+// Usable returns the rejection if the account does not exist or is closed; otherwise nil.
 func (a Account) Usable() error {
 	switch {
 	case !a.registered:
@@ -91,7 +91,7 @@ func (a Account) Usable() error {
 	return nil
 }
 
-// Decide says what command makes of state: the events that follow, or the rejection that explains why nothing does.
+// Decide returns the events that result from command on state, or the rejection.
 func Decide(state Account, command Command) ([]Event, error) {
 	if _, begins := command.(Register); !begins {
 		if err := state.Usable(); err != nil {
@@ -112,13 +112,12 @@ func Decide(state Account, command Command) ([]Event, error) {
 	case Close:
 		return []Event{Closed{}}, nil
 	default:
-		// The set of commands is closed, so only a new command without a case can come here.
+		// The set of commands is closed: only a new command without a case can get here.
 		panic(fmt.Sprintf("account: no decision for command %T", command))
 	}
 }
 
-// Apply returns the state after event; a stays as it is. It never fails and judges nothing: what has happened has
-// happened.
+// Apply returns the state after event; a is not changed. It checks nothing and never fails.
 func (a Account) Apply(event Event) Account {
 	switch e := event.(type) {
 	case Registered:
@@ -128,23 +127,22 @@ func (a Account) Apply(event Event) Account {
 	case Closed:
 		a.closed = true
 	default:
-		// The set of events is closed, so only a new event without a case can come here.
+		// The set of events is closed: only a new event without a case can get here.
 		panic(fmt.Sprintf("account: no state after event %T", event))
 	}
 	return a
 }
 
-// Memento is a state laid open, for those who store it as a snapshot. [Account.Memento] and [Memento.Account] are
-// inverse.
+// Memento is the exported state, for snapshots. [Account.Memento] and [Memento.Account] are inverse functions.
 type Memento struct {
 	Name   writing.Name
 	Closed bool
 }
 
-// Memento lays the state of an account that exists open.
+// Memento exports the state of an existing account.
 func (a Account) Memento() Memento { return Memento{Name: a.name, Closed: a.closed} }
 
-// Account is the state that m was taken from.
+// Account restores the state.
 func (m Memento) Account() Account {
 	return Account{registered: true, closed: m.Closed, name: m.Name}
 }

@@ -9,7 +9,8 @@ import (
 	"example.com/threads/tests/sealed"
 )
 
-// Whatever is added to the domain, and forgotten somewhere, is named here: every command in every state, and what follows.
+// Whatever is added to the domain, and forgotten somewhere, is named here: every command in every state, and what
+// follows.
 func TestNothingIsForgotten(t *testing.T) {
 	commands := []account.Command{account.Register{Name: ada}, account.Rename{Name: countess}, account.Rename{Name: ada}, account.Close{}}
 	states := []account.Account{{}, accounts.After(registered), accounts.After(registered, closed)}

@@ -1,3 +1,3 @@
-// Package ident is what aggregates share: identifiers ([Of]), and the errors that say why a value or a command is not
-// accepted ([InvalidError], [Rejection]). It knows no aggregate.
+// Package ident holds what aggregates share: identifiers ([Of]), and errors that reject a value or a command
+// ([InvalidError], [Rejection]). It knows no aggregate.
 package ident

@@ -8,18 +8,18 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Of identifies one T by a ULID. Identifiers of different things are different types: a member's id is never taken for
-// a message's. The zero value identifies nothing; [Of.IsZero] tells.
+// Of identifies a T by a ULID. Ids of different things have different types, so they cannot be confused. The zero value
+// identifies nothing; see [Of.IsZero].
 type Of[T any] struct{ value ulid.ULID }
 
-// UserAccount is who acts.
+// UserAccount is a user account.
 type UserAccount struct{}
 
-// UserID identifies a user account, whichever aggregate it acts on.
+// UserID identifies a user account in all aggregates.
 type UserID = Of[UserAccount]
 
-// Parse reads an identifier: the 26 Crockford characters of a ULID in either case, or the UUID form of the same 16
-// bytes, which older data and clients use. Anything else is an [InvalidError].
+// Parse parses an id: a ULID of 26 Crockford characters in either case, or the UUID form of the same 16 bytes, which
+// older data and clients use. Anything else is an [InvalidError].
 func Parse[T any](text string) (Of[T], error) {
 	if len(text) == len("01890535-c59c-72d5-08a8-dcea316374c8") {
 		if value, ok := parseUUID(text); ok {
@@ -33,22 +33,22 @@ func Parse[T any](text string) (Of[T], error) {
 	return Of[T]{value}, nil
 }
 
-// New makes an identifier from a time, to the millisecond, and 80 random bits.
+// New returns an id made of a time, in milliseconds, and 80 random bits.
 func New[T any](at time.Time, entropy [10]byte) Of[T] {
 	var id Of[T]
-	// Neither fails: the time is far from the year 10889, and the entropy is as long as it must be.
+	// Neither call fails: times before the year 10889 fit, and the entropy has the required length.
 	_ = id.value.SetTime(ulid.Timestamp(at))
 	_ = id.value.SetEntropy(entropy[:])
 	return id
 }
 
-// FromULID is the identifier with this value.
+// FromULID returns the id with this value.
 func FromULID[T any](value ulid.ULID) Of[T] { return Of[T]{value} }
 
-// ULID is the identifier's value.
+// ULID returns the id's value.
 func (id Of[T]) ULID() ulid.ULID { return id.value }
 
-// String is the ULID text, and empty for the zero value.
+// String returns the text of the ULID; empty for the zero value.
 func (id Of[T]) String() string {
 	if id.IsZero() {
 		return ""
@@ -56,10 +56,10 @@ func (id Of[T]) String() string {
 	return id.value.String()
 }
 
-// IsZero tells that id identifies nothing.
+// IsZero reports whether id identifies nothing.
 func (id Of[T]) IsZero() bool { return id.value.IsZero() }
 
-// Compare orders identifiers by the time of their making: -1, 0 or 1.
+// Compare orders ids by creation time: -1, 0 or 1.
 func (id Of[T]) Compare(other Of[T]) int { return id.value.Compare(other.value) }
 
 func parseUUID(text string) (ulid.ULID, bool) {

@@ -2,8 +2,8 @@ package thread
 
 import "fmt"
 
-// Command is what somebody wants to happen to a thread. The set is closed: lifecycle.go, membership.go and
-// posting.go have all of them. Identifiers of what a command brings into being come in with it, so that deciding stays pure.
+// Command is what somebody wants to happen to a thread. The set is closed: lifecycle.go, membership.go and posting.go
+// have all of them. Identifiers of what a command brings into being come in with it, so that deciding stays pure.
 //
 //sumtype:decl
 type Command interface {
@@ -11,13 +11,14 @@ type Command interface {
 	name() string
 }
 
-// CommandName is the name by which a repeat of the command is recognised. It never changes, whatever becomes of the type.
+// CommandName is the name by which a repeat of the command is recognised. It never changes, whatever becomes of the
+// type.
 func CommandName(c Command) string { return c.name() }
 
-// Decide says what command makes of t: the events that follow, or the rejection ([Rejections]) that explains
-// why nothing does. A command that would change nothing is rejected, so that events are never empty.
+// Decide returns the events that result from command on t, or the rejection ([Rejections]). A command that would change
+// nothing is rejected, so an accepted command always has events.
 //
-// Decide is pure, and t is not changed: what the events add up to is for [Thread.Apply].
+// Decide is pure and does not change t; [Thread.Apply] applies the events.
 func Decide(t Thread, command Command) ([]Event, error) {
 	if _, begins := command.(Create); !begins {
 		if err := t.Usable(); err != nil {
@@ -46,12 +47,12 @@ func Decide(t Thread, command Command) ([]Event, error) {
 	case DeleteMessage:
 		return one(t.deleteMessage(c))
 	default:
-		// The set of commands is closed, so only a new command without a case can come here.
+		// The set of commands is closed: only a new command without a case can get here.
 		panic(fmt.Sprintf("thread: no decision for command %T", command))
 	}
 }
 
-// one is the decision of a command that an event at most follows from.
+// one returns the decision of a command that results in at most one event.
 func one(event Event, err error) ([]Event, error) {
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func one(event Event, err error) ([]Event, error) {
 	return []Event{event}, nil
 }
 
-// Usable is the rejection of everything that is asked of a thread that does not exist or is deleted; nil of any other.
+// Usable returns the rejection if the thread does not exist or is deleted; otherwise nil.
 func (t Thread) Usable() error {
 	switch {
 	case !t.created:

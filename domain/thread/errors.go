@@ -4,7 +4,7 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// The rejections: why a command that is well formed does not happen. Compare with [errors.Is].
+// The rejections of well-formed commands. Compare with [errors.Is].
 var (
 	ErrThreadNotFound  = ident.NotFound("thread_not_found", "the thread does not exist")
 	ErrThreadExists    = ident.Conflict("concurrent_update", "the thread exists already")
@@ -21,7 +21,7 @@ var (
 	ErrLastAdmin       = ident.Conflict("last_admin", "the last Admin can neither leave while others remain nor be demoted")
 )
 
-// Rejections lists every rejection, for those who must answer each of them.
+// Rejections returns all rejections, for adapters that map each of them to a response.
 func Rejections() []error {
 	return []error{
 		ErrThreadNotFound, ErrThreadExists, ErrThreadDeleted, ErrMemberNotFound, ErrMessageNotFound, ErrNotMember, ErrNotAdmin,

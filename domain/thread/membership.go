@@ -6,14 +6,14 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// Member is a user account's place in a thread.
+// Member is the membership of a user account in a thread.
 type Member struct {
 	ID   MemberID
 	User UserID
 	Role Role
 }
 
-// Role is what a member may do. The zero value is no role.
+// Role defines what a member may do. The zero value is no role.
 type Role struct{ name string }
 
 // The roles.
@@ -47,8 +47,8 @@ type RemoveMember struct {
 	User     UserID
 }
 
-// Withdraw has the executor leave in any case, because the user account is no more: see [Thread.withdraw]. No person asks
-// for it.
+// Withdraw has the executor leave in any case, because the user account is no more: see [Thread.withdraw]. No person
+// asks for it.
 type Withdraw struct{ Executor UserID }
 
 // ChangeMemberRole wants another role for a member.
@@ -111,8 +111,8 @@ func (t Thread) removeMember(c RemoveMember) (Event, error) {
 	return MemberRemoved{Member: member.ID, User: member.User}, nil
 }
 
-// withdraw lets nobody be left behind: where the last Admin goes, the member who joined first becomes Admin before that, and
-// a thread that nobody is left in is deleted.
+// withdraw removes the executor. If the last Admin leaves, the member who joined first becomes Admin before that. If
+// nobody is left, the thread is deleted.
 func (t Thread) withdraw(c Withdraw) ([]Event, error) {
 	member, isMember := t.members.get(c.Executor.ULID())
 	switch {
@@ -129,8 +129,8 @@ func (t Thread) withdraw(c Withdraw) ([]Event, error) {
 	return []Event{MemberRoleChanged{Member: heir.ID, User: heir.User, Role: RoleAdmin}, removed}, nil
 }
 
-// firstBeside is the member who joined first of those who are not this one: the one with the lowest id, which is drawn when
-// joining. Its cost grows with the number of members.
+// firstBeside returns the earliest other member. Member ids are created on joining, so it has the lowest id. The cost
+// grows with the number of members.
 func (t Thread) firstBeside(member Member) (first Member) {
 	t.members.all(func(_ ulid.ULID, other Member) {
 		if other.ID != member.ID && (first.ID.IsZero() || other.ID.Compare(first.ID) < 0) {
@@ -151,7 +151,8 @@ func (t Thread) changeMemberRole(c ChangeMemberRole) (Event, error) {
 	case member.Role == c.Role:
 		return nil, ErrRoleUnchanged
 	case t.isLastAdmin(member):
-		// A demoted member stays, so this holds for a member who is alone, too: members without an Admin could do nothing.
+		// This also holds for a member who is alone: a demoted member stays, and a thread without an Admin could not be
+		// managed.
 		return nil, ErrLastAdmin
 	}
 	return MemberRoleChanged{Member: member.ID, User: member.User, Role: c.Role}, nil

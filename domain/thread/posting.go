@@ -49,16 +49,16 @@ type Message struct {
 	Text   Text
 }
 
-// posting is what decisions need to know about a message.
+// posting is what decisions need of a message.
 type posting struct {
 	sender UserID
 	text   TextDigest
 }
 
-// TextDigest tells whether two texts are the same, without keeping them: the first 8 bytes of the SHA-256.
+// TextDigest is the first 8 bytes of a text's SHA-256, to compare texts without keeping them.
 type TextDigest uint64
 
-// Digest is the digest of the text.
+// Digest returns the digest of the text.
 func (t Text) Digest() TextDigest {
 	sum := sha256.Sum256([]byte(t.value))
 	return TextDigest(binary.BigEndian.Uint64(sum[:]))

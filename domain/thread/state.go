@@ -9,12 +9,12 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// Thread is what the events of one thread add up to, as far as decisions need it: a message is its sender and a
-// digest of its text, so that a thread of 100,000 messages is an ordinary one. The zero value is a thread that does
-// not exist. A Thread is an immutable value: copy it, keep it, share it between goroutines.
+// Thread is the state of a thread, as far as decisions need it. A message is only its sender and a digest of its text,
+// so that a thread of 100,000 messages still fits in memory. The zero value is a thread that does not exist. A Thread
+// is an immutable value that can be copied and shared between goroutines.
 //
-// A new field must be in the [Memento] and in its JSON (threadcodec). Where an older snapshot lacks what the field holds,
-// the snapshot's format rises, so that the older ones are passed over and the state is made from the events again.
+// A new field must be added to the [Memento] and its JSON (threadcodec). If older snapshots lack it, the snapshot
+// format must be increased: older snapshots are then skipped and the state is replayed from events.
 type Thread struct {
 	created  bool
 	deleted  bool
@@ -24,23 +24,23 @@ type Thread struct {
 	messages trie[posting] // by message
 }
 
-// Deleted tells that the thread has ended.
+// Deleted reports whether the thread was deleted.
 func (t Thread) Deleted() bool { return t.deleted }
 
-// Name is the thread's name.
+// Name returns the thread's name.
 func (t Thread) Name() Name { return t.name }
 
-// Size is the number of members and messages: what a copy of the state in memory or on disk grows with.
+// Size returns the number of members and messages, to which the size of the state is proportional.
 func (t Thread) Size() int { return t.members.size + t.messages.size }
 
-// Event is something that has happened to a thread. The set is closed: lifecycle.go, membership.go and
-// posting.go have all of them. When, by whom and in which order it happened is told by the envelope around it, not by the event.
+// Event is something that has happened to a thread. The set is closed: lifecycle.go, membership.go and posting.go have
+// all of them. When, by whom and in which order it happened is told by the envelope around it, not by the event.
 //
 //sumtype:decl
 type Event interface{ isEvent() }
 
-// Apply returns the state after event; t stays as it is. Apply never fails and judges nothing: what has happened
-// has happened. Its cost does not grow with the thread.
+// Apply returns the state after event; t is not changed. Apply checks nothing and never fails. Its cost does not grow
+// with the thread.
 func (t Thread) Apply(event Event) Thread {
 	switch e := event.(type) {
 	case Created:
@@ -51,7 +51,7 @@ func (t Thread) Apply(event Event) Thread {
 	case Renamed:
 		t.name = e.Name
 	case Deleted:
-		// Nothing is decided about a deleted thread any more, so nothing else of it is kept.
+		// No command on a deleted thread is accepted, so the rest of the state is dropped.
 		t = Thread{created: true, deleted: true, name: t.name}
 	case MemberAdded:
 		t = t.withMember(e.Member)
@@ -66,7 +66,7 @@ func (t Thread) Apply(event Event) Thread {
 	case MessageDeleted:
 		t.messages = t.messages.without(e.Message.ULID())
 	default:
-		// The set of events is closed, so only a new event without a case can come here.
+		// The set of events is closed: only a new event without a case can get here.
 		panic(fmt.Sprintf("thread: no state after event %T", event))
 	}
 	return t

@@ -1,2 +1,2 @@
-// Package writing is what people write, as aggregates take it: trimmed, not empty, not too long, on one line or several.
+// Package writing holds texts that people write: trimmed, not empty, of limited length, with one line or several.
 package writing

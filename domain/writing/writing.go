@@ -9,26 +9,26 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// MaxNameLength is the limit of a [Name], in Unicode code points after trimming.
+// MaxNameLength is the maximum length of a [Name], in Unicode code points after trimming.
 const MaxNameLength = 64
 
-// Name is what a person or a thing is called: 1 to [MaxNameLength] code points on one line. The zero value is no name.
+// Name is the name of a person or thing: 1 to [MaxNameLength] code points on one line. The zero value is no name.
 type Name struct{ value string }
 
-// ParseName trims text and takes it as a name. White space alone, too many code points, control characters and broken
-// UTF-8 are an [ident.InvalidError].
+// ParseName trims text and returns it as a name. An empty or too long text, control characters and invalid UTF-8 are an
+// [ident.InvalidError].
 func ParseName(text string) (Name, error) {
 	value, err := Parse("name", text, MaxNameLength, "")
 	return Name{value}, err
 }
 
-// RecordedName takes a name as it stands in the journal: the limits may have been others when it was given.
+// RecordedName returns a name from the journal unchecked, because it may have been written under other limits.
 func RecordedName(text string) Name { return Name{text} }
 
 func (n Name) String() string { return n.value }
 
-// Parse trims text and returns it, or an [ident.InvalidError] of the field: for white space alone, more than limit code
-// points, broken UTF-8, and control characters other than those of controlsAllowed.
+// Parse trims text and returns it. An empty text, more than limit code points, invalid UTF-8, and control characters
+// other than controlsAllowed are an [ident.InvalidError] for the field.
 func Parse(field, text string, limit int, controlsAllowed string) (string, error) {
 	text = strings.TrimSpace(text)
 	invalid := func(reason string, args ...any) (string, error) {

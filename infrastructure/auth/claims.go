@@ -15,8 +15,8 @@ func textClaim(claims map[string]any, name string) (string, error) {
 	return text, nil
 }
 
-// scopesOf reads the scopes: the claim scope of RFC 9068, with spaces between them, or scp, which some issuers write instead,
-// as a text or a list.
+// scopesOf reads the scopes: the claim scope of RFC 9068, with spaces between them, or scp, which some issuers write
+// instead, as a text or a list.
 func scopesOf(claims map[string]any) []string {
 	for _, name := range []string{"scope", "scp"} {
 		switch value := claims[name].(type) {

@@ -24,8 +24,8 @@ const (
 	fetchTimeout = 5 * time.Second
 	maxKeys      = 1 << 20 // bytes of a JWKS
 
-	// A token with an unknown key id makes us ask the issuer for its keys: a few times at once, and then rarely, because
-	// strangers can make such tokens.
+	// A token with an unknown key id makes us ask the issuer for its keys: a few times at once, and then rarely,
+	// because strangers can make such tokens.
 	unknownKeyEvery = 10 * time.Second
 	unknownKeyBurst = 5
 )
@@ -85,8 +85,8 @@ func (k *keySet) run(ctx context.Context) {
 	}
 }
 
-// find returns the keys that a token with this key id may be signed with, and the set that they are of. It asks the issuer
-// when none is known.
+// find returns the keys that a token with this key id may be signed with, and the set that they are of. It asks the
+// issuer when none is known.
 func (k *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, *jose.JSONWebKeySet, error) {
 	keys := k.current()
 	if found := signers(keys, id); len(found) > 0 {

@@ -19,8 +19,8 @@ const (
 	cachedTokens = 10_000  // verified tokens that are known
 )
 
-// algorithms are those that a token may be signed with: asymmetric ones only. What the issuer's metadata or the token name
-// beyond them is not believed.
+// algorithms are those that a token may be signed with: asymmetric ones only. What the issuer's metadata or the token
+// name beyond them is not believed.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
@@ -46,15 +46,16 @@ type Token struct {
 	Expires time.Time // without clock skew
 }
 
-// InvalidError says why a token is not believed. Its text says nothing of the token's content and can be told to the one
-// who sent it.
+// InvalidError says why a token is not believed. Its text says nothing of the token's content and can be told to the
+// one who sent it.
 type InvalidError struct{ Reason string }
 
 func (e *InvalidError) Error() string { return e.Reason }
 
 func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
-// ErrUnavailable says that the issuer could not be asked for the key of a token, so that nothing is known about the token.
+// ErrUnavailable says that the issuer could not be asked for the key of a token, so that nothing is known about the
+// token.
 var ErrUnavailable = errors.New("the issuer's keys can't be had")
 
 // Verifier verifies tokens. It is safe for concurrent use.
@@ -85,8 +86,8 @@ func (v *Verifier) Run(ctx context.Context) { v.keys.run(ctx) }
 // Ready returns nil once the issuer's keys are known; an issuer that goes away later changes nothing.
 func (v *Verifier) Ready(context.Context) error { return v.keys.ready() }
 
-// Verify returns what a token says, when it is signed by the issuer, meant for this audience and valid now. Otherwise it
-// is an [InvalidError], or [ErrUnavailable].
+// Verify returns what a token says, when it is signed by the issuer, meant for this audience and valid now. Otherwise
+// it is an [InvalidError], or [ErrUnavailable].
 func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	if len(text) > maxToken {
 		return Token{}, invalid("the token is longer than %d bytes", maxToken)

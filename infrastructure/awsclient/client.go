@@ -12,10 +12,10 @@ import (
 )
 
 var errNoRegion = errors.New("AWS_REGION is not set: name the region of the tables, such as eu-central-1 " +
-	"(for DynamoDB Local any region will do, always the same)")
+	"(for DynamoDB Local use any region, but always the same)")
 
-// Load reads the SDK's variables and files and returns a configuration with this package's retries and connections.
-// It connects to nothing. A missing region is an error that names the variable.
+// Load reads the SDK's variables and files and returns a configuration with this package's retries and connections. It
+// does not connect. Without a region it fails with an error that names the variable.
 func Load(ctx context.Context) (aws.Config, error) {
 	cfg, err := config.LoadDefaultConfig(ctx,
 		config.WithRetryer(newRetryer),
@@ -32,8 +32,8 @@ func Load(ctx context.Context) (aws.Config, error) {
 
 // DynamoDB returns a client of the tables. It is safe for concurrent use and meant to be shared.
 //
-// The SDK's check of the answer's checksum is off: it does no more than log a warning, and it logs one for every answer
-// without a checksum too, which is what DynamoDB Local sends for every failed condition. TLS guards the bytes.
+// The SDK's checksum validation of answers is off. It only logs warnings, also for every answer without a checksum,
+// which DynamoDB Local sends for every failed condition. TLS protects the data.
 func DynamoDB(cfg aws.Config) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.DisableValidateResponseChecksum = true })
 }

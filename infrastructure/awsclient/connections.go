@@ -9,17 +9,18 @@ import (
 )
 
 const (
-	// attemptTimeout ends one attempt, from dialling to the last byte of the answer. DynamoDB answers in milliseconds; what
-	// takes seconds is a lost packet or a dead host, and the next attempt, on another connection, is the better bet.
+	// attemptTimeout limits one attempt, from dialling to the last byte of the answer. DynamoDB answers in
+	// milliseconds. An attempt that takes seconds has lost a packet or its host; a retry on another connection is
+	// better.
 	attemptTimeout = 3 * time.Second
 	dialTimeout    = time.Second
 
-	// idleConnections is how many connections wait for their next request. The SDK keeps 10, so that the eleventh
-	// concurrent command pays for a TLS handshake, and throws the connection away afterwards.
+	// idleConnections is the number of idle connections to keep. The SDK's default is 10, so the eleventh concurrent
+	// command would need a new TLS handshake.
 	idleConnections = 256
 
-	// idleTimeout is below the minute or so after which load balancers and NAT gateways drop an idle connection without
-	// a word: what we closed ourselves can't fail the next request.
+	// idleTimeout is below the minute or so after which load balancers and NAT gateways silently drop idle connections.
+	// A connection that we close ourselves cannot fail the next request.
 	idleTimeout = 50 * time.Second
 )
 

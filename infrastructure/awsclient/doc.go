@@ -1,8 +1,7 @@
-// Package awsclient makes the clients of DynamoDB and DynamoDB Streams that the programs share, with retries and
-// connections set on purpose: the SDK's own settings suit batch jobs, not a command that someone waits for.
+// Package awsclient creates the clients of DynamoDB and DynamoDB Streams for all programs. The SDK's default retries
+// and connections suit batch jobs; these are set for commands that a user waits for.
 //
-// What to connect to comes from the SDK's own variables: AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB,
-// AWS_ENDPOINT_URL_DYNAMODB_STREAMS (both may be missing on AWS) and those of the credentials. The gateway to the
-// journal (interfaceadaptor/gateway/dynamodb), the stream's consumer and tools/dynamodb-setup use these clients; this
-// package knows none of them.
+// The SDK's own variables say where to connect: AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB,
+// AWS_ENDPOINT_URL_DYNAMODB_STREAMS (the last two are not needed on AWS) and those of the credentials. The clients are
+// used by the DynamoDB gateway (interfaceadaptor/gateway/dynamodb), the stream's source and tools/dynamodb-setup.
 package awsclient

@@ -16,11 +16,11 @@ const (
 	maxBackoff  = 400 * time.Millisecond
 )
 
-// newRetryer retries what a second attempt can cure - lost connections, 5xx, throttling - four times within about a
-// second. The SDK's default waits up to 2 s and then 4 s, and its MaxBackoff is no way out: below one second it
-// becomes a constant delay without jitter. So the backoff is our own.
+// newRetryer retries transient errors (lost connections, 5xx, throttling) four times within about a second. The SDK's
+// default backoff waits up to 2 s and then 4 s. Its MaxBackoff does not help: below one second it gives a constant
+// delay without jitter. So this package has its own backoff.
 //
-// The SDK's retry quota stays: when everything fails, most calls fail at once instead of multiplying the load.
+// The SDK's retry quota stays active: when everything fails, most calls fail at once instead of multiplying the load.
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
@@ -29,8 +29,8 @@ func newRetryer() aws.Retryer {
 	})
 }
 
-// backoff doubles from minBackoff to maxBackoff and takes a random point in the upper half: late enough to be of use,
-// and spread so that clients that failed together do not return together.
+// backoff doubles from minBackoff to maxBackoff and returns a random point in the upper half, so that clients that
+// failed together do not retry together.
 func backoff(attempt int, _ error) (time.Duration, error) {
 	ceiling := maxBackoff
 	if doubled := minBackoff << min(attempt, 10); doubled < ceiling {
@@ -39,8 +39,8 @@ func backoff(attempt int, _ error) (time.Duration, error) {
 	return ceiling/2 + rand.N(ceiling/2), nil
 }
 
-// answerCutShort knows the connection that broke inside an answer, which the SDK takes for an answer that can't be
-// parsed and does not retry.
+// answerCutShort detects a connection that broke within an answer. The SDK takes it for an answer that cannot be parsed
+// and does not retry it.
 func answerCutShort(err error) aws.Ternary {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return aws.TrueTernary

@@ -80,7 +80,7 @@ func TestGoodValues(t *testing.T) {
 func TestBadValues(t *testing.T) {
 	for _, test := range []struct{ kind, value, want string }{
 		{"secret", "", "V is not set, expected: a password of 8"},
-		{"secret", "hunter2", "V is wrong (its value is a secret and not shown), expected: a password of 8"},
+		{"secret", "hunter2", "V is wrong (the value is secret and not shown), expected: a password of 8"},
 		{"optional", "hunter2", "V is wrong"},
 		{"oneof", "oracle", `V is "oracle", expected one of mysql, sqlite`},
 		{"int", "0", `V is "0", expected a whole number from 1 to 1024`},
@@ -113,7 +113,7 @@ func TestBadValues(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for kind, want := range map[string]string{
 		"string":   "help (fallback)",
-		"secret":   "a password of 8 (none: it has to be set)",
+		"secret":   "a password of 8 (required)",
 		"optional": "a password of 8 (none)",
 		"oneof":    "help: mysql, sqlite (mysql)",
 		"int":      "help; 1 to 1024 (64)",

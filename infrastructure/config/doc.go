@@ -1,7 +1,7 @@
-// Package config reads typed settings from environment variables. A setting is told once, where a program reads it: name,
-// default, limits and what it is for. What is an error, what the error says ([Read]) and what --help prints ([Help]) follow
-// from that. Everything that is wrong is told at once, and a program refuses to start on it; nothing behind that point
-// reads the environment.
+// Package config reads typed settings from environment variables. A program declares each setting once, where it reads
+// it: name, default, limits and purpose. From that follow the checks, the error texts ([Read]) and the text of --help
+// ([Help]). All problems are reported at once, and a program with a problem does not start. Nothing else reads the
+// environment.
 //
-// Every variable is read in any case, also where another makes it useless: otherwise Help would not know of it.
+// Every variable must be read in any case, even if another variable makes it unused: otherwise Help would not show it.
 package config

@@ -24,7 +24,7 @@ func ExampleRead() {
 	_, err := config.Read(func(name string) string { return environment[name] }, readSettings)
 	fmt.Println(err)
 	// Output:
-	// set these environment variables right and start again:
+	// correct these environment variables and start again:
 	// READ_API_ADDR is "28082", expected host:port or :port, such as :28080
 	// SHARD_COUNT is "many", expected a whole number from 1 to 65536
 }

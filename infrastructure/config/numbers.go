@@ -17,7 +17,7 @@ func (r *Reader) Duration(name string, fallback, lowest, highest time.Duration, 
 	return limits[time.Duration]{lowest, highest, "duration", time.ParseDuration, short}.read(r, name, fallback, help)
 }
 
-// limits are the numbers that a setting can be.
+// limits is the range of a number.
 type limits[T cmp.Ordered] struct {
 	lowest, highest T
 	kind            string
@@ -39,7 +39,7 @@ func (l limits[T]) read(r *Reader, name string, fallback T, help string) T {
 	return value
 }
 
-// short is d without the zeros at the end: 1m, not 1m0s.
+// short formats d without zeros at the end: 1m, not 1m0s.
 func short(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -26,25 +26,25 @@ func (r *Reader) OneOf(name, help string, choices ...string) string {
 	return value
 }
 
-// Secret returns a value that must not be shown, such as one with a password in it. valid returns an error for a value
-// that cannot be used, and for an empty one where the variable has to be set. The text of that error is not shown
-// either, since parsers like to quote what they parse; help says what is expected.
+// Secret returns a value that must not be shown, for example one with a password. valid rejects unusable values, and
+// the empty one if the variable is required. Its error text is not shown either, because parsers often quote their
+// input; help says what is expected.
 func (r *Reader) Secret(name, help string, valid func(value string) error) string {
 	fallback := "none"
 	if valid("") != nil {
-		fallback = "none: it has to be set"
+		fallback = "required"
 	}
 	value := r.read(name, fallback, help)
 	switch err := valid(value); {
 	case err != nil && value == "":
 		r.problems = append(r.problems, fmt.Errorf("%s is not set, expected: %s", name, help))
 	case err != nil:
-		r.problems = append(r.problems, fmt.Errorf("%s is wrong (its value is a secret and not shown), expected: %s", name, help))
+		r.problems = append(r.problems, fmt.Errorf("%s is wrong (the value is secret and not shown), expected: %s", name, help))
 	}
 	return value
 }
 
-// Parsed returns what parse makes of the value, or of fallback when it is not set. The error of parse says what is
+// Parsed returns the parsed value, or the parsed fallback if it is not set. The error of parse must say what is
 // expected.
 func Parsed[T any](r *Reader, name, fallback, help string, parse func(string) (T, error)) T {
 	value, err := parse(r.String(name, fallback, help))
@@ -65,7 +65,7 @@ func (r *Reader) Address(name, fallback, help string) string {
 	return value
 }
 
-// OptionalAddress is Address for one that may be left out, and is empty then.
+// OptionalAddress is Address for a variable that may be unset; the value is then empty.
 func (r *Reader) OptionalAddress(name, help string) string {
 	if r.getenv(name) == "" {
 		return r.read(name, "", help)
@@ -73,8 +73,8 @@ func (r *Reader) OptionalAddress(name, help string) string {
 	return r.Address(name, "", help)
 }
 
-// URL returns the value, an absolute http or https URL, or nothing when it is not set. A URL with
-// credentials in it is refused without being shown.
+// URL returns the value, an absolute http or https URL, or "" if it is not set. A URL with credentials is rejected
+// without being shown.
 func (r *Reader) URL(name, help string) string {
 	value := r.read(name, "", help)
 	parsed, err := url.Parse(value)

@@ -16,35 +16,36 @@ const mysqlExample = "user:password@tcp(127.0.0.1:3306)/threads"
 
 const (
 	mysqlDialTimeout = 5 * time.Second
-	mysqlIOTimeout   = 60 * time.Second // a network that swallows packets; statements are ended by their context
+	mysqlIOTimeout   = 60 * time.Second // for a network that drops packets; a statement's own limit is its context
 
 	mysqlAccessDenied    = 1045
-	mysqlNoPasswordUser  = 1698 // MariaDB's for a user who can't log in with a password
+	mysqlNoPasswordUser  = 1698 // MariaDB: this user cannot log in with a password
 	mysqlDBAccessDenied  = 1044
 	mysqlUnknownDatabase = 1049
 )
 
-// mysqlSession is what every connection starts with. What the DSN says goes before it.
+// mysqlSession holds the session variables of every connection. The DSN overrides them.
 var mysqlSession = map[string]string{
-	"sql_mode":                 "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'", // data that does not fit is an error, not cut
+	// data that does not fit is an error, not cut
+	"sql_mode":                 "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 	"time_zone":                "'+00:00'",
-	"innodb_lock_wait_timeout": "10", // seconds; the server's 50 outlast every caller
+	"innodb_lock_wait_timeout": "10", // seconds; no caller waits as long as the server's default, 50
 }
 
 func openMySQL(dsn string, settings Settings) (*pool, error) {
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil || config.DBName == "" {
-		return nil, fmt.Errorf("this is no DSN of a database: expected %s, or %s", mysqlExample, sqliteExample)
+		return nil, fmt.Errorf("the DSN of the database is malformed: expected %s, or %s", mysqlExample, sqliteExample)
 	}
 	if err := config.Apply(mysql.Charset("utf8mb4", "utf8mb4_bin")); err != nil {
 		return nil, fmt.Errorf("set the character set: %w", err)
 	}
-	config.InterpolateParams = true // one round trip for a statement instead of three
-	config.ClientFoundRows = true   // an update counts the rows that it matched, as on SQLite
+	config.InterpolateParams = true // one round trip per statement instead of three
+	config.ClientFoundRows = true   // an update counts the matched rows, as on SQLite
 	config.RejectReadOnly = true    // after a failover, leave the server that has become a replica
 	config.ParseTime = true
 	config.Loc = time.UTC
-	config.MaxAllowedPacket = 0 // the server's own
+	config.MaxAllowedPacket = 0 // use the server's value
 	config.Timeout = orElse(config.Timeout, mysqlDialTimeout)
 	config.ReadTimeout = orElse(config.ReadTimeout, mysqlIOTimeout)
 	config.WriteTimeout = orElse(config.WriteTimeout, mysqlIOTimeout)
@@ -70,10 +71,10 @@ func explainMySQL(config *mysql.Config, err error) error {
 	if errors.As(err, &refused) {
 		switch refused.Number {
 		case mysqlAccessDenied, mysqlNoPasswordUser, mysqlDBAccessDenied:
-			return fmt.Errorf("the database server at %s does not let the user %q into %q: correct user and password of the DSN, or grant the rights: %w",
+			return fmt.Errorf("the database server at %s denied the user %q access to %q: correct user and password in the DSN, or grant the rights: %w",
 				at, config.User, config.DBName, err)
 		case mysqlUnknownDatabase:
-			return fmt.Errorf("there is no database %q at %s: create it (CREATE DATABASE %s CHARACTER SET utf8mb4), or correct the DSN: %w",
+			return fmt.Errorf("database %q does not exist at %s: create it (CREATE DATABASE %s CHARACTER SET utf8mb4), or correct the DSN: %w",
 				config.DBName, at, config.DBName, err)
 		}
 	}
@@ -87,7 +88,7 @@ func orElse(value, otherwise time.Duration) time.Duration {
 	return value
 }
 
-// driverLog hands the driver's words to the program's logger.
+// driverLog passes the driver's messages to the program's logger.
 type driverLog struct{ logger *slog.Logger }
 
 func (l driverLog) Print(words ...any) {

@@ -10,7 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// The drivers, as [sqlx.DB.DriverName] tells them. MySQL is MariaDB's, too.
+// The drivers, as in [sqlx.DB.DriverName]. MySQL is also used for MariaDB.
 const (
 	MySQL  = "mysql"
 	SQLite = "sqlite"
@@ -20,35 +20,35 @@ const (
 	defaultConns = 16
 	pingTimeout  = 10 * time.Second
 	idleTime     = 5 * time.Minute
-	lifetime     = 30 * time.Minute // lets a pool move to another server behind the same name
+	lifetime     = 30 * time.Minute // lets a pool follow a DNS name to another server
 )
 
-// Settings are what programs decide about a pool. The zero value is good.
+// Settings of a pool. Zero fields take their defaults.
 type Settings struct {
-	// MaxConns is how many connections there are at most; 0 is 16.
+	// MaxConns is the maximum number of connections; default 16.
 	MaxConns int
-	// Rebuildable says that what is in the database can be made again from elsewhere, position included. A SQLite file
-	// is then written without waiting for the disk at every commit: a power cut may take the last transactions, whole, and
-	// the death of the process none.
+	// Rebuildable means that the content, including the position, can be rebuilt from another store. A SQLite file then
+	// commits without waiting for the disk: a power failure may lose the last transactions as a whole; a crash of the
+	// process loses none.
 	Rebuildable bool
-	// Silence, where it is not 0, is after how long, in whole seconds, a server ends a connection that says nothing, with its
-	// transaction and its locks: so a process that is paused holds nobody up for longer. A connection that is not in use is
-	// closed in time. A SQLite file does not know of it.
+	// Silence, where it is not 0, is after how long, in whole seconds, a server ends a connection that says nothing,
+	// with its transaction and its locks: so a process that is paused holds nobody up for longer. A connection that is
+	// not in use is closed in time. A SQLite file does not know of it.
 	Silence time.Duration
-	// Logger takes what the driver has to say about connections; nil is nobody.
+	// Logger receives the driver's messages about connections; nil discards them.
 	Logger *slog.Logger
 }
 
-// Open makes a pool for url and sees that the database answers. url is one of
+// Open opens a pool for url and checks that the database answers. url is one of
 //
 //   - the driver's DSN of a MySQL or MariaDB database, such as user:password@tcp(127.0.0.1:3306)/threads,
 //   - the path of a SQLite file, such as sqlite:data/readmodel.db: all behind the colon, with any character in it, or
-//   - its URI with parameters of the driver, such as file:data/readmodel.db?_pragma=busy_timeout(77): there %, ? and # of
-//     the path are to be written %25, %3F and %23.
+//   - its URI with parameters of the driver, such as file:data/readmodel.db?_pragma=busy_timeout(77): there %, ? and #
+//     of the path are to be written %25, %3F and %23.
 //
-// A SQLite file is made where there is none; its folder must be there.
+// A missing SQLite file is created; its folder must exist.
 //
-// Errors say what to correct and never hold the password.
+// Errors say what to correct. They never contain the password.
 func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) {
 	opened, err := prepare(url, settings)
 	if err != nil {
@@ -80,8 +80,8 @@ func idleTimeOf(settings Settings) time.Duration {
 	return idleTime
 }
 
-// DriverOf tells which driver opens url, [MySQL] or [SQLite]. It fails where Open would whatever is there, with the same
-// error, and connects to nothing.
+// DriverOf returns the driver for url, [MySQL] or [SQLite]. It does not connect. A malformed url fails with the same
+// error as in Open.
 func DriverOf(url string) (string, error) {
 	opened, err := prepare(url, Settings{})
 	if err != nil {
@@ -93,7 +93,7 @@ func DriverOf(url string) (string, error) {
 func prepare(url string, settings Settings) (*pool, error) {
 	switch {
 	case url == "":
-		return nil, fmt.Errorf("no database is named: expected a DSN such as %s, or %s", mysqlExample, sqliteExample)
+		return nil, fmt.Errorf("no database is set: expected a DSN such as %s, or %s", mysqlExample, sqliteExample)
 	case strings.HasPrefix(url, "sqlite:"), strings.HasPrefix(url, "file:"):
 		return openSQLite(url, settings)
 	default:
@@ -101,7 +101,7 @@ func prepare(url string, settings Settings) (*pool, error) {
 	}
 }
 
-// pool is a pool that nobody has talked to yet, and what its driver's errors mean.
+// pool is a pool without connections, and the function that explains its driver's errors.
 type pool struct {
 	db      *sqlx.DB
 	explain func(error) error

@@ -112,7 +112,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for url, want := range map[string]string{
-		"":                           "no database is named",
+		"":                           "no database is set",
 		"nonsense":                   "expected user:password@tcp",
 		"root:s3cret@tcp(127.0.0.1)": "expected user:password@tcp",
 		"root:s3cret@tcp(127.0.0.1:1)/threads?timeout=1s": "no answer from the database server at tcp(127.0.0.1:1)",
@@ -124,9 +124,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"file::memory:":                      "names no file",
 		"file:a.db?cache=shared&mode=memory": "names no file",
 		"file:a.db?mode=%zz":                 `parameters of the database file "a.db"`,
-		"sqlite:" + folder + "/none/a.db":    "make its folder",
-		"sqlite:" + folder + "/no#?%41/a.db": folder + `/no#?%41/a.db" can't be written: make its folder`,
-		"sqlite:" + text:                     "is no SQLite database",
+		"sqlite:" + folder + "/none/a.db":    "create its folder",
+		"sqlite:" + folder + "/no#?%41/a.db": folder + `/no#?%41/a.db" can't be written: create its folder`,
+		"sqlite:" + text:                     "is not a SQLite database",
 	} {
 		expectError(t, url, want)
 	}

@@ -15,24 +15,24 @@ import (
 
 const sqliteExample = "sqlite:data/readmodel.db"
 
-// openSQLite knows a file by its path (sqlite:path), which is taken as it is, or by its URI (file:path?parameters), whose
-// author has escaped what means something there.
+// openSQLite accepts a path (sqlite:path), which is used literally, or a URI (file:path?parameters), in which special
+// characters must be escaped.
 func openSQLite(name string, settings Settings) (*pool, error) {
 	var uri, parameters string
 	path, isPath := strings.CutPrefix(name, "sqlite:")
 	if isPath {
 		uri = "file:" + url.PathEscape(path)
 	} else {
-		uri, _, _ = strings.Cut(name, "#") // SQLite does not read the fragment
+		uri, _, _ = strings.Cut(name, "#") // SQLite ignores the fragment
 		uri, parameters, _ = strings.Cut(uri, "?")
 		path = strings.TrimPrefix(uri, "file:")
 	}
 	asked, err := url.ParseQuery(parameters)
 	if err != nil {
-		return nil, fmt.Errorf("the parameters of the database file %q can't be read: %w", path, err)
+		return nil, fmt.Errorf("the parameters of the database file %q are malformed: %w", path, err)
 	}
 	if path == "" || strings.HasPrefix(path, ":memory:") || slices.Contains(asked["mode"], "memory") {
-		return nil, fmt.Errorf("%q names no file: expected %s; a database in memory alone would be another one on every connection", name, sqliteExample)
+		return nil, fmt.Errorf("%q names no file: expected %s; an in-memory database would be a different one on every connection", name, sqliteExample)
 	}
 
 	dsn := uri + "?" + sqliteParameters(asked, settings).Encode()
@@ -43,19 +43,19 @@ func openSQLite(name string, settings Settings) (*pool, error) {
 	return &pool{db: sqlx.NewDb(sql.OpenDB(preparing{connector}), SQLite), explain: func(err error) error { return explainSQLite(path, err) }}, nil
 }
 
-// sqliteParameters are the driver's parameters for every connection. What the URI asks for goes before ours.
+// sqliteParameters returns the driver's parameters for every connection. Parameters in the URI take precedence.
 func sqliteParameters(asked url.Values, settings Settings) url.Values {
 	synchronous := "FULL"
 	if settings.Rebuildable {
 		synchronous = "NORMAL"
 	}
 	pragmas := []string{
-		"busy_timeout(10000)", // first, so that the others wait, too
+		"busy_timeout(10000)", // first, so that the other pragmas wait too
 		"journal_mode(WAL)",   // readers and the writer do not wait for each other
 		"synchronous(" + synchronous + ")",
 		"foreign_keys(1)",
 		"cache_size(-16384)", // KiB a connection
-		"temp_store(MEMORY)", // what a savepoint may take back is kept there, and not in a file
+		"temp_store(MEMORY)", // savepoints keep their undo data in memory, not in a file
 	}
 	for _, pragma := range asked["_pragma"] {
 		name, _, _ := strings.Cut(pragma, "(")
@@ -64,7 +64,7 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 	parameters := maps.Clone(asked)
 	parameters["_pragma"] = append(pragmas, asked["_pragma"]...)
 	if !asked.Has("_txlock") {
-		parameters.Set("_txlock", "immediate") // a transaction that writes takes the lock at once; one that only reads takes none
+		parameters.Set("_txlock", "immediate") // a writing transaction takes the lock at once; a reading one takes none
 	}
 	return parameters
 }
@@ -79,14 +79,14 @@ const (
 func explainSQLite(path string, err error) error {
 	var failed interface{ Code() int }
 	if !errors.As(err, &failed) {
-		return fmt.Errorf("the database file %q does not open: %w", path, err)
+		return fmt.Errorf("the database file %q can't be opened: %w", path, err)
 	}
 	switch failed.Code() & sqliteClassMask {
 	case sqliteCantOpen, sqliteReadOnly:
-		return fmt.Errorf("the database file %q can't be written: make its folder, or give this user the right to write there: %w", path, err)
+		return fmt.Errorf("the database file %q can't be written: create its folder, or give this user the right to write there: %w", path, err)
 	case sqliteNotADB:
-		return fmt.Errorf("the file %q is no SQLite database: name another one, or move it away: %w", path, err)
+		return fmt.Errorf("the file %q is not a SQLite database: name another file, or move it away: %w", path, err)
 	default:
-		return fmt.Errorf("the database file %q does not open: %w", path, err)
+		return fmt.Errorf("the database file %q can't be opened: %w", path, err)
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// The bounds on what a connection remembers. A longer text is that of a statement for hundreds of rows: it is rare, large
-// when it is prepared, and takes longer to run than to prepare.
+// Limits of a connection's statement cache. Longer statements are those for hundreds of rows: they are rare, need much
+// memory when prepared, and take longer to run than to prepare.
 const (
 	keptStatements = 256
 	keptText       = 4 << 10 // bytes
 )
 
-// preparing opens SQLite connections that prepare a statement once and keep it for the next time that its text comes:
-// preparing takes SQLite longer than running most statements does, and there is no server to do it elsewhere.
+// preparing opens SQLite connections that cache prepared statements: on SQLite, preparing a statement often takes
+// longer than running it.
 type preparing struct{ driver.Connector }
 
 func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
@@ -27,9 +27,9 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	conn, able := opened.(sqliteConn)
 	if !able {
-		return nil, errors.Join(fmt.Errorf("a connection of type %T does not do what is needed here", opened), opened.Close())
+		return nil, errors.Join(fmt.Errorf("a connection of type %T lacks methods that are needed here", opened), opened.Close())
 	}
-	kept, err := simplelru.NewLRU(keptStatements, func(_ string, s *statement) { s.letGo() })
+	kept, err := simplelru.NewLRU(keptStatements, func(_ string, s *statement) { s.evict() })
 	return &connection{sqliteConn: conn, kept: kept}, err
 }
 
@@ -50,7 +50,7 @@ type sqliteStmt interface {
 	driver.StmtQueryContext
 }
 
-// connection keeps the statements that were used last. As every connection, it is used by one goroutine at a time.
+// connection caches the most recently used statements. Like every connection, it is used by one goroutine at a time.
 type connection struct {
 	sqliteConn
 	kept *simplelru.LRU[string, *statement]
@@ -81,7 +81,8 @@ func (c *connection) QueryContext(ctx context.Context, query string, args []driv
 	return &rows{found, s}, nil
 }
 
-// statement is the kept one with this text, or another one while rows are read from that, or where the text is too long.
+// statement returns the cached statement for the text. It prepares a new one if rows are still read from the cached
+// one, or if the text is too long.
 func (c *connection) statement(ctx context.Context, query string) (*statement, error) {
 	known, found := c.kept.Get(query)
 	if found && !known.reading {
@@ -91,8 +92,8 @@ func (c *connection) statement(ctx context.Context, query string) (*statement, e
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{sqliteStmt: made.(sqliteStmt), unkept: found || len(query) > keptText}
-	if !s.unkept {
+	s := &statement{sqliteStmt: made.(sqliteStmt), evicted: found || len(query) > keptText}
+	if !s.evicted {
 		c.kept.Add(query, s)
 	}
 	return s, nil
@@ -104,30 +105,30 @@ func (c *connection) Close() error {
 	return c.sqliteConn.Close()
 }
 
-// statement is one that has been prepared. There is one cursor in it: while rows are read from it, nobody else can use it.
+// statement is a prepared statement. It has one cursor: while rows are read from it, it cannot be used again.
 type statement struct {
 	sqliteStmt
 	reading bool
-	unkept  bool // nobody will use it again
+	evicted bool // no longer in the cache
 }
 
 // done is called after each use.
 func (s *statement) done() {
 	s.reading = false
-	if s.unkept {
-		_ = s.Close() // nothing is lost with it
+	if s.evicted {
+		_ = s.Close() // an error changes nothing
 	}
 }
 
-// letGo is called when it is kept no more, which may be while rows are read from it.
-func (s *statement) letGo() {
-	s.unkept = true
+// evict is called when the statement leaves the cache, possibly while rows are read from it.
+func (s *statement) evict() {
+	s.evicted = true
 	if !s.reading {
 		s.done()
 	}
 }
 
-// rows give their statement back when they are closed.
+// rows release their statement when they are closed.
 type rows struct {
 	driver.Rows
 	from *statement

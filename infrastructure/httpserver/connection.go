@@ -19,8 +19,8 @@ const (
 	unsentTimeout = time.Second
 )
 
-// connection is a client's connection. It knows whether the server waits for the client to send something, because then a
-// stop is not delayed for long; and it cuts off a client that does not receive its answer.
+// connection is a client's connection. It knows whether the server waits for the client to send something, because then
+// a stop is not delayed for long; and it cuts off a client that does not receive its answer.
 type connection struct {
 	*net.TCPConn
 	onClose func()
@@ -110,8 +110,8 @@ func (c *connection) stop() {
 	}
 }
 
-// limitUnsent is to be called with mutex held. The limit goes as soon as the server waits no more: net/http reads on while a
-// handler runs, to learn that the client has gone.
+// limitUnsent is to be called with mutex held. The limit goes as soon as the server waits no more: net/http reads on
+// while a handler runs, to learn that the client has gone.
 func (c *connection) limitUnsent() {
 	var at time.Time
 	if c.unsent {

@@ -127,7 +127,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	t.Cleanup(func() { stop(); _ = served.wait(t) })
 
 	ask := func(conn net.Conn) (status int, err error) {
-		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: threads\r\n\r\n") // a refused connection may be closed already
+		// a refused connection may be closed already
+		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: threads\r\n\r\n")
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			return 0, err

@@ -1,7 +1,7 @@
-// Package httpserver is how every program serves HTTP: one listener with timeouts, and around the program's handler what
-// all of them need - request ids, a log line a request, recovery from panics, headers that guard answers, and a stop that
-// finishes what was accepted.
+// Package httpserver serves HTTP for all programs: one listener with timeouts and, around the program's handler,
+// request ids, one log line per request, recovery from panics, security headers, and a stop that completes accepted
+// requests.
 //
-// cmd/* joins it with the handlers of interfaceadaptor. Those do not know this package: a handler reads the request's
-// id from the X-Request-Id header, where [Wrap] has put it, and logs with the request's context.
+// cmd/* combines it with the handlers of interfaceadaptor, which do not know this package: a handler reads the request
+// id from the X-Request-Id header, where [Wrap] puts it, and logs with the request's context.
 package httpserver

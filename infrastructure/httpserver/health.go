@@ -8,25 +8,26 @@ import (
 	"time"
 )
 
-// Check is something that a program needs before it can answer.
+// Check is a dependency that a program needs to answer requests.
 type Check struct {
-	Name string // what is checked, such as "database"
+	Name string // such as "database"
 	Run  func(ctx context.Context) error
 }
 
 const checkTimeout = 2 * time.Second
 
-// Notes are what else there is to know about a program, by name: members of the answers about its health.
+// Notes are further facts about a program, by name: members of its health responses.
 type Notes map[string]string
 
-// Alive answers /health/alive: 200 as long as the program can answer at all.
+// Alive answers /health/alive: always 200.
 func Alive(notes Notes) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		writeHealth(w, http.StatusOK, notes, map[string]any{"status": "alive"})
 	})
 }
 
-// Ready answers /health/ready: 200 when every check passes, 503 otherwise, with a word for each. Causes are logged, never sent.
+// Ready answers /health/ready: 200 if every check passes, otherwise 503, with the result of each check. Causes are
+// logged, never sent.
 func Ready(log *slog.Logger, notes Notes, checks ...Check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)

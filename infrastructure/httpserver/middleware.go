@@ -16,16 +16,16 @@ const (
 	tenantHeader    = "X-Tenant-Code"
 
 	maxRequestID = 128
-	maxLogged    = 256 // bytes of what a client sent that go into a log line
+	maxLogged    = 256 // maximum bytes of a client's value in a log line
 )
 
-// Wrap gives every request an id, a log line and protection from panics, and every answer headers that keep browsers from
-// guessing what it is and from storing it; a handler whose answer may be stored sets its own Cache-Control. The line is at
-// the level info, that of health and metrics requests that succeed at debug.
+// Wrap gives every request an id, a log line and recovery from panics. It gives every response headers that prevent
+// browsers from guessing its type and from caching it; a handler whose response may be cached sets its own
+// Cache-Control. The log level is info, but debug for successful health and metrics requests.
 //
-// The id is the client's X-Request-Id where that is 1 to 128 visible ASCII characters, and a new one otherwise. The
-// handler finds it in the request's header, the client in the response's. Lines that are logged with the request's
-// context carry it as request_id, and the trace of a traceparent header as trace_id.
+// The id is the client's X-Request-Id if it has 1 to 128 visible ASCII characters, otherwise a new one. It is in the
+// header of the request, for the handler, and of the response, for the client. Log lines with the request's context
+// contain it as request_id, and the trace of a traceparent header as trace_id.
 func Wrap(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		started := time.Now()
@@ -53,8 +53,8 @@ func Wrap(log *slog.Logger, next http.Handler) http.Handler {
 	})
 }
 
-// guard keeps browsers from guessing what an answer is, from storing it, from loading anything for it and from embedding it.
-// Pages that need more say so.
+// guard keeps browsers from guessing what an answer is, from storing it, from loading anything for it and from
+// embedding it. Pages that need more say so.
 func guard(header http.Header) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
@@ -64,7 +64,7 @@ func guard(header http.Header) {
 	header.Set("Referrer-Policy", "no-referrer")
 }
 
-// levelOf keeps what machines ask every few seconds, and is well, out of a log at the level info.
+// levelOf logs successful health and metrics requests at debug, because machines send them every few seconds.
 func levelOf(r *http.Request, status int) slog.Level {
 	routine := strings.HasPrefix(r.URL.Path, "/health/") || r.URL.Path == "/metrics"
 	if routine && status < http.StatusBadRequest {
@@ -73,24 +73,24 @@ func levelOf(r *http.Request, status int) slog.Level {
 	return slog.LevelInfo
 }
 
-// recoverPanic turns a panic into a log line and, while nothing has been sent, a problem document. It lets
-// [http.ErrAbortHandler] through, which is how a handler asks for the connection to be dropped.
+// recoverPanic turns a panic into a log line and, if nothing was sent yet, a problem document. It passes on
+// [http.ErrAbortHandler], with which a handler drops the connection.
 func recoverPanic(log *slog.Logger, response *Response, r *http.Request) {
 	reason := recover()
 	if reason == nil {
 		return
 	}
-	if reason == http.ErrAbortHandler { //nolint:errorlint // it is compared as net/http compares it
+	if reason == http.ErrAbortHandler { //nolint:errorlint // net/http compares it in the same way
 		panic(reason)
 	}
 	log.ErrorContext(r.Context(), "panic while answering a request", "panic", reason, "stack", string(debug.Stack()))
 	if response.Written() {
-		panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one
+		panic(http.ErrAbortHandler) // the client must notice that the response is incomplete
 	}
 	header := response.Header()
-	guard(header) // whatever the handler had said of the answer that did not come
+	guard(header) // replaces the headers of the failed response
 	header.Del("Content-Length")
-	WriteProblem(response, http.StatusInternalServerError, "internal", "something went wrong; it has been logged with the X-Request-Id of this answer")
+	WriteProblem(response, http.StatusInternalServerError, "internal", "an internal error occurred; it was logged with the X-Request-Id of this response")
 }
 
 func requestID(r *http.Request) string {
@@ -102,7 +102,7 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-// traceID is the trace of a W3C traceparent, and empty for anything else.
+// traceID returns the trace of a W3C traceparent; empty for anything else.
 func traceID(traceparent string) string {
 	const version, trace, parent, flags = 2, 32, 16, 2
 	parts := strings.Split(traceparent, "-")

@@ -41,9 +41,9 @@ const (
 	corsMaxAge = "600" // seconds
 )
 
-// Guard answers what browsers ask before they let a page of an allowed origin use next (CORS), and refuses what a page of
-// any other origin sends to change something. Requests that are not from browsers go through. Credentials are never allowed:
-// nothing here is known by a cookie.
+// Guard answers what browsers ask before they let a page of an allowed origin use next (CORS), and refuses what a page
+// of any other origin sends to change something. Requests that are not from browsers go through. Credentials are never
+// allowed: nothing here is known by a cookie.
 func (o Origins) Guard(next http.Handler) http.Handler {
 	crossSite := http.NewCrossOriginProtection()
 	for _, origin := range o.allowed {

@@ -22,10 +22,10 @@ func newProblem(status int, code, detail string) problem {
 func WriteProblem(w http.ResponseWriter, status int, code, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(newProblem(status, code, detail)) // fails only when the client has gone
+	_ = json.NewEncoder(w).Encode(newProblem(status, code, detail)) // fails only if the client has disconnected
 }
 
-// WithProblems serves mux, and answers with a problem document what it has no route for. hint says what there is.
+// WithProblems serves mux, with a problem document for requests that have no route. hint names the existing paths.
 func WithProblems(mux *http.ServeMux, hint string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "" {
@@ -42,7 +42,7 @@ func WithProblems(mux *http.ServeMux, hint string) http.Handler {
 	})
 }
 
-// methodsOf are the methods that the path of a request has routes for.
+// methodsOf returns the methods that have a route for the request's path.
 func methodsOf(mux *http.ServeMux, r *http.Request) []string {
 	var methods []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
@@ -55,7 +55,7 @@ func methodsOf(mux *http.ServeMux, r *http.Request) []string {
 	return methods
 }
 
-// Route is the path of the mux's route that a request took, and empty where it took none.
+// Route returns the pattern of the mux's route for a request; empty if there was none.
 func Route(r *http.Request) string {
 	_, path, _ := strings.Cut(r.Pattern, " ")
 	return path

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// refusals is a listener for net/http, which refuses some requests before any handler sees them, in plain text or
-// without a body. On connections of this listener these answers are problem documents, and logged.
+// refusals is a listener for net/http, which rejects some requests before any handler sees them, in plain text or
+// without a body. On connections of this listener these responses become problem documents and are logged.
 type refusals struct {
 	net.Listener
 	log         *slog.Logger
@@ -55,7 +55,7 @@ type refusalConn struct {
 	log *slog.Logger
 }
 
-// Write implements [net.Conn]. net/http writes a refusal in one call.
+// Write implements [net.Conn]. net/http writes such a response in one call.
 func (c refusalConn) Write(answer []byte) (int, error) {
 	refusal, withBody, is := refusalIn(answer)
 	if !is {
@@ -70,17 +70,17 @@ func (c refusalConn) Write(answer []byte) (int, error) {
 	return len(answer), nil
 }
 
-// refusalsByStatus are by the part of the status line between the version and the cause.
+// refusalsByStatus maps the start of the status line, without the version and the cause.
 var refusalsByStatus = map[string]problem{
 	"400 Bad Request":                     newProblem(400, "malformed_request", "the request is not well-formed HTTP/1.1"),
-	"417 Expectation Failed":              newProblem(417, "expectation_failed", "the header Expect can be 100-continue and nothing else; leave it out"),
+	"417 Expectation Failed":              newProblem(417, "expectation_failed", "the only supported value of the header Expect is 100-continue; leave the header out"),
 	"431 Request Header Fields Too Large": newProblem(431, "headers_too_large", "the URL and the headers together must have at most 32768 bytes"),
 	"501 Not Implemented":                 newProblem(501, "unsupported_transfer_encoding", "send the body with a Content-Length, or with Transfer-Encoding: chunked"),
 	"505 HTTP Version Not Supported":      newProblem(505, "unsupported_http_version", "send the request with HTTP/1.1"),
 }
 
-// refusalIn recognizes an answer that net/http gave without a handler: what comes from a handler has a request id (see
-// [Wrap]). withBody is false for the answer to a HEAD.
+// refusalIn detects a response that net/http wrote without a handler: it has no request id (see [Wrap]). withBody is
+// false for the response to a HEAD.
 func refusalIn(answer []byte) (refusal problem, withBody, is bool) {
 	const version, longest = len("HTTP/1.1 "), 512
 	if len(answer) <= version || len(answer) > longest || !bytes.HasPrefix(answer, []byte("HTTP/1.")) || answer[version] < '4' {
@@ -99,7 +99,8 @@ func refusalIn(answer []byte) (refusal problem, withBody, is bool) {
 	if refusal.Status == http.StatusBadRequest && cause != "" {
 		refusal.Detail += ": " + cause
 	}
-	// A refusal in plain text has a type. The 417 has no text, and the length 0 except when it answers a HEAD.
+	// A rejection in plain text has a Content-Type. The 417 has no text, and a Content-Length of 0 unless it answers a
+	// HEAD.
 	withBody = strings.Contains(headers, "Content-Type: ") || strings.Contains(headers, "Content-Length: ")
 	return refusal, withBody, true
 }

@@ -6,13 +6,13 @@ import (
 	"net/http"
 )
 
-// Response is an [http.ResponseWriter] that remembers what was answered.
+// Response is an [http.ResponseWriter] that records the status.
 type Response struct {
 	http.ResponseWriter
 	status int
 }
 
-// Record returns w as a Response: w itself if it is one.
+// Record returns w as a Response; if w already is one, w itself.
 func Record(w http.ResponseWriter) *Response {
 	if response, ok := w.(*Response); ok {
 		return response
@@ -20,7 +20,7 @@ func Record(w http.ResponseWriter) *Response {
 	return &Response{ResponseWriter: w}
 }
 
-// Status is the status that was answered; 101 for a connection that was taken over, and 200 as long as nothing was written.
+// Status returns the status; 101 for a hijacked connection, and 200 if nothing was written yet.
 func (r *Response) Status() int {
 	if r.status == 0 {
 		return http.StatusOK
@@ -28,10 +28,10 @@ func (r *Response) Status() int {
 	return r.status
 }
 
-// Written tells that the answer has begun.
+// Written reports whether the response has begun.
 func (r *Response) Written() bool { return r.status != 0 }
 
-// WriteHeader implements [http.ResponseWriter]. Informational statuses other than 101 leave the answer open.
+// WriteHeader implements [http.ResponseWriter]. Informational statuses except 101 do not end the header.
 func (r *Response) WriteHeader(status int) {
 	if r.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		r.status = status
@@ -47,7 +47,7 @@ func (r *Response) Write(body []byte) (int, error) {
 	return r.ResponseWriter.Write(body)
 }
 
-// Flush implements [http.Flusher] for writers of streams that ask for it.
+// Flush implements [http.Flusher] for handlers that stream.
 func (r *Response) Flush() {
 	if r.status == 0 {
 		r.status = http.StatusOK

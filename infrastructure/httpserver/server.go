@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// The bounds on what a client can hold open. A handler that streams moves its own deadlines with
-// [http.ResponseController].
+// Limits on what a client can hold open. A handler that streams sets its own deadlines with [http.ResponseController].
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
@@ -21,12 +20,11 @@ const (
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 32 << 10
 
-	// gracePeriod is how long requests may take once the server stops. It is below the ten seconds after which Docker and
-	// ECS kill a container.
+	// gracePeriod is how long requests may continue after the stop. Docker and ECS kill a container after ten seconds.
 	gracePeriod = 8 * time.Second
 )
 
-// Server is a listening HTTP server. Make one with [Listen]; [Server.Serve] or [Server.Close] ends it.
+// Server is a listening HTTP server. Create it with [Listen] and end it with [Server.Serve] or [Server.Close].
 type Server struct {
 	// MaxConnections is how many connections may be open at once, to be set before Serve; 0: any number.
 	MaxConnections int
@@ -36,8 +34,8 @@ type Server struct {
 	grace    time.Duration
 }
 
-// Listen opens address, such as ":28080"; port 0 takes any free one, which [Server.Addr] tells. setting is the name of
-// the environment variable that address comes from, for the error of an address that can't be had.
+// Listen listens on address, such as ":28080". Port 0 takes any free port; see [Server.Addr]. setting is the name of
+// the environment variable for the address; errors name it.
 func Listen(ctx context.Context, log *slog.Logger, setting, address string) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {
@@ -49,10 +47,10 @@ func Listen(ctx context.Context, log *slog.Logger, setting, address string) (*Se
 	return &Server{listener: listener, log: log, grace: gracePeriod}, nil
 }
 
-// Addr is the address that the server listens on, with its real port.
+// Addr returns the address that the server listens on, with its actual port.
 func (s *Server) Addr() *net.TCPAddr { return s.listener.Addr().(*net.TCPAddr) }
 
-// URL is where a client on this machine reaches the server, without a slash at the end.
+// URL returns the server's URL for clients on this machine, without a slash at the end.
 func (s *Server) URL() string {
 	host, addr := "localhost", s.Addr()
 	if !addr.IP.IsUnspecified() {
@@ -61,13 +59,13 @@ func (s *Server) URL() string {
 	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port))
 }
 
-// Close gives the address back when Serve is never called.
+// Close releases the address if Serve is never called.
 func (s *Server) Close() error { return s.listener.Close() }
 
-// Serve answers requests with handler, inside [Wrap], until ctx ends. Then it accepts no more and returns when every
-// accepted request has been answered, which it waits for no longer than the grace period; what still runs then is cut
-// off, and that is an error. A request whose body has not arrived is not accepted, and waited for but a moment. The requests' contexts do not end with ctx: a handler that streams without an end has to
-// watch for the stop itself.
+// Serve handles requests with handler, inside [Wrap], until ctx ends. Then it accepts no more requests, and returns
+// when all accepted ones are answered or the grace period is over. Requests that still run then are aborted, which is
+// an error. A request whose body has not arrived is not accepted: the server waits for it only briefly. The requests'
+// contexts do not end with ctx: a handler that streams must watch for the stop itself.
 func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
@@ -98,20 +96,20 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	err := server.Shutdown(grace)
 	<-failed //nolint:errcheck // after Shutdown it is http.ErrServerClosed
 	if err == nil {
-		err = running.wait(grace) // connections that were hijacked, such as WebSockets, which Shutdown does not know
+		err = running.wait(grace) // Shutdown ignores hijacked connections, such as WebSockets
 	}
 	if err != nil {
 		cutOff()
-		return errors.Join(fmt.Errorf("requests were still running %s after the stop and have been cut off: %w", s.grace, err), server.Close())
+		return errors.Join(fmt.Errorf("requests were still running %s after the stop and were aborted: %w", s.grace, err), server.Close())
 	}
 	return nil
 }
 
-// tracker knows how many handlers run.
+// tracker counts the running handlers.
 type tracker struct {
 	mu      sync.Mutex
 	running int
-	idle    chan struct{} // made by wait, closed when running becomes 0
+	idle    chan struct{} // created by wait, closed when running becomes 0
 }
 
 func (t *tracker) track(next http.Handler) http.Handler {
@@ -131,7 +129,7 @@ func (t *tracker) add(n int) {
 	}
 }
 
-// wait returns when no handler runs, or with the reason that ctx ended before. Nothing new may start by then.
+// wait returns when no handler runs, or with the cause of ctx's end. No handler may start after the call.
 func (t *tracker) wait(ctx context.Context) error {
 	t.mu.Lock()
 	if t.running == 0 {

@@ -8,13 +8,13 @@ import (
 
 type attrsKey struct{}
 
-// With returns a context whose log lines carry attrs, beside those that it carries already.
+// With returns a context that adds attrs to log lines, in addition to its existing ones.
 func With(ctx context.Context, attrs ...slog.Attr) context.Context {
 	carried, _ := ctx.Value(attrsKey{}).([]slog.Attr)
 	return context.WithValue(ctx, attrsKey{}, append(slices.Clip(carried), attrs...))
 }
 
-// contextHandler adds what the context carries to each record.
+// contextHandler adds the attributes of the context to each record.
 type contextHandler struct{ slog.Handler }
 
 func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {

@@ -1,5 +1,5 @@
-// Package logging makes the programs' logger: log/slog on one stream, as JSON for machines or as text for people, with
-// what the context carries - request id, trace id - on every line that is logged with that context.
+// Package logging creates the programs' logger: log/slog on one stream, as JSON for machines or as text for people.
+// Lines that are logged with a context contain its attributes, such as request id and trace id.
 //
-// cmd/* makes one logger and hands it down; package httpserver puts the request's attributes into the context.
+// cmd/* creates one logger and passes it on; package httpserver puts the request's attributes into the context.
 package logging

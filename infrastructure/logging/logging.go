@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Format is how a line looks.
+// Format is the format of log lines.
 type Format string
 
 // The formats.
@@ -40,8 +40,8 @@ func ParseLevel(text string) (slog.Level, error) {
 	return 0, fmt.Errorf("%q is not a log level; use debug, info, warn or error", text)
 }
 
-// New returns a logger that writes lines of at least the given level to w. Each line carries the attributes that [With]
-// has put into its context.
+// New returns a logger that writes lines of at least the given level to w, with the attributes of the context (see
+// [With]).
 func New(w io.Writer, level slog.Level, format Format) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == Text {

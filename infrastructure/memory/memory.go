@@ -1,4 +1,4 @@
-// Package memory tells how much memory the program may use.
+// Package memory finds out how much memory the program may use.
 package memory
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strconv"
 )
 
-// unknown is assumed where nothing tells, in bytes.
+// unknown is the assumed limit, in bytes, if there is no information.
 const unknown = 1 << 30
 
-// Limit is the least, in bytes, of what GOMEMLIMIT says, what the container may use, and what the computer has.
+// Limit returns the smallest of GOMEMLIMIT, the container's limit and the computer's memory, in bytes.
 func Limit() uint64 { return limit(debug.SetMemoryLimit(-1), os.ReadFile) }
 
 func limit(goLimit int64, read func(path string) ([]byte, error)) uint64 {

@@ -1,4 +1,4 @@
-// Package metrics holds what the programs measure about themselves, for Prometheus to collect at /metrics.
+// Package metrics holds the programs' metrics, which Prometheus collects at /metrics.
 //
-// cmd/* makes one registry, hands it to those that have something to count, and serves it; there is no global registry.
+// cmd/* creates one registry, passes it to everything that counts, and serves it. There is no global registry.
 package metrics

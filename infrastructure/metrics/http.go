@@ -14,17 +14,17 @@ import (
 
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
-// HTTP returns a middleware that measures requests as http_request_duration_seconds, by method, route and status.
-// route names the route that a request took; it is asked after the request has been answered and has to come from a
-// bounded set (a router's pattern, never the path). Streams - WebSockets and server-sent events - are not measured: they
-// last as long as their clients like.
+// HTTP returns a middleware that measures requests as http_request_duration_seconds by method, route and status. route
+// returns the route of a request; it is called after the response, and its values must be few (a router's pattern,
+// never the path). Streams (WebSockets and server-sent events) are not measured, because their duration depends on the
+// client.
 //
-// A panic goes through to whoever recovers from it. A request that it left without an answer is measured as a 500: that is
-// what [httpserver.Wrap] answers, and a client whose connection [http.ErrAbortHandler] drops is served no better.
+// A panic is passed on. A request that panics before its response is counted as status 500, which is what
+// [httpserver.Wrap] sends; so is a connection that [http.ErrAbortHandler] drops.
 func HTTP(registry prometheus.Registerer, route func(*http.Request) string) func(http.Handler) http.Handler {
 	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "http_request_duration_seconds",
-		Help:    "Time from a request's header to the end of its answer, streams left out.",
+		Help:    "Time from the request's header to the end of the response, without streams.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"method", "route", "status"})
 	registry.MustRegister(durations)

@@ -16,8 +16,8 @@ func NewBudget(total, share int) *Budget {
 	return &Budget{total: total, share: share, by: map[string]int{}}
 }
 
-// Hold takes n for key, and returns what gives it back, once or more often. It returns false when there is no room. What is
-// larger than all there is, is let in when nothing else is held.
+// Hold takes n for key, and returns what gives it back, once or more often. It returns false when there is no room.
+// What is larger than all there is, is let in when nothing else is held.
 func (b *Budget) Hold(key string, n int) (release func(), ok bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

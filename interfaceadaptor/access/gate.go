@@ -41,7 +41,8 @@ const OpenWarning = "AUTH=none: everybody is believed to be whoever they say the
 // IsOpen tells that anybody is let in, and believed.
 func (g *Gate) IsOpen() bool { return g.Verify == nil }
 
-// Enter lets an HTTP request in and tells who asks. It sets the RateLimit headers of the answer. Its error is a [Refusal].
+// Enter lets an HTTP request in and tells who asks. It sets the RateLimit headers of the answer. Its error is a
+// [Refusal].
 func (g *Gate) Enter(answer http.Header, r *http.Request) (Principal, error) {
 	if err := g.Knock(answer, r); err != nil {
 		return Principal{}, err
@@ -102,8 +103,8 @@ func (g *Gate) Client(principal Principal, r *http.Request) string {
 	return g.Network(r)
 }
 
-// Network is whose requests from one place are counted together: an IPv4 address, or the /64 of an IPv6 address, which is
-// what one customer has.
+// Network is whose requests from one place are counted together: an IPv4 address, or the /64 of an IPv6 address, which
+// is what one customer has.
 func (g *Gate) Network(r *http.Request) string {
 	ip := g.Proxies.ClientIP(r)
 	if address, err := netip.ParseAddr(ip); err == nil && address.Is6() {
@@ -155,10 +156,11 @@ func bearer(values []string) (string, error) {
 	return token, nil
 }
 
-// Shares is what clients may hold of the server's memory at once, in bytes: requests that have not been decided and answers
-// that have not been received.
+// Shares is what clients may hold of the server's memory at once, in bytes: requests that have not been decided and
+// answers that have not been received.
 type Shares interface {
-	// Hold takes n for a client, and returns what gives it back; false where the client, or all together, have too much.
+	// Hold takes n for a client, and returns what gives it back; false where the client, or all together, have too
+	// much.
 	Hold(client string, n int) (release func(), ok bool)
 	// Room tells that the client could take something.
 	Room(client string) bool

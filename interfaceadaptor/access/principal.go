@@ -27,8 +27,8 @@ type Principal struct {
 	expires time.Time
 }
 
-// NewPrincipal is who a verified token speaks for. account is a ULID or the UUID form of one; without a tenant it is the one
-// with the empty code.
+// NewPrincipal is who a verified token speaks for. account is a ULID or the UUID form of one; without a tenant it is
+// the one with the empty code.
 func NewPrincipal(account, tenant string, scopes []string, expires time.Time) (Principal, error) {
 	id, err := ident.Parse[ident.UserAccount](account)
 	if err != nil {
@@ -71,8 +71,8 @@ func (p Principal) For(named ident.UserID) (ident.UserID, error) {
 	return named, forbidden("the token is of another account; leave the account out, or use a token with the scope "+string(ActAs), "")
 }
 
-// In is the tenant that the principal acts and looks in: the token's. A header that names another one is refused; one that
-// names none is the zero value.
+// In is the tenant that the principal acts and looks in: the token's. A header that names another one is refused; one
+// that names none is the zero value.
 func (p Principal) In(named usecase.Tenant) (usecase.Tenant, error) {
 	switch {
 	case !p.IsVerified():

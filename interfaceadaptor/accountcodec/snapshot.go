@@ -33,8 +33,8 @@ func (Snapshots) Encode(id string, version uint64, state account.Account) ([]byt
 	return json.Marshal(wireSnapshot{Format: snapshotFormat, ID: id, Name: m.Name.String(), Closed: m.Closed, Version: version})
 }
 
-// Decode reads a state, its version and whose it is. What it can't read, a newer format included, is an error: replay from
-// an older snapshot or from the first event instead.
+// Decode reads a state, its version and whose it is. What it can't read, a newer format included, is an error: replay
+// from an older snapshot or from the first event instead.
 func (Snapshots) Decode(payload []byte) (id string, version uint64, state account.Account, err error) {
 	var w wireSnapshot
 	if err = json.Unmarshal(payload, &w); err == nil {

@@ -8,7 +8,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// AccountRepository keeps accounts.
+// AccountRepository loads and saves accounts.
 type AccountRepository = repository.Repository[account.Account, account.Event]
 
 var _ command.Repository[account.Account, account.Event] = (*AccountRepository)(nil)

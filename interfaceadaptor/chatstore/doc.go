@@ -1,2 +1,2 @@
-// Package chatstore has the repositories of this application's aggregates: the engine's repository with the codecs of each.
+// Package chatstore has the repositories of this application's aggregates: the engine's repository with their codecs.
 package chatstore

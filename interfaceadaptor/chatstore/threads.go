@@ -8,7 +8,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// ThreadRepository keeps threads.
+// ThreadRepository loads and saves threads.
 type ThreadRepository = repository.Repository[thread.Thread, thread.Event]
 
 var _ command.Repository[thread.Thread, thread.Event] = (*ThreadRepository)(nil)

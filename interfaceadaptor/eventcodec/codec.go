@@ -89,7 +89,7 @@ func (c *Codec[E]) readBack(recorded usecase.Recorded[E], row Row[E], head head,
 	return nil
 }
 
-// marshal is json.Marshal without the escapes that only HTML needs.
+// marshal is json.Marshal without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)

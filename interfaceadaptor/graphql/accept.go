@@ -15,7 +15,8 @@ const (
 )
 
 // negotiate picks the form of the answer by the quality that Accept gives each. Among equals an answer in JSON comes
-// before a stream. Wildcards mean [mediaJSON], as GraphQL over HTTP asks; a client that takes none of the forms gets it, too.
+// before a stream. Wildcards mean [mediaJSON], as GraphQL over HTTP asks; a client that takes none of the forms gets
+// it, too.
 func negotiate(header http.Header) string {
 	best, quality := mediaJSON, 0.0
 	clauses := goautoneg.ParseAccept(strings.Join(header.Values("Accept"), ","))

@@ -2,9 +2,9 @@ package graphql
 
 import "sync"
 
-// connections bounds what clients hold open: WebSockets and event streams, among them the WebSockets of each address that
-// have not said yet who they are, and those of each account. Each of its methods returns false when there is no room, and otherwise what gives the
-// room back, once or more often.
+// connections bounds what clients hold open: WebSockets and event streams, among them the WebSockets of each address
+// that have not said yet who they are, and those of each account. Each of its methods returns false when there is no
+// room, and otherwise what gives the room back, once or more often.
 type connections struct {
 	most              int // open at once
 	mostUninitialized int // of one address at once
@@ -43,7 +43,8 @@ func (c *connections) enterUninitialized(address string) (leave func(), ok bool)
 	return c.enterIn(c.uninitialized, address, c.mostUninitialized)
 }
 
-// enterAccount takes the room of a connection of an account; the empty one, which is anybody, has all the room there is.
+// enterAccount takes the room of a connection of an account; the empty one, which is anybody, has all the room there
+// is.
 func (c *connections) enterAccount(account string) (leave func(), ok bool) {
 	if account == "" {
 		return func() {}, true

@@ -14,8 +14,8 @@ type documents struct {
 	graphql.Cache[*ast.QueryDocument]
 }
 
-// Add implements [graphql.Cache]. The engine calls it with every valid document before that runs, and before anybody else
-// has it.
+// Add implements [graphql.Cache]. The engine calls it with every valid document before that runs, and before anybody
+// else has it.
 func (d documents) Add(ctx context.Context, text string, document *ast.QueryDocument) {
 	for _, operation := range document.Operations {
 		deferNothing(operation.SelectionSet)

@@ -64,8 +64,8 @@ func (e engine) run(ctx context.Context, operation *graphql.OperationContext, se
 	}
 }
 
-// encode writes an answer as JSON. The answer of an operation that has not run has no entry data, which is JSON already and
-// may be large: it is copied once.
+// encode writes an answer as JSON. The answer of an operation that has not run has no entry data, which is JSON already
+// and may be large: it is copied once.
 func (e engine) encode(ctx context.Context, answer *graphql.Response) []byte {
 	errs, err := json.Marshal(answer.Errors)
 	extensions, extensionsErr := json.Marshal(answer.Extensions)

@@ -31,13 +31,14 @@ const internalMessage = "something went wrong; it has been logged with the X-Req
 
 // answers is how each kind of error is told. Without a message of its own here, the error's is.
 var answers = map[usecase.Kind]struct{ code, message string }{
-	usecase.Invalid:         {code: codeBadInput},
-	usecase.NotFound:        {code: codeNotFound},
-	usecase.Forbidden:       {codeNotFound, "it does not exist, or not for this viewer"},
-	usecase.Behind:          {code: codeBehind},
-	usecase.Unavailable:     {codeUnavailable, "the read model did not answer in time; ask again"},
-	usecase.Canceled:        {codeUnavailable, "the request ended before it was answered"},
-	usecase.Conflict:        {codeInternal, internalMessage}, // this and the following are of commands: no query has them
+	usecase.Invalid:     {code: codeBadInput},
+	usecase.NotFound:    {code: codeNotFound},
+	usecase.Forbidden:   {codeNotFound, "it does not exist, or not for this viewer"},
+	usecase.Behind:      {code: codeBehind},
+	usecase.Unavailable: {codeUnavailable, "the read model did not answer in time; ask again"},
+	usecase.Canceled:    {codeUnavailable, "the request ended before it was answered"},
+	// this and the following are of commands: no query has them
+	usecase.Conflict:        {codeInternal, internalMessage},
 	usecase.VersionMismatch: {codeInternal, internalMessage},
 	usecase.KeyReused:       {codeInternal, internalMessage},
 	usecase.Internal:        {codeInternal, internalMessage},

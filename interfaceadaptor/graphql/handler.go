@@ -76,8 +76,8 @@ type handler struct {
 	turns       *turns
 }
 
-// NewHandler returns the GraphQL endpoint, for GET and POST. WebSockets and server-sent events end when streams does, such
-// that their clients connect again; single queries are not touched by it.
+// NewHandler returns the GraphQL endpoint, for GET and POST. WebSockets and server-sent events end when streams does,
+// such that their clients connect again; single queries are not touched by it.
 func NewHandler(streams context.Context, queries *query.Queries, log *slog.Logger, settings Settings) http.Handler {
 	settings = settings.withDefaults()
 	p := presenter{log}
@@ -141,8 +141,8 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, params *graphql
 	h.write(w, r, statusOf(r, answer), answer) // now that the engine holds nothing of it any more
 }
 
-// statusOf is the status of an answer. As application/json, anything that could be read as an operation is a success; as
-// application/graphql-response+json, only what has run is.
+// statusOf is the status of an answer. As application/json, anything that could be read as an operation is a success;
+// as application/graphql-response+json, only what has run is.
 func statusOf(r *http.Request, answer *graphql.Response) int {
 	if negotiate(r.Header) == mediaJSON || len(answer.Data) > 0 {
 		return http.StatusOK

@@ -46,8 +46,8 @@ type message struct {
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-// readMessage reads what a client may send. The payload of a subscribe is not looked into: whoever sent it can be told by
-// its id.
+// readMessage reads what a client may send. The payload of a subscribe is not looked into: whoever sent it can be told
+// by its id.
 func readMessage(kind websocket.MessageType, raw []byte) (message, error) {
 	var m message
 	if kind != websocket.MessageText || !utf8.Valid(raw) || json.Unmarshal(raw, &m) != nil {

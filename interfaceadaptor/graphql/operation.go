@@ -23,8 +23,8 @@ func askerOf(ctx context.Context) asker {
 
 const needsStream = "must be sent over a WebSocket, or by a request that prefers text/event-stream"
 
-// aroundOperation is what every operation passes after the limits: for a subscription a transport that can deliver it, for
-// anything else a time limit, and the wait for the consistency tokens.
+// aroundOperation is what every operation passes after the limits: for a subscription a transport that can deliver it,
+// for anything else a time limit, and the wait for the consistency tokens.
 func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	a := askerOf(ctx)
 	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
@@ -48,9 +48,9 @@ func (h *handler) await(ctx context.Context, a asker) error {
 }
 
 // inTime answers an operation that is no subscription within the query timeout, the wait for its tokens included. The
-// engine resolves it no sooner than the transport asks for the response, so the deadline is set around that. The context
-// that the transport goes on with is not under it: the answer that time is over has to be sent, too. The wait for a turn counts
-// as well.
+// engine resolves it no sooner than the transport asks for the response, so the deadline is set around that. The
+// context that the transport goes on with is not under it: the answer that time is over has to be sent, too. The wait
+// for a turn counts as well.
 func (h *handler) inTime(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
 	deadline := time.Now().Add(h.settings.QueryTimeout)
 	waiting, cancel := context.WithDeadline(ctx, deadline)

@@ -76,8 +76,8 @@ func TestTheFormOfTheAnswerIsNegotiated(t *testing.T) {
 	}
 }
 
-// TestTheStatusOfAnErrorBeforeExecution is GraphQL over HTTP on request errors: as application/json they are answers like
-// others, as application/graphql-response+json they are not. They have no entry data in either.
+// TestTheStatusOfAnErrorBeforeExecution is GraphQL over HTTP on request errors: as application/json they are answers
+// like others, as application/graphql-response+json they are not. They have no entry data in either.
 func TestTheStatusOfAnErrorBeforeExecution(t *testing.T) {
 	a := serve(t, readmodeltest.SQLite(t), settings{})
 	user := readmodeltest.NewUser().String()

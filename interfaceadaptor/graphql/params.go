@@ -113,8 +113,8 @@ func readObjects(params *graphql.RawParams, variables, extensions json.RawMessag
 	return err
 }
 
-// readObject reads a JSON object; none and null are nil. Numbers stay as they were written, for the types of the schema to
-// judge.
+// readObject reads a JSON object; none and null are nil. Numbers stay as they were written, for the types of the schema
+// to judge.
 func readObject(name string, raw json.RawMessage) (object map[string]any, err error) {
 	if len(raw) == 0 {
 		return nil, nil

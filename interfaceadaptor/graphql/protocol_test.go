@@ -71,7 +71,8 @@ func TestWhatAWebSocketIsClosedFor(t *testing.T) {
 	wantNoConnections(t, a)
 }
 
-// wantNoConnections sees that the server has closed all of its connections, those aside that its clients keep for later.
+// wantNoConnections sees that the server has closed all of its connections, those aside that its clients keep for
+// later.
 func wantNoConnections(t *testing.T, a *api) {
 	t.Helper()
 	http.DefaultClient.CloseIdleConnections()

@@ -17,7 +17,8 @@ import (
 
 const maxUnanswered = 2 // pings, before a client is taken for gone
 
-// socket is a WebSocket that speaks graphql-transport-ws. One goroutine reads it; each operation has a goroutine of its own.
+// socket is a WebSocket that speaks graphql-transport-ws. One goroutine reads it; each operation has a goroutine of its
+// own.
 type socket struct {
 	ctx          context.Context // ends with the connection or, before that, with the streams
 	cancel       context.CancelFunc
@@ -87,7 +88,8 @@ func (s *socket) serve() {
 	}
 }
 
-// close ends the connection with a code, and waits for the client to agree for a few seconds. Only the first call counts.
+// close ends the connection with a code, and waits for the client to agree for a few seconds. Only the first call
+// counts.
 func (s *socket) close(v violation) {
 	if !s.closing.Swap(true) {
 		s.cancel()
@@ -112,7 +114,8 @@ func (s *socket) receive(m message) *violation {
 	return nil
 }
 
-// initialize takes connection_init. Browsers can't set headers on a WebSocket: they name tenant and token in its payload.
+// initialize takes connection_init. Browsers can't set headers on a WebSocket: they name tenant and token in its
+// payload.
 func (s *socket) initialize(payload json.RawMessage) *violation {
 	if s.acknowledged {
 		return &violation{closeTooManyInits, "Too many initialisation requests"}

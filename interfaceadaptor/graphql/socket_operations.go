@@ -100,8 +100,8 @@ func (s *socket) sendOf(operation context.Context, m message) bool {
 	return true
 }
 
-// complete tells that an operation has ended by itself, and frees its id. Of one that the client has ended, or that ends
-// because the server stops, it tells nothing: in the first case the id may be in use again.
+// complete tells that an operation has ended by itself, and frees its id. Of one that the client has ended, or that
+// ends because the server stops, it tells nothing: in the first case the id may be in use again.
 func (s *socket) complete(operation context.Context, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,8 +111,8 @@ func (s *socket) complete(operation context.Context, id string) {
 	}
 }
 
-// end ends an operation for the client. When it returns, the id is free and nothing of the operation is left. An operation
-// that has ended by itself in the meantime is no mistake.
+// end ends an operation for the client. When it returns, the id is free and nothing of the operation is left. An
+// operation that has ended by itself in the meantime is no mistake.
 func (s *socket) end(id string) {
 	s.mu.Lock()
 	op, exists := s.operations[id]

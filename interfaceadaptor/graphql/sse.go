@@ -16,8 +16,8 @@ func wantsEvents(r *http.Request) bool {
 	return r.Method != http.MethodHead && negotiate(r.Header) == mediaEvents
 }
 
-// serveEvents answers an operation by server-sent events: its answers as events `next`, and `complete` at the end. A stream
-// that is cut off, because the server stops, has no `complete`: the client asks again.
+// serveEvents answers an operation by server-sent events: its answers as events `next`, and `complete` at the end. A
+// stream that is cut off, because the server stops, has no `complete`: the client asks again.
 func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
 	leave, ok := h.connections.enter()
 	if !ok {

@@ -54,8 +54,8 @@ func (s *subscription) resolved() {
 	}
 }
 
-// follow answers a subscription; the error that it ends with, if any, is its last answer. It ends when the asker's token
-// does.
+// follow answers a subscription; the error that it ends with, if any, is its last answer. It ends when the asker's
+// token does.
 func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
 	s := &subscription{handler: h, complexity: complexityOf(ctx), taken: make(chan func(), 1)}
 	following, stop := context.WithCancel(context.WithValue(ctx, subscriptionKey{}, s))

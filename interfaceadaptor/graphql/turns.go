@@ -10,9 +10,9 @@ import (
 	"example.com/threads/usecase"
 )
 
-// turns bounds what is being resolved at once, by complexity: an answer takes several times its size in memory until it is
-// encoded. Whoever finds no room waits, and in the order of coming; how long that takes depends on the server alone, because
-// a turn ends before the answer is sent.
+// turns bounds what is being resolved at once, by complexity: an answer takes several times its size in memory until it
+// is encoded. Whoever finds no room waits, and in the order of coming; how long that takes depends on the server alone,
+// because a turn ends before the answer is sent.
 type turns struct {
 	room  *semaphore.Weighted
 	total int64
@@ -31,8 +31,8 @@ func (t *turns) take(ctx context.Context, complexity int) (release func(), err e
 	return sync.OnceFunc(func() { t.room.Release(weight) }), nil
 }
 
-// encode writes an answer as JSON, within the client's share of memory; release is to be called when it has been sent. Where
-// there is no room, it is an error that takes the answer's place, and whole is false.
+// encode writes an answer as JSON, within the client's share of memory; release is to be called when it has been sent.
+// Where there is no room, it is an error that takes the answer's place, and whole is false.
 func (h *handler) encode(ctx context.Context, answer *graphql.Response) (encoded []byte, release func(), whole bool) {
 	encoded = h.engine.encode(ctx, answer)
 	release, err := h.settings.Gate.Hold(askerOf(ctx).client, len(encoded))

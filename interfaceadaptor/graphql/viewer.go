@@ -10,7 +10,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// viewerOf is the viewer that an operation names, where the principal may be that; named by nobody, it is the principal.
+// viewerOf is the viewer that an operation names, where the principal may be that; named by nobody, it is the
+// principal.
 func viewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
 	a := askerOf(ctx)
 	named, err := a.account(userAccountID)
@@ -40,8 +41,8 @@ func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query
 	return viewer, key, err
 }
 
-// memberAndThread is the member that an operation asks for: any member of a thread that the principal sees. Anybody, with
-// AUTH=none, sees all of them.
+// memberAndThread is the member that an operation asks for: any member of a thread that the principal sees. Anybody,
+// with AUTH=none, sees all of them.
 func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID string) (thread.UserID, usecase.Key, error) {
 	a := askerOf(ctx)
 	key, err := threadKey(a.tenant, threadID)

@@ -27,7 +27,8 @@ func wantsWebsocket(r *http.Request) bool {
 	return slices.ContainsFunc(tokens(r.Header, "Upgrade"), func(name string) bool { return strings.EqualFold(name, "websocket") })
 }
 
-// serveWebsocket lets a WebSocket in from pages of this origin and of those that are allowed, because browsers ask nobody before they open one.
+// serveWebsocket lets a WebSocket in from pages of this origin and of those that are allowed, because browsers ask
+// nobody before they open one.
 func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 	if !sameOrigin(r) && !h.settings.AllowOrigin(r.Header.Get("Origin")) {
 		h.refuse(w, r, http.StatusForbidden, &ident.InvalidError{Field: "Origin", Reason: "must be the origin of this server, or one that it allows"})

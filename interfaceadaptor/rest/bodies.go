@@ -7,8 +7,8 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// The request bodies. All fields are required. Their types know how to read themselves (fields.go). Here requests become
-// commands, and get the ids of what they bring into being.
+// The request bodies. All fields are required. Their types know how to read themselves (fields.go). Here requests
+// become commands, and get the ids of what they bring into being.
 
 // Executor is who acts.
 type Executor struct {

@@ -37,9 +37,9 @@ func (invalidBody) Error() string { return "the request has invalid fields" }
 // isJSON tells whether raw is one JSON value, in UTF-8, and nothing else.
 func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
-// decode reads a body from raw, which [isJSON], and what its fields say in canonical form: the same for every way in which it
-// can be sent. absent has the values of fields that may be left out. The error is an [invalidBody] with everything that is
-// wrong: first in the fields, in their order, then the members that are no fields.
+// decode reads a body from raw, which [isJSON], and what its fields say in canonical form: the same for every way in
+// which it can be sent. absent has the values of fields that may be left out. The error is an [invalidBody] with
+// everything that is wrong: first in the fields, in their order, then the members that are no fields.
 func (s shape[B]) decode(raw []byte, absent map[string]json.RawMessage) (body B, said map[string]string, err error) {
 	members, ok := membersOf(raw)
 	if !ok {

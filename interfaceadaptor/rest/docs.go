@@ -38,7 +38,8 @@ func routeDocs(router chi.Router) {
 	}
 }
 
-// serveFile answers with a whole file: [http.ServeFileFS] also answers to conditions and ranges, and then in plain text.
+// serveFile answers with a whole file: [http.ServeFileFS] also answers to conditions and ranges, and then in plain
+// text.
 func serveFile(files fs.ReadFileFS, name string) http.HandlerFunc {
 	content := embedded(files, name)
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -68,7 +69,8 @@ func servePacked(name string) http.HandlerFunc {
 func embedded(files fs.ReadFileFS, name string) []byte {
 	content, err := files.ReadFile(name)
 	if err != nil {
-		panic(fmt.Sprintf("rest: a file of the docs page is missing: %v", err)) // it is embedded, so this is the same in every run
+		// it is embedded, so this is the same in every run
+		panic(fmt.Sprintf("rest: a file of the docs page is missing: %v", err))
 	}
 	return content
 }

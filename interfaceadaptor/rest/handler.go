@@ -33,8 +33,8 @@ type api struct {
 	headers  []requestHeader
 }
 
-// NewHandler returns the HTTP API. Every request must come with a usable X-Request-Id, and answers are to be kept by nobody
-// unless they say so; infrastructure/httpserver sees to both.
+// NewHandler returns the HTTP API. Every request must come with a usable X-Request-Id, and answers are to be kept by
+// nobody unless they say so; infrastructure/httpserver sees to both.
 func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
 	a := &api{settings: settings, headers: requestHeaders()}
 	router := chi.NewRouter()

@@ -113,8 +113,8 @@ func TestRejectionsAreDescribed(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay what it is.
-// When a body gets another field, requests without it keep the content that they have here.
+// A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay
+// what it is. When a body gets another field, requests without it keep the content that they have here.
 func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 	const id = "01H42K4ABWQ5V2XQEP3A48VE0Z"
 	want := map[string]string{

@@ -12,8 +12,8 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// Commands handles the commands of one type of aggregate. Its errors are those that [usecase.KindOf] knows. It may be called
-// concurrently.
+// Commands handles the commands of one type of aggregate. Its errors are those that [usecase.KindOf] knows. It may be
+// called concurrently.
 type Commands[C any] interface {
 	// Handle applies a command and returns when it holds.
 	Handle(ctx context.Context, request command.Request[C]) (command.Result, error)

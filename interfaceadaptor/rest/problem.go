@@ -49,7 +49,8 @@ var statuses = map[usecase.Kind]int{
 	usecase.Unavailable:     http.StatusServiceUnavailable,
 	usecase.Behind:          http.StatusServiceUnavailable,
 	usecase.Inconsistent:    http.StatusInternalServerError,
-	usecase.Canceled:        http.StatusServiceUnavailable, // by us: when it is the client, nobody is left to read the answer
+	// by us: when it is the client, nobody is left to read the answer
+	usecase.Canceled: http.StatusServiceUnavailable,
 }
 
 // codes name the errors of use cases that can be compared. A domain's rejections bring their own.

@@ -23,26 +23,27 @@ func TestErrorsOfUseCases(t *testing.T) {
 		status int
 		code   string
 	}{
-		thread.ErrThreadNotFound:                                 {404, "thread_not_found"},
-		thread.ErrMessageNotFound:                                {404, "message_not_found"},
-		thread.ErrMemberNotFound:                                 {404, "member_not_found"},
-		thread.ErrNotMember:                                      {403, "not_a_member"},
-		thread.ErrNotAdmin:                                       {403, "not_an_admin"},
-		thread.ErrNotSender:                                      {403, "not_the_sender"},
-		thread.ErrThreadExists:                                   {409, "concurrent_update"},
-		thread.ErrThreadDeleted:                                  {409, "thread_deleted"},
-		thread.ErrAlreadyMember:                                  {409, "already_a_member"},
-		thread.ErrNameUnchanged:                                  {409, "name_unchanged"},
-		thread.ErrRoleUnchanged:                                  {409, "role_unchanged"},
-		thread.ErrTextUnchanged:                                  {409, "text_unchanged"},
-		thread.ErrLastAdmin:                                      {409, "last_admin"},
-		usecase.ErrConcurrentUpdate:                              {409, "concurrent_update"},
-		usecase.ErrKeyReused:                                     {422, "idempotency_key_reused"},
-		usecase.ErrUnavailable:                                   {503, "store_unavailable"},
-		usecase.ErrBehind:                                        {503, "store_unavailable"},
-		context.DeadlineExceeded:                                 {503, "store_unavailable"},
-		context.Canceled:                                         {503, "store_unavailable"}, // not by the client: it is there
-		errors.New("a fault"):                                    {500, "internal"},
+		thread.ErrThreadNotFound:    {404, "thread_not_found"},
+		thread.ErrMessageNotFound:   {404, "message_not_found"},
+		thread.ErrMemberNotFound:    {404, "member_not_found"},
+		thread.ErrNotMember:         {403, "not_a_member"},
+		thread.ErrNotAdmin:          {403, "not_an_admin"},
+		thread.ErrNotSender:         {403, "not_the_sender"},
+		thread.ErrThreadExists:      {409, "concurrent_update"},
+		thread.ErrThreadDeleted:     {409, "thread_deleted"},
+		thread.ErrAlreadyMember:     {409, "already_a_member"},
+		thread.ErrNameUnchanged:     {409, "name_unchanged"},
+		thread.ErrRoleUnchanged:     {409, "role_unchanged"},
+		thread.ErrTextUnchanged:     {409, "text_unchanged"},
+		thread.ErrLastAdmin:         {409, "last_admin"},
+		usecase.ErrConcurrentUpdate: {409, "concurrent_update"},
+		usecase.ErrKeyReused:        {422, "idempotency_key_reused"},
+		usecase.ErrUnavailable:      {503, "store_unavailable"},
+		usecase.ErrBehind:           {503, "store_unavailable"},
+		context.DeadlineExceeded:    {503, "store_unavailable"},
+		// not by the client: it is there
+		context.Canceled:      {503, "store_unavailable"},
+		errors.New("a fault"): {500, "internal"},
 		&eventstore.InconsistentError{Head: 2, Event: 3}:         {500, "store_inconsistent"},
 		&usecase.VersionMismatchError{Expected: 1, Current: 2}:   {412, "version_mismatch"},
 		&ident.InvalidError{Field: "name", Reason: "is too odd"}: {422, "invalid_request"},
@@ -60,7 +61,8 @@ func TestErrorsOfUseCases(t *testing.T) {
 		if strings.Contains(a.raw, "secret-7") || strings.Contains(a.raw, "fault") {
 			t.Errorf("a cause was sent: %s", a.raw)
 		}
-		if logged := strings.Contains(log.String(), "secret-7"); logged != (want.status >= 500 && want.code != "store_inconsistent") { // that the service logs, once for a batch
+		// that the service logs, once for a batch
+		if logged := strings.Contains(log.String(), "secret-7"); logged != (want.status >= 500 && want.code != "store_inconsistent") {
 			t.Errorf("%v: the cause is logged: %v", err, logged)
 		}
 		if (a.header.Get("Retry-After") == "1") != (want.status == 503 || want.code == "concurrent_update") {

@@ -14,11 +14,12 @@ type Class int
 
 // The classes. An unknown error is a [Fault].
 const (
-	Fault     Class = iota // the database or the statement is wrong: an operator must act
-	Ended                  // the context has ended
-	Transient              // the same call may succeed a moment later: deadlock, lock or statement timeout, lost connection
-	Duplicate              // a row with this key exists already
-	Refused                // the database refuses the data
+	Fault Class = iota // the database or the statement is wrong: an operator must act
+	Ended              // the context has ended
+	// the same call may succeed a moment later: deadlock, lock or statement timeout, lost connection
+	Transient
+	Duplicate // a row with this key exists already
+	Refused   // the database refuses the data
 )
 
 // classifyAny classifies errors that all drivers share.

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventcodec"
 )
 
-// Events is the codec of threads' events. "Created" is the first version of "ThreadCreated".
+// Events returns the codec of threads' events. "Created" is the first version of "ThreadCreated".
 func Events() *eventcodec.Codec[thread.Event] {
 	return eventcodec.New(thread.AggregateType, canonicalID,
 		eventcodec.Event[thread.Event]("ThreadCreated", wireCreatedOf, wireCreated.event).CausedBy(creator),
@@ -17,7 +17,7 @@ func Events() *eventcodec.Codec[thread.Event] {
 		eventcodec.Event[thread.Event]("ThreadRenamed",
 			func(e thread.Renamed) wireName { return wireName{e.Name.String()} },
 			func(w wireName) (thread.Renamed, error) {
-				return thread.Renamed{Name: writing.RecordedName(w.Name)}, there(w.Name != "", "name")
+				return thread.Renamed{Name: writing.RecordedName(w.Name)}, required(w.Name != "", "name")
 			}),
 		eventcodec.Event[thread.Event]("ThreadDeleted",
 			func(thread.Deleted) struct{} { return struct{}{} },
@@ -44,10 +44,10 @@ func canonicalID(text string) (string, error) {
 	return id.String(), err
 }
 
-// there is nil where a field that must be there is.
-func there(found bool, field string) error {
+// required returns an error if a required field is missing.
+func required(found bool, field string) error {
 	if !found {
-		return errors.New(field + " must be there")
+		return errors.New(field + " is missing")
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func wireCreatedOf(e thread.Created) wireCreated {
 }
 
 func (w wireCreated) event() (thread.Created, error) {
-	err := errors.Join(there(w.Name != "", "name"), there(w.Members != nil && len(w.Members.Members) > 0, "members"))
+	err := errors.Join(required(w.Name != "", "name"), required(w.Members != nil && len(w.Members.Members) > 0, "members"))
 	if err != nil {
 		return thread.Created{}, err
 	}
@@ -74,7 +74,7 @@ func (w wireCreated) event() (thread.Created, error) {
 	return thread.Created{Name: writing.RecordedName(w.Name), Members: members}, err
 }
 
-// creator is who caused a creation that was written without its executor: the thread's Admin.
+// creator returns the executor of a creation that was written without one: the thread's Admin.
 func creator(event thread.Event) string {
 	if created, is := event.(thread.Created); is {
 		for _, member := range created.Members {
@@ -97,7 +97,7 @@ func (w wireAdded) event() (thread.MemberAdded, error) {
 	return thread.MemberAdded{Member: member}, err
 }
 
-// wireRef names a member.
+// wireRef refers to a member.
 type wireRef struct {
 	Member wireID[thread.Member]     `json:"member_id"`
 	User   wireID[ident.UserAccount] `json:"user_account_id"`
@@ -108,7 +108,7 @@ func refOf(member thread.MemberID, user thread.UserID) wireRef {
 }
 
 func (w wireRef) check() error {
-	return errors.Join(there(!w.Member.id.IsZero(), "member_id"), there(!w.User.id.IsZero(), "user_account_id"))
+	return errors.Join(required(!w.Member.id.IsZero(), "member_id"), required(!w.User.id.IsZero(), "user_account_id"))
 }
 
 type wireRoleChanged struct {
@@ -121,7 +121,7 @@ func wireRoleChangedOf(e thread.MemberRoleChanged) wireRoleChanged {
 }
 
 func (w wireRoleChanged) event() (thread.MemberRoleChanged, error) {
-	err := errors.Join(w.check(), there(w.Role.role != thread.Role{}, "role"))
+	err := errors.Join(w.check(), required(w.Role.role != thread.Role{}, "role"))
 	return thread.MemberRoleChanged{Member: w.Member.id, User: w.User.id, Role: w.Role.role}, err
 }
 
@@ -142,5 +142,5 @@ func wireUnsaidOf(e thread.MessageDeleted) wireUnsaid {
 }
 
 func (w wireUnsaid) event() (thread.MessageDeleted, error) {
-	return thread.MessageDeleted{Message: w.Message.id}, there(!w.Message.id.IsZero(), "message_id")
+	return thread.MessageDeleted{Message: w.Message.id}, required(!w.Message.id.IsZero(), "message_id")
 }

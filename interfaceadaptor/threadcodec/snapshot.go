@@ -14,8 +14,7 @@ import (
 	"example.com/threads/domain/writing"
 )
 
-// wireSnapshot is the JSON of a state. The first version had no format and its messages had texts instead of digests;
-// one reader serves both.
+// wireSnapshot is the JSON of a state. The first version had no format, and texts instead of digests; both can be read.
 type wireSnapshot struct {
 	Format   int                   `json:"format"`
 	ID       wireID[thread.Thread] `json:"id"`
@@ -33,21 +32,21 @@ type wirePosting struct {
 	Text   string                     `json:"text,omitempty"`        // in the first version only
 }
 
-// snapshotFormat is the version of the JSON that is written today.
+// snapshotFormat is the current version of the JSON.
 const snapshotFormat = 2
 
 // Snapshots is the codec of threads' states.
 type Snapshots struct{}
 
-// Size is about how many bytes a state takes in memory.
+// Size estimates the bytes that a state takes in memory.
 func (Snapshots) Size(state thread.Thread) int { return 500 + 300*state.Size() }
 
-// Encode writes a state as JSON. Messages, which are nearly all of it, are put in their place without reflection:
-// that takes half the time.
+// Encode encodes a state as JSON. Messages, which are nearly all of it, are encoded without reflection, which takes
+// half the time.
 func (Snapshots) Encode(id string, version uint64, state thread.Thread) ([]byte, error) {
 	parsed, err := ident.Parse[thread.Thread](id)
 	if err != nil {
-		return nil, fmt.Errorf("the thread's id %q: %v", id, err) //nolint:errorlint // no fault of the one who asks
+		return nil, fmt.Errorf("the thread's id %q: %v", id, err) //nolint:errorlint // not an error of the caller
 	}
 	m := state.Memento()
 	without, err := marshal(wireSnapshot{
@@ -75,10 +74,10 @@ func (Snapshots) Encode(id string, version uint64, state thread.Thread) ([]byte,
 	return append(payload, after...), nil
 }
 
-// postingSize is that of a message's wirePosting and a comma, in bytes.
+// postingSize is the size of a message's wirePosting with a comma, in bytes.
 const postingSize = len(`{"id":"","sender_id":"","text_digest":""},`) + 2*ulid.EncodedSize + 16
 
-// appendPosting writes a wirePosting. There is nothing in it to be escaped.
+// appendPosting appends a wirePosting. Its values need no escapes.
 func appendPosting(payload []byte, message thread.MessageDigest) []byte {
 	payload = append(payload, `{"id":"`...)
 	payload = append(payload, message.ID.String()...)
@@ -87,11 +86,11 @@ func appendPosting(payload []byte, message thread.MessageDigest) []byte {
 	return fmt.Appendf(payload, `","text_digest":"%016x"}`, uint64(message.Text))
 }
 
-// Decode reads a state, its version and whose it is, in today's JSON or the first version's. What it can't read, a newer
-// format included, is an error: replay from an older snapshot or from the first event instead.
+// Decode decodes a state, its version and its thread's id, from the current or the first version of the JSON. It fails
+// for anything else, for example a newer format: use an older snapshot or the events instead.
 func (Snapshots) Decode(payload []byte) (id string, version uint64, state thread.Thread, err error) {
 	fail := func(err error) (string, uint64, thread.Thread, error) {
-		return "", 0, thread.Thread{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // no fault of the one who asks
+		return "", 0, thread.Thread{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
 	}
 	var w wireSnapshot
 	if err := json.Unmarshal(payload, &w); err != nil {
@@ -101,7 +100,7 @@ func (Snapshots) Decode(payload []byte) (id string, version uint64, state thread
 	case w.Format > snapshotFormat:
 		return fail(fmt.Errorf("its format %d is newer than %d", w.Format, snapshotFormat))
 	case w.ID.id.IsZero() || w.Name == "" || w.Members == nil || w.Version == 0:
-		return fail(errors.New("id, name, members and version must be there"))
+		return fail(errors.New("id, name, members or version is missing"))
 	}
 	m := thread.Memento{Deleted: w.Deleted, Name: writing.RecordedName(w.Name)}
 	if m.Members, err = w.Members.members(); err != nil {
@@ -136,7 +135,7 @@ func (w wirePosting) message() (thread.MessageDigest, error) {
 	}
 }
 
-// marshal is json.Marshal without the escapes that only HTML needs.
+// marshal is json.Marshal without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)

@@ -11,10 +11,10 @@ import (
 	"example.com/threads/interfaceadaptor/eventcodec"
 )
 
-// wireID is an identifier as {"value":"<ulid>"}; the plain string and the UUID form are read, too.
+// wireID is an id written as {"value":"<ulid>"}; a plain string and the UUID form can be read too.
 type wireID[T any] struct{ id ident.Of[T] }
 
-// MarshalJSON needs no escapes: there is nothing but letters and digits in a ULID.
+// MarshalJSON needs no escapes, because a ULID has only letters and digits.
 func (w wireID[T]) MarshalJSON() ([]byte, error) {
 	return []byte(`{"value":"` + w.id.String() + `"}`), nil
 }
@@ -27,7 +27,7 @@ func (w *wireID[T]) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// plainID is an identifier as a plain string; {"value":"<ulid>"} and the UUID form are read, too.
+// plainID is an id written as a plain string; {"value":"<ulid>"} and the UUID form can be read too.
 type plainID[T any] struct{ id ident.Of[T] }
 
 func (p plainID[T]) MarshalText() ([]byte, error) { return []byte(p.id.String()), nil }
@@ -70,7 +70,7 @@ func (w *wireRole) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// wireMembers is a set of members. The index by user account is for readers other than this one, which makes its own.
+// wireMembers is a set of members. The index by user account is for other readers; this program builds its own.
 type wireMembers struct {
 	Index   map[string]string     `json:"members_ids_by_user_account_id"`
 	Members map[string]wireMember `json:"members"`
@@ -85,7 +85,7 @@ func membersOf(members []thread.Member) *wireMembers {
 	return w
 }
 
-// members are in the order of their ids, which is the order of joining.
+// members returns the members in the order of their ids, which is the order of joining.
 func (w *wireMembers) members() ([]thread.Member, error) {
 	members := make([]thread.Member, 0, len(w.Members))
 	for _, id := range slices.Sorted(maps.Keys(w.Members)) {

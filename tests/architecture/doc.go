@@ -2,6 +2,5 @@
 //
 //	domain <- usecase <- interfaceadaptor      infrastructure knows none of the three
 //
-// and only programs (cmd, tools, rdb-migration/cmd) and tests join the layers. Test files are free:
-// they may start whatever they need.
+// and only programs (cmd, tools, rdb-migration/cmd) and tests join the layers. Test files may import any package.
 package architecture

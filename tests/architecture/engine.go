@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Engine is the packages that a team copies unchanged, those below them included: they know aggregates, events,
-// positions and rows in general, and nothing of this application.
+// Engine lists the packages, with their sub-packages, that a team copies unchanged. They handle aggregates, events,
+// positions and rows in general, and know nothing of this application.
 var Engine = []string{
 	"usecase/command", "usecase/process", "usecase/projection",
 	"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/gateway", "interfaceadaptor/journalcheck", "interfaceadaptor/repository",
@@ -22,20 +22,21 @@ var Engine = []string{
 	"interfaceadaptor/sqldialect",
 }
 
-// foreign is what belongs to the application and stands in an identifier or a text of the engine.
+// foreign matches words of the application in identifiers and texts of the engine.
 var foreign = regexp.MustCompile(`(?i:thread|message|chat)|\b(?i:room|member)s?\b|\b(?:room|member)s?[A-Z]|[a-z](?:Room|Member)s?`)
 
-// harmless are uses of those words that other people's libraries ask for, or Go itself.
+// harmless matches uses of those words that other libraries or Go require.
 var harmless = regexp.MustCompile(`AttributeValueMember(S|N|B|BOOL)`)
 
-// testCode is what only tests import.
+// testCode matches packages that only tests import.
 var testCode = regexp.MustCompile(`gatewaytest/|projectiontest/|internal/faults/`)
 
 func isEngine(path string) bool {
 	return slices.ContainsFunc(Engine, func(part string) bool { return within(path, part) })
 }
 
-// EngineViolations returns one line for every package of the engine that gets to one of the domain, and how, sorted.
+// EngineViolations returns one line, sorted, for every package of the engine that depends on a package of the domain,
+// with the import path that leads there.
 func EngineViolations(graph Graph) []string {
 	var found []string
 	for pkg := range graph {
@@ -43,7 +44,7 @@ func EngineViolations(graph Graph) []string {
 			continue
 		}
 		if way := wayToDomain(graph, pkg, map[string]bool{}); way != nil {
-			found = append(found, fmt.Sprintf("%s belongs to the engine and must not get to the domain: %s", pkg, strings.Join(way, " -> ")))
+			found = append(found, fmt.Sprintf("%s belongs to the engine and must not depend on the domain: %s", pkg, strings.Join(way, " -> ")))
 		}
 	}
 	slices.Sort(found)
@@ -66,8 +67,8 @@ func wayToDomain(graph Graph, pkg string, seen map[string]bool) []string {
 	return nil
 }
 
-// ForeignWords returns one line for every identifier and text in the engine's files below root, test files apart,
-// that has a word of the application in it.
+// ForeignWords returns one line for every identifier and text in the engine's files below root, without test files,
+// that contains a word of the application.
 func ForeignWords(root string) ([]string, error) {
 	var found []string
 	for _, part := range Engine {

@@ -10,8 +10,8 @@ import (
 // Module is the path of this module.
 const Module = "example.com/threads"
 
-// layers says which parts of the module a part may import beside itself, and, where limited is set,
-// which modules of others. Paths are below the module; the longest that fits a package counts.
+// layers says which parts of the module a part may import beside itself and, if limited is set, which third-party
+// modules. Paths are relative to the module; the longest match for a package counts.
 var layers = map[string]struct {
 	imports []string
 	limited bool
@@ -24,11 +24,12 @@ var layers = map[string]struct {
 	// the contract suite of the projection's ports: test code that adapters' tests import
 	"usecase/projection/projectiontest": {imports: inner},
 
-	"interfaceadaptor/access":              {imports: inner},
-	"interfaceadaptor/rest":                {imports: with(inner, "interfaceadaptor/access")},
-	"interfaceadaptor/graphql":             {imports: with(inner, "interfaceadaptor/access")},
-	"interfaceadaptor/eventcodec":          {imports: []string{"usecase"}},
-	"interfaceadaptor/*codec":              {imports: with(inner, "interfaceadaptor/eventcodec")}, // one for each aggregate
+	"interfaceadaptor/access":     {imports: inner},
+	"interfaceadaptor/rest":       {imports: with(inner, "interfaceadaptor/access")},
+	"interfaceadaptor/graphql":    {imports: with(inner, "interfaceadaptor/access")},
+	"interfaceadaptor/eventcodec": {imports: []string{"usecase"}},
+	// one for each aggregate
+	"interfaceadaptor/*codec":              {imports: with(inner, "interfaceadaptor/eventcodec")},
 	"interfaceadaptor/chatstore":           {imports: with(inner, "interfaceadaptor/*codec", "interfaceadaptor/eventstore", "interfaceadaptor/repository")},
 	"interfaceadaptor/eventstore":          {},
 	"interfaceadaptor/journalcheck":        {imports: []string{"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore"}},
@@ -52,27 +53,26 @@ var layers = map[string]struct {
 
 var (
 	inner = []string{"domain", "usecase"}
-	// gateway is what event stores may import: the port that they fill, and what they share.
+	// gateway is what event stores may import: the port that they implement, and what they share.
 	gateway = []string{"interfaceadaptor/eventstore", "interfaceadaptor/gateway/internal"}
-	// smallLibraries help to write a use case and bring no technology with them.
+	// smallLibraries are allowed in use cases; they bring no technology with them.
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5"}
 	everything     = []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
 )
 
 func with(parts []string, more ...string) []string { return slices.Concat(parts, more) }
 
-// Graph maps the path of each package of the module to the paths that its files import, test files
-// apart.
+// Graph maps each package of the module to the packages that its files import, without test files.
 type Graph map[string][]string
 
-// Violations returns one line for every import that breaks the rules, and for every package that the
-// rules have no place for, sorted.
+// Violations returns one line, sorted, for every import that breaks the rules and for every package that is in no
+// layer.
 func Violations(graph Graph) []string {
 	var found []string
 	for pkg, imports := range graph {
 		layer, known := layerOf(strings.TrimPrefix(strings.TrimPrefix(pkg, Module), "/"))
 		if !known {
-			found = append(found, pkg+" belongs to no layer: give it a place in tests/architecture/rules.go")
+			found = append(found, pkg+" belongs to no layer: add it to tests/architecture/rules.go")
 			continue
 		}
 		for _, imported := range imports {

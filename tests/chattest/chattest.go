@@ -1,4 +1,4 @@
-// Package chattest makes the requests that tests send to the command service of threads, as adapters would.
+// Package chattest creates the requests that tests send to the thread command service, as adapters would.
 package chattest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// Request is a request for a command on a thread; one that creates a thread makes its id. The command comes without the ids
-// of what it brings into being.
+// Request is a request for a command on a thread; one that creates a thread makes its id. The command comes without the
+// ids of what it brings into being.
 func Request(caller usecase.Caller, id thread.ID, c thread.Command) command.Request[thread.Command] {
 	r := command.Request[thread.Command]{
 		Caller: caller, ID: id.String(), Command: c, Name: thread.CommandName(c), Content: fmt.Sprintf("%+v", c),
@@ -33,7 +33,7 @@ func Request(caller usecase.Caller, id thread.ID, c thread.Command) command.Requ
 	return r
 }
 
-// NewID makes an identifier that nobody has.
+// NewID returns a new identifier.
 func NewID[T any]() ident.Of[T] {
 	var entropy [10]byte
 	_, _ = rand.Read(entropy[:]) // never fails

@@ -1,4 +1,3 @@
-// Package clients runs clients and checkers that others wrote - of GraphQL, OpenAPI and Prometheus - against the real
-// programs. The scripts are JavaScript, because that is what most clients of GraphQL are written in; package.json pins
-// what they use.
+// Package clients runs third-party clients and checkers of GraphQL, OpenAPI and Prometheus against the real programs.
+// The scripts are JavaScript, because most GraphQL clients are; package.json pins their versions.
 package clients

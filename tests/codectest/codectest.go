@@ -1,6 +1,6 @@
-// Package codectest holds what every codec of an aggregate must do, for the tests of each: its events and states have golden
-// files below testdata, nothing that the domain has is left out, and what is broken is an error. A golden file is only ever
-// added: run the tests with UPDATE_GOLDEN=1 to write those that are missing, never to change one.
+// Package codectest holds what every codec of an aggregate must do, for the tests of each: its events and states have
+// golden files below testdata, nothing that the domain has is left out, and what is broken is an error. A golden file
+// is only ever added: run the tests with UPDATE_GOLDEN=1 to write those that are missing, never to change one.
 package codectest
 
 import (

@@ -1,5 +1,4 @@
-// Package dynamodbtest gives the tests of those who stand on the gateway a real one: DynamoDB Local with tables of its
-// own.
+// Package dynamodbtest gives tests a real gateway: DynamoDB Local with new tables.
 package dynamodbtest
 
 import (
@@ -20,7 +19,7 @@ func New(t *testing.T) *dynamodb.Gateway {
 	return Several(t, 1)[0]
 }
 
-// Several returns gateways over the same new tables, each with a client of its own, as processes have them.
+// Several returns gateways over the same new tables, each with its own client, like separate processes.
 func Several(t *testing.T, count int) []*dynamodb.Gateway {
 	t.Helper()
 	tables, _ := Tables(t)
@@ -31,7 +30,7 @@ func Several(t *testing.T, count int) []*dynamodb.Gateway {
 	return gateways
 }
 
-// Tables makes new tables, and a client for those who look into them or change them.
+// Tables creates tables, and a client to read or change them directly.
 func Tables(t *testing.T) (dynamodb.Settings, *sdk.Client) {
 	t.Helper()
 	client := sdk.NewFromConfig(testenv.DynamoDBConfig(t))

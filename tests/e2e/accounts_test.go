@@ -19,7 +19,8 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// leavesWithin is how long a closed account may be seen in its threads by these tests, on a machine that does much else.
+// leavesWithin is how long a closed account may be seen in its threads by these tests, on a machine that does much
+// else.
 const leavesWithin = 30 * time.Second
 
 // members are who is in a thread, in the order of joining, as "<user account> <role> <account's name>".
@@ -177,8 +178,8 @@ func openEvents(t *testing.T, s *system) *sqlx.DB {
 	return db
 }
 
-// Accounts close and are added under load while the program that has them leave is killed: in the end none is a member, each
-// thread has an Admin, and what users did is there.
+// Accounts close and are added under load while the program that has them leave is killed: in the end none is a member,
+// each thread has an Admin, and what users did is there.
 func TestClosedAccountsLeaveThroughKills(t *testing.T) {
 	eachOwnSystem(t, testClosedAccountsLeaveThroughKills)
 }

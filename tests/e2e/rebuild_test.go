@@ -142,7 +142,8 @@ func (p person) begin(t *testing.T, threads []string) *traffic {
 	return l
 }
 
-// goesOn is nil once there have been queries behind a number, and the subscription tells of the latest version or nearly so.
+// goesOn is nil once there have been queries behind a number, and the subscription tells of the latest
+// version or nearly so.
 func (l *traffic) goesOn(behind int64) func() error {
 	return func() error {
 		if l.queries.Load() < behind+10 || l.told.Load() == 0 || l.told.Load() < l.written.Load()-20 {
@@ -237,7 +238,8 @@ func TestRowsOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// An event store that was restored to an earlier moment is recognised while the programs run, and the rows are made to match.
+// An event store that was restored to an earlier moment is recognised while the programs run, and the
+// rows are made to match.
 func TestTimeThatGoesBack(t *testing.T) {
 	startsPrograms(t)
 	s := threePrograms(t, oneMySQL(t))

@@ -26,8 +26,8 @@ import (
 )
 
 // The folder testdata/before-accounts is what a build from before the second aggregate left behind: the SQLite files of
-// its standalone program, and the items of its DynamoDB tables. Both hold the same story of two tenants, with snapshots and
-// idempotency keys; *.expected.json are the keyed requests with their answers, and a query with its answer.
+// its standalone program, and the items of its DynamoDB tables. Both hold the same story of two tenants, with snapshots
+// and idempotency keys; *.expected.json are the keyed requests with their answers, and a query with its answer.
 const earlierBuild = "testdata/before-accounts"
 
 type told struct {

@@ -1,4 +1,4 @@
-// Package kit is for the tests of aggregates: given what has happened, when a command comes, then this follows.
+// Package kit tests aggregates by rules: given past events, when a command is decided, then these events result.
 package kit
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Decider is an aggregate as its tests see it. The state before the first event is the zero S.
+// Decider is the aggregate under test. The state before the first event is the zero S.
 type Decider[S, C, E any] struct {
 	Decide func(S, C) ([]E, error)
 	Apply  func(S, E) S
 }
 
-// After is the state after the events.
+// After returns the state after the events.
 func (d Decider[S, C, E]) After(events ...E) S {
 	var state S
 	for _, event := range events {
@@ -24,7 +24,7 @@ func (d Decider[S, C, E]) After(events ...E) S {
 	return state
 }
 
-// Rule is one rule of an aggregate, to be tested by an example. Then and Rejected run it as a test of its name.
+// Rule is an example of one rule of an aggregate. Then and Rejected run it as a subtest with its name.
 type Rule[S, C, E any] struct {
 	t       *testing.T
 	name    string
@@ -33,27 +33,27 @@ type Rule[S, C, E any] struct {
 	when    C
 }
 
-// Rule begins the example of a rule.
+// Rule starts the example of a rule.
 func (d Decider[S, C, E]) Rule(t *testing.T, name string) Rule[S, C, E] {
 	return Rule[S, C, E]{t: t, name: name, decider: d}
 }
 
-// Given is what has happened so far.
+// Given sets the past events.
 func (r Rule[S, C, E]) Given(events ...E) Rule[S, C, E] {
 	r.given = events
 	return r
 }
 
-// When is the command that comes.
+// When sets the command.
 func (r Rule[S, C, E]) When(command C) Rule[S, C, E] {
 	r.when = command
 	return r
 }
 
-// Then checks that these events follow.
+// Then checks that the command results in these events.
 func (r Rule[S, C, E]) Then(events ...E) { r.t.Helper(); r.check(events, nil) }
 
-// Rejected checks that the command is rejected with err and nothing follows.
+// Rejected checks that the command is rejected with err, without events.
 func (r Rule[S, C, E]) Rejected(err error) { r.t.Helper(); r.check(nil, err) }
 
 func (r Rule[S, C, E]) check(events []E, rejected error) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// EveryField fails for each field that has its zero value in all of values, at any depth: a test that stores such values and
-// reads them back would not see that the field is lost. Only fields of this module's types are looked at.
+// EveryField fails for each field that has its zero value in all of values, at any depth: a test that stores such
+// values and reads them back would not see that the field is lost. Only fields of this module's types are looked at.
 func EveryField[T any](t testing.TB, what string, values ...T) {
 	t.Helper()
 	filled := map[string]bool{}

@@ -1,2 +1,2 @@
-// Package programs starts, stops and kills the real programs for tests that see them from outside, as their clients do.
+// Package programs starts, stops and kills the real programs for tests that use them as clients do.
 package programs

@@ -16,15 +16,15 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// Program is one of the real programs, which a test may start, stop and kill as often as it likes.
+// Program is a real program that a test can start, stop and kill repeatedly.
 type Program struct {
-	// URLs has one for each address that it listens on.
+	// URLs has one URL per address that the program listens on.
 	URLs []string
-	// Log is the file of its output, of all its lives.
+	// Log is the file with the output of all runs.
 	Log string
 
 	path string
-	env  []string // all that it sees: what a developer has exported may name a system that is in use
+	env  []string // its complete environment: a developer's variables may point to a live system
 
 	mutex sync.Mutex
 	life  *exec.Cmd
@@ -39,8 +39,8 @@ func Build(folder string, packages ...string) error {
 	return nil
 }
 
-// New prepares the program with the name in the folder binaries. It listens on a free port for each of the variables that
-// name its addresses, and ends with the test.
+// New prepares the named program in the folder binaries. It listens on a free port for each variable in addressVars,
+// and ends with the test.
 func New(t *testing.T, binaries, name string, env []string, addressVars ...string) *Program {
 	p := &Program{path: filepath.Join(binaries, name), env: env, Log: filepath.Join(t.TempDir(), name+".log")}
 	for _, variable := range addressVars {
@@ -96,17 +96,17 @@ func ready(t *testing.T, url string) error {
 	return nil
 }
 
-// Kill ends the program as a power cut would.
+// Kill ends the program with SIGKILL.
 func (p *Program) Kill(t *testing.T) {
 	t.Helper()
-	_ = p.end(t, syscall.SIGKILL) // that it was killed
+	_ = p.end(t, syscall.SIGKILL) // the error says that it was killed
 }
 
-// Stop ends the program as an operator would, and checks that it ended in order.
+// Stop ends the program with SIGTERM and checks that it exits cleanly.
 func (p *Program) Stop(t *testing.T) {
 	t.Helper()
 	if err := p.end(t, syscall.SIGTERM); err != nil {
-		t.Errorf("%s did not stop in order: %v", p.path, err)
+		t.Errorf("%s did not exit cleanly: %v", p.path, err)
 	}
 }
 
@@ -135,7 +135,7 @@ func (p *Program) showLog(t *testing.T) {
 	if len(content) > most {
 		content = content[len(content)-most:]
 	}
-	t.Logf("the end of what %s said:\n%s", p.path, content)
+	t.Logf("the last output of %s:\n%s", p.path, content)
 }
 
 // PID is the running program's process id.

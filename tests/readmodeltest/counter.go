@@ -10,7 +10,7 @@ import (
 // counter counts statements.
 type counter struct{ statements atomic.Int64 }
 
-// connector makes connections that count what they are asked.
+// connector opens connections that count their queries.
 type connector struct {
 	driver.Connector
 	counter *counter

@@ -23,19 +23,19 @@ type Database struct {
 	URL string // for programs that open it themselves
 	DB  *sqlx.DB
 
-	// Counted reaches the same rows as DB and counts the statements that go through it.
+	// Counted is another pool for the same database that counts the statements.
 	Counted *sqlx.DB
 	counter counter
 }
 
-// Each runs a test on a fresh read model of every kind.
+// Each runs a test on a new read model of every kind.
 func Each(t *testing.T, run func(t *testing.T, db *Database)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) { run(t, SQLite(t)) })
 	t.Run("MySQL", func(t *testing.T) { run(t, MySQL(t)) })
 }
 
-// CaughtUp makes the read model one that has caught up with its journal once, or has not.
+// CaughtUp sets whether the read model has caught up with its journal once.
 func (d *Database) CaughtUp(t *testing.T, caughtUp bool) {
 	t.Helper()
 	for _, statement := range []string{
@@ -49,7 +49,7 @@ func (d *Database) CaughtUp(t *testing.T, caughtUp bool) {
 	}
 }
 
-// Statements is how many statements have gone through Counted.
+// Statements returns the number of statements that went through Counted.
 func (d *Database) Statements() int64 { return d.counter.statements.Load() }
 
 func open(t *testing.T, url string) *Database {
@@ -69,7 +69,7 @@ func open(t *testing.T, url string) *Database {
 	return d
 }
 
-// connectorOf makes connections as those of db are made, as far as reading goes.
+// connectorOf returns a connector for reading that is configured like db.
 func connectorOf(t *testing.T, db *sqlx.DB, address string) driver.Connector {
 	t.Helper()
 	if db.DriverName() == database.SQLite {
@@ -87,19 +87,19 @@ func connectorOf(t *testing.T, db *sqlx.DB, address string) driver.Connector {
 	return made
 }
 
-// SQLite is a fresh read model for tests that are not about the database.
+// SQLite returns a new read model for tests that do not depend on the database.
 func SQLite(t *testing.T) *Database {
 	t.Helper()
 	return open(t, "sqlite:"+filepath.Join(t.TempDir(), "readmodel.db"))
 }
 
-// MySQL is a fresh read model on MySQL or MariaDB, for tests of what only they do.
+// MySQL returns a new read model on MySQL or MariaDB, for tests of their behaviour.
 func MySQL(t *testing.T) *Database {
 	t.Helper()
 	return open(t, testenv.MySQL(t))
 }
 
-// NewReader reads the read model in db, which is a Database's or another pool on it.
+// NewReader returns a reader of the read model in db, which may be a Database's pool or another one.
 func NewReader(t *testing.T, db *sqlx.DB) *queryreader.Reader {
 	t.Helper()
 	reader, err := queryreader.New(db)

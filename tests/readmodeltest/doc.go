@@ -1,5 +1,5 @@
-// Package readmodeltest gives the tests of the read side a read model: migrated, empty, on MySQL or MariaDB and on SQLite
-// alike, with a [World] that puts rows into it as the projection would, and a count of the statements that read it.
+// Package readmodeltest gives tests of the read side a migrated, empty read model on MySQL or MariaDB and on SQLite,
+// with a [World] that writes rows as the projection would, and a counter of statements.
 //
 //	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 //		w := db.World(t, "acme")

@@ -6,7 +6,7 @@ import (
 	"example.com/threads/domain/thread"
 )
 
-// event is the thread's next event: what change does, and the version. It returns the version.
+// event applies the thread's next event: change, then the version, which it returns.
 func (w *World) event(id thread.ID, change func(seq uint64)) uint64 {
 	w.t.Helper()
 	w.tick()
@@ -17,7 +17,8 @@ func (w *World) event(id thread.ID, change func(seq uint64)) uint64 {
 	}
 	version++
 	change(version)
-	// The position comes last: who sees it sees the rest, although these are statements of their own.
+	// The version is written last, so that a reader who sees it also sees the other rows, although these are separate
+	// statements.
 	w.exec(`UPDATE threads SET version = ?, updated_at = ? WHERE tenant_code = ? AND id = ?`,
 		version, w.micros(), w.Tenant.String(), id.String())
 	w.exec(`UPDATE projection_positions SET version = ? WHERE projection = 'read-model' AND tenant_code = ? AND aggregate_type = 'thread' AND aggregate_id = ?`,

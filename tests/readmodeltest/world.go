@@ -13,8 +13,8 @@ import (
 	"example.com/threads/usecase/chat"
 )
 
-// World is what happens in one tenant's threads. Every method is one event: it changes the rows and then the thread's
-// version, a millisecond of the world's clock after the one before.
+// World writes the events of one tenant's threads. Every method is one event: it changes the rows and then the thread's
+// version, a millisecond after the previous event on the world's clock.
 type World struct {
 	t      testing.TB
 	db     *sqlx.DB
@@ -32,25 +32,25 @@ func (d *Database) World(t testing.TB, code string) *World {
 	return &World{t: t, db: d.DB, Tenant: tenant, now: time.Date(2024, 2, 29, 12, 0, 0, 123456000, time.UTC)}
 }
 
-// NewID makes an identifier that nobody has.
+// NewID returns a new identifier.
 func NewID[T any]() ident.Of[T] {
 	var entropy [10]byte
 	_, _ = rand.Read(entropy[:]) // never fails
 	return ident.New[T](time.Now(), entropy)
 }
 
-// NewUser makes a user account.
+// NewUser returns the id of a new user account.
 func NewUser() thread.UserID { return NewID[ident.UserAccount]() }
 
-// Key names a thread of the world.
+// Key returns the key of a thread of the world.
 func (w *World) Key(id thread.ID) usecase.Key {
 	return chat.ThreadKey(w.Tenant, id)
 }
 
-// Now is the world's time: that of the last event.
+// Now returns the time of the last event.
 func (w *World) Now() time.Time { return w.now }
 
-// Thread is created by a user account, who becomes its first member.
+// Thread creates a thread. The creator becomes its first member.
 func (w *World) Thread(name string, creator thread.UserID) thread.ID {
 	w.t.Helper()
 	id := NewID[thread.Thread]()
@@ -58,7 +58,7 @@ func (w *World) Thread(name string, creator thread.UserID) thread.ID {
 	return id
 }
 
-// ThreadWithID is Thread with an id that another tenant may have, too.
+// ThreadWithID is Thread with a given id, which another tenant may have too.
 func (w *World) ThreadWithID(id thread.ID, name string, creator thread.UserID) {
 	w.t.Helper()
 	w.tick()
@@ -69,7 +69,7 @@ func (w *World) ThreadWithID(id thread.ID, name string, creator thread.UserID) {
 		w.Tenant.String(), id.String())
 }
 
-// Rename changes the thread's name.
+// Rename renames the thread.
 func (w *World) Rename(id thread.ID, name string) uint64 {
 	w.t.Helper()
 	return w.event(id, func(uint64) {
@@ -85,7 +85,7 @@ func (w *World) Delete(id thread.ID) uint64 {
 	})
 }
 
-// Add lets a user account in.
+// Add adds a user account to the thread.
 func (w *World) Add(id thread.ID, user thread.UserID) thread.MemberID {
 	w.t.Helper()
 	var member thread.MemberID
@@ -93,7 +93,7 @@ func (w *World) Add(id thread.ID, user thread.UserID) thread.MemberID {
 	return member
 }
 
-// Remove takes a user account out.
+// Remove removes a user account from the thread.
 func (w *World) Remove(id thread.ID, user thread.UserID) uint64 {
 	w.t.Helper()
 	return w.event(id, func(uint64) {
@@ -131,7 +131,7 @@ func (w *World) member(id thread.ID, user thread.UserID, role thread.Role, seq u
 	return member
 }
 
-// MemberID is the member that a user account is in a thread.
+// MemberID returns the id of a user account's membership in a thread.
 func (w *World) MemberID(id thread.ID, user thread.UserID) (thread.MemberID, error) {
 	var text string
 	err := w.db.GetContext(w.t.Context(), &text, `SELECT id FROM members WHERE tenant_code = ? AND thread_id = ? AND user_account_id = ? AND removed = 0`,

@@ -1,5 +1,5 @@
-// Package sealed finds in the source of a package what the language can't list: the types of a closed set, and what is
-// declared by a certain call. Tests hold tables against it, so that what somebody forgets to enter is told in words.
+// Package sealed finds in a package's source what the language cannot list: the types of a closed set, and declarations
+// made by certain calls. Tests compare tables with it, so that a forgotten entry is reported by name.
 package sealed
 
 import (
@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// Types are the names of the types with the method, such as the unexported one of a sealed interface, sorted.
+// Types returns the sorted names of the types with the method, such as the unexported method of a sealed interface.
 func Types(t testing.TB, pkg, method string) []string {
 	t.Helper()
 	found := map[string]bool{}
@@ -37,8 +37,7 @@ func Types(t testing.TB, pkg, method string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// Calls are the first arguments, which are string literals, of all calls of functions that another package has under these
-// names, sorted.
+// Calls returns the sorted first arguments (string literals) of all calls of the named functions of another package.
 func Calls(t testing.TB, pkg, other string, functions ...string) []string {
 	t.Helper()
 	var found []string
@@ -63,25 +62,25 @@ func Calls(t testing.TB, pkg, other string, functions ...string) []string {
 	return slices.Sorted(slices.Values(found))
 }
 
-// Name is the name of a value's type, without its package.
+// Name returns the name of a value's type, without its package.
 func Name(value any) string { return reflect.TypeOf(value).Name() }
 
-// Check fails for every name that is missing in got, and for every one that is there and should not be. It tells what got is.
+// Check fails the test for every name that is missing in got or that should not be there. what describes the names.
 func Check(t testing.TB, what string, want, got []string) {
 	t.Helper()
 	for _, name := range want {
 		if !slices.Contains(got, name) {
-			t.Errorf("%s: %s has been forgotten", what, name)
+			t.Errorf("%s: %s is missing", what, name)
 		}
 	}
 	for _, name := range got {
 		if !slices.Contains(want, name) {
-			t.Errorf("%s: there is no %s", what, name)
+			t.Errorf("%s: %s does not exist", what, name)
 		}
 	}
 }
 
-// inspect visits the source of a package, its tests apart.
+// inspect visits the source of a package without its tests.
 func inspect(t testing.TB, pkg string, visit func(ast.Node)) {
 	t.Helper()
 	output, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()

@@ -11,23 +11,23 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// Region and the credentials are what DynamoDB Local needs to see to accept a request; it checks
-// neither. Programs started by tests take the same values through the SDK's own variables.
+// Region and credentials are required by DynamoDB Local, which checks neither. Programs started by tests get the same
+// values through the SDK's variables.
 const (
 	Region          = "us-east-1"
 	AccessKeyID     = "local"
 	SecretAccessKey = "local"
 )
 
-// DynamoDB returns the endpoint URL of a running DynamoDB Local. It serves DynamoDB and DynamoDB
-// Streams alike, and all tests share it: name tables with UniqueName.
+// DynamoDB returns the endpoint URL of a running DynamoDB Local, which also serves DynamoDB Streams. All tests share
+// it: name tables with UniqueName.
 func DynamoDB(t testing.TB) string {
 	t.Helper()
 	return require(t, dynamoDBEndpointVar, "DynamoDB Local")
 }
 
-// DynamoDBConfig returns an SDK configuration for that endpoint. Retries are short, so that a
-// failing test fails soon, and connections are pooled for tests with many concurrent clients.
+// DynamoDBConfig returns an SDK configuration for that endpoint. It has few retries, so that a failing test fails soon,
+// and pooled connections for tests with many concurrent clients.
 func DynamoDBConfig(t testing.TB) aws.Config {
 	t.Helper()
 	return aws.Config{

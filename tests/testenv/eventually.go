@@ -7,8 +7,8 @@ import (
 
 const pollInterval = 10 * time.Millisecond
 
-// Eventually calls check until it returns nil and fails the test with its last error when that has
-// not happened within the given time. check runs on the test's goroutine and at least once.
+// Eventually calls check until it returns nil. It fails the test with the last error after the given time. check runs
+// on the test's goroutine, at least once.
 func Eventually(t testing.TB, within time.Duration, check func() error) {
 	t.Helper()
 	deadline := time.Now().Add(within)
@@ -20,12 +20,12 @@ func Eventually(t testing.TB, within time.Duration, check func() error) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("not so within %s: %v", within, err)
+			t.Fatalf("the condition was not met within %s: %v", within, err)
 		}
 		select {
 		case <-ticker.C:
 		case <-t.Context().Done():
-			t.Fatalf("not so when the test ended: %v", err)
+			t.Fatalf("the condition was not met when the test ended: %v", err)
 		}
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"testing"
 )
 
-// toldVariable is a line of a program's help that tells of a variable.
-var toldVariable = regexp.MustCompile(`(?m)^  ([A-Z_]+)  `)
+// variableLine matches the line of a variable in a program's help.
+var variableLine = regexp.MustCompile(`(?m)^  ([A-Z_]+)  `)
 
-// VariablesOf returns the environment variables that a program's help tells of. help is the command that
-// prints it.
+// VariablesOf returns the environment variables in a program's help. help is the command that prints it.
 func VariablesOf(t testing.TB, help *exec.Cmd) []string {
 	t.Helper()
 	text, err := help.Output()
@@ -18,11 +17,11 @@ func VariablesOf(t testing.TB, help *exec.Cmd) []string {
 		t.Fatalf("%v: %v", help.Args, err)
 	}
 	var found []string
-	for _, line := range toldVariable.FindAllStringSubmatch(string(text), -1) {
+	for _, line := range variableLine.FindAllStringSubmatch(string(text), -1) {
 		found = append(found, line[1])
 	}
 	if len(found) == 0 {
-		t.Fatalf("%v tells of no variable:\n%s", help.Args, text)
+		t.Fatalf("%v prints no variable:\n%s", help.Args, text)
 	}
 	return found
 }

@@ -11,9 +11,8 @@ import (
 
 const adminTimeout = 30 * time.Second
 
-// MySQL creates an empty utf8mb4 database for this test alone and returns its DSN, which parses
-// times and reads them as UTC. The database is dropped when the test ends, open connections or not.
-// Tables are the caller's business: run the migrations on it.
+// MySQL creates an empty utf8mb4 database for this test and returns its DSN, which parses times as UTC. The database is
+// dropped when the test ends. The caller runs the migrations that it needs.
 func MySQL(t testing.TB) string {
 	t.Helper()
 	config, err := mysql.ParseDSN(require(t, mysqlDSNVar, "MySQL or MariaDB"))
@@ -32,8 +31,8 @@ func MySQL(t testing.TB) string {
 	return own.FormatDSN()
 }
 
-// administer runs one statement on a connection of its own, without a database selected. It must
-// also work in a cleanup, when the test's own context has ended.
+// administer runs one statement on its own connection, without a selected database. It must also work in a cleanup,
+// when the test's context has ended.
 func administer(t testing.TB, config *mysql.Config, statement string) {
 	t.Helper()
 	server := config.Clone()

@@ -9,9 +9,9 @@ import (
 
 const maxStem = 30
 
-// UniqueName returns a name that no other test or run uses: the test's name, readable and cut
-// short, and a random suffix. It is at most 64 characters of [a-z0-9_] and starts with a letter, so
-// that it suits DynamoDB tables, SQL databases and file names.
+// UniqueName returns a name that no other test or run uses: the shortened name of the test and a random suffix. It has
+// at most 64 characters of [a-z0-9_] and starts with a letter, so it is valid for DynamoDB tables, SQL databases and
+// files.
 func UniqueName(t testing.TB) string {
 	t.Helper()
 	stem := strings.Map(func(r rune) rune {
@@ -30,8 +30,7 @@ func UniqueName(t testing.TB) string {
 	return "t_" + stem + "_" + strings.ToLower(rand.Text()[:12])
 }
 
-// FreePort returns a TCP port of 127.0.0.1 that was free a moment ago, for a program that has to be
-// told its port. Code that can listen on port 0 should do that instead.
+// FreePort returns a TCP port of 127.0.0.1 that was free a moment ago, for a program that cannot listen on port 0.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -10,8 +10,8 @@ const (
 	mysqlDSNVar         = "TEST_MYSQL_DSN"
 )
 
-// require returns the value of the environment variable that names a service. Without it the test
-// ends here: skipped when the caller asked for short tests, failed when not.
+// require returns the value of a service's environment variable. If it is missing, the test is skipped with -short and
+// fails otherwise.
 func require(t testing.TB, variable, service string) string {
 	t.Helper()
 	if value := os.Getenv(variable); value != "" {

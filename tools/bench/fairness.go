@@ -24,8 +24,8 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// shares has posters at two writers post to one thread, as two write-apis on one store would. It returns what the poster
-// with the fewest posts got of an even share: 1 is perfectly fair.
+// shares has posters at two writers post to one thread, as two write-apis on one store would. It returns what the
+// poster with the fewest posts got of an even share: 1 is perfectly fair.
 func shares(ctx context.Context, folder string, posters int, duration time.Duration) (_ float64, err error) {
 	var writers []*chat.ThreadCommands
 	for range 2 {

@@ -45,8 +45,8 @@ func yardstick(ctx context.Context, folder string, duration time.Duration) (floa
 	return float64(count) / time.Since(begun).Seconds(), nil
 }
 
-// syncs counts appends of a page to a file a second, each followed by an fsync: what a wait for this disk costs, without
-// SQLite. The dearer it is, the more there is to gain by putting commands together.
+// syncs counts appends of a page to a file a second, each followed by an fsync: what a wait for this disk costs,
+// without SQLite. The dearer it is, the more there is to gain by putting commands together.
 func syncs(ctx context.Context, folder string, duration time.Duration) (float64, error) {
 	file, err := os.Create(filepath.Join(folder, "syncs"))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // AccountCommands is the service that handles commands on accounts.
 type AccountCommands = command.Service[account.Account, account.Command, account.Event]
 
-// Accounts is what the command service must know of accounts.
+// Accounts returns the decider of accounts.
 func Accounts() command.Decider[account.Account, account.Command, account.Event] {
 	return command.Decider[account.Account, account.Command, account.Event]{
 		Type:   account.AggregateType,

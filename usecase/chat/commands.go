@@ -8,7 +8,7 @@ import (
 // ThreadCommands is the service that handles commands on threads.
 type ThreadCommands = command.Service[thread.Thread, thread.Command, thread.Event]
 
-// Threads is what the command service must know of threads.
+// Threads returns the decider of threads.
 func Threads() command.Decider[thread.Thread, thread.Command, thread.Event] {
 	return command.Decider[thread.Thread, thread.Command, thread.Event]{
 		Type:   thread.AggregateType,
@@ -19,13 +19,13 @@ func Threads() command.Decider[thread.Thread, thread.Command, thread.Event] {
 	}
 }
 
-// The names of what an answer tells beside the thread and its version.
+// The names in an answer, beside the thread and its version.
 const (
 	AnswerMember  = "member_id"
 	AnswerMessage = "message_id"
 )
 
-// threadAnswer tells which member or message a command was about.
+// threadAnswer returns the member or message that a command concerned.
 func threadAnswer(events []thread.Event) map[string]string {
 	about := map[string]string{}
 	for _, event := range events {

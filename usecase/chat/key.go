@@ -7,15 +7,15 @@ import (
 	"example.com/threads/usecase"
 )
 
-// ThreadKey is the key of a tenant's thread.
+// ThreadKey returns the key of a tenant's thread.
 func ThreadKey(tenant usecase.Tenant, id thread.ID) usecase.Key {
 	return usecase.Key{Tenant: tenant, Type: thread.AggregateType, ID: id.String()}
 }
 
-// ThreadID is the thread that a key names; the zero value when it names none.
+// ThreadID returns the thread's id in a key; zero if the key is not a thread's.
 func ThreadID(key usecase.Key) thread.ID { return idOf[thread.Thread](key, thread.AggregateType) }
 
-// AccountID is the account that a key names; the zero value when it names none.
+// AccountID returns the account's id in a key; zero if the key is not an account's.
 func AccountID(key usecase.Key) account.ID {
 	return idOf[ident.UserAccount](key, account.AggregateType)
 }

@@ -17,42 +17,42 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// LeaveOnClose is the name of the process manager that has a closed account leave its threads: the threads that it is in
-// when it is closed, and every thread that it is added to afterwards.
+// LeaveOnClose is the name of the process manager that makes a closed account leave its threads: those that it is a
+// member of when it is closed, and those that it is added to later.
 const LeaveOnClose = "leave-on-close"
 
 // AccountRow names what is known of a user account.
 type AccountRow = RowKey[ident.UserAccount]
 
-// Membership is a user account's place in a thread, as far as [LeaveOnClose] knows it.
+// Membership is the membership of a user account in a thread, as [LeaveOnClose] stores it.
 type Membership struct {
 	Tenant usecase.Tenant
 	User   ident.UserID
 	Thread thread.ID
 }
 
-// Closing is the event that closed an account, as far as those who leave because of it have to know it.
+// Closing identifies the event that closed an account, which causes the withdrawals.
 type Closing struct{ EventID, CorrelationID string }
 
 func (m Membership) account() AccountRow { return AccountRow{m.Tenant, m.User} }
 
-// MembershipStore is what [LeaveOnClose] knows. It is not the read model, which may be behind and made anew. All methods
-// work in a transaction; errors are those of [projection.Store].
+// MembershipStore is the state of [LeaveOnClose]. It is separate from the read model, which may be stale or rebuilt.
+// All methods work in a transaction; errors are those of [projection.Store].
 type MembershipStore interface {
-	// Lock locks what is known of user accounts until the transaction ends, and tells how those that are closed were closed.
-	// Others who lock one of them wait. Where nothing was known of one, and another transaction locks it first, the error is
-	// [projection.ErrTransient].
+	// Lock locks the rows of user accounts until the transaction ends, and returns the closings of the closed ones.
+	// Other transactions that lock one of them wait. If a row is new and another transaction inserts it first, the
+	// error is [projection.ErrTransient].
 	Lock(ctx context.Context, tx projection.Tx, accounts []AccountRow) (map[AccountRow]Closing, error)
-	// Close notes how user accounts, which are locked, were closed.
+	// Close stores the closings of user accounts, which must be locked.
 	Close(ctx context.Context, tx projection.Tx, closed map[AccountRow]Closing) error
-	// Of lists the memberships of a user account, which is locked.
+	// Of returns the memberships of a user account, which must be locked.
 	Of(ctx context.Context, tx projection.Tx, of AccountRow) ([]Membership, error)
-	// Change notes which memberships have ended, with which threads all memberships, and after that which have begun.
+	// Change deletes the memberships in left and those of the ended threads, then inserts those in joined.
 	Change(ctx context.Context, tx projection.Tx, left []Membership, ended []usecase.Key, joined []Membership) error
 }
 
-// LeaveOnCloseHandlers are the handlers of [LeaveOnClose]. Who joins and who closes lock the same row: whichever comes second
-// sees the first, in whatever order and transactions the events of thread and account come.
+// LeaveOnCloseHandlers returns the handlers of [LeaveOnClose]. Joining and closing lock the same row, so whichever is
+// projected second sees the first, in whatever order the events of thread and account arrive.
 func LeaveOnCloseHandlers(store MembershipStore, outbox process.Outbox, decodeThread DecodeThread, decodeAccount DecodeAccount) []projection.Handler {
 	return []projection.Handler{
 		closings{AccountRows(nil, decodeAccount), store, outbox},
@@ -67,7 +67,7 @@ type closings struct {
 	outbox process.Outbox
 }
 
-// Load implements [projection.Handler]. Nothing is needed before it is known what has happened.
+// Load implements [projection.Handler]. Nothing is read before the events are known.
 func (h closings) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
 	return &closingFold{handler: h, tx: tx, closed: map[AccountRow]usecase.Envelope{}}, nil
 }
@@ -120,7 +120,7 @@ type joinings struct {
 	outbox process.Outbox
 }
 
-// Load implements [projection.Handler]. Nothing is needed before it is known what has happened.
+// Load implements [projection.Handler]. Nothing is read before the events are known.
 func (h joinings) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
 	return &joiningFold{
 		handler: h, tx: tx, joined: map[Membership]usecase.Envelope{}, left: map[Membership]bool{}, ended: map[usecase.Key]bool{},
@@ -191,8 +191,9 @@ func (f *joiningFold) Save(ctx context.Context) error {
 	return f.handler.outbox.Add(ctx, f.tx, leaving)
 }
 
-// withdrawal has the member leave, which was found necessary by an event: that of the account or that of the thread, whichever
-// comes second. The cause is the event that closed the account, or else the one that added it to the thread afterwards.
+// withdrawal has the member leave, which was found necessary by an event: that of the account or that of the thread,
+// whichever comes second. The cause is the event that closed the account, or else the one that added it to the thread
+// afterwards.
 func withdrawal(m Membership, foundBy string, because Closing) process.Command {
 	return process.Command{
 		Target: ThreadKey(m.Tenant, m.Thread), Name: thread.CommandName(thread.Withdraw{}), EventID: foundBy,
@@ -200,7 +201,8 @@ func withdrawal(m Membership, foundBy string, because Closing) process.Command {
 	}
 }
 
-// SendWithdrawals sends the commands of [LeaveOnClose] to threads. Who is no member, or whose thread is deleted, has left.
+// SendWithdrawals sends the commands of [LeaveOnClose] to threads. Who is no member, or whose thread is deleted, has
+// left.
 func SendWithdrawals(threads *ThreadCommands) process.Send {
 	return func(ctx context.Context, caller usecase.Caller, idempotencyKey string, c process.Command) error {
 		user, err := ident.Parse[ident.UserAccount](c.Executor)

@@ -12,20 +12,20 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Rows are rows of threads, by tenant and id.
+// Rows are rows of threads by tenant and id.
 type Rows struct {
 	Threads  map[RowKey[thread.Thread]]query.Thread
 	Members  map[RowKey[thread.Member]]query.Member
 	Messages map[RowKey[thread.Message]]query.Message
 }
 
-// RowKey names a row of a tenant.
+// RowKey is the key of a row within a tenant.
 type RowKey[T any] struct {
 	Tenant usecase.Tenant
 	ID     ident.Of[T]
 }
 
-// NewRows is no rows, ready to take some.
+// NewRows returns empty Rows.
 func NewRows() Rows {
 	return Rows{
 		Threads:  make(map[RowKey[thread.Thread]]query.Thread),
@@ -34,7 +34,7 @@ func NewRows() Rows {
 	}
 }
 
-// Put makes the rows of a change part of rows.
+// Put adds the rows of a change.
 func (r Rows) Put(change Change) {
 	r.Threads[RowKey[thread.Thread]{change.Thread.Tenant, change.Thread.ID}] = change.Thread
 	for _, row := range change.Members {
@@ -45,32 +45,34 @@ func (r Rows) Put(change Change) {
 	}
 }
 
-// RowStore is where rows of threads are kept. Errors are those of [projection.Store].
+// RowStore stores the rows of threads. Errors are those of [projection.Store].
 type RowStore interface {
-	// Load replaces the rows whose keys are in rows by those that are there, and takes the others out.
+	// Load reads the rows whose keys are in rows, and removes the keys without a row.
 	Load(ctx context.Context, tx projection.Tx, rows Rows) error
-	// Save writes rows, whether they were there before or not.
+	// Save inserts or updates rows.
 	Save(ctx context.Context, tx projection.Tx, rows Rows) error
-	// Compare tells how a window of a thread's rows differs from what it should be. It holds one row at a time.
+	// Compare reports the differences between a window of a thread's rows and want. It holds one row in memory at a
+	// time.
 	Compare(ctx context.Context, tx projection.Tx, key usecase.Key, window Window, want Rows, tell func(projection.Difference)) error
 	// Clear deletes all rows of a thread.
 	Clear(ctx context.Context, tx projection.Tx, key usecase.Key) error
 }
 
-// threadRowsVersion rises with every change that makes other rows of the same events: those that are there are then made
-// anew (threadctl rows rebuild, REBUILD=auto).
+// threadRowsVersion rises with every change that makes other rows of the same events. Existing rows
+// must then be rebuilt:
+// `threadctl rows rebuild`, or REBUILD=auto.
 const threadRowsVersion = 1
 
-// ThreadRows projects threads: it is their [projection.Handler].
+// ThreadRows is the [projection.Handler] of threads.
 type ThreadRows struct {
 	store  RowStore
 	decode DecodeThread
 }
 
-// DecodeThread reads an event of a thread. With an error, the event's id is what could be made out of it.
+// DecodeThread decodes an event of a thread. With an error, it returns the event's id if that could be read.
 type DecodeThread func(payload []byte) (usecase.Recorded[thread.Event], error)
 
-// NewThreadRows returns a handler that reads events with decode and keeps rows in store.
+// NewThreadRows returns a handler that decodes events with decode and stores rows in store.
 func NewThreadRows(store RowStore, decode DecodeThread) *ThreadRows {
 	return &ThreadRows{store: store, decode: decode}
 }
@@ -99,7 +101,7 @@ func (r *ThreadRows) Load(ctx context.Context, tx projection.Tx, events []projec
 	}, nil
 }
 
-// neededBy has the keys of the rows that events change, and that are not made by them.
+// neededBy returns the keys of the existing rows that events change.
 func neededBy(events []projection.Event) Rows {
 	rows := NewRows()
 	for _, recorded := range events {
@@ -119,10 +121,10 @@ func neededBy(events []projection.Event) Rows {
 	return rows
 }
 
-// threadFold is the rows of one transaction.
+// threadFold holds the rows of one transaction.
 type threadFold struct {
-	rows    Rows // as they are now
-	changed Rows // those of them that are to be saved
+	rows    Rows // current
+	changed Rows // to be saved
 	save    func(ctx context.Context, changed Rows) error
 }
 
@@ -140,22 +142,22 @@ func (f *threadFold) Apply(recorded projection.Event) error {
 	return nil
 }
 
-// Change is the rows that are different after an event, as they are then.
+// Change holds the rows that an event changes, in their new form.
 type Change struct {
 	Thread   query.Thread
 	Members  []query.Member
 	Messages []query.Message
 }
 
-// Fold says what recorded, the next event of its thread, does to rows. It is pure. An event that contradicts the
-// rows, or that this program does not know, is an error.
+// Fold returns the change that recorded, the next event of its thread, makes to rows. It is pure. It fails if the event
+// contradicts the rows or is unknown.
 func Fold(rows Rows, recorded projection.Event) (Change, error) {
 	w := work{before: rows, at: recorded.Envelope, id: ThreadID(recorded.Key())}
 	err := w.apply(recorded.Event)
 	return w.after, err
 }
 
-// work is one event's.
+// work is the change of one event in progress.
 type work struct {
 	before Rows
 	after  Change
@@ -201,7 +203,7 @@ func (w *work) apply(event any) error {
 	case thread.MessageDeleted:
 		return w.message(e.Message, func(m *query.Message) { m.Text, m.Deleted = "", true })
 	default:
-		return fmt.Errorf("no projection of event %T", event)
+		return fmt.Errorf("event %T has no projection", event)
 	}
 	return nil
 }
@@ -217,7 +219,7 @@ func (w *work) create(e thread.Created) error {
 		w.join(member)
 	}
 	if row.Owner.IsZero() {
-		return errors.New("the thread begins without an Admin")
+		return errors.New("the thread was created without an Admin")
 	}
 	w.after.Thread = row
 	return nil
@@ -230,7 +232,7 @@ func (w *work) join(member thread.Member) {
 	})
 }
 
-// member changes a member that is there.
+// member changes an existing member.
 func (w *work) member(id thread.MemberID, change func(*query.Member)) error {
 	row, exists := w.before.Members[RowKey[thread.Member]{w.at.Tenant, id}]
 	if !exists || row.Removed || row.Thread != w.id {
@@ -242,7 +244,7 @@ func (w *work) member(id thread.MemberID, change func(*query.Member)) error {
 	return nil
 }
 
-// message changes a message that is there.
+// message changes an existing message.
 func (w *work) message(id thread.MessageID, change func(*query.Message)) error {
 	row, exists := w.before.Messages[RowKey[thread.Message]{w.at.Tenant, id}]
 	if !exists || row.Deleted || row.Thread != w.id {

@@ -184,7 +184,7 @@ func TestEventsThatContradictTheRows(t *testing.T) {
 		{live, thread.MessageEdited{Message: thread.Message{ID: stranger, Sender: bob, Text: text(t, "another thread's")}}, "not in the thread"},
 		{left, thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: text(t, "gone")}}, "not in the thread"},
 		{left, thread.MessageDeleted{Message: hello}, "not in the thread"},
-		{live, nil, "no projection of event"},
+		{live, nil, "has no projection"},
 	} {
 		if _, err := Fold(c.rows, next(key, c.event)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%T: %v instead of %q", c.event, err, c.want)

@@ -10,16 +10,16 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Window is a part of a thread's rows: of its members and messages, those that came into being behind event After and
-// not behind event UpTo (0: all the rest). The row of the thread itself belongs to the first window.
+// Window is a part of a thread's rows: the members and messages created by events after After and up to UpTo (0: the
+// rest). The thread's own row belongs to the first window.
 type Window struct{ After, UpTo uint64 }
 
 func (w Window) has(seqNr uint64) bool { return seqNr > w.After && (w.UpTo == 0 || seqNr <= w.UpTo) }
 
-// shadowBytes is about how much memory a shadow takes.
+// shadowBytes limits the memory of a shadow, roughly.
 const shadowBytes = 32 << 20
 
-// rowBytes is about what a row takes beside its text.
+// rowBytes is the estimated memory of a row without its text.
 const rowBytes = 400
 
 // Shadow implements [projection.Verifiable].
@@ -32,17 +32,17 @@ func (r *ThreadRows) Clear(ctx context.Context, tx projection.Tx, key usecase.Ke
 	return r.store.Clear(ctx, tx, key)
 }
 
-// shadow is what a window of a thread's rows should be.
+// shadow holds the expected rows of a window.
 type shadow struct {
 	store  RowStore
 	key    usecase.Key
 	window Window
 	rows   Rows
-	room   int // bytes; the window ends before the event that would use it up
+	room   int // remaining bytes; the window ends before the event that exceeds them
 }
 
-// Apply implements [projection.Shadow]. Of members and messages outside the window, nothing is known and nothing
-// kept; that they are there can't be seen, either.
+// Apply implements [projection.Shadow]. Members and messages outside the window are not kept, so their existence is not
+// checked.
 func (s *shadow) Apply(recorded projection.Event) error {
 	event := recorded
 	if s.outside(recorded) {
@@ -64,10 +64,10 @@ func (s *shadow) Apply(recorded projection.Event) error {
 	return nil
 }
 
-// elsewhere stands for an event about a row outside the window: of the thread it changes what every event changes.
+// elsewhere replaces an event about a row outside the window: it changes the thread's row as every event does.
 type elsewhere struct{}
 
-// outside tells that an event changes a row that may be outside the window.
+// outside reports whether an event changes a row that may be outside the window.
 func (s *shadow) outside(recorded projection.Event) bool {
 	if s.window == (Window{}) {
 		return false
@@ -86,8 +86,8 @@ func (s *shadow) outside(recorded projection.Event) bool {
 	return false
 }
 
-// takes tells that a row belongs to the window that comes into being with an event. Where there is no room for it, the
-// window ends before the event.
+// takes reports whether a row created by the event belongs to the window. If there is no room for it, the window ends
+// before the event.
 func (s *shadow) takes(seqNr uint64, text int) bool {
 	if !s.window.has(seqNr) {
 		return false

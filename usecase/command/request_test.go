@@ -7,8 +7,8 @@ import (
 	"example.com/threads/usecase"
 )
 
-// A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay what
-// it is.
+// A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay
+// what it is.
 func TestRequestsAreRecognisedByAllVersions(t *testing.T) {
 	tenant, err := usecase.ParseTenant("acme")
 	if err != nil {

@@ -158,7 +158,8 @@ func TestTwoProcessesOnOneThread(t *testing.T) {
 	checkContiguous(t, versions, 2, 81)
 }
 
-// What one process remembers of a thread may have passed elsewhere; neither an acceptance nor a rejection is told on it.
+// What one process remembers of a thread may have passed elsewhere; neither an acceptance nor a rejection is told on
+// it.
 func TestDecisionsAreMadeOnTheLatestState(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	here, _ := process(t, gateway)

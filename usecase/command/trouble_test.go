@@ -67,7 +67,8 @@ func changeHead(t *testing.T, tables dynamodb.Settings, client *sdk.Client, id t
 	t.Fatal("there is no head")
 }
 
-// A head that contradicts its journal is an operator's task, and neither a conflict for ever nor a thread that does not exist.
+// A head that contradicts its journal is an operator's task, and neither a conflict for ever nor a thread that does not
+// exist.
 func TestAHeadThatContradictsItsJournal(t *testing.T) {
 	for version, names := range map[string]string{"2": "says version 2, but the journal has event 3", "0": "says version 0, but the journal has event 1", "5": "says version 5, but the journal lacks event 4"} {
 		t.Run("version "+version, func(t *testing.T) {

@@ -30,12 +30,12 @@ func (c Command) idempotencyKey(process string) string {
 	return "process/" + process + "/" + c.EventID + "/" + c.Target.String()
 }
 
-// Send has a command decided and returns when that is so. A rejection that says that the command has nothing left to do is
-// a success. With an error the command is sent again later, with the same caller and key.
+// Send has a command decided and returns when that is so. A rejection that says that the command has nothing left to do
+// is a success. With an error the command is sent again later, with the same caller and key.
 type Send func(ctx context.Context, caller usecase.Caller, idempotencyKey string, command Command) error
 
-// Outbox keeps the commands of one process until they are decided. All methods may be called concurrently, from any number
-// of processes. Errors are those of [projection.Store].
+// Outbox keeps the commands of one process until they are decided. All methods may be called concurrently, from any
+// number of processes. Errors are those of [projection.Store].
 type Outbox interface {
 	// Add takes commands in, due at once, in the transaction. For an aggregate and an event there is one at most.
 	Add(ctx context.Context, tx projection.Tx, commands []Command) error

@@ -87,8 +87,8 @@ const (
 	retryAtMax = 5 * time.Minute
 )
 
-// SendDue sends what is due now, a page of it at most, and returns how many commands those were. An error is the outbox's:
-// what has been sent by then is sent again.
+// SendDue sends what is due now, a page of it at most, and returns how many commands those were. An error is the
+// outbox's: what has been sent by then is sent again.
 func (m *Manager) SendDue(ctx context.Context) (int, error) {
 	due, err := m.outbox.Due(ctx, m.settings.Clock(), page)
 	if err != nil {

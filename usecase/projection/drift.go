@@ -13,8 +13,8 @@ import (
 type Drift struct {
 	Wrong   int // aggregates whose rows are different, as far as has been looked; at most maxDrift are counted
 	Checked int // looks at an aggregate
-	// Ahead are those of them whose rows have events that the journal does not have: it was restored to an earlier moment, or has
-	// lost some. First is one of them.
+	// Ahead are those of them whose rows have events that the journal does not have: it was restored to an earlier
+	// moment, or has lost some. First is one of them.
 	Ahead int
 	First usecase.Key
 }

@@ -9,8 +9,8 @@ import (
 
 const (
 	levelPage = 500
-	// enoughLevel is how many events the last round may have had to fill before the switch: the next one has as few, and
-	// writers wait for it.
+	// enoughLevel is how many events the last round may have had to fill before the switch: the next one has as few,
+	// and writers wait for it.
 	enoughLevel = 100
 	levelRounds = 50
 )

@@ -15,8 +15,8 @@ type OneRow[E, R any] struct {
 	Version int
 	// Read reads an event. With an error, the event's id is what could be made out of it.
 	Read func(payload []byte) (usecase.Recorded[E], error)
-	// Next is the row after an event, the next one of its aggregate; exists tells whether there was a row before. It is pure.
-	// An event that contradicts the row is an error.
+	// Next is the row after an event, the next one of its aggregate; exists tells whether there was a row before. It is
+	// pure. An event that contradicts the row is an error.
 	Next func(row R, exists bool, event usecase.Recorded[E]) (R, error)
 	// Rows is where the rows are kept.
 	Rows RowStore[R]

@@ -18,8 +18,8 @@ import (
 
 // RebuildOptions are what a [Rebuild] can be told. The zero value is good.
 type RebuildOptions struct {
-	// Observe is called about every second, and with each phase; nil is nobody. since is when this process began, and from how
-	// many events were in the new rows then.
+	// Observe is called about every second, and with each phase; nil is nobody. since is when this process began, and
+	// from how many events were in the new rows then.
 	Observe func(state RebuildState, since time.Time, from uint64)
 	// Logger takes what operators should know; nil is nobody.
 	Logger *slog.Logger
@@ -27,17 +27,17 @@ type RebuildOptions struct {
 	Now func() time.Time
 	// Workers is how many transactions there are at once, but at least one for each part of the journal; 0 is 1.
 	Workers int
-	// Sample is how many aggregates have all their new rows compared with the journal before the switch; 0 is 200. The versions
-	// of all of them are compared in any case.
+	// Sample is how many aggregates have all their new rows compared with the journal before the switch; 0 is 200. The
+	// versions of all of them are compared in any case.
 	Sample int
 }
 
-// Rebuild makes the rows of a projection anew from the journal, beside the live ones, and then puts them in their place.
-// Queries and the live projection go on meanwhile.
+// Rebuild makes the rows of a projection anew from the journal, beside the live ones, and then puts them in their
+// place. Queries and the live projection go on meanwhile.
 //
 // The live projection follows the source; the rebuild does not. It reads the journal, and then whatever the live
-// positions say that it lacks, until it is level: at last while nobody writes. So the source's checkpoints hold for the new
-// rows, too.
+// positions say that it lacks, until it is level: at last while nobody writes. So the source's checkpoints hold for the
+// new rows, too.
 type Rebuild struct {
 	sets     RowSets
 	live     Store
@@ -105,7 +105,8 @@ func (r *Rebuild) Resume(ctx context.Context) error {
 	})
 }
 
-// Cancel ends a rebuild, running or interrupted, and drops what it has made. One whose rows are live already is past that.
+// Cancel ends a rebuild, running or interrupted, and drops what it has made. One whose rows are live already is past
+// that.
 func (r *Rebuild) Cancel(ctx context.Context) error {
 	state, err := r.sets.State(ctx)
 	if err != nil {
@@ -258,7 +259,8 @@ func (w *rebuilding) work(ctx context.Context) error {
 	if err := w.sets.Settle(ctx); err != nil {
 		return err
 	}
-	// Where the rows were ahead of the journal, the source may have passed events by as known that were not in the new rows.
+	// Where the rows were ahead of the journal, the source may have passed events by as known that were not in the new
+	// rows.
 	live := New(w.live, w.journal, w.projecting(), w.handlers...)
 	if _, err := live.Repair(ctx); err != nil {
 		return err
@@ -394,8 +396,8 @@ func shareOf(key usecase.Key, shares int) int {
 	return int(hash.Sum32() % uint32(shares))
 }
 
-// verify compares a sample of the new rows with the journal, and sees that the new handlers can use every event that the
-// live ones could.
+// verify compares a sample of the new rows with the journal, and sees that the new handlers can use every event that
+// the live ones could.
 func (w *rebuilding) verify(ctx context.Context, next Making, projector *Projector) error {
 	// What could not be read a while ago may be readable now.
 	if _, err := projector.RetryParked(ctx); err != nil {

@@ -20,8 +20,8 @@ type WholeJournal interface {
 	Journal
 	// Parts is into how many parts it is best divided for reading them at once. An aggregate's records are in one part.
 	Parts() int
-	// Read yields the records of a part page by page, behind a page's Next or from the beginning (""). What is written meanwhile
-	// may or may not show. It ends after an error.
+	// Read yields the records of a part page by page, behind a page's Next or from the beginning (""). What is written
+	// meanwhile may or may not show. It ends after an error.
 	Read(ctx context.Context, part, parts int, after string) iter.Seq2[Page, error]
 }
 
@@ -42,8 +42,8 @@ type RowSets interface {
 	Save(ctx context.Context, state RebuildState) (cancelled bool, err error)
 	// Cancel asks a rebuild to end.
 	Cancel(ctx context.Context) error
-	// Switch makes the set that was made the live one, in one step for readers and writers. While nobody else writes, level
-	// brings it level; with an error of level nothing is switched. When it is live already, nothing happens.
+	// Switch makes the set that was made the live one, in one step for readers and writers. While nobody else writes,
+	// level brings it level; with an error of level nothing is switched. When it is live already, nothing happens.
 	Switch(ctx context.Context, level func(context.Context, Making) error) error
 	// Settle does what is left to do once the set is live.
 	Settle(ctx context.Context) error
@@ -60,8 +60,8 @@ type Making interface {
 	Store
 	// Checkpoint is the position stored for a shard of [RebuildSource]; "": none.
 	Checkpoint(ctx context.Context, shard string) (string, error)
-	// Behind lists the positions of the live set that this one is behind, in the order of their keys, behind after, up to a
-	// limit. Those that are parked here are left out.
+	// Behind lists the positions of the live set that this one is behind, in the order of their keys, behind after, up
+	// to a limit. Those that are parked here are left out.
 	Behind(ctx context.Context, after usecase.Key, limit int) ([]Head, error)
 	// NewlyParked lists dead letters of aggregates that are not parked in the live set.
 	NewlyParked(ctx context.Context, limit int) ([]DeadLetter, error)

@@ -29,8 +29,8 @@ func VersionsOf(handlers []Handler) string {
 	return strings.Join(versions, ",")
 }
 
-// Outdated tells which types' rows were made by another version of their handler than this program's; empty: none were. The
-// versions of types that are new are stored: a projector gets their events into the rows by itself.
+// Outdated tells which types' rows were made by another version of their handler than this program's; empty: none were.
+// The versions of types that are new are stored: a projector gets their events into the rows by itself.
 func Outdated(ctx context.Context, sets RowSets, store Store, handlers []Handler) ([]string, error) {
 	text, err := sets.Handlers(ctx)
 	if err != nil {

@@ -29,8 +29,8 @@ type Access struct {
 	issuer   http.Handler
 }
 
-// Open prepares it. A program that brings the issuer for development along takes its address here; another one expects it
-// there. [Access.Run] or [Access.Close] ends it.
+// Open prepares it. A program that brings the issuer for development along takes its address here; another one expects
+// it there. [Access.Run] or [Access.Close] ends it.
 func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.Logger) (*Access, error) {
 	a := &Access{
 		Origins: settings.Origins, settings: settings, Notes: httpserver.Notes{"auth": settings.Mode},

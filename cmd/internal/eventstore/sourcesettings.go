@@ -40,8 +40,8 @@ type Streams struct {
 	Concurrency   int           // shards that are projected at the same time
 }
 
-// ReadStreams reads what else a program can be told that follows DynamoDB Streams. What the AWS SDK reads by itself is told
-// and checked here.
+// ReadStreams reads what else a program can be told that follows DynamoDB Streams. What the AWS SDK reads by itself is
+// told and checked here.
 func ReadStreams(r *config.Reader) Streams {
 	r.URL("AWS_ENDPOINT_URL_DYNAMODB_STREAMS",
 		"where the streams are, when not on AWS; with DynamoDB Local where the tables are")

@@ -1,5 +1,5 @@
-// Package measurements serves what operators look into a program with, metrics and profiles: the metrics beside everything
-// else, or, where METRICS_ADDR is set, both on an address of their own, which strangers need not reach.
+// Package measurements serves what operators look into a program with, metrics and profiles: the metrics beside
+// everything else, or, where METRICS_ADDR is set, both on an address of their own, which strangers need not reach.
 package measurements
 
 import (

@@ -49,7 +49,8 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	health.Answer(w, health)
 }
 
-// checkAccess takes in how people are let in: what an operator should know of it, and whether their tokens can be verified.
+// checkAccess takes in how people are let in: what an operator should know of it, and whether their tokens can be
+// verified.
 func (s *Server) checkAccess(ctx context.Context, health *readmodel.Health) {
 	health.Auth = s.access.Notes["auth"]
 	if warning := s.access.Notes["warning"]; warning != "" {

@@ -23,8 +23,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// A process manager looks for events less often than the read model, which users wait for: each look then brings more of
-// them, and each of its transactions takes more of them.
+// A process manager looks for events less often than the read model, which users wait for: each look then brings more
+// of them, and each of its transactions takes more of them.
 const (
 	processPollMin = 100 * time.Millisecond
 	processPollMax = 500 * time.Millisecond

@@ -13,8 +13,8 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// aggregateTypes are all types of aggregates that this program takes commands for: how large a share of the cache each has,
-// what decides its commands, what keeps it, and what can be asked of it.
+// aggregateTypes are all types of aggregates that this program takes commands for: how large a share of the cache each
+// has, what decides its commands, what keeps it, and what can be asked of it.
 func aggregateTypes() []aggregateType {
 	return []aggregateType{
 		of(8, chat.Threads(), chatstore.NewThreadRepository, rest.Threads),

@@ -1,4 +1,4 @@
-// Package threadtest makes up what people may want of a thread, for the property tests of this package's neighbours.
+// Package threadtest generates random commands on a thread for property tests.
 package threadtest
 
 import (
@@ -11,23 +11,23 @@ import (
 	"example.com/threads/domain/writing"
 )
 
-// People are who acts: a handful who meet each other often.
+// People are a few executors, so that they often meet.
 var People = []thread.UserID{someone(1), someone(2), someone(3)}
 
 func someone(number byte) thread.UserID {
 	return ident.New[ident.UserAccount](time.UnixMilli(1), [10]byte{9: number})
 }
 
-// Step is a command and what was decided about it.
+// Step is a command and its decision.
 type Step struct {
 	Command thread.Command
 	Events  []thread.Event
 	Err     error
-	Happens bool // the steps that follow are decided on the state after the events
+	Happens bool // the events are applied before the next step
 }
 
-// History draws commands, every type of them in every state, and returns what came of each. One command of each state, if
-// it is accepted, leads to the next one.
+// History draws commands of every type in every state and returns their decisions. For each state, one accepted command
+// leads to the next state.
 func History(t *rapid.T) []Step {
 	person := rapid.SampledFrom(People)
 	role := rapid.SampledFrom([]thread.Role{thread.RoleAdmin, thread.RoleMember})
@@ -56,7 +56,7 @@ func History(t *rapid.T) []Step {
 		}
 		last := len(wanted) - 1
 		if i < 40 {
-			last -= 2 // a deletion ends most of what can happen
+			last -= 2 // a deletion ends most possibilities
 		}
 		chosen := rapid.IntRange(0, last).Draw(t, "chosen")
 		before := state
@@ -80,7 +80,7 @@ func History(t *rapid.T) []Step {
 	return steps
 }
 
-// Sample are the steps of so many histories that everything that can be decided is among them, the same each time.
+// Sample returns the steps of enough histories to contain every possible decision, always the same.
 func Sample() []Step {
 	histories := rapid.Custom(History)
 	var steps []Step
@@ -90,7 +90,7 @@ func Sample() []Step {
 	return steps
 }
 
-// Events are what happened.
+// Events returns the events that were applied.
 func Events(steps []Step) []thread.Event {
 	var events []thread.Event
 	for _, step := range steps {

@@ -103,7 +103,8 @@ func TestALostWriteOfAnotherIsNoSuccess(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 1)
-	s.transport.On(write, 1, func(call faults.Call) (*http.Response, error) { // lost before it was done, and another one is done
+	// lost before it was done, and another one is done
+	s.transport.On(write, 1, func(call faults.Call) (*http.Response, error) {
 		s.transport.Clear()
 		if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}); err != nil {
 			t.Error(err)

@@ -80,10 +80,11 @@ func (g *Gateway) contradicts(ctx context.Context, id eventstore.AggregateID, ve
 func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) error {
 	err := retryContended(ctx, func() error {
 		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName:                 aws.String(g.settings.SnapshotTable),
-			Key:                       g.key(id, headSeqNr),
-			UpdateExpression:          aws.String("SET #asked = :asked"),
-			ConditionExpression:       aws.String("attribute_exists(pkey)"), // an update must not create a deleted head again
+			TableName:        aws.String(g.settings.SnapshotTable),
+			Key:              g.key(id, headSeqNr),
+			UpdateExpression: aws.String("SET #asked = :asked"),
+			// an update must not create a deleted head again
+			ConditionExpression:       aws.String("attribute_exists(pkey)"),
 			ExpressionAttributeNames:  map[string]string{"#asked": "asked"},
 			ExpressionAttributeValues: item{":asked": &types.AttributeValueMemberBOOL{Value: true}},
 		})

@@ -46,7 +46,8 @@ func newStore(t *testing.T) *store {
 	}
 	s.faulty = sdk.NewFromConfig(cfg)
 	tables := schema.Tables(s.journal, s.snapshot)
-	for i := range tables { // DynamoDB Local gets slower with each stream record that any table ever had; nobody reads these
+	// DynamoDB Local gets slower with each stream record that any table ever had; nobody reads these
+	for i := range tables {
 		tables[i].Stream = false
 	}
 	report, err := schema.Setup(t.Context(), s.client, tables)

@@ -72,10 +72,11 @@ func (g *Gateway) expireSnapshot(ctx context.Context, main item) error {
 	ttl := number(ceilSeconds(g.settings.Clock().Add(g.settings.SnapshotTTL)))
 	for _, key := range append(keys, keyOf(main)) {
 		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName:                 aws.String(g.settings.SnapshotTable),
-			Key:                       key,
-			UpdateExpression:          aws.String("SET #ttl = :ttl"),
-			ConditionExpression:       aws.String("attribute_exists(pkey)"), // an update must not create a deleted item again
+			TableName:        aws.String(g.settings.SnapshotTable),
+			Key:              key,
+			UpdateExpression: aws.String("SET #ttl = :ttl"),
+			// an update must not create a deleted item again
+			ConditionExpression:       aws.String("attribute_exists(pkey)"),
 			ExpressionAttributeNames:  map[string]string{"#ttl": "ttl"},
 			ExpressionAttributeValues: item{":ttl": ttl},
 		})

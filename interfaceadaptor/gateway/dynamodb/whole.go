@@ -26,8 +26,8 @@ var _ eventstore.WholeReader = (*Gateway)(nil)
 // JournalParts implements [eventstore.WholeReader].
 func (g *Gateway) JournalParts() int { return journalParts }
 
-// ReadJournal implements [eventstore.WholeReader]: a part is a segment of a parallel scan. An item that names no aggregate is left
-// out.
+// ReadJournal implements [eventstore.WholeReader]: a part is a segment of a parallel scan. An item that names no
+// aggregate is left out.
 func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[eventstore.JournalPage, error] {
 	return func(yield func(eventstore.JournalPage, error) bool) {
 		scan := &dynamodb.ScanInput{

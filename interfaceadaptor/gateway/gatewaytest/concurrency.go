@@ -57,7 +57,8 @@ var concurrencyContracts = []contract{
 		write := func(expected uint64, heed bool) error {
 			return h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0), Heed: heed})
 		}
-		for _, asked := range []eventstore.AggregateID{id, newID()} { // the other does not exist, and does not come to be
+		// the other does not exist, and does not come to be
+		for _, asked := range []eventstore.AggregateID{id, newID()} {
 			if err := h.Gateway.AskForTurn(t.Context(), asked); err != nil {
 				t.Fatal(err)
 			}

@@ -18,8 +18,8 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// together has the writes arrive, in their order, while the file is locked, so that they share a transaction; behind one
-// of its own that waits for the lock. It returns their answers. before is called before the lock is let go.
+// together has the writes arrive, in their order, while the file is locked, so that they share a transaction; behind
+// one of its own that waits for the lock. It returns their answers. before is called before the lock is let go.
 func together(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway, before func(), writes ...func() error) []error {
 	t.Helper()
 	lock, err := db.Connx(t.Context())

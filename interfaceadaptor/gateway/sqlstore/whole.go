@@ -13,8 +13,8 @@ const wholePage = 2000 // events
 
 var _ eventstore.WholeReader = (*Gateway)(nil)
 
-// JournalParts implements [eventstore.WholeReader]. The events follow one another by number: one reader takes them in the
-// order that they were written.
+// JournalParts implements [eventstore.WholeReader]. The events follow one another by number: one reader takes them in
+// the order that they were written.
 func (g *Gateway) JournalParts() int { return 1 }
 
 // ReadJournal implements [eventstore.WholeReader].

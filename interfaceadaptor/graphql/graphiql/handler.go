@@ -34,8 +34,8 @@ type file struct {
 	plain, small []byte // as it is, and by gzip
 }
 
-// Files returns what the page is made of, by the patterns of [http.ServeMux] that each is to be served at: the page itself
-// at /, the rest under /graphiql/. It fails only when what is embedded is broken.
+// Files returns what the page is made of, by the patterns of [http.ServeMux] that each is to be served at: the page
+// itself at /, the rest under /graphiql/. It fails only when what is embedded is broken.
 func Files() (map[string]http.Handler, error) {
 	served := map[string]http.Handler{}
 	for _, folder := range []string{"assets", "page"} {

@@ -9,8 +9,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Accounts are those of all user accounts in the rows of a level of one answer. The first that is asked for reads all of
-// them, in one statement.
+// Accounts are those of all user accounts in the rows of a level of one answer. The first that is asked for reads all
+// of them, in one statement.
 type Accounts struct {
 	from   AccountReader
 	tenant usecase.Tenant

@@ -17,16 +17,16 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// LeaveOnCloseHandlers are the handlers of [chat.LeaveOnClose], which put its commands into outbox.
+// LeaveOnCloseHandlers returns the handlers of [chat.LeaveOnClose], which put its commands into outbox.
 func LeaveOnCloseHandlers(outbox process.Outbox) []projection.Handler {
 	return chat.LeaveOnCloseHandlers(Memberships{}, outbox, threadcodec.Events().Decode, accountcodec.Events().Decode)
 }
 
-// accountRow is what is known of a user account.
+// accountRow is the row of a user account.
 type accountRow struct {
 	tenant usecase.Tenant
 	user   ident.UserID
-	closed chat.Closing // the zero value: it is not
+	closed chat.Closing // zero: not closed
 }
 
 var (
@@ -46,7 +46,7 @@ var (
 	}
 )
 
-// Memberships is the [chat.MembershipStore] of transactions of a [projectionstore.Store].
+// Memberships implements [chat.MembershipStore] in transactions of a [projectionstore.Store].
 type Memberships struct{}
 
 // Lock implements [chat.MembershipStore].
@@ -79,9 +79,9 @@ func (Memberships) Lock(ctx context.Context, tx projection.Tx, accounts []chat.A
 	}
 	err = knownAccounts.Insert(ctx, in, in.Dialect, unknown)
 	if err != nil && in.Dialect.Classify(err) == sqldialect.Duplicate {
-		return nil, fmt.Errorf("note user accounts: %w: %w", projection.ErrTransient, err)
+		return nil, fmt.Errorf("store user accounts: %w: %w", projection.ErrTransient, err)
 	}
-	return closed, in.Explain("note user accounts", err)
+	return closed, in.Explain("store user accounts", err)
 }
 
 // Close implements [chat.MembershipStore].

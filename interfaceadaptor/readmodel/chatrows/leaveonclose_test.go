@@ -76,8 +76,8 @@ func (l leaving) commands(t *testing.T) []string {
 	return found
 }
 
-// happened makes the records of an aggregate's events: the first has number 1. The first few happen at noon, those of threads
-// that follow in the evening, and those of accounts in between.
+// happened makes the records of an aggregate's events: the first has number 1. The first few happen at noon, those of
+// threads that follow in the evening, and those of accounts in between.
 func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, atNoon int, events ...E) []projection.Record {
 	t.Helper()
 	var records []projection.Record
@@ -333,8 +333,8 @@ func (w *world) fresh() []projection.Record {
 	return records
 }
 
-// Whatever happens, however its records come - out of order, twice, to two updaters at once - and wherever sending breaks
-// off: in the end no closed account is in a thread, and each left once for each reason.
+// Whatever happens, however its records come - out of order, twice, to two updaters at once - and wherever sending
+// breaks off: in the end no closed account is in a thread, and each left once for each reason.
 func TestNoClosedAccountStays(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		random := mathrand.New(mathrand.NewPCG(7, 7))

@@ -12,11 +12,11 @@ import (
 // Pruned counts rows.
 type Pruned struct{ Threads, Members, Messages int }
 
-const pruneRows = 500 // that one statement deletes
+const pruneRows = 500 // maximum per statement
 
-// Prune deletes the rows of what was deleted before a time: messages, members who left, and threads with all that is in
-// them. Nobody can read these rows, and no event changes them any more. With dryRun it only counts; what goes with a
-// thread is then not counted.
+// Prune deletes the rows of things that were deleted before a time: messages, members who left, and threads with all
+// their rows. These rows are not readable by anyone, and no event changes them. With dryRun it only counts, without the
+// rows of deleted threads.
 func Prune(ctx context.Context, db *sqlx.DB, before time.Time, dryRun bool) (done Pruned, err error) {
 	done.Messages, err = prune(ctx, db, Messages.Name, "deleted", before, dryRun, nil)
 	if err == nil {
@@ -40,8 +40,8 @@ func Prune(ctx context.Context, db *sqlx.DB, before time.Time, dryRun bool) (don
 	return done, err
 }
 
-// prune walks through a table in the order of its key and deletes what has been gone for long, after what belongs to
-// it.
+// prune reads a table in the order of its key and deletes the rows that were deleted long ago, after their dependent
+// rows.
 func prune(
 	ctx context.Context, db *sqlx.DB, table, flag string, before time.Time, dryRun bool,
 	belongings func(ctx context.Context, tenant string, ids []string) error,

@@ -159,7 +159,8 @@ func TestRebuildMakesTheRowsThatTheJournalSays(t *testing.T) {
 	})
 }
 
-// However often it is interrupted, and wherever, it ends with the right rows; and those who read meanwhile notice nothing.
+// However often it is interrupted, and wherever, it ends with the right rows; and those who read meanwhile notice
+// nothing.
 func TestRebuildGoesOnWhereverItWasInterrupted(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		r := newRebuilt(t, db)

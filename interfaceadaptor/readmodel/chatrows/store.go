@@ -1,5 +1,5 @@
-// Package chatrows keeps the rows of threads in the read model's tables, for the projection (usecase/chat). queryreader
-// reads the same tables; how rows and columns belong together is said once, in tables.go.
+// Package chatrows stores the rows of threads and accounts in the read model's tables, for the projection
+// (usecase/chat). queryreader reads the same tables; tables.go maps rows to columns.
 package chatrows
 
 import (
@@ -16,7 +16,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Projection is the name of the projection that keeps the read model.
+// Projection is the name of the read model's projection.
 const Projection = "read-model"
 
 // Tables are the names of the tables that the handlers keep rows in.
@@ -29,7 +29,7 @@ func Tables() []string {
 	}
 }
 
-// Handlers are all that the read model has a handler for.
+// Handlers returns all handlers of the read model.
 func Handlers() []projection.Handler {
 	return []projection.Handler{
 		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
@@ -37,7 +37,7 @@ func Handlers() []projection.Handler {
 	}
 }
 
-// Store is the [chat.RowStore] of transactions of a [projectionstore.Store].
+// Store implements [chat.RowStore] in transactions of a [projectionstore.Store].
 type Store struct{}
 
 // Load implements [chat.RowStore].

@@ -7,7 +7,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// The tables of the read model, for those who write and those who read them.
+// The tables of the read model, for writing and reading.
 var (
 	Threads = table.Table[query.Thread]{
 		Name: "threads", Key: 2,

@@ -14,8 +14,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// part is the condition for the rows of a thread in a table, and the column that says with which event a row came into
-// being; empty: the first.
+// part is the condition for the rows of a thread in a table, and the column with the SeqNr of the event that created a
+// row; empty means the first event.
 type part struct{ owner, seqNr string }
 
 var (
@@ -35,8 +35,7 @@ func (p part) where(key usecase.Key, window chat.Window) (string, []any) {
 	return where, args
 }
 
-// Compare implements [chat.RowStore]. That a row of something deleted is missing is no difference: it may have been
-// pruned.
+// Compare implements [chat.RowStore]. A missing row of something deleted is no difference: it may have been pruned.
 func (Store) Compare(
 	ctx context.Context, tx projection.Tx, key usecase.Key, window chat.Window, want chat.Rows, tell func(projection.Difference),
 ) error {
@@ -60,7 +59,7 @@ func (Store) Compare(
 	return compare(ctx, c, Messages, messagesPart, want.Messages, func(m query.Message) bool { return gone || m.Deleted })
 }
 
-// comparison is what is compared, and who is told.
+// comparison is a comparison in progress and the receiver of its differences.
 type comparison struct {
 	in     *projectionstore.Tx
 	key    usecase.Key
@@ -72,7 +71,7 @@ func (c comparison) add(row, what, expected, found string) {
 	c.tell(projection.Difference{Key: c.key, Row: row, What: what, Expected: expected, Found: found})
 }
 
-// compare holds the rows of a table against those that should be there, but for those that may be missing.
+// compare compares the rows of a table with the expected ones, some of which may be missing.
 func compare[K comparable, R any](
 	ctx context.Context, c comparison, from table.Table[R], part part, want map[K]R, mayMiss func(R) bool,
 ) error {

@@ -125,8 +125,8 @@ func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) er
 	}
 }
 
-// onConnection runs work on a connection of its own, which the server closes, and with it the locks that it holds, once it
-// says nothing for so many seconds. It does not go back to the pool.
+// onConnection runs work on a connection of its own, which the server closes, and with it the locks that it holds, once
+// it says nothing for so many seconds. It does not go back to the pool.
 func (s *Store) onConnection(ctx context.Context, silence int, work func(*sql.Conn) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {

@@ -7,29 +7,28 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/table"
 )
 
-// Report is how far a projection is as a whole, as the program that runs it last told. Those who read its rows can't
-// find out by themselves.
+// Report is the progress of a projection, as reported by the program that runs it. Readers of the rows cannot compute
+// it.
 type Report struct {
-	CaughtUp      bool          // it has had every event once since its tables were made
-	Behind        time.Duration // age of the oldest event that is missing
-	BehindRecords int           // events that are missing, or at least so many
-	AtLeast       bool          // there may be more of both
-	At            time.Time     // when that was so
+	CaughtUp      bool          // every event was projected at least once since the tables were created
+	Behind        time.Duration // age of the oldest unprojected event
+	BehindRecords int           // unprojected events, or a lower bound
+	AtLeast       bool          // both values may be higher
+	At            time.Time     // time of the report
 }
 
-// SaveReport stores a report and tells whether the projection has caught up once, by this report or one before: that is
-// never taken back.
+// SaveReport stores a report. It returns whether the projection has caught up once, in this report or an earlier one;
+// this is never reset.
 func (s *Store) SaveReport(ctx context.Context, report Report) (caughtUp bool, err error) {
 	known, err := ReadReport(ctx, s.db, s.projection)
 	if err == nil {
 		report.CaughtUp = report.CaughtUp || known.CaughtUp
 		err = reports.Upsert(ctx, s.db, s.dialect, []reportRow{{s.projection, report, report.Behind.Microseconds()}})
 	}
-	return report.CaughtUp, s.explain("store how far the projection is", err)
+	return report.CaughtUp, s.explain("store the progress of the projection", err)
 }
 
-// ReadReport reads the report of the projection with this name; the zero value where there is none. An error of the
-// database is as the driver has it.
+// ReadReport returns the report of a projection; zero if there is none. Errors of the database are not wrapped.
 func ReadReport(ctx context.Context, from table.Queryer, name string) (found Report, err error) {
 	err = reports.Load(ctx, from, [][]string{{name}}, "", func(row reportRow) {
 		found = row.Report

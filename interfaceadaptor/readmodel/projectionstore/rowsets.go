@@ -309,16 +309,16 @@ func (r *RowSets) switchFile(ctx context.Context, row rebuildRow, level func(con
 const (
 	// lockedFor is how long the server keeps the lock of a switch whose process says nothing.
 	lockedFor = 20 // s
-	// renamedIn is how soon the renaming has to follow on its own connection, or the server closes that: so a process that
-	// was paused between can't rename without the lock.
+	// renamedIn is how soon the renaming has to follow on its own connection, or the server closes that: so a process
+	// that was paused between can't rename without the lock.
 	renamedIn = 2 // s
 	// renameWait is how long the renaming waits for queries to end. Those that come meanwhile wait for it.
 	renameWait     = 2 // s
 	renameAttempts = 10
 )
 
-// switchTables is Switch on MySQL and MariaDB, where renaming ends a transaction: so the lock that keeps writers out is on
-// one connection, and the renaming on another.
+// switchTables is Switch on MySQL and MariaDB, where renaming ends a transaction: so the lock that keeps writers out is
+// on one connection, and the renaming on another.
 func (r *RowSets) switchTables(ctx context.Context, row rebuildRow, level func(context.Context, projection.Making) error) (err error) {
 	for attempt := 1; ; attempt++ {
 		err = r.trySwitch(ctx, row, level)

@@ -73,8 +73,8 @@ func (s *Store) reading() Queryer {
 }
 
 // enter makes what has begun a transaction on the store's set. One on the live set shares a lock with the others until
-// it ends, so that no other set takes its place meanwhile. The lock comes first: a transaction that waits for it must not
-// have touched a table that is about to be renamed.
+// it ends, so that no other set takes its place meanwhile. The lock comes first: a transaction that waits for it must
+// not have touched a table that is about to be renamed.
 func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[usecase.Key]bool)}
 	if s.making != "" {

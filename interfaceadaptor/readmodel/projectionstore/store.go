@@ -13,7 +13,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Store is the [projection.Store] and the [projection.Checkpoints] of one projection in a relational database.
+// Store implements [projection.Store] and [projection.Checkpoints] for one projection in a relational database.
 type Store struct {
 	db         *sqlx.DB
 	dialect    sqldialect.Dialect
@@ -23,7 +23,7 @@ type Store struct {
 	within     *sqlx.Tx // the transaction that everything happens in; nil: each has its own
 }
 
-// New makes the store of the projection with this name, at most 64 characters, on a database that has the tables.
+// New returns the store of the named projection (at most 64 characters). The database must have the tables.
 func New(db *sqlx.DB, name string) (*Store, error) {
 	dialect, err := sqldialect.Of(db)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	committed := false
 	defer func() {
 		if !committed {
-			// What made it fail is the error to tell. A rollback that fails has lost its connection, and that ends it,
+			// The original error is returned. A failed rollback means a lost connection, which ends the transaction
 			// too.
 			_ = begun.Rollback()
 		}
@@ -131,7 +131,7 @@ func (s *Store) Forget(ctx context.Context, source string, shards ...string) err
 	return s.explain("forget checkpoints", checkpoints.Delete(ctx, s.db, keys))
 }
 
-// CountParked tells how many aggregates are parked, for operators.
+// CountParked returns the number of parked aggregates.
 func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
 	set, err := s.set(ctx)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
 	return parked, s.explain("count the parked aggregates", err)
 }
 
-// Explain says what was being done when err came, and what the projection can do about it. Without an error there is none.
+// Explain adds what failed and classifies the error for the projection; nil stays nil.
 func (s *Store) Explain(doing string, err error) error { return s.explain(doing, err) }
 
 func (s *Store) explain(doing string, err error) error {

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// owner is the projection, or the set of its rows, and the aggregate that a row is of.
+// owner is the key of a row: the projection and the aggregate.
 type owner struct {
 	projection string
 	tenant     usecase.Tenant
@@ -39,7 +39,7 @@ func columnsOfOwner(more ...string) []string {
 type positionRow struct {
 	owner
 	version uint64
-	parked  bool // it has a dead letter
+	parked  bool // there is a dead letter
 }
 
 var positions = table.Table[positionRow]{
@@ -62,7 +62,7 @@ var deadLetters = table.Table[letterRow]{
 	},
 }
 
-// What can't be read may be anything: a dead letter keeps as much of it as its columns take.
+// Limits for unreadable values in dead letters: longer ones are cut to fit the columns.
 const (
 	eventIDKept = 64   // code points
 	reasonKept  = 2000 // code points

@@ -17,9 +17,9 @@ const (
 	turnWait = 1 // s
 )
 
-// Turn is the right to write the read model: one process has it at a time. On a server it is a lock of the server's, on a
-// connection of its own. The server frees it when the process dies, and when the process says nothing for three seconds,
-// as one that is paused. On a SQLite file, which one process keeps, everybody has it.
+// Turn is the right to write the read model: one process has it at a time. On a server it is a lock of the server's, on
+// a connection of its own. The server frees it when the process dies, and when the process says nothing for three
+// seconds, as one that is paused. On a SQLite file, which one process keeps, everybody has it.
 type Turn struct {
 	// Term numbers the turns, from 1 on; see [Store.InTerm]. 0 on SQLite.
 	Term uint64
@@ -34,8 +34,8 @@ type Turn struct {
 // ErrLost is why a turn has ended that was not given up.
 var ErrLost = errors.New("the connection that holds the lock on the read model is lost")
 
-// AwaitTurn waits until it is this process's turn. holder is what others see of it. It fails when ctx ends, or with an error
-// of the database; then it may be tried again.
+// AwaitTurn waits until it is this process's turn. holder is what others see of it. It fails when ctx ends, or with an
+// error of the database; then it may be tried again.
 func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 	lost, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	turn := &Turn{Lost: lost, stop: stop, done: make(chan struct{})}
@@ -67,8 +67,8 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 			return 0, s.explain("wait for the lock on the read model", err)
 		}
 	}
-	// Whoever had the turn before can't write any more once this is done: a transaction of theirs is either over, or finds
-	// another term.
+	// Whoever had the turn before can't write any more once this is done: a transaction of theirs is either over, or
+	// finds another term.
 	_, err = conn.ExecContext(ctx, "UPDATE projection_turn SET term = term + 1, holder = ?, since = ? WHERE id = 1", cut(holder, byKept), time.Now().UnixMicro())
 	if err == nil {
 		err = conn.QueryRowContext(ctx, "SELECT term FROM projection_turn WHERE id = 1").Scan(&term)

@@ -14,7 +14,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Tx is one transaction. Those who keep rows use it for their statements, and [Tx.Explain] for their errors.
+// Tx is a transaction. Handlers use it for their statements, and [Tx.Explain] for their errors.
 type Tx struct {
 	*sqlx.Tx
 	Dialect sqldialect.Dialect
@@ -25,21 +25,20 @@ type Tx struct {
 	existing map[usecase.Key]bool // the positions that Load found
 }
 
-// SQL is the database transaction behind tx.
+// SQL returns the database transaction of tx.
 func SQL(tx projection.Tx) (*Tx, error) {
 	own, ok := tx.(*Tx)
 	if !ok {
-		return nil, fmt.Errorf("rows are kept in the transactions of projectionstore, not of a %T", tx)
+		return nil, fmt.Errorf("expected a transaction of projectionstore, found %T", tx)
 	}
 	return own, nil
 }
 
-// Explain says what was being done when err came, and what a projection can do about it. Without an error there is
-// none.
+// Explain adds what failed and classifies the error for the projection; nil stays nil.
 func (t *Tx) Explain(doing string, err error) error { return t.store.explain(doing, err) }
 
-// Load implements [projection.Tx]. The positions are locked in the order of their keys, and with them everything that
-// belongs to the aggregates: all who write take the same way.
+// Load implements [projection.Tx]. It locks the positions in the order of their keys; all writers lock in this order,
+// which avoids deadlocks. The lock covers everything that belongs to the aggregate.
 func (t *Tx) Load(ctx context.Context, keys []usecase.Key) (map[usecase.Key]projection.Position, error) {
 	found := make(map[usecase.Key]projection.Position, len(keys))
 	var parked []usecase.Key
@@ -73,7 +72,7 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 		return t.Explain("write dead letters", err)
 	}
 	if err := deadLetters.Delete(ctx, t, primariesOf(t.set, changes.Released)); err != nil {
-		return t.Explain("take dead letters away", err)
+		return t.Explain("delete dead letters", err)
 	}
 	var types []typeRow
 	for _, changed := range changes.Types {
@@ -89,8 +88,8 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 	return t.Explain("write a checkpoint", err)
 }
 
-// savePositions changes the positions that were there, and then makes those that were not. One that is there now has
-// been made by another transaction, with events that this one does not know of: so this one has to begin again.
+// savePositions updates existing positions and then inserts new ones. If a new one exists by now, another transaction
+// inserted it with events that this one does not know, so this one must be retried.
 func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) error {
 	var made, changed []positionRow
 	for key, version := range changes.Versions {
@@ -112,8 +111,8 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 	return t.Explain("make positions", err)
 }
 
-// Versions reads how far aggregates are in a projection, as far as they have a position. An error of the database is as
-// the driver has it.
+// Versions returns the versions of the aggregates that have a position in the named projection. Errors of the database
+// are not wrapped.
 func Versions(ctx context.Context, from Queryer, name string, keys []usecase.Key) (map[usecase.Key]uint64, error) {
 	return versionsIn(ctx, from, "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)", []any{name, name}, keys)
 }

@@ -11,8 +11,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// TestAPageReadsWhatItReturns counts the rows that the server touches for a page, at the ends and in the middle of a long
-// list. MySQL and MariaDB tell; SQLite does not.
+// TestAPageReadsWhatItReturns counts the rows that the server touches for a page, at the ends and in the middle of a
+// long list. MySQL and MariaDB tell; SQLite does not.
 func TestAPageReadsWhatItReturns(t *testing.T) {
 	db := readmodeltest.MySQL(t)
 	w := db.World(t, "acme")

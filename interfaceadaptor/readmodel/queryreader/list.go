@@ -9,39 +9,38 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// list is how the rows of a list are selected and ordered.
+// list defines how the rows of a list are selected and ordered.
 //
-// A page is asked for as one SELECT for each of its parts, joined by UNION ALL: the rows themselves, with a limit, and
-// where the range has a border, one row beyond it, which tells whether there is something there. So several pages of
-// several lists are one statement, and each part is a short walk along an index. (Numbering rows with a window function
-// would be one statement, too, but reads every list to its end.)
+// A page is one SELECT per part, joined by UNION ALL: the rows with a limit and, for each bound of the range, one row
+// beyond it, which shows whether there are more rows. So several pages of several lists need one statement, and each
+// part is a short index scan. (A window function would also need one statement, but reads every list to its end.)
 type list struct {
-	from       string // FROM ... WHERE ..., down to the list, with the placeholders of its scope
+	from       string // FROM ... WHERE ... that selects the list, with placeholders for its scope
 	columns    string
-	at, id     string // what the list is ordered by
+	at, id     string // the columns that order the list
 	descending bool
 }
 
-// part is what a row of the answer is there for.
+// part is the purpose of a SELECT.
 type part int
 
 const (
-	partItems    part = iota // it is in the page, or one too many for it
-	partPrevious             // it is not behind the position After
-	partNext                 // it is not before the position Before
+	partItems    part = iota // rows of the page, and one more
+	partPrevious             // a row at or before the position After
+	partNext                 // a row at or after the position Before
 )
 
-// statement is SQL and its arguments.
+// statement is an SQL statement with its arguments.
 type statement struct {
 	sql  strings.Builder
 	args []any
-	size int // SELECTs
+	size int // number of SELECTs
 }
 
-// maxSelects is how many SELECTs SQLite joins by UNION ALL in one statement.
+// maxSelects is the maximum number of SELECTs in one SQLite statement with UNION ALL.
 const maxSelects = 500
 
-// selects is the number of SELECTs for one list's page.
+// selects returns the number of SELECTs for one list's page.
 func selects(page query.Range) int {
 	n := 1
 	if !page.After.IsZero() {
@@ -53,7 +52,7 @@ func selects(page query.Range) int {
 	return n
 }
 
-// add adds the parts of one list's page.
+// add adds the SELECTs for one list's page.
 func (l list) add(s *statement, page query.Range, scope ...any) {
 	var bounds []bound
 	if !page.After.IsZero() {
@@ -64,13 +63,13 @@ func (l list) add(s *statement, page query.Range, scope ...any) {
 		bounds = append(bounds, bound{of: page.Before})
 		l.addPart(s, partNext, scope, false, 1, bound{beyond: true, orAt: true, of: page.Before})
 	}
-	l.addPart(s, partItems, scope, page.Backward, page.Limit+1, bounds...) // one more tells whether there are more
+	l.addPart(s, partItems, scope, page.Backward, page.Limit+1, bounds...) // one more shows whether there are more
 }
 
-// bound keeps a part to one side of a position.
+// bound restricts a part to one side of a position.
 type bound struct {
-	beyond bool // behind the position in the list's order, not before it
-	orAt   bool // or at it
+	beyond bool // after the position in the list's order, not before it
+	orAt   bool // including the position
 	of     query.Position
 }
 
@@ -89,7 +88,7 @@ func (l list) addPart(s *statement, part part, scope []any, backward bool, limit
 		if b.orAt {
 			tie += "="
 		}
-		// The first condition says nothing new, but an index can follow it.
+		// The first condition is redundant, but it lets the database use an index.
 		fmt.Fprintf(&s.sql, " AND %[1]s %[3]s= ? AND (%[1]s %[3]s ? OR %[2]s %[4]s ?)", l.at, l.id, side, tie)
 		s.args = append(s.args, b.of.At, b.of.At, b.of.ID)
 	}
@@ -100,14 +99,14 @@ func (l list) addPart(s *statement, part part, scope []any, backward bool, limit
 	fmt.Fprintf(&s.sql, " ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d) AS part%[5]d", l.at, l.id, order, limit, s.size)
 }
 
-// run returns the rows of a statement, in no order.
+// run returns the rows of a statement, in any order.
 func run[R positioned](ctx context.Context, r *Reader, s *statement, of table.Table[R]) (found []item[R], err error) {
 	const doing = "read a list of the read model"
 	rows, err := r.db.QueryContext(ctx, s.sql.String(), s.args...)
 	if err != nil {
 		return nil, r.explain(doing, err)
 	}
-	defer func() { _ = rows.Close() }() // what matters is rows.Err
+	defer func() { _ = rows.Close() }() // rows.Err has the error
 	for rows.Next() {
 		var next item[R]
 		if err := rows.Scan(append([]any{&next.part}, of.Fields(&next.row)...)...); err != nil {

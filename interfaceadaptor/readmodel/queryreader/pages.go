@@ -12,7 +12,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// The lists there are.
+// The lists of the read model.
 var (
 	threadsOfViewer = list{
 		columns: chatrows.Threads.List("t"),
@@ -50,11 +50,10 @@ func (r *Reader) Messages(ctx context.Context, tenant usecase.Tenant, threads []
 	return pagesOf(ctx, r, messagesOfThread, chatrows.Messages, tenant, threads, page, func(row query.Message) thread.ID { return row.Thread })
 }
 
-// positioned is a row that has a place in a list.
+// positioned is a row with a position in a list.
 type positioned interface{ Position() query.Position }
 
-// pagesOf reads the same page of the lists of several threads: in one statement, as long as that is not more than
-// maxSelects.
+// pagesOf reads the same page of the lists of several threads, in one statement unless that exceeds maxSelects.
 func pagesOf[R positioned](ctx context.Context, r *Reader, l list, of table.Table[R], tenant usecase.Tenant, threads []thread.ID, page query.Range,
 	threadOf func(R) thread.ID,
 ) (map[thread.ID]query.Page[R], error) {
@@ -80,13 +79,13 @@ func pagesOf[R positioned](ctx context.Context, r *Reader, l list, of table.Tabl
 	return pages, nil
 }
 
-// item is a row of a list, or of what is beyond its borders.
+// item is a row of a page, or a row beyond its bounds.
 type item[R positioned] struct {
 	part part
 	row  R
 }
 
-// assemble makes the page of what was found for it.
+// assemble builds the page from the rows that were found.
 func assemble[R positioned](l list, page query.Range, found []item[R]) query.Page[R] {
 	var result query.Page[R]
 	items := make([]item[R], 0, len(found))

@@ -11,8 +11,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// TestEveryRangeOfMessages compares every page that can be asked for with what it should be, in a list with deleted rows
-// at the ends and in between, which positions may point at.
+// TestEveryRangeOfMessages compares every page that can be asked for with what it should be, in a list with deleted
+// rows at the ends and in between, which positions may point at.
 func TestEveryRangeOfMessages(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		w, reader := db.World(t, "acme"), readmodeltest.NewReader(t, db.DB)

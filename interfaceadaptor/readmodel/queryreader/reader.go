@@ -38,7 +38,7 @@ func New(db *sqlx.DB) (*Reader, error) {
 	return &Reader{db: db, dialect: dialect}, nil
 }
 
-// isMember restricts a statement on threads t to those that a user account is a member of.
+// isMember restricts a statement on threads t to those with the user account as a member.
 const isMember = ` AND EXISTS (SELECT 1 FROM members v
 	WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ? AND v.removed = 0)`
 
@@ -101,7 +101,7 @@ func (r *Reader) position(ctx context.Context, missing error, id, statement stri
 	return at, nil
 }
 
-// row reads one row; without one the error is missing.
+// row reads one row; if there is none it returns the error missing.
 func row[R any](ctx context.Context, r *Reader, of table.Table[R], missing error, statement string, args ...any) (found R, err error) {
 	exists := false
 	if err := of.Query(ctx, r.db, func(row R) { found, exists = row, true }, statement, args...); err != nil {
@@ -135,9 +135,8 @@ func (r *Reader) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.
 	return versions, nil
 }
 
-// explain says what was being done when err came, and that the read model is unavailable where asking again may help:
-// there was something in the way, or the database broke a statement off by itself. The end of a context stays what it
-// is.
+// explain adds what failed, and wraps [usecase.ErrUnavailable] when asking again may help: a conflict, or a statement
+// that the database aborted. The error of an ended context stays as it is.
 func (r *Reader) explain(doing string, err error) error {
 	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	switch class := r.dialect.Classify(err); {

@@ -8,8 +8,8 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Text is a field that is kept as text: parse reads it, String writes it. An error of parse does not become the cause
-// of the row's, which would blame the one who asked for what a row is like.
+// Text is a field that is stored as text: parse reads it, String writes it. An error of parse is not wrapped, because
+// an invalid stored value is not an error of the caller.
 func Text[T fmt.Stringer](field *T, parse func(string) (T, error)) any { return &text[T]{field, parse} }
 
 type text[T fmt.Stringer] struct {
@@ -26,7 +26,7 @@ func (f *text[T]) Scan(source any) error {
 	case []byte:
 		found = string(source)
 	default:
-		return fmt.Errorf("a %T in place of text", source)
+		return fmt.Errorf("expected text, found %T", source)
 	}
 	parsed, err := f.parse(found)
 	if err != nil {
@@ -39,10 +39,10 @@ func (f *text[T]) Scan(source any) error {
 // Value implements [driver.Valuer].
 func (f *text[T]) Value() (driver.Value, error) { return (*f.field).String(), nil }
 
-// Tenant is a field that is kept as the tenant's code.
+// Tenant is a field that is stored as the tenant's code.
 func Tenant(field *usecase.Tenant) any { return Text(field, usecase.ParseTenant) }
 
-// Time is a field that is kept as microseconds since 1970.
+// Time is a field that is stored as microseconds since 1970.
 func Time(field *time.Time) any { return (*micros)(field) }
 
 type micros time.Time
@@ -52,7 +52,7 @@ func (f *micros) Scan(source any) error {
 	found, known := source.(int64)
 	if !known {
 		if _, err := fmt.Sscan(fmt.Sprintf("%s", source), &found); err != nil {
-			return fmt.Errorf("a %T in place of microseconds: %v", source, err) //nolint:errorlint // the same
+			return fmt.Errorf("expected microseconds, found %T: %v", source, err) //nolint:errorlint // the same
 		}
 	}
 	*f = micros(time.UnixMicro(found).UTC())

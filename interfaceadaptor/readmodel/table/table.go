@@ -1,5 +1,5 @@
-// Package table reads and writes rows of any type by their primary keys, a few statements for any number of them, on
-// MySQL, MariaDB and SQLite. A [Table] says once how a row and its columns belong together, for readers and writers.
+// Package table reads and writes rows of any type by primary key, with few statements for many rows, on MySQL, MariaDB
+// and SQLite. A [Table] maps the fields of a row to columns, for reading and writing.
 package table
 
 import (
@@ -13,20 +13,20 @@ import (
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
-// Table is how rows of type R are kept.
+// Table maps rows of type R to a table.
 type Table[R any] struct {
 	Name    string
 	Columns []string // those of the primary key first
-	Key     int      // how many they are
-	// ID is the primary key of a row.
+	Key     int      // number of primary key columns
+	// ID returns the primary key of a row.
 	ID func(*R) []string
-	// Fields are pointers to the fields of a row in the order of Columns, from which a statement takes their values and
-	// into which rows are scanned. See [Time] and [Tenant] for fields that a driver does not know.
+	// Fields returns pointers to the fields of a row in the order of Columns; rows are written from them and scanned
+	// into them. See [Time] and [Tenant] for types that drivers do not support.
 	Fields func(*R) []any
 }
 
-// A statement takes at most so many keys or rows and, roughly, so many bytes, which keeps it below the limits of
-// servers and drivers.
+// Limits on the keys or rows and, roughly, the bytes of one statement. They are below the limits of servers and
+// drivers.
 const (
 	rowsAtOnce  = 500
 	bytesAtOnce = 1 << 20
@@ -42,7 +42,7 @@ type Execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// List is the columns with an alias of the table before each, as in "t.id, t.name".
+// List returns the columns with an alias of the table, as in "t.id, t.name".
 func (t Table[R]) List(alias string) string {
 	return alias + "." + strings.Join(t.Columns, ", "+alias+".")
 }
@@ -56,8 +56,8 @@ func (t Table[R]) In(suffix string) Table[R] {
 	return t
 }
 
-// Load calls take with each of the rows that are there, in the order of the keys. suffix is the end of the statements,
-// such as a lock. An error of the database is as the driver has it.
+// Load calls take with each existing row, in the order of the keys. suffix ends the statements, for example with a
+// lock. Errors of the database are not wrapped.
 func (t Table[R]) Load(ctx context.Context, from Queryer, keys [][]string, suffix string, take func(R)) error {
 	order := strings.Join(t.Columns[:t.Key], ", ")
 	for some := range slices.Chunk(inOrder(keys), rowsAtOnce) {
@@ -70,14 +70,14 @@ func (t Table[R]) Load(ctx context.Context, from Queryer, keys [][]string, suffi
 	return nil
 }
 
-// Query calls take with each row that query gives, whose columns are those of the table. An error of the database is as
-// the driver has it.
+// Query calls take with each row of the query, whose columns must be those of the table. Errors of the database are not
+// wrapped.
 func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query string, args ...any) error {
 	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // what matters is rows.Err
+	defer func() { _ = rows.Close() }() // rows.Err has the error
 	for rows.Next() {
 		var row R
 		if err := rows.Scan(t.Fields(&row)...); err != nil {
@@ -88,17 +88,17 @@ func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query s
 	return rows.Err()
 }
 
-// Insert makes rows, in the order of their keys. It fails where one is there already.
+// Insert inserts rows in the order of their keys. It fails if one exists.
 func (t Table[R]) Insert(ctx context.Context, into Execer, dialect sqldialect.Dialect, rows []R) error {
 	return t.write(ctx, into, rows, func(n int) string { return dialect.Insert(t.Name, t.Columns, n) })
 }
 
-// Upsert makes rows or changes those that are there, in the order of their keys.
+// Upsert inserts or updates rows, in the order of their keys.
 func (t Table[R]) Upsert(ctx context.Context, into Execer, dialect sqldialect.Dialect, rows []R) error {
 	return t.write(ctx, into, rows, func(n int) string { return dialect.Upsert(t.Name, t.Columns[:t.Key], t.Columns, n) })
 }
 
-// write runs statement, made for a number of rows, until all rows are written.
+// write runs statement, built for a number of rows, until all rows are written.
 func (t Table[R]) write(ctx context.Context, into Execer, rows []R, statement func(rows int) string) error {
 	slices.SortFunc(rows, func(a, b R) int { return slices.Compare(t.ID(&a), t.ID(&b)) })
 	for len(rows) > 0 {
@@ -118,7 +118,7 @@ func (t Table[R]) write(ctx context.Context, into Execer, rows []R, statement fu
 	return nil
 }
 
-// Delete takes the rows with these keys away. One that is not there is no error.
+// Delete deletes the rows with these keys. A missing row is no error.
 func (t Table[R]) Delete(ctx context.Context, from Execer, keys [][]string) error {
 	for some := range slices.Chunk(inOrder(keys), rowsAtOnce) {
 		where, args := Where(t.Columns[:t.Key], some)
@@ -129,9 +129,9 @@ func (t Table[R]) Delete(ctx context.Context, from Execer, keys [][]string) erro
 	return nil
 }
 
-// Where is the condition that finds keys, one at least and in order, by columns. It goes group by group of those that
-// differ in the last column only: a list of tuples is written differently on SQLite and MySQL, and not every optimizer
-// reads ranges of the index for it.
+// Where returns the condition that selects keys (at least one, sorted) by columns. It groups the keys that differ only
+// in the last column: SQLite and MySQL write lists of tuples differently, and not every optimizer uses the index for
+// them.
 func Where(columns []string, keys [][]string) (string, []any) {
 	last := len(columns) - 1
 	var conditions []string
@@ -156,7 +156,7 @@ func Where(columns []string, keys [][]string) (string, []any) {
 	return strings.Join(conditions, " OR "), args
 }
 
-// inOrder are keys in the order of the primary key, each once.
+// inOrder returns the keys sorted by primary key, without duplicates.
 func inOrder(keys [][]string) [][]string {
 	sorted := slices.SortedFunc(slices.Values(keys), slices.Compare)
 	return slices.CompactFunc(sorted, slices.Equal)

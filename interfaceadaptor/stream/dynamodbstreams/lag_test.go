@@ -125,7 +125,8 @@ func TestStandingStillWithNothingNewIsNotBehind(t *testing.T) {
 		streams, shard, _, source := follow(t, recordsOf(1, 3, time.Now())...)
 		reads := 0
 		streams.change(func() {
-			streams.fault = func(call, _ string) error { // every other call is the reader's, failing; the rest get through
+			// every other call is the reader's, failing; the rest get through
+			streams.fault = func(call, _ string) error {
 				if call == "GetRecords" {
 					if reads++; reads%5 == 1 {
 						return errors.New("connection reset by peer")

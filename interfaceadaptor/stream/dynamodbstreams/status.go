@@ -16,9 +16,10 @@ type status struct {
 	mu      sync.Mutex
 	shards  map[string]*shardStatus // those that may have something left to read
 	started time.Time               // when the source began to look for its stream
-	turned  time.Time               // when it last processed a listing or a shard's end; zero: the stream was not reached yet
-	empty   time.Time               // since when there is no shard to read; zero: there is one
-	trouble error                   // last error of the stream or database; nil after success
+	// when it last processed a listing or a shard's end; zero: the stream was not reached yet
+	turned  time.Time
+	empty   time.Time // since when there is no shard to read; zero: there is one
+	trouble error     // last error of the stream or database; nil after success
 }
 
 // shardStatus is the status of one shard.

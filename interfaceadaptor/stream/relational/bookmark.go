@@ -7,12 +7,12 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// shard is the one that a queue has.
+// shard is the name of a queue's only shard.
 const shard = "queue"
 
-// bookmark is how far a queue has been projected.
+// bookmark is the position up to which a queue has been projected.
 type bookmark struct {
-	queue    string // names the event store: another one that takes its place begins anew
+	queue    string // identifies the event store; another event store starts from the beginning
 	position uint64
 }
 
@@ -20,8 +20,8 @@ func (b bookmark) checkpoint() projection.Checkpoint {
 	return projection.Checkpoint{Source: b.queue, Shard: shard, Position: strconv.FormatUint(b.position, 10)}
 }
 
-// locate finds out where to go on: from the stored position, or from the first event where there is none, or none that
-// this queue can have given. What is projected again by that does no harm.
+// locate returns the stored position, or the beginning if there is none or if the queue cannot have reached it.
+// Projecting events again is harmless.
 func (s *Source) locate(ctx context.Context) (bookmark, error) {
 	id, err := s.ports.Queue.StoreID(ctx)
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *Source) locate(ctx context.Context) (bookmark, error) {
 		switch {
 		case checkpoint.Shard != shard:
 		case err != nil || position > end:
-			s.ports.Log.ErrorContext(ctx, "the projection has come further than this event store, as after a backup was restored: "+
-				"rows of events that are gone stay as they are; make the rows anew (docs/operations.md)",
+			s.ports.Log.ErrorContext(ctx, "the projection is ahead of this event store, as after a backup was restored: "+
+				"rows of lost events remain; rebuild the rows (docs/operations.md)",
 				"position", checkpoint.Position, "end", end)
 		default:
 			at.position = position

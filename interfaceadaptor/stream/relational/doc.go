@@ -1,11 +1,11 @@
-// Package relational chases a relational event store and hands its events to the projection: the event store is the
-// queue, and its sequence number is all that has to be remembered.
+// Package relational reads the events of a relational event store and hands them to the projection. The event store is
+// the queue; its sequence number is the position.
 //
-// [Source] reads what is behind its position, page by page, has it projected, and goes on when rows and position are
-// stored, in one transaction of the read model: a crash anywhere means that events come again, never that they are missing.
-// Within the process that writes it is woken by each commit ([Source.Wake]); across processes it polls. [Source.Lag] and
-// [Source.Health] tell how far behind it is and whether it still moves.
+// [Source] reads the events after its position page by page, has them projected, and continues when rows and position
+// are stored in one transaction of the read model. So after a crash events may come again, but none is lost. In the
+// process that writes, each commit wakes it ([Source.Wake]); other processes poll. [Source.Lag] and [Source.Health]
+// report how far it is behind and whether it makes progress.
 //
-// On an event's path it stands between gateway/sqlstore, whose Queue it reads and which sees to it that nothing
-// is skipped, and usecase/projection. Package stream says what all sources have in common.
+// It stands between gateway/sqlstore, whose Queue guarantees that no event is skipped, and usecase/projection. Package
+// stream holds what all sources share.
 package relational

@@ -10,16 +10,16 @@ import (
 	"example.com/threads/interfaceadaptor/stream"
 )
 
-// state is where a source stands.
+// state is the status of a source.
 type state struct {
 	started  time.Time
 	located  bool
-	position uint64    // everything up to it is in the read model
-	moved    time.Time // when a read or a batch last succeeded
+	position uint64    // everything up to it is projected
+	moved    time.Time // time of the last successful read or batch
 	trouble  error     // the last failure since then
 }
 
-// meter keeps the state, for those who ask from outside.
+// meter guards the state for concurrent readers.
 type meter struct {
 	mutex sync.Mutex
 	state state
@@ -47,8 +47,8 @@ func (m *meter) read() (now state) {
 	return now
 }
 
-// Lag tells how far the read model is behind the event store. It asks the event store itself, whatever the source is
-// doing or failing to do. When that does not answer, the lag is the time since it was last heard of.
+// Lag returns how far the read model is behind the event store, which is queried directly, whatever state the source is
+// in. If the query fails, it is the time since the source's last success.
 func (s *Source) Lag(ctx context.Context) stream.Lag {
 	state := s.meter.read()
 	if !state.located {
@@ -64,21 +64,22 @@ func (s *Source) Lag(ctx context.Context) stream.Lag {
 	return stream.Lag{Behind: max(0, time.Since(backlog.Oldest)), Records: backlog.Records}
 }
 
-// errSilent is the reason of something that stands still without having failed.
+// errSilent is the reason when nothing has failed yet.
 var errSilent = errors.New("no answer so far")
 
-// Health is nil while the source moves: within Settings.StallAfter it has read the queue, if only to find nothing new,
-// or projected a batch. Being behind is not a fault; standing still is. The error says what stands still, and why.
+// Health returns nil while the source makes progress: within Settings.StallAfter it has read the queue, even if there
+// was nothing new, or projected a batch. Being behind is not a fault; standing still is. The error says what is stuck,
+// and why.
 func (s *Source) Health() error {
 	state := s.meter.read()
 	if state.trouble == nil {
 		state.trouble = errSilent
 	}
 	if !state.located {
-		return fmt.Errorf("the queue of events and the read model have not been reached yet: %w", state.trouble)
+		return fmt.Errorf("the event store or the read model has not been reached yet: %w", state.trouble)
 	}
 	if idle := time.Since(state.moved); idle > s.settings.StallAfter {
-		return fmt.Errorf("the queue of events has not moved behind %d for %s: %w", state.position, idle.Round(time.Second), state.trouble)
+		return fmt.Errorf("no progress in the queue of events after position %d for %s: %w", state.position, idle.Round(time.Second), state.trouble)
 	}
 	return nil
 }

@@ -13,18 +13,18 @@ import (
 
 // Queue is an event store that numbers the events of all aggregates.
 type Queue interface {
-	// Read returns up to limit entries behind a position, in order. Behind the last of them, nothing with a lower
-	// position can appear. One goroutine at a time calls it.
+	// Read returns up to limit entries after a position, in order. No entry with a lower position than the last of them
+	// can appear later. It is called by one goroutine at a time.
 	Read(ctx context.Context, after uint64, limit int) ([]eventstore.Queued, error)
-	// Backlog tells what is behind a position, including what Read does not give yet.
+	// Backlog describes the entries after a position, including those that Read does not return yet.
 	Backlog(ctx context.Context, after uint64) (eventstore.Backlog, error)
-	// End is the position of the last entry; 0 when there is none.
+	// End returns the position of the last entry; 0 if there is none.
 	End(ctx context.Context) (uint64, error)
-	// StoreID tells the event store from any other that may be in its place another time.
+	// StoreID identifies the event store, so that a replaced one is noticed.
 	StoreID(ctx context.Context) (string, error)
 }
 
-// Ports is what a source works with.
+// Ports are the dependencies of a source.
 type Ports struct {
 	Queue       Queue
 	Projector   stream.Projector
@@ -32,20 +32,20 @@ type Ports struct {
 	Log         *slog.Logger
 }
 
-// Settings is how a source reads. The zero value of a field stands for the default behind it.
+// Settings of a source. Zero fields take their defaults, which are in parentheses.
 type Settings struct {
-	// PollMin is the wait between two polls while events come (5 ms), and PollMax the longest wait when none come
-	// (100 ms). [Source.Wake] ends a wait.
+	// PollMin is the wait between two polls while events arrive (5 ms); PollMax is the longest wait without events (100
+	// ms). [Source.Wake] ends a wait.
 	PollMin, PollMax time.Duration
-	// Gather is the time from a poll that finds events to the next, however soon Wake is called (2 ms): events that
-	// come one upon the other share a transaction, and one that comes alone waits for nobody. A full page is not waited
-	// after.
+	// Gather is the minimum time from a poll that finds events to the next poll, even if Wake is called (2 ms), so that
+	// events in quick succession share a transaction. A single event is not delayed, and there is no wait after a full
+	// page.
 	Gather time.Duration
-	// PageSize is how many events are read and projected at once (500).
+	// PageSize is the number of events that are read and projected at once (500).
 	PageSize int
-	// Grace is how long a batch that is being projected may still take after Run's context has ended (8 s).
+	// Grace is how long a batch in progress may continue after Run's context has ended (8 s).
 	Grace time.Duration
-	// StallAfter is the time without progress after which Health says that the source has stalled (10 s).
+	// StallAfter is the time without progress after which Health returns an error (10 s).
 	StallAfter time.Duration
 }
 

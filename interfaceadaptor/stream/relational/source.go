@@ -11,8 +11,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Source feeds a projector from a queue. At most one process should run one for a read model: two of them do no harm
-// but do everything twice.
+// Source hands the events of a queue to a projector. At most one process should run a source for a read model: two are
+// safe but do everything twice.
 type Source struct {
 	ports    Ports
 	settings Settings
@@ -21,39 +21,39 @@ type Source struct {
 	meter    meter
 }
 
-// Counters are what a source has done since it was made. They only grow.
+// Counters are running totals.
 type Counters struct {
-	Polls    atomic.Int64 // reads that were answered
-	Empty    atomic.Int64 // of them, those without an event
-	Failures atomic.Int64 // reads and batches that failed, to be tried again
-	Records  atomic.Int64 // events handed over and projected
-	Skipped  atomic.Int64 // events that name no aggregate
+	Polls    atomic.Int64 // successful reads
+	Empty    atomic.Int64 // of them, those without events
+	Failures atomic.Int64 // failed reads and batches; each is retried
+	Records  atomic.Int64 // projected events
+	Skipped  atomic.Int64 // events without a valid aggregate
 }
 
-// New makes a source. Nothing is called before [Source.Run].
+// New returns a source. Nothing is called before [Source.Run].
 func New(ports Ports, settings Settings) *Source {
 	return &Source{
 		ports: ports, settings: settings.withDefaults(), wake: make(chan struct{}, 1), meter: meter{state: state{started: time.Now()}},
 	}
 }
 
-// Counters are what the source has done so far.
+// Counters returns the running totals.
 func (s *Source) Counters() *Counters { return &s.counters }
 
-// Wake has the source look for events at once, or Settings.Gather after it last found some. It never blocks and may be
-// called from anywhere, so that a writer in the same process can call it after each commit.
+// Wake makes the source poll at once, or Settings.Gather after it last found events. It never blocks and may be called
+// from any goroutine, so a writer in the same process can call it after each commit.
 func (s *Source) Wake() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // a poll is already requested
 	}
 }
 
-// Run follows the queue until ctx ends, and returns when the batch in hand is projected or Settings.Grace is over. It
-// waits for what does not answer - the queue, the read model - and says so in the log. It is called once.
+// Run follows the queue until ctx ends. It returns when the batch in progress is projected or Settings.Grace is over.
+// It waits for a queue or read model that does not answer, and logs that. Call it once.
 func (s *Source) Run(ctx context.Context) {
 	var at bookmark
-	err := stream.Retry(ctx, s.reporter(ctx, "the queue of events or its checkpoint can't be read; tried again"), func(ctx context.Context) (err error) {
+	err := stream.Retry(ctx, s.reporter(ctx, "reading the queue of events or its checkpoint failed; will retry"), func(ctx context.Context) (err error) {
 		if at, err = s.locate(ctx); err != nil {
 			return err
 		}
@@ -91,8 +91,8 @@ func (s *Source) Run(ctx context.Context) {
 // lookBackEvery is how often an idle source sees whether the queue ends where it has been.
 const lookBackEvery = 5 * time.Second
 
-// lookBack sees, now and then, whether the queue has gone back behind the position, as when a backup was restored, and then
-// has the source begin anew. It returns when it last looked.
+// lookBack sees, now and then, whether the queue has gone back behind the position, as when a backup was restored, and
+// then has the source begin anew. It returns when it last looked.
 func (s *Source) lookBack(ctx context.Context, at *bookmark, looked time.Time) time.Time {
 	if time.Since(looked) < lookBackEvery {
 		return looked
@@ -101,7 +101,7 @@ func (s *Source) lookBack(ctx context.Context, at *bookmark, looked time.Time) t
 	if err != nil || end >= at.position {
 		return time.Now() // the next read tells of what is in the way
 	}
-	_ = stream.Retry(ctx, s.reporter(ctx, "the queue of events or its checkpoint can't be read; tried again"), func(ctx context.Context) error {
+	_ = stream.Retry(ctx, s.reporter(ctx, "reading the queue of events or its checkpoint failed; will retry"), func(ctx context.Context) error {
 		now, err := s.locate(ctx)
 		if err != nil {
 			return err
@@ -113,9 +113,9 @@ func (s *Source) lookBack(ctx context.Context, at *bookmark, looked time.Time) t
 	return time.Now()
 }
 
-// read gets the next page, however long that takes. It fails only when ctx ends.
+// read reads the next page, retrying until it succeeds. It only fails when ctx ends.
 func (s *Source) read(ctx context.Context, position uint64) (page []eventstore.Queued, err error) {
-	err = stream.Retry(ctx, s.reporter(ctx, "the queue of events can't be read; tried again"), func(ctx context.Context) (err error) {
+	err = stream.Retry(ctx, s.reporter(ctx, "reading the queue of events failed; will retry"), func(ctx context.Context) (err error) {
 		page, err = s.ports.Queue.Read(ctx, position, s.settings.PageSize)
 		return err
 	})
@@ -130,10 +130,10 @@ func (s *Source) read(ctx context.Context, position uint64) (page []eventstore.Q
 	return page, nil
 }
 
-// project has a page projected, however long that takes. It fails only when ctx ends.
+// project has a page projected, retrying until it succeeds. It only fails when ctx ends.
 func (s *Source) project(ctx context.Context, queue string, page []eventstore.Queued) error {
 	batch := s.batchOf(ctx, queue, page)
-	err := stream.Retry(ctx, s.reporter(ctx, "a batch could not be projected; tried again"), func(ctx context.Context) error {
+	err := stream.Retry(ctx, s.reporter(ctx, "projecting a batch failed; will retry"), func(ctx context.Context) error {
 		return stream.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
 	})
 	if err == nil {
@@ -142,14 +142,14 @@ func (s *Source) project(ctx context.Context, queue string, page []eventstore.Qu
 	return err
 }
 
-// batchOf makes a page into records. What names no aggregate is skipped and counted.
+// batchOf converts a page. Events without a valid aggregate are skipped and counted.
 func (s *Source) batchOf(ctx context.Context, queue string, page []eventstore.Queued) projection.Batch {
 	batch := projection.Batch{Checkpoint: bookmark{queue, page[len(page)-1].Position}.checkpoint()}
 	for _, queued := range page {
 		key, err := stream.KeyOf(queued.ID.Tenant, queued.ID.Type, queued.ID.ULID)
 		if err != nil {
 			s.counters.Skipped.Add(1)
-			s.ports.Log.WarnContext(ctx, "an event of the queue is skipped: it names no aggregate", "sequence_number", queued.Position, "reason", err)
+			s.ports.Log.WarnContext(ctx, "skipped an event of the queue that names no valid aggregate", "sequence_number", queued.Position, "reason", err)
 			continue
 		}
 		batch.Records = append(batch.Records, projection.Record{Key: key, SeqNr: queued.SeqNr, Payload: queued.Payload})
@@ -157,7 +157,7 @@ func (s *Source) batchOf(ctx context.Context, queue string, page []eventstore.Qu
 	return batch
 }
 
-// rest waits for the time to pass, or, once gather is over, for a Wake. It tells whether ctx is still alive.
+// rest waits until wait has passed or, after gather, until Wake is called. It returns whether ctx is still active.
 func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
 	gather = min(max(gather, 0), wait)
 	if !stream.Pause(ctx, gather) {
@@ -173,13 +173,13 @@ func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-func (s *Source) reporter(ctx context.Context, what string) func(error) {
+func (s *Source) reporter(ctx context.Context, text string) func(error) {
 	return func(err error) {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 			return
 		}
 		s.counters.Failures.Add(1)
 		s.meter.fail(err)
-		s.ports.Log.WarnContext(ctx, what, "error", err)
+		s.ports.Log.WarnContext(ctx, text, "error", err)
 	}
 }

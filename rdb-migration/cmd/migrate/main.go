@@ -1,4 +1,4 @@
-// Command migrate brings the relational schemas to the version of this program, or back. See migrate --help.
+// Command migrate migrates the relational schemas up to the version of this program, or down. See migrate --help.
 package main
 
 import (
@@ -20,16 +20,16 @@ import (
 
 const usage = `usage: migrate up|down|status [readmodel|eventstore]
 
-  up      brings the schema to the version of this program
-  down    takes the latest migration back, with what is in its tables
-  status  lists the migrations and which of them the database has taken
+  up      applies all migrations of this program
+  down    reverts the latest migration, deleting the data in its tables
+  status  lists the migrations and whether they are applied
 
-Without a second word up and status are for the read model and a relational event store, and down is for the read model
-alone. Both may be in one database.
+Without a second argument, up and status apply to the read model and to a relational event store, and down to the read
+model only. Both may be in one database.
 
 Environment variables (defaults in parentheses):
 %s
-Exit code: 0 when it is done, 1 when something failed, 2 when the usage was wrong.
+Exit code: 0 success, 1 failure, 2 wrong usage.
 `
 
 func main() {
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("wrong usage; migrate --help tells more")
+var errUsage = errors.New("wrong usage; see migrate --help")
 
 func exitCode(err error) int {
 	if errors.Is(err, errUsage) {
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	case "status":
 		do = status
 	default:
-		return fmt.Errorf("%w: %q is none of up, down, status", errUsage, args[0])
+		return fmt.Errorf("%w: %q is not one of up, down, status", errUsage, args[0])
 	}
 	wanted, err := targets(args, getenv)
 	if err != nil {
@@ -83,19 +83,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	return nil
 }
 
-// target is a schema and its database.
+// target is a schema with its database.
 type target struct {
 	set           rdbmigration.Set
-	variable, url string // that names the database
+	variable, url string // name of the variable and URL of the database
 }
 
-// targets are those that args are about. Events are gone for good with their tables, so down must name them.
+// targets returns the schemas that args select. Down must name the event store, because its events would be lost.
 func targets(args []string, getenv func(string) string) ([]target, error) {
 	switch {
 	case len(args) == 2 && args[1] == "eventstore":
 		return config.Read(getenv, eventStore)
 	case len(args) == 2 && args[1] != "readmodel":
-		return nil, fmt.Errorf("%q is none of readmodel, eventstore; migrate --help tells more", args[1])
+		return nil, fmt.Errorf("%q is not readmodel or eventstore; see migrate --help", args[1])
 	case len(args) == 2, args[0] == "down":
 		return config.Read(getenv, readModel)
 	default:
@@ -107,7 +107,7 @@ func readModel(r *config.Reader) []target {
 	return []target{{rdbmigration.ReadModel(), "DATABASE_URL", stores.ReadDatabaseURL(r)}}
 }
 
-// eventStore is that of EVENT_STORE_URL, whether it is in use or not.
+// eventStore returns the target of EVENT_STORE_URL, whether it is in use or not.
 func eventStore(r *config.Reader) []target {
 	_, url := stores.ReadEventStore(r)
 	return []target{inEventStore(url)}
@@ -153,7 +153,7 @@ func down(ctx context.Context, db *sqlx.DB, set rdbmigration.Set, out io.Writer)
 	case err != nil:
 		return err
 	case file == "":
-		fmt.Fprintf(out, "%s: nothing to take back\n", set)
+		fmt.Fprintf(out, "%s: nothing to revert\n", set)
 	default:
 		fmt.Fprintf(out, "%s: took %s back\n", set, file)
 	}

@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 		{"down", "took 00003"},
 		{"down", "took 00002"},
 		{"down", "took 00001"},
-		{"down", "nothing to take back"},
+		{"down", "nothing to revert"},
 	} {
 		var out bytes.Buffer
 		err := run(t.Context(), strings.Fields(step.args), func(name string) string { return environment[name] }, &out)
@@ -51,7 +51,7 @@ func TestEventStoreComesAlongWhereItIsRelational(t *testing.T) {
 }
 
 func TestErrorsSayWhatIsExpected(t *testing.T) {
-	for args, want := range map[string]string{"": "up, down, status", "sideways": "up, down, status", "up": "DATABASE_URL", "up eventstore": "EVENT_STORE_URL", "up all": "readmodel, eventstore"} {
+	for args, want := range map[string]string{"": "up, down, status", "sideways": "up, down, status", "up": "DATABASE_URL", "up eventstore": "EVENT_STORE_URL", "up all": "not readmodel or eventstore"} {
 		err := run(t.Context(), strings.Fields(args), func(string) string { return "" }, &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %q", args, err, want)

@@ -1,24 +1,25 @@
 -- The event store, on MySQL and MariaDB. The same tables as in ../sqlite.
 --
--- Times are microseconds since 1970-01-01 UTC. Every row belongs to a tenant, and the same aggregate_id under another
--- tenant is another aggregate: so the tenant begins every key. Events are only ever added.
--- A statement may run again after one that failed further down, because DDL is not taken back with a transaction.
+-- Times are microseconds since 1970-01-01 UTC. Every row belongs to a tenant: the same aggregate_id under another
+-- tenant is another aggregate, so every key begins with the tenant. Events are never changed or deleted.
+-- Every statement can be repeated after a later one failed, because a transaction does not roll DDL back.
 
 -- +goose Up
 
--- version is that of the aggregate's last event. It is the lock that writers compare with the version they expect.
+-- version is the version of the aggregate's last event. It is the optimistic lock: writers compare it with the version
+-- that they expect.
 CREATE TABLE IF NOT EXISTS aggregates (
     tenant_code      VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     aggregate_id     VARCHAR(96) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- <type>-<ulid>
     type             VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     version          BIGINT      NOT NULL,
-    snapshot_version BIGINT      NOT NULL, -- of the latest snapshot; 0: none but the first state
+    snapshot_version BIGINT      NOT NULL, -- of the latest snapshot; 0: only the state after event 1
     created_at       BIGINT      NOT NULL,
     PRIMARY KEY (tenant_code, aggregate_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- sequence_number orders the events of all aggregates: who follows it has the event store as a queue. A transaction
--- that fails leaves its numbers unused; see event_queue for those that have not become visible yet.
+-- sequence_number orders the events of all aggregates and makes the event store a queue. A failed transaction leaves
+-- its numbers unused; event_queue tells them from numbers that will still become visible.
 CREATE TABLE IF NOT EXISTS events (
     sequence_number BIGINT       NOT NULL AUTO_INCREMENT,
     tenant_code     VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -26,11 +27,11 @@ CREATE TABLE IF NOT EXISTS events (
     aggregate_id    VARCHAR(96)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     version         BIGINT       NOT NULL, -- 1, 2, 3 ... within the aggregate
     event_id        VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    command_id      VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NULL, -- one event a command
+    command_id      VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NULL, -- at most one event per command
     correlation_id  VARCHAR(255) NOT NULL,
     user_id         VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     event_type      VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    event_content   MEDIUMTEXT   NOT NULL, -- the whole event, JSON, byte for byte
+    event_content   MEDIUMTEXT   NOT NULL, -- the complete event, JSON, byte for byte
     occurred_at     BIGINT       NOT NULL,
     PRIMARY KEY (sequence_number),
     UNIQUE INDEX events_version (tenant_code, aggregate_id, version),
@@ -38,11 +39,11 @@ CREATE TABLE IF NOT EXISTS events (
     FOREIGN KEY (tenant_code, aggregate_id) REFERENCES aggregates (tenant_code, aggregate_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- Without a foreign key: it would lock the aggregate, and with it the commands, while a large snapshot is written.
+-- There is no foreign key: it would lock the aggregate, and block its commands, while a large snapshot is written.
 CREATE TABLE IF NOT EXISTS snapshots (
     tenant_code    VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     aggregate_id   VARCHAR(96) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    version        BIGINT      NOT NULL, -- of the aggregate, with the state that this is
+    version        BIGINT      NOT NULL, -- of the aggregate, after which it has this state
     aggregate_type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     encoding       VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     checksum       CHAR(64)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- SHA-256 of snapshot
@@ -51,8 +52,8 @@ CREATE TABLE IF NOT EXISTS snapshots (
     PRIMARY KEY (tenant_code, aggregate_id, version)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- The answers to commands with an idempotency key. A command that creates an aggregate is found here and not among the
--- aggregate's events, because the repeat does not know which aggregate that was.
+-- The answers to commands with an idempotency key. A repeated command that creates an aggregate is found
+-- here and not in the aggregate's events, because the repeat does not know the aggregate's id.
 CREATE TABLE IF NOT EXISTS receipts (
     tenant_code VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     command_id  VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -62,8 +63,8 @@ CREATE TABLE IF NOT EXISTS receipts (
     PRIMARY KEY (tenant_code, command_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- One row. store_id tells this event store from any other. Whoever adds events holds a shared lock on the row from before
--- they get their sequence numbers until they have committed: a lock of all of it proves that none is on its way.
+-- One row. store_id identifies this event store. A transaction that adds events holds a shared lock on the row from
+-- before it gets its sequence numbers until it ends. An exclusive lock therefore proves that none is in progress.
 CREATE TABLE IF NOT EXISTS event_queue (
     id       TINYINT  NOT NULL,
     store_id CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,

@@ -1,5 +1,5 @@
 -- The event store, on SQLite. The same tables as in ../mysql, where they are explained. There is one writer at a time,
--- so that sequence numbers become visible in their order, without holes.
+-- so sequence numbers become visible in order, without holes.
 
 -- +goose Up
 CREATE TABLE aggregates (

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- asked is 1 when a writer that others keep ahead of wants a turn; the next write takes it back.
+-- asked is 1 while a writer that keeps losing conflicts asks for a turn; the next write resets it.
 ALTER TABLE aggregates ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
 
 -- +goose Down

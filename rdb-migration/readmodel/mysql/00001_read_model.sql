@@ -1,13 +1,13 @@
 -- The read model, on MySQL and MariaDB. The same tables as in ../sqlite.
 --
--- Times are microseconds since 1970-01-01 UTC. Every row belongs to a tenant. Rows stay when what they stand for has
--- gone (deleted, removed): a thread's row keeps its version, and a list can be continued after a row that has gone.
--- A statement may run again after one that failed further down, because DDL is not taken back with a transaction.
+-- Times are microseconds since 1970-01-01 UTC. Every row belongs to a tenant. Deleted and removed things keep
+-- their rows: a thread's row keeps its version, and a list can be continued after a deleted row.
+-- Every statement can be repeated after a later one failed, because a transaction does not roll DDL back.
 
 -- +goose Up
 
--- version is the seq_nr of the last event that is in the rows of the thread: all of its rows change together with it.
--- What belongs to a deleted thread keeps its rows as they were; a query looks at the thread's first.
+-- version is the seq_nr of the last event in the thread's rows; all of them change together with it. When a thread is
+-- deleted, its members and messages keep their rows unchanged; queries check the thread's row first.
 CREATE TABLE IF NOT EXISTS threads (
     tenant_code VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     id          CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -16,18 +16,18 @@ CREATE TABLE IF NOT EXISTS threads (
     version     BIGINT      NOT NULL,
     deleted     BOOLEAN     NOT NULL,
     created_at  BIGINT      NOT NULL,
-    updated_at  BIGINT      NOT NULL, -- of the last event, whatever it was
+    updated_at  BIGINT      NOT NULL, -- of the last event
     PRIMARY KEY (tenant_code, id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- A membership. Who leaves and joins again has a new one, with a new id.
+-- A membership. A user who leaves and joins again gets a new one with a new id.
 CREATE TABLE IF NOT EXISTS members (
     tenant_code     VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     id              CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     thread_id       CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     user_account_id CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     role            VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    joined_seq      BIGINT      NOT NULL, -- seq_nr of the event that let the member in
+    joined_seq      BIGINT      NOT NULL, -- seq_nr of the event that added the member
     removed         BOOLEAN     NOT NULL,
     created_at      BIGINT      NOT NULL,
     updated_at      BIGINT      NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS messages (
     thread_id       CHAR(26)      CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     user_account_id CHAR(26)      CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     text            VARCHAR(4000) NOT NULL,
-    seq_nr          BIGINT        NOT NULL, -- of its posting
+    seq_nr          BIGINT        NOT NULL, -- of the event that posted it
     deleted         BOOLEAN       NOT NULL,
     created_at      BIGINT        NOT NULL,
     updated_at      BIGINT        NOT NULL,
@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS messages (
     INDEX messages_of_thread (tenant_code, thread_id, deleted, seq_nr)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- How far each shard of each source of events is in the rows.
+-- The position up to which each shard of each source is projected.
 CREATE TABLE IF NOT EXISTS checkpoints (
     source     VARCHAR(255)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     shard      VARCHAR(128)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -61,13 +61,13 @@ CREATE TABLE IF NOT EXISTS checkpoints (
     PRIMARY KEY (source, shard)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- The threads that are parked: the event that can't be projected, and when it is tried again.
+-- The parked threads: the event that cannot be projected, and when it is retried.
 CREATE TABLE IF NOT EXISTS dead_letters (
     tenant_code VARCHAR(32)   CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     thread_id   CHAR(26)      CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     seq_nr      BIGINT        NOT NULL,
-    event_id    VARCHAR(64)   NOT NULL, -- as far as it could be read
-    payload     MEDIUMBLOB    NOT NULL, -- as it stands in the journal; empty where that could be read
+    event_id    VARCHAR(64)   NOT NULL, -- empty if it could not be read
+    payload     MEDIUMBLOB    NOT NULL, -- as stored in the journal; empty if it could be decoded
     reason      VARCHAR(2000) NOT NULL,
     attempts    INT           NOT NULL,
     parked_at   BIGINT        NOT NULL,

@@ -1,7 +1,7 @@
 -- Positions, checkpoints and dead letters by projection and aggregate, on MySQL and MariaDB. The same as in ../sqlite.
 --
--- The first two statements keep an updater of the version before from writing: it names columns that are not there any
--- more. So nothing changes while the positions are taken over. Each can run again after one that failed further down.
+-- The first two statements stop an updater of the previous version from writing, because it uses columns that no longer
+-- exist. So nothing changes while the positions are copied. Every statement can be repeated after a later one failed.
 
 -- +goose Up
 SET @change = IF((SELECT COUNT(*) FROM information_schema.columns
@@ -25,20 +25,20 @@ PREPARE change_checkpoints FROM @change;
 EXECUTE change_checkpoints;
 DEALLOCATE PREPARE change_checkpoints;
 
--- How far each aggregate is in each projection: the seq_nr of the last event that is in its rows, which change together
--- with it. The row is also the lock for all that belongs to the aggregate; a parked one has it, too, if only at 0.
+-- The position of each aggregate in each projection: the seq_nr of the last event in its rows, which change together
+-- with it. The row is also the lock for everything of the aggregate, so a parked aggregate has one, possibly at 0.
 CREATE TABLE IF NOT EXISTS projection_positions (
     projection     VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     tenant_code    VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     aggregate_type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     aggregate_id   CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     version        BIGINT      NOT NULL,
-    parked         BOOLEAN     NOT NULL, -- it has a dead letter
+    parked         BOOLEAN     NOT NULL, -- there is a dead letter
     PRIMARY KEY (projection, tenant_code, aggregate_type, aggregate_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- What a projection remembers of aggregate types. One that is not complete has events that are in no rows: a program
--- passed them that did not know the type (first_id is the first of them), or a repair is due.
+-- The aggregate types that a projection has seen. An incomplete type has events that are not projected: a program that
+-- did not know the type skipped them (first_id is the first aggregate), or a repair is due.
 CREATE TABLE IF NOT EXISTS projection_types (
     projection        VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     aggregate_type    VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS projection_types (
     PRIMARY KEY (projection, aggregate_type)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- How far each projection is as a whole, as its program last told. caught_up is true once it has had every event.
+-- The progress of each projection, as its program last reported. caught_up is true once every event was projected.
 CREATE TABLE IF NOT EXISTS projection_reports (
     projection     VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     caught_up      BOOLEAN     NOT NULL,
@@ -63,7 +63,7 @@ CREATE TABLE IF NOT EXISTS projection_reports (
 INSERT IGNORE INTO projection_positions SELECT 'read-model', t.tenant_code, 'thread', t.id, t.version, d.aggregate_id IS NOT NULL
     FROM threads t LEFT JOIN dead_letters d ON d.tenant_code = t.tenant_code AND d.aggregate_id = t.id;
 INSERT IGNORE INTO projection_positions SELECT projection, tenant_code, aggregate_type, aggregate_id, 0, 1 FROM dead_letters;
--- Where there are checkpoints the read model has been kept. The need for a repair was one of them until now.
+-- If there are checkpoints, the read model is in use. Until now, a checkpoint stored the need for a repair.
 INSERT IGNORE INTO projection_types SELECT 'read-model', 'thread',
     NOT EXISTS (SELECT 1 FROM checkpoints WHERE shard = 'repair' AND position = 'due'), '', '', 0 FROM checkpoints LIMIT 1;
 INSERT IGNORE INTO projection_reports SELECT 'read-model', 1, 0, 0, 1, 0 FROM checkpoints LIMIT 1;

@@ -1,5 +1,5 @@
-// Package feed is for the tests of projections and process managers: given events, they go through the real projector into a
-// database, and then the test looks at the rows.
+// Package feed is for the tests of projections and process managers: given events, they go through the real projector
+// into a database, and then the test looks at the rows.
 package feed
 
 import (
@@ -46,8 +46,8 @@ func (f *Feed) Now() time.Time { return f.now }
 // Version is the version of an aggregate.
 func (f *Feed) Version(key usecase.Key) uint64 { return f.versions[key] }
 
-// Happened is the next events of an aggregate, each a [Tick] after the one before. When it returns they are in the rows. It
-// returns their envelopes.
+// Happened is the next events of an aggregate, each a [Tick] after the one before. When it returns they are in the
+// rows. It returns their envelopes.
 func Happened[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, events ...E) []usecase.Envelope {
 	f.t.Helper()
 	var envelopes []usecase.Envelope

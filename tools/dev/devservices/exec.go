@@ -31,8 +31,8 @@ var testServices = []service{
 	{services.MySQLName, mySQLVar, services.MySQL, func(port int) string { return services.DSN(port, "") }},
 }
 
-// execute starts the services, runs argv with their addresses in its environment, stops them however argv ends, and returns
-// its exit code. When ctx ends, argv is ended first.
+// execute starts the services, runs argv with their addresses in its environment, stops them however argv ends, and
+// returns its exit code. When ctx ends, argv is ended first.
 func execute(ctx context.Context, progress launch.Progress, argv []string) (code int, err error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -17,8 +17,8 @@ const (
 	leftoverAge = time.Minute
 )
 
-// newFolder creates the folder of one run, and removes those of runs that were killed: a run holds the lock in its folder as
-// long as it lives.
+// newFolder creates the folder of one run, and removes those of runs that were killed: a run holds the lock in its
+// folder as long as it lives.
 func newFolder() (folder string, remove func() error, err error) {
 	if err := removeLeftovers(os.TempDir()); err != nil {
 		return "", nil, err

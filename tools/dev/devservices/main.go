@@ -1,5 +1,6 @@
-// Command devservices finds or installs, starts and stops what this project needs on a developer's machine: DynamoDB Local
-// and MySQL or MariaDB, and for development the programs of this clone. It works with and without Docker, on Linux and macOS.
+// Command devservices finds or installs, starts and stops what this project needs on a developer's machine: DynamoDB
+// Local and MySQL or MariaDB, and for development the programs of this clone. It works with and without Docker, on
+// Linux and macOS.
 package main
 
 import (
@@ -102,8 +103,8 @@ const parentInterval = 500 * time.Millisecond
 
 var errOrphaned = errors.New("the process that started this one is gone")
 
-// withParent ends the context when the parent process dies, so that the services of a test run do not outlive it. getppid is
-// os.Getppid: an orphan gets another parent.
+// withParent ends the context when the parent process dies, so that the services of a test run do not outlive it.
+// getppid is os.Getppid: an orphan gets another parent.
 func withParent(ctx context.Context, getppid func() int) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	parent := getppid()

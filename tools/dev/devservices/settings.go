@@ -62,8 +62,9 @@ func readSettings(root string, getenv func(string) string) (settings, error) {
 }
 
 // environment is what the programs and the migrations get to see: where the development system has its data, with
-// credentials that are good for nothing else, and over this process's own environment. That may name the data of another
-// system, in part or as a whole; how the programs work - LOG_LEVEL, SNAPSHOT_EVERY and the like - is left to it.
+// credentials that are good for nothing else, and over this process's own environment. That may name the data of
+// another system, in part or as a whole; how the programs work - LOG_LEVEL, SNAPSHOT_EVERY and the like - is left to
+// it.
 func (s settings) environment() []string {
 	endpoint := services.Endpoint(s.dynamoDBPort)
 	env := append(withoutAWS(os.Environ()),

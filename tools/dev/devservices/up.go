@@ -46,9 +46,9 @@ func (s system) up(ctx context.Context) error {
 	return nil
 }
 
-// endWithTheRows stops the database and the updater where the database's folder has been removed: the one has nothing left
-// to serve, and the other would go on from where it was, with rows of earlier events missing. An updater that starts on an
-// empty database makes all rows from the journal.
+// endWithTheRows stops the database and the updater where the database's folder has been removed: the one has nothing
+// left to serve, and the other would go on from where it was, with rows of earlier events missing. An updater that
+// starts on an empty database makes all rows from the journal.
 func (s system) endWithTheRows() error {
 	if _, err := os.Stat(filepath.Join(s.settings.folder, services.MySQLName)); !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -168,7 +168,8 @@ func migrations(eventStore string) [][]string {
 	return [][]string{{"./tools/dynamodb-setup"}, schema}
 }
 
-// migrate runs the migrations on what this process's environment names, as for AWS, or else on the development services.
+// migrate runs the migrations on what this process's environment names, as for AWS, or else on the development
+// services.
 func (s system) migrate(ctx context.Context) error {
 	if os.Getenv("DATABASE_URL") == "" {
 		return s.goRun(ctx, migrations(dynamoDBStore), s.settings.environment())

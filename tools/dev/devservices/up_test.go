@@ -182,7 +182,8 @@ func (s system) post(t *testing.T, program, path, token string, body, answer any
 	}
 }
 
-// One that can't start must not stop the search for the programs of the other: what it was asking would seem to be missing.
+// One that can't start must not stop the search for the programs of the other: what it was asking would seem to be
+// missing.
 func TestOneThatFailsDoesNotStopTheOthers(t *testing.T) {
 	system, _ := newSystem(t)
 	failed := make(chan struct{})

@@ -1,5 +1,6 @@
-// Command scaffold writes a small working aggregate into the tree: its rules, its JSON, its rows, its part of both APIs, and
-// their tests. `make new-aggregate NAME=order` runs it. What it has written is the team's: nothing is ever generated anew.
+// Command scaffold writes a small working aggregate into the tree: its rules, its JSON, its rows, its part of both
+// APIs, and their tests. `make new-aggregate NAME=order` runs it. What it has written is the team's: nothing is ever
+// generated anew.
 //
 // The files are in folder template, where the aggregate is called gadget.
 package main
@@ -62,8 +63,8 @@ var taken = []string{"message", "member", "query", "subscription", "error", "str
 
 var usable = regexp.MustCompile(`^[a-z][a-z0-9]{1,30}$`)
 
-// filesOf are the files that the aggregate adds, and those with its lines in the lists, as they are to be. Nothing is written
-// yet.
+// filesOf are the files that the aggregate adds, and those with its lines in the lists, as they are to be. Nothing is
+// written yet.
 func filesOf(root, name string) ([]file, error) {
 	if !usable.MatchString(name) {
 		return nil, errors.New("the aggregate's name must be one word of small letters, such as order: make new-aggregate NAME=order")

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// A fresh aggregate is one that people can start from: it builds, its tests pass, and it can be used through the whole program.
+// A fresh aggregate is one that people can start from: it builds, its tests pass, and it can be used through the whole
+// program.
 func TestAFreshAggregateWorks(t *testing.T) {
 	t.Setenv("GOFLAGS", "-trimpath") // what was built of an earlier copy, in another folder, is built
 	root := copyOfTheTree(t)

@@ -30,8 +30,9 @@ func (d Difference) String() string {
 	return fmt.Sprintf("table %s: %s is %s, defined as %s", d.Table, d.What, d.Got, d.Want)
 }
 
-// Setup creates the tables that are missing, turns expiry on where a table is otherwise as defined and never had it, waits until all are active, and
-// compares them with the definition. It changes nothing that is there. Run again, or by two at once, it comes to the same.
+// Setup creates the tables that are missing, turns expiry on where a table is otherwise as defined and never had it,
+// waits until all are active, and compares them with the definition. It changes nothing that is there. Run again, or by
+// two at once, it comes to the same.
 func Setup(ctx context.Context, client *dynamodb.Client, tables []Table) (Report, error) {
 	var report Report
 	for _, table := range tables {

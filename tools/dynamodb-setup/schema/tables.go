@@ -25,8 +25,8 @@ type Table struct {
 // Tables defines the event store under the given table names.
 //
 // The journal's index holds everything, because replay reads nothing else while the index is up to date. The snapshot's
-// index holds the little that finding and letting go of a snapshot takes: a command changes the head's version only, which
-// is not in it, so that a command never pays for this index.
+// index holds the little that finding and letting go of a snapshot takes: a command changes the head's version only,
+// which is not in it, so that a command never pays for this index.
 func Tables(journal, snapshot string) []Table {
 	return []Table{
 		{Name: journal, Index: JournalIndex, Stream: true, billing: types.BillingModePayPerRequest},

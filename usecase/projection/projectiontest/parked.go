@@ -118,8 +118,8 @@ func retryBesideTheSource(t *testing.T, db Database) {
 	}
 }
 
-// parkedHalfway: a parked ledger that is being caught up with in several transactions stays parked in between: what a source
-// tells of meanwhile waits.
+// parkedHalfway: a parked ledger that is being caught up with in several transactions stays parked in between: what a
+// source tells of meanwhile waits.
 func parkedHalfway(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	s := begin(t, journal, "")

@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// Attached is a program that ends with this process. Between the two stands a guard, a process of its own that holds the
-// reading end of a pipe: the pipe closes when Stop is called and equally when this process is killed, and the guard then
-// ends the program.
+// Attached is a program that ends with this process. Between the two stands a guard, a process of its own that holds
+// the reading end of a pipe: the pipe closes when Stop is called and equally when this process is killed, and the guard
+// then ends the program.
 type Attached struct {
 	lifeline io.Closer
 	ended    chan struct{}
 	code     int // once ended is closed
 }
 
-// StartAttached starts the program through guard (the command line of a process that calls Guard with the arguments after
-// it) and returns when it is ready. Its output goes to <folder>/<name>.log. The caller must call Stop.
+// StartAttached starts the program through guard (the command line of a process that calls Guard with the arguments
+// after it) and returns when it is ready. Its output goes to <folder>/<name>.log. The caller must call Stop.
 func StartAttached(ctx context.Context, guard []string, p Program, folder string) (*Attached, error) {
 	argv, err := p.Prepare(ctx)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Background is a folder of logs (<name>.log) and pid files (<name>.pid) of programs that outlive the process that started
-// them. A pid counts only while it is the id of a process with the program's mark on its command line, so that a number
-// that passed on to a stranger is never waited for or killed. One process at a time may use a folder.
+// Background is a folder of logs (<name>.log) and pid files (<name>.pid) of programs that outlive the process that
+// started them. A pid counts only while it is the id of a process with the program's mark on its command line, so that
+// a number that passed on to a stranger is never waited for or killed. One process at a time may use a folder.
 type Background struct {
 	Folder   string
 	Progress Progress
@@ -139,8 +139,8 @@ func (b Background) file(p Program, suffix string) string {
 // is tells whether this process is the program.
 func (p Program) is(pid int) bool { return strings.Contains(CommandLine(pid), p.Mark) }
 
-// CommandLine is the command line of a living process, "" when there is none. A process that ended and is not reaped yet
-// has none.
+// CommandLine is the command line of a living process, "" when there is none. A process that ended and is not reaped
+// yet has none.
 func CommandLine(pid int) string {
 	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {
 		return strings.ReplaceAll(string(line), "\x00", " ")

@@ -1,8 +1,8 @@
 // Package launch starts programs, waits until they are ready, and stops them again.
 //
-// A program is started in one of two ways. Attached: it ends with this process, however this process ends (services for a
-// test run). In the background: it outlives this process, with a log and a pid file, and is found again by the next one
-// (the development system).
+// A program is started in one of two ways. Attached: it ends with this process, however this process ends (services for
+// a test run). In the background: it outlives this process, with a log and a pid file, and is found again by the next
+// one (the development system).
 //
 // It knows nothing of databases; package services describes them. It needs Linux or macOS.
 package launch
@@ -29,8 +29,8 @@ type Program struct {
 	Mark string
 	Port int      // of 127.0.0.1, where it is going to listen
 	Env  []string // in place of this process's environment, unless nil
-	// Prepare makes ready what the program needs - installs or builds it, creates the folder of its data - and returns its
-	// command line: an absolute path and arguments. It is called only when the program is going to be started.
+	// Prepare makes ready what the program needs - installs or builds it, creates the folder of its data - and returns
+	// its command line: an absolute path and arguments. It is called only when the program is going to be started.
 	Prepare func(ctx context.Context) (argv []string, err error)
 	// Ready returns nil once the program serves. It is called until then, or until StartTimeout.
 	Ready func(ctx context.Context) error
@@ -68,8 +68,8 @@ func (p Program) awaitReady(ctx context.Context, alive func() bool, logFile stri
 	}
 }
 
-// portTimeout is how long a process that has ended may take to give its port back. The system takes its command line away
-// first, and closes its sockets after it has freed its memory.
+// portTimeout is how long a process that has ended may take to give its port back. The system takes its command line
+// away first, and closes its sockets after it has freed its memory.
 const portTimeout = 5 * time.Second
 
 // awaitPort waits until nobody listens on the program's port.

@@ -12,9 +12,9 @@ import (
 
 var errNoDocker = errors.New("docker is not installed, or its daemon does not answer")
 
-// container returns the command line that runs a service in a container in the foreground; args are the options, the image
-// and its arguments. The container is named after the service and the folder of its data: a docker client that is killed
-// leaves its container behind, and by its name the next run finds and removes it.
+// container returns the command line that runs a service in a container in the foreground; args are the options, the
+// image and its arguments. The container is named after the service and the folder of its data: a docker client that is
+// killed leaves its container behind, and by its name the next run finds and removes it.
 func container(ctx context.Context, service, folder string, args ...string) ([]string, error) {
 	docker, err := findDocker(ctx)
 	if err != nil {

@@ -25,9 +25,9 @@ const (
 	jar     = "DynamoDBLocal.jar"
 )
 
-// findHome returns the folder of DynamoDBLocal.jar: the one that DYNAMODB_LOCAL_DIR names, or the one in the user's cache,
-// which it fills first when that is missing. Runs at the same time wait for one download, and a download that was cut short
-// leaves nothing behind that looks complete.
+// findHome returns the folder of DynamoDBLocal.jar: the one that DYNAMODB_LOCAL_DIR names, or the one in the user's
+// cache, which it fills first when that is missing. Runs at the same time wait for one download, and a download that
+// was cut short leaves nothing behind that looks complete.
 func findHome(ctx context.Context, progress launch.Progress) (string, error) {
 	if home := os.Getenv(homeVar); home != "" {
 		if _, err := os.Stat(filepath.Join(home, jar)); err != nil {
@@ -93,8 +93,8 @@ func check(archive string) error {
 	return nil
 }
 
-// npmPack leaves the download to npm, which knows this machine's registry, proxy and certificates. Where there is no npm, it
-// is installed.
+// npmPack leaves the download to npm, which knows this machine's registry, proxy and certificates. Where there is no
+// npm, it is installed.
 func npmPack(ctx context.Context, scratch string, progress launch.Progress) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		if failed := installDebian(ctx, progress, "npm"); failed != nil {

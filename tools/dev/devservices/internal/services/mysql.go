@@ -79,8 +79,8 @@ func presentDaemon() (string, error) {
 	return "", errors.New("neither mariadbd nor mysqld is installed")
 }
 
-// mySQL is the command line without Docker. It creates the system tables first where there are none: in a folder beside, so
-// that an attempt that was cut short is not taken for a database.
+// mySQL is the command line without Docker. It creates the system tables first where there are none: in a folder
+// beside, so that an attempt that was cut short is not taken for a database.
 func (at Instance) mySQL(ctx context.Context, daemon string, files mySQLFiles) ([]string, error) {
 	account, err := files.handOver()
 	if err != nil {

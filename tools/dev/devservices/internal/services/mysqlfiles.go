@@ -41,9 +41,9 @@ func (f mySQLFiles) create() error {
 	return os.WriteFile(f.initFile, []byte(initSQL), 0o644)
 }
 
-// handOver gives the folders to the account that the server is to run as, and returns the option that names it. The servers
-// refuse to run as root unasked; they get the packages' own account where that can reach the folder, and root where it
-// cannot, as in a clone below /root.
+// handOver gives the folders to the account that the server is to run as, and returns the option that names it. The
+// servers refuse to run as root unasked; they get the packages' own account where that can reach the folder, and root
+// where it cannot, as in a clone below /root.
 func (f mySQLFiles) handOver() (option []string, err error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

@@ -1,6 +1,6 @@
 // Package services describes the two services that this project needs on a developer's machine, each as a program that
-// package launch starts: DynamoDB Local and MySQL or MariaDB. It finds them, or installs them, or borrows them from Docker,
-// in this order.
+// package launch starts: DynamoDB Local and MySQL or MariaDB. It finds them, or installs them, or borrows them from
+// Docker, in this order.
 package services
 
 import (
