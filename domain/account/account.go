@@ -75,11 +75,6 @@ var (
 	ErrNameUnchanged   = ident.Conflict("name_unchanged", "the account has this name already")
 )
 
-// Rejections lists every rejection, for those who must answer each of them.
-func Rejections() []error {
-	return []error{ErrAccountNotFound, ErrAccountExists, ErrAccountClosed, ErrNameUnchanged}
-}
-
 // Usable is the rejection of everything that is asked of an account that does not exist or is closed; nil of any other.
 func (a Account) Usable() error {
 	switch {

@@ -14,7 +14,7 @@ type Command interface {
 // CommandName is the name by which a repeat of the command is recognised. It never changes, whatever becomes of the type.
 func CommandName(c Command) string { return c.name() }
 
-// Decide says what command makes of t: the events that follow, or the rejection ([Rejections]) that explains
+// Decide says what command makes of t: the events that follow, or the rejection that explains
 // why nothing does. A command that would change nothing is rejected, so that events are never empty.
 //
 // Decide is pure, and t is not changed: what the events add up to is for [Thread.Apply].
