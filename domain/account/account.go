@@ -75,11 +75,6 @@ var (
 	ErrNameUnchanged   = ident.Conflict("name_unchanged", "the account has this name already")
 )
 
-// Rejections returns all rejections, for adapters that map each of them to a response.
-func Rejections() []error {
-	return []error{ErrAccountNotFound, ErrAccountExists, ErrAccountClosed, ErrNameUnchanged}
-}
-
 // Usable returns the rejection if the account does not exist or is closed; otherwise nil.
 func (a Account) Usable() error {
 	switch {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/domain/ident"
 	"example.com/threads/tests/kit"
 	"example.com/threads/tests/sealed"
 )
@@ -15,16 +14,11 @@ func TestNothingIsForgotten(t *testing.T) {
 	commands := []account.Command{account.Register{Name: ada}, account.Rename{Name: countess}, account.Rename{Name: ada}, account.Close{}}
 	states := []account.Account{{}, accounts.After(registered), accounts.After(registered, closed)}
 	seen := kit.Try(account.Decide, states, commands)
-	var listed []string
-	for _, err := range account.Rejections() {
-		listed = append(listed, err.(*ident.Rejection).Code()) //nolint:errorlint // it is the very value
-	}
 	const pkg = "example.com/threads/domain/account"
 	declared := sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict")
 	sealed.Check(t, "commands of this test", sealed.Types(t, pkg, "name"), seen.Commands)
 	sealed.Check(t, "events that follow in this test", sealed.Types(t, pkg, "isEvent"), seen.Events)
 	sealed.Check(t, "rejections of this test", declared, seen.Codes)
-	sealed.Check(t, "account.Rejections()", declared, listed)
 	for _, command := range commands {
 		if got := account.CommandName(command); got != "account."+sealed.Name(command) {
 			t.Errorf("%T is called %q: its repeats would not be recognised", command, got)

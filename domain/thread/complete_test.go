@@ -32,12 +32,6 @@ func TestNothingIsForgotten(t *testing.T) {
 	declared := sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict")
 	sealed.Check(t, "rejections that threadtest.History meets", declared, slices.Collect(maps.Keys(codes)))
 
-	var listed []string
-	for _, err := range thread.Rejections() {
-		listed = append(listed, err.(*ident.Rejection).Code()) //nolint:errorlint // it is the very value
-	}
-	sealed.Check(t, "thread.Rejections()", declared, listed)
-
 	for name, command := range commands {
 		if got := thread.CommandName(command); got != "thread."+name {
 			t.Errorf("%s is called %q: its repeats would not be recognised", name, got)

@@ -15,8 +15,8 @@ type Command interface {
 // type.
 func CommandName(c Command) string { return c.name() }
 
-// Decide returns the events that result from command on t, or the rejection ([Rejections]). A command that would change
-// nothing is rejected, so an accepted command always has events.
+// Decide returns the events that result from command on t, or the rejection. A command that would change nothing is
+// rejected, so an accepted command always has events.
 //
 // Decide is pure and does not change t; [Thread.Apply] applies the events.
 func Decide(t Thread, command Command) ([]Event, error) {

@@ -1,5 +1,7 @@
 package thread
 
+import "example.com/threads/domain/ident"
+
 // Create wants a new thread with its executor as first Admin.
 type Create struct {
 	Executor UserID
@@ -35,6 +37,14 @@ type Deleted struct{}
 func (Created) isEvent() {}
 func (Renamed) isEvent() {}
 func (Deleted) isEvent() {}
+
+// Why commands on a thread as a whole are rejected. Compare with [errors.Is].
+var (
+	ErrThreadNotFound = ident.NotFound("thread_not_found", "the thread does not exist")
+	ErrThreadExists   = ident.Conflict("concurrent_update", "the thread exists already")
+	ErrThreadDeleted  = ident.Conflict("thread_deleted", "the thread is deleted")
+	ErrNameUnchanged  = ident.Conflict("name_unchanged", "the thread has this name already")
+)
 
 func (t Thread) create(c Create) (Event, error) {
 	if t.created {

@@ -83,6 +83,16 @@ func (MemberAdded) isEvent()       {}
 func (MemberRemoved) isEvent()     {}
 func (MemberRoleChanged) isEvent() {}
 
+// Why commands on a thread's members are rejected. Compare with [errors.Is].
+var (
+	ErrMemberNotFound = ident.NotFound("member_not_found", "the user account is not a member of the thread")
+	ErrNotMember      = ident.Forbidden("not_a_member", "only a member of the thread may do this")
+	ErrNotAdmin       = ident.Forbidden("not_an_admin", "only an Admin of the thread may do this")
+	ErrAlreadyMember  = ident.Conflict("already_a_member", "the user account is a member already")
+	ErrRoleUnchanged  = ident.Conflict("role_unchanged", "the member has this role already")
+	ErrLastAdmin      = ident.Conflict("last_admin", "the last Admin can neither leave while others remain nor be demoted")
+)
+
 func (t Thread) addMember(c AddMember) (Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil {
 		return nil, err

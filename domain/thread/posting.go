@@ -3,6 +3,8 @@ package thread
 import (
 	"crypto/sha256"
 	"encoding/binary"
+
+	"example.com/threads/domain/ident"
 )
 
 // PostMessage wants to say something.
@@ -48,6 +50,13 @@ type Message struct {
 	Sender UserID
 	Text   Text
 }
+
+// Why commands on a thread's messages are rejected. Compare with [errors.Is].
+var (
+	ErrMessageNotFound = ident.NotFound("message_not_found", "the message does not exist in the thread")
+	ErrNotSender       = ident.Forbidden("not_the_sender", "only the sender of the message may do this")
+	ErrTextUnchanged   = ident.Conflict("text_unchanged", "the message has this text already")
+)
 
 // posting is what decisions need of a message.
 type posting struct {

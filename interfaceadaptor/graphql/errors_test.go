@@ -16,7 +16,7 @@ import (
 // TestEveryKindHasACode walks the kinds until there are no more, and every rejection that the use cases know.
 func TestEveryKindHasACode(t *testing.T) {
 	codes := []string{codeNotFound, codeBadInput, codeBehind, codeTooComplex, codeUnavailable, codeInternal}
-	samples := append(thread.Rejections(), usecase.ErrConcurrentUpdate, usecase.ErrKeyReused, usecase.ErrUnavailable, usecase.ErrBehind,
+	samples := append([]error{thread.ErrThreadNotFound, thread.ErrNotMember, thread.ErrNameUnchanged}, usecase.ErrConcurrentUpdate, usecase.ErrKeyReused, usecase.ErrUnavailable, usecase.ErrBehind,
 		&ident.InvalidError{Field: "name", Reason: "must be something"}, &usecase.VersionMismatchError{Expected: 1, Current: 2},
 		context.Canceled, context.DeadlineExceeded, errors.New("the password of the database is hunter2"))
 	seen := map[usecase.Kind]bool{}

@@ -50,6 +50,9 @@ func asked(t *testing.T, see func(op operation, r request)) {
 		if !op.perform.versioned {
 			continue
 		}
+		if _, promised := contract[op.path]; !promised {
+			t.Fatalf("%s has been forgotten: give it a line in the table contract of these tests", op.path)
+		}
 		fields := map[string]json.RawMessage{}
 		for name := range strings.FieldsSeq(contract[op.path].body) {
 			fields[name] = json.RawMessage(values[name])

@@ -2,15 +2,13 @@ package threadcodec_test
 
 import (
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/thread/threadtest"
 	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/sealed"
 )
 
@@ -38,15 +36,19 @@ func TestEveryEventHasItsJSON(t *testing.T) {
 	sealed.Check(t, "golden files of events", threadcodec.Events().Names(), files)
 }
 
-// Every field of the state is in its snapshot: a field that is forgotten would be lost with the next one.
+// Every field of the state is in its snapshot: one that is forgotten would be lost with the next snapshot.
 func TestEveryFieldOfTheStateIsInItsSnapshot(t *testing.T) {
-	live := thread.Thread{}.Replay(today["ThreadCreated"], today["ThreadMemberAdded"], today["ThreadMessagePosted"])
-	states := []thread.Thread{live, live.Apply(today["ThreadDeleted"])}
-	for field := range reflect.TypeFor[thread.Thread]().Fields() {
-		if !slices.ContainsFunc(states, func(s thread.Thread) bool { return !reflect.ValueOf(s).FieldByIndex(field.Index).IsZero() }) {
-			t.Errorf("the state's field %s is empty in this test: give it a value with an event", field.Name)
+	var states []thread.Thread
+	for _, history := range threadtest.Histories() {
+		var state thread.Thread
+		for _, event := range threadtest.Events(history) {
+			state = state.Apply(event)
+		}
+		if state.Usable() == nil || state.Deleted() {
+			states = append(states, state)
 		}
 	}
+	kit.EveryField(t, "states of this test", states...)
 	for _, state := range states {
 		payload, err := threadcodec.Snapshots{}.Encode(aThread.String(), 3, state)
 		if err != nil {
@@ -56,9 +58,8 @@ func TestEveryFieldOfTheStateIsInItsSnapshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		everything := cmp.Exporter(func(reflect.Type) bool { return true })
-		if diff := cmp.Diff(state, restored, everything); diff != "" {
-			t.Errorf("not all of the state is in its snapshot (-state +restored):\n%s", diff)
+		if diff := kit.Diff(state, restored); diff != "" {
+			t.Fatalf("not all of the state is in its snapshot (-state +restored):\n%s", diff)
 		}
 	}
 }

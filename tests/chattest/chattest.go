@@ -28,7 +28,7 @@ func Request(caller usecase.Caller, id thread.ID, c thread.Command) command.Requ
 	case thread.PostMessage:
 		c.Message = NewID[thread.Message]()
 		r.Command = c
-	case thread.Rename, thread.Delete, thread.RemoveMember, thread.Withdraw, thread.ChangeMemberRole, thread.EditMessage, thread.DeleteMessage:
+	default: // the command is complete
 	}
 	return r
 }

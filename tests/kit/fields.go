@@ -26,6 +26,16 @@ func EveryField[T any](t testing.TB, what string, values ...T) {
 	}
 }
 
+// EveryOwnField is EveryField for the fields of T alone, a struct, and not for those within.
+func EveryOwnField[T any](t testing.TB, what string, values ...T) {
+	t.Helper()
+	for field := range reflect.TypeFor[T]().Fields() {
+		if !slices.ContainsFunc(values, func(value T) bool { return !reflect.ValueOf(value).FieldByIndex(field.Index).IsZero() }) {
+			t.Errorf("%s: %s has been forgotten, it is never set", what, field.Name)
+		}
+	}
+}
+
 func visit(value reflect.Value, filled map[string]bool) {
 	switch value.Kind() { //nolint:exhaustive // the others hold no fields
 	case reflect.Pointer, reflect.Interface:

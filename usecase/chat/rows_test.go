@@ -8,7 +8,9 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/thread/threadtest"
 	"example.com/threads/domain/writing"
+	"example.com/threads/tests/kit"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
@@ -190,4 +192,22 @@ func TestEventsThatContradictTheRows(t *testing.T) {
 			t.Errorf("%T: %v instead of %q", c.event, err, c.want)
 		}
 	}
+}
+
+// Whatever may happen gets into the rows, and every field of a row is set by some event.
+func TestEverythingThatMayHappenGetsIntoTheRows(t *testing.T) {
+	rows := NewRows()
+	for number, history := range threadtest.Histories() {
+		key := ThreadKey(keyOf(t).Tenant, ident.New[thread.Thread](time.UnixMilli(int64(number+1)), [10]byte{1}))
+		for i, event := range threadtest.Events(history) {
+			recorded := next(key, event)
+			recorded.SeqNr = uint64(i + 1)
+			change, err := Fold(rows, recorded)
+			if err != nil {
+				t.Fatalf("%T: %v", event, err)
+			}
+			rows.Put(change)
+		}
+	}
+	kit.EveryField(t, "rows", rows)
 }

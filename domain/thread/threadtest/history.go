@@ -2,6 +2,7 @@
 package threadtest
 
 import (
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -31,7 +32,7 @@ type Step struct {
 func History(t *rapid.T) []Step {
 	person := rapid.SampledFrom(People)
 	role := rapid.SampledFrom([]thread.Role{thread.RoleAdmin, thread.RoleMember})
-	word := rapid.SampledFrom([]string{"a", "b", "c"})
+	word := rapid.SampledFrom([]string{"a", "b", "c \U0001F600 \\ ' \" %s?"})
 	messages := []thread.MessageID{ident.New[thread.Message](time.UnixMilli(1), [10]byte{})}
 	state := thread.Thread{}
 	var steps []Step
@@ -80,14 +81,16 @@ func History(t *rapid.T) []Step {
 	return steps
 }
 
-// Sample returns the steps of enough histories to contain every possible decision, always the same.
-func Sample() []Step {
+// Sample returns the steps of all [Histories].
+func Sample() []Step { return slices.Concat(Histories()...) }
+
+// Histories returns enough histories to contain every possible decision, always the same.
+func Histories() (all [][]Step) {
 	histories := rapid.Custom(History)
-	var steps []Step
 	for seed := range 300 {
-		steps = append(steps, histories.Example(seed)...)
+		all = append(all, histories.Example(seed))
 	}
-	return steps
+	return all
 }
 
 // Events returns the events that were applied.
