@@ -86,7 +86,7 @@ func (k *keeper) run(ctx context.Context) {
 func (k *keeper) look(ctx context.Context) error {
 	state, err := k.sets.State(ctx)
 	if err != nil {
-		return nil // the checks of the database tell
+		return nil //nolint:nilerr // the checks of the database tell
 	}
 	outdated, err := projection.Outdated(ctx, k.sets, k.store, chatrows.Handlers())
 	if err != nil {
