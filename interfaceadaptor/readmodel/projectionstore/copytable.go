@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -44,7 +45,8 @@ func (s *Store) columns(ctx context.Context, table string) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // there are none
-	return rows.Columns()
+	names, err := rows.Columns()
+	return names, errors.Join(err, rows.Err())
 }
 
 // How SQLite remembers what was said when a table and an index were made.
