@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -140,13 +139,4 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 			t.Errorf("%s: %+v", op.path, r)
 		}
 	})
-}
-
-func sameJSON(t *testing.T, got, want string) bool {
-	t.Helper()
-	var values [2]any
-	if err := errors.Join(json.Unmarshal([]byte(got), &values[0]), json.Unmarshal([]byte(want), &values[1])); err != nil {
-		t.Fatal(err)
-	}
-	return reflect.DeepEqual(values[0], values[1])
 }

@@ -50,10 +50,10 @@ func Recorded[E any](t testing.TB, aggregateType, id string, event E) usecase.Re
 // Events checks the codec with one event of each type of today; domain is the package that has the types.
 func Events[E any](t *testing.T, domain string, codec *eventcodec.Codec[E], id string, today ...E) {
 	t.Helper()
-	var covered, names []string
+	var covered []string
 	for _, event := range today {
 		name := codec.EventType(event)
-		covered, names = append(covered, sealed.Name(event)), append(names, name)
+		covered = append(covered, sealed.Name(event))
 		t.Run(name, func(t *testing.T) {
 			want := Recorded(t, codec.Type(), id, event)
 			encoded, err := codec.Encode(want)

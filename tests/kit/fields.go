@@ -27,7 +27,7 @@ func EveryField[T any](t testing.TB, what string, values ...T) {
 }
 
 func visit(value reflect.Value, filled map[string]bool) {
-	switch value.Kind() {
+	switch value.Kind() { //nolint:exhaustive // the others hold no fields
 	case reflect.Pointer, reflect.Interface:
 		if !value.IsNil() {
 			visit(value.Elem(), filled)

@@ -58,6 +58,11 @@ type RowStore interface {
 	Clear(ctx context.Context, tx projection.Tx, key usecase.Key) error
 }
 
+// threadRowsVersion rises with every change that makes other rows of the same events. Existing rows
+// must then be rebuilt:
+// `threadctl rows rebuild`, or REBUILD=auto.
+const threadRowsVersion = 1
+
 // ThreadRows is the [projection.Handler] of threads.
 type ThreadRows struct {
 	store  RowStore
@@ -74,6 +79,9 @@ func NewThreadRows(store RowStore, decode DecodeThread) *ThreadRows {
 
 // Type implements [projection.Handler].
 func (r *ThreadRows) Type() string { return thread.AggregateType }
+
+// RowsVersion implements [projection.Versioned].
+func (r *ThreadRows) RowsVersion() int { return threadRowsVersion }
 
 // Decode implements [projection.Handler].
 func (r *ThreadRows) Decode(payload []byte) (projection.Event, error) {

@@ -47,7 +47,7 @@ func (s *Service[S, C, E]) decideOne(state State[S], c *call[C]) ([]E, error) {
 	}
 	events, err := s.decider.Decide(state.Value, c.request.Command)
 	if err == nil && len(events) == 0 {
-		err = fmt.Errorf("Decide accepted command %s without events; it must reject a command that changes nothing", c.request.Name)
+		err = fmt.Errorf("command %s was accepted without events; the decider must reject a command that changes nothing", c.request.Name)
 	}
 	return events, err
 }

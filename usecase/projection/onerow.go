@@ -11,6 +11,8 @@ import (
 type OneRow[E, R any] struct {
 	// AggregateType is the type of the aggregates.
 	AggregateType string
+	// Version rises with every change that makes another row of the same events; see [Versioned]. 0 is 1.
+	Version int
 	// Read reads an event. With an error, the event's id is what could be made out of it.
 	Read func(payload []byte) (usecase.Recorded[E], error)
 	// Next is the row after an event, the next one of its aggregate; exists tells whether there was a row before. It is
@@ -26,10 +28,17 @@ type RowStore[R any] interface {
 	LoadRows(ctx context.Context, tx Tx, keys []usecase.Key) (map[usecase.Key]R, error)
 	// SaveRows writes rows, whether they were there before or not.
 	SaveRows(ctx context.Context, tx Tx, rows map[usecase.Key]R) error
+	// DeleteRow deletes the row of an aggregate, if there is one.
+	DeleteRow(ctx context.Context, tx Tx, key usecase.Key) error
+	// CompareRow tells how the stored row of an aggregate differs from want; nil: there should be none.
+	CompareRow(ctx context.Context, tx Tx, key usecase.Key, want *R, tell func(Difference)) error
 }
 
 // Type implements [Handler].
 func (h OneRow[E, R]) Type() string { return h.AggregateType }
+
+// RowsVersion implements [Versioned].
+func (h OneRow[E, R]) RowsVersion() int { return max(h.Version, 1) }
 
 // Decode implements [Handler].
 func (h OneRow[E, R]) Decode(payload []byte) (Event, error) {
@@ -50,6 +59,53 @@ func (h OneRow[E, R]) Load(ctx context.Context, tx Tx, events []Event) (Fold, er
 	return &oneRowFold[E, R]{handler: h, tx: tx, rows: rows, changed: make(map[usecase.Key]R)}, nil
 }
 
+// Shadow implements [Verifiable].
+func (h OneRow[E, R]) Shadow(key usecase.Key, _ uint64) Shadow {
+	return &oneRowShadow[E, R]{handler: h, key: key}
+}
+
+// Clear implements [Verifiable].
+func (h OneRow[E, R]) Clear(ctx context.Context, tx Tx, key usecase.Key) error {
+	return h.Rows.DeleteRow(ctx, tx, key)
+}
+
+// next is Next for an event of any type.
+func (h OneRow[E, R]) next(row R, exists bool, event Event) (R, error) {
+	own, is := event.Event.(E)
+	if !is {
+		return row, fmt.Errorf("a %T is no event of %s", event.Event, h.AggregateType)
+	}
+	return h.Next(row, exists, usecase.Recorded[E]{Envelope: event.Envelope, Event: own})
+}
+
+// oneRowShadow is what the row of one aggregate should be.
+type oneRowShadow[E, R any] struct {
+	handler OneRow[E, R]
+	key     usecase.Key
+	row     *R // nil: none
+}
+
+// Apply implements [Shadow].
+func (s *oneRowShadow[E, R]) Apply(event Event) error {
+	var before R
+	if s.row != nil {
+		before = *s.row
+	}
+	row, err := s.handler.next(before, s.row != nil, event)
+	if err == nil {
+		s.row = &row
+	}
+	return err
+}
+
+// Compare implements [Shadow].
+func (s *oneRowShadow[E, R]) Compare(ctx context.Context, tx Tx, tell func(Difference)) error {
+	return s.handler.Rows.CompareRow(ctx, tx, s.key, s.row, tell)
+}
+
+// Rest implements [Shadow].
+func (s *oneRowShadow[E, R]) Rest() (after uint64, more bool) { return 0, false }
+
 // oneRowFold is the rows of one transaction.
 type oneRowFold[E, R any] struct {
 	handler       OneRow[E, R]
@@ -59,12 +115,8 @@ type oneRowFold[E, R any] struct {
 
 // Apply implements [Fold].
 func (f *oneRowFold[E, R]) Apply(event Event) error {
-	own, is := event.Event.(E)
-	if !is {
-		return fmt.Errorf("a %T is no event of %s", event.Event, f.handler.AggregateType)
-	}
 	before, exists := f.rows[event.Key()]
-	row, err := f.handler.Next(before, exists, usecase.Recorded[E]{Envelope: event.Envelope, Event: own})
+	row, err := f.handler.next(before, exists, event)
 	if err == nil {
 		f.rows[event.Key()], f.changed[event.Key()] = row, row
 	}

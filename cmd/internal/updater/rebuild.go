@@ -46,7 +46,7 @@ type keeper struct {
 	store    *projectionstore.Store
 
 	outdated atomic.Pointer[[]string] // aggregate types
-	wanted   string                   // the set that was live at the last look
+	seen     string                   // the latest set at the last look, and whether it was live
 	failed   time.Time                // when a rebuild failed last
 }
 
@@ -86,18 +86,18 @@ func (k *keeper) run(ctx context.Context) {
 func (k *keeper) look(ctx context.Context) error {
 	state, err := k.sets.State(ctx)
 	if err != nil {
-		return nil // the checks of the database tell
+		return nil //nolint:nilerr // the checks of the database tell
 	}
-	if live := fmt.Sprint(state.Live, state.Set); live != k.wanted || k.outdated.Load() == nil {
-		outdated, err := projection.Outdated(ctx, k.sets, k.store, chatrows.Handlers())
-		if err != nil {
-			return nil //nolint:nilerr // the same
-		}
-		if k.wanted != "" && live != k.wanted {
+	outdated, err := projection.Outdated(ctx, k.sets, k.store, chatrows.Handlers())
+	if err != nil {
+		return nil //nolint:nilerr // the same
+	}
+	k.outdated.Store(&outdated)
+	if live := fmt.Sprint(state.Live, state.Set); live != k.seen {
+		if k.seen != "" {
 			k.live.ForgetDrift()
 		}
-		k.wanted = live
-		k.outdated.Store(&outdated)
+		k.seen = live
 	}
 	if !k.follower.settings.RebuildAuto || time.Since(k.failed) < rebuildAgain {
 		return nil
@@ -107,7 +107,7 @@ func (k *keeper) look(ctx context.Context) error {
 		return nil // another process is at it
 	case interrupted:
 		err = k.rebuild.Resume(ctx)
-	case len(*k.outdated.Load()) > 0 || k.live.Drift().Ahead > 0:
+	case len(outdated) > 0 || k.live.Drift().Ahead > 0:
 		err = k.rebuild.Start(ctx)
 	}
 	if errors.Is(err, projection.ErrRebuilding) {

@@ -15,6 +15,7 @@ import (
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
@@ -293,6 +294,52 @@ func TestRebuildBesideTheLiveProjection(t *testing.T) {
 			t.Error(found)
 		}
 	})
+}
+
+// An older version of the program finds the live rows with their positions.
+func TestMigrationBackAfterARebuild(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		r := newRebuilt(t, db)
+		if err := r.rebuild().Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		before, err := r.store.Versions(t.Context(), []usecase.Key{r.key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rdbmigration.Down(t.Context(), db.DB, rdbmigration.ReadModel()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rdbmigration.Up(t.Context(), db.DB, rdbmigration.ReadModel()); err != nil {
+			t.Fatal(err)
+		}
+		after, err := r.store.Versions(t.Context(), []usecase.Key{r.key})
+		if err != nil || before[r.key] == 0 || before[r.key] != after[r.key] {
+			t.Errorf("the position was %v and is %v, %v", before, after, err)
+		}
+		if err := r.rebuild().Start(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if found := r.differences(); len(found) > 0 {
+			t.Error(found)
+		}
+	})
+}
+
+// A migration between the beginning and the switch changes only the live tables.
+func TestRebuildOfAnotherSchemaStaysApart(t *testing.T) {
+	r := newRebuilt(t, readmodeltest.SQLite(t))
+	r.whole.onPage = sync.OnceFunc(func() {
+		if _, err := r.db.DB.ExecContext(t.Context(), "ALTER TABLE threads ADD COLUMN colour TEXT"); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := r.rebuild().Start(t.Context()); err == nil || !strings.Contains(err.Error(), "a migration has changed the table threads") {
+		t.Errorf("it ends with %v", err)
+	}
+	if err := r.rebuild().Cancel(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestCancelledRebuildLeavesNothing(t *testing.T) {

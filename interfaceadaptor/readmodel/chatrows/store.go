@@ -20,7 +20,14 @@ import (
 const Projection = "read-model"
 
 // Tables are the names of the tables that the handlers keep rows in.
-func Tables() []string { return []string{Threads.Name, Members.Name, Messages.Name, Accounts.Name} }
+func Tables() []string {
+	return []string{
+		Threads.Name,
+		Members.Name,
+		Messages.Name,
+		Accounts.Name,
+	}
+}
 
 // Handlers returns all handlers of the read model.
 func Handlers() []projection.Handler {

@@ -31,10 +31,10 @@ func (j journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) i
 	}
 }
 
-func (j journal) Heads(context.Context, string) iter.Seq2[projection.Head, error] {
+func (j journal) Heads(_ context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
 	return func(yield func(projection.Head, error) bool) {
 		for key, records := range j {
-			if !yield(projection.Head{Key: key, Version: uint64(len(records))}, nil) {
+			if key.Type == aggregateType && !yield(projection.Head{Key: key, Version: uint64(len(records))}, nil) {
 				return
 			}
 		}

@@ -38,6 +38,15 @@ func (s *Store) copyTable(ctx context.Context, name string) error {
 	return nil
 }
 
+func (s *Store) columns(ctx context.Context, table string) ([]string, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT * FROM "+table+" WHERE 1 = 0")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // there are none
+	return rows.Columns()
+}
+
 // How SQLite remembers what was said when a table and an index were made.
 var (
 	tableName = regexp.MustCompile(`^CREATE TABLE (IF NOT EXISTS )?"?\w+"?`)

@@ -2,6 +2,8 @@ package projectionstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -28,7 +30,7 @@ func (r Rows[R]) LoadRows(ctx context.Context, tx projection.Tx, keys []usecase.
 		named[[2]string(primaries[i])] = key
 	}
 	found := make(map[usecase.Key]R, len(keys))
-	err = r.Table.Load(ctx, in, primaries, "", func(row R) { found[named[[2]string(r.Table.ID(&row))]] = row })
+	err = r.Table.In(in.Suffix).Load(ctx, in, primaries, "", func(row R) { found[named[[2]string(r.Table.ID(&row))]] = row })
 	return found, in.Explain("read "+r.Table.Name, err)
 }
 
@@ -38,5 +40,41 @@ func (r Rows[R]) SaveRows(ctx context.Context, tx projection.Tx, rows map[usecas
 	if err != nil {
 		return err
 	}
-	return in.Explain("write "+r.Table.Name, r.Table.Upsert(ctx, in, in.Dialect, slices.Collect(maps.Values(rows))))
+	return in.Explain("write "+r.Table.Name, r.Table.In(in.Suffix).Upsert(ctx, in, in.Dialect, slices.Collect(maps.Values(rows))))
+}
+
+// DeleteRow implements [projection.RowStore].
+func (r Rows[R]) DeleteRow(ctx context.Context, tx projection.Tx, key usecase.Key) error {
+	in, err := SQL(tx)
+	if err != nil {
+		return err
+	}
+	return in.Explain("delete from "+r.Table.Name, r.Table.In(in.Suffix).Delete(ctx, in, [][]string{{key.Tenant.String(), key.ID}}))
+}
+
+// CompareRow implements [projection.RowStore].
+func (r Rows[R]) CompareRow(ctx context.Context, tx projection.Tx, key usecase.Key, want *R, tell func(projection.Difference)) error {
+	add := func(what, expected, found string) {
+		tell(projection.Difference{Key: key, Row: r.Table.Name + " " + key.ID, What: what, Expected: expected, Found: found})
+	}
+	rows, err := r.LoadRows(ctx, tx, []usecase.Key{key})
+	if errors.Is(err, table.ErrRow) {
+		add("it holds what can't be there", "values of its columns", err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	found, exists := rows[key]
+	switch {
+	case want == nil && exists:
+		add("a row that no event makes", "no row", "a row")
+	case want != nil && !exists:
+		add("a row is missing", "a row", "no row")
+	case want != nil:
+		for _, column := range r.Table.Differences(*want, found) {
+			add(column.Column, fmt.Sprintf("%.200q", column.Expected), fmt.Sprintf("%.200q", column.Found))
+		}
+	}
+	return nil
 }

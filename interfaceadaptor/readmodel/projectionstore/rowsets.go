@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -254,10 +255,32 @@ func (r *RowSets) Switch(ctx context.Context, level func(context.Context, projec
 	if err != nil || row.Live {
 		return err
 	}
+	if err := r.checkColumns(ctx); err != nil {
+		return err
+	}
 	if r.store.server() {
 		return r.switchTables(ctx, row, level)
 	}
 	return r.switchFile(ctx, row, level)
+}
+
+// checkColumns sees that no migration has changed the live tables since the others were made.
+func (r *RowSets) checkColumns(ctx context.Context) error {
+	s := r.store
+	for _, name := range r.tables {
+		live, err := s.columns(ctx, name)
+		if err != nil {
+			return s.explain("read the columns of "+name, err)
+		}
+		next, err := s.columns(ctx, name+nextSuffix)
+		if err != nil {
+			return s.explain("read the columns of "+name+nextSuffix, err)
+		}
+		if !slices.Equal(live, next) {
+			return fmt.Errorf("a migration has changed the table %s since the rebuild began: give the rebuild up with --cancel, and begin another one", name)
+		}
+	}
+	return nil
 }
 
 // switchFile is Switch on SQLite: one transaction, which keeps all other writers out.

@@ -39,6 +39,24 @@ CREATE TABLE IF NOT EXISTS projection_turn (
 INSERT IGNORE INTO projection_turn VALUES (1, 0, '', 0);
 
 -- +goose Down
+-- The live rows keep their positions, under the projection's own name; all other sets go.
+DELETE p FROM projection_positions p JOIN row_sets r ON p.projection = r.projection WHERE r.set_name <> r.projection;
+UPDATE projection_positions p JOIN row_sets r ON p.projection = r.set_name SET p.projection = r.projection;
+DELETE FROM projection_positions WHERE projection LIKE '%@%';
+DELETE d FROM dead_letters d JOIN row_sets r ON d.projection = r.projection WHERE r.set_name <> r.projection;
+UPDATE dead_letters d JOIN row_sets r ON d.projection = r.set_name SET d.projection = r.projection;
+DELETE FROM dead_letters WHERE projection LIKE '%@%';
+DELETE FROM checkpoints WHERE projection LIKE '%@%';
+DROP TABLE IF EXISTS threads_next;
+DROP TABLE IF EXISTS members_next;
+DROP TABLE IF EXISTS messages_next;
+DROP TABLE IF EXISTS accounts_next;
+DROP TABLE IF EXISTS row_sets_next;
+DROP TABLE IF EXISTS threads_old;
+DROP TABLE IF EXISTS members_old;
+DROP TABLE IF EXISTS messages_old;
+DROP TABLE IF EXISTS accounts_old;
+DROP TABLE IF EXISTS row_sets_old;
 DROP TABLE IF EXISTS projection_turn;
 DROP TABLE IF EXISTS projection_rebuilds;
 DROP TABLE IF EXISTS row_sets;

@@ -33,6 +33,25 @@ CREATE TABLE projection_turn (
 INSERT INTO projection_turn VALUES (1, 0, '', 0);
 
 -- +goose Down
+DELETE FROM projection_positions WHERE projection IN (SELECT projection FROM row_sets WHERE set_name <> projection);
+UPDATE projection_positions SET projection = (SELECT r.projection FROM row_sets r WHERE r.set_name = projection_positions.projection)
+    WHERE projection IN (SELECT set_name FROM row_sets);
+DELETE FROM projection_positions WHERE projection LIKE '%@%';
+DELETE FROM dead_letters WHERE projection IN (SELECT projection FROM row_sets WHERE set_name <> projection);
+UPDATE dead_letters SET projection = (SELECT r.projection FROM row_sets r WHERE r.set_name = dead_letters.projection)
+    WHERE projection IN (SELECT set_name FROM row_sets);
+DELETE FROM dead_letters WHERE projection LIKE '%@%';
+DELETE FROM checkpoints WHERE projection LIKE '%@%';
+DROP TABLE IF EXISTS threads_next;
+DROP TABLE IF EXISTS members_next;
+DROP TABLE IF EXISTS messages_next;
+DROP TABLE IF EXISTS accounts_next;
+DROP TABLE IF EXISTS row_sets_next;
+DROP TABLE IF EXISTS threads_old;
+DROP TABLE IF EXISTS members_old;
+DROP TABLE IF EXISTS messages_old;
+DROP TABLE IF EXISTS accounts_old;
+DROP TABLE IF EXISTS row_sets_old;
 DROP TABLE projection_turn;
 DROP TABLE projection_rebuilds;
 DROP TABLE row_sets;

@@ -61,6 +61,7 @@ var lists = []list{
 	}},
 	{"interfaceadaptor/readmodel/chatrows/store.go", []line{
 		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
+		{"\t\tAccounts.Name,", "\t\tGadgets.Name,"},
 		{"chat.AccountRows(", "\t\tchat.GadgetRows(projectionstore.Rows[query.Gadget]{Table: Gadgets}, gadgetcodec.Events().Decode),"},
 	}},
 	{"usecase/query/queries.go", []line{

@@ -1,0 +1,313 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/threads/tests/testenv"
+)
+
+// The read model is made anew beside the live one, under load, by a program that is killed again and again: those who
+// write, query and subscribe notice nothing.
+func TestAnOperatorRebuildsTheReadModelUnderLoad(t *testing.T) {
+	eachOwnSystem(t, func(t *testing.T, s *system) {
+		ada, rows := s.person("acme"), sqlSpoiler{variable(s.store, "DATABASE_URL")}
+		var threads []string
+		for i := range 3 {
+			thread := ada.command(t, "/threads/create", fields{"name": fmt.Sprint("tea ", i)}).text("thread_id")
+			for j := range 100 {
+				ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": fmt.Sprint("cup ", j)})
+			}
+			threads = append(threads, thread)
+		}
+		s.operate(t, allIsWell, "rows", "verify")
+		rows.run(t, "UPDATE messages SET text = 'poison' WHERE thread_id = ? AND seq_nr = 3", threads[0])
+		load := ada.begin(t, threads)
+		kills := s.rebuildKilled(t)
+		load.stop(t)
+		if kills < 2 {
+			t.Errorf("killed %d times only", kills)
+		}
+		s.operate(t, allIsWell, "rows", "verify")
+		s.operate(t, 1, "rows", "rebuild", "--resume")
+		s.operate(t, 1, "rows", "rebuild", "--cancel")
+		s.operate(t, allIsWell, "rows", "rebuild", "--drop-old")
+		s.operate(t, allIsWell, "rows", "rebuild")
+		s.operate(t, allIsWell, "rows", "verify")
+		if health := get(t, s.updaterURL+"/health/ready"); strings.Contains(health, "rebuild") {
+			t.Errorf("health tells of a rebuild that is over: %s", health)
+		}
+	})
+}
+
+// rebuildKilled has the read model rebuilt by a program that is killed, each time later, until it gets through.
+func (s *system) rebuildKilled(t *testing.T) (kills int) {
+	t.Helper()
+	for life := 20 * time.Millisecond; ; life += 40 * time.Millisecond {
+		ctx, cancel := context.WithTimeout(t.Context(), life)
+		output, err := s.operateUntil(ctx, "rows", "rebuild", "--resume")
+		if strings.Contains(output, "no rebuild to go on with") {
+			output, err = s.operateUntil(ctx, "rows", "rebuild")
+		}
+		killed := ctx.Err() != nil
+		cancel()
+		switch {
+		case err == nil:
+			return kills
+		case killed:
+			kills++
+		case strings.Contains(output, "another rebuild"): // the server has not noticed yet that the one before is dead
+		default:
+			t.Fatalf("after %d kills: %v\n%s", kills, err, output)
+		}
+	}
+}
+
+// operateUntil runs the operators' program until ctx ends, which kills it.
+func (s *system) operateUntil(ctx context.Context, args ...string) (output string, err error) {
+	command := exec.CommandContext(ctx, filepath.Join(binaries, "threadctl"), args...)
+	command.Env = s.store
+	text, err := command.CombinedOutput()
+	return string(text), err
+}
+
+// traffic is somebody who writes, somebody who queries, and somebody who subscribes.
+type traffic struct {
+	end     context.CancelFunc
+	ended   sync.WaitGroup
+	queries atomic.Int64
+	told    atomic.Int64 // the version that the subscription has told of
+	written atomic.Int64 // the version of the first thread
+}
+
+func (p person) begin(t *testing.T, threads []string) *traffic {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	l := &traffic{end: end}
+	latest := make([]atomic.Pointer[string], len(threads))
+	l.ended.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			at := i % len(threads)
+			done, err := p.try(context.WithoutCancel(ctx), "/threads/post_message", fields{"thread_id": threads[at], "text": fmt.Sprint("more ", i)}, nil)
+			if err != nil || done.status != http.StatusOK {
+				t.Errorf("a command: %d %s, %v", done.status, done.raw, err)
+				return
+			}
+			token := token(done)
+			latest[at].Store(&token)
+			if at == 0 {
+				l.written.Store(int64(done.version()))
+			}
+		}
+	})
+	l.ended.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			at := i % len(threads)
+			token := latest[at].Load()
+			if token == nil {
+				continue
+			}
+			var data struct{ GetThread struct{ Version int } }
+			failed, err := p.query(context.WithoutCancel(ctx), &data, "query($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) { version } }",
+				fields{"thread": threads[at], "viewer": p.id}, *token)
+			if err != nil || len(failed) > 0 || data.GetThread.Version < 100 {
+				t.Errorf("a query: %+v, %+v, %v", data, failed, err)
+				return
+			}
+			l.queries.Add(1)
+		}
+	})
+	l.ended.Go(func() {
+		if err := p.subscribe(ctx, threads[0], func(version int) { l.told.Store(int64(version)) }); err != nil && ctx.Err() == nil {
+			t.Errorf("a subscription: %v", err)
+		}
+	})
+	testenv.Eventually(t, 30*time.Second, l.goesOn(0))
+	return l
+}
+
+// goesOn is nil once there have been queries behind a number, and the subscription tells of the latest
+// version or nearly so.
+func (l *traffic) goesOn(behind int64) func() error {
+	return func() error {
+		if l.queries.Load() < behind+10 || l.told.Load() == 0 || l.told.Load() < l.written.Load()-20 {
+			return fmt.Errorf("%d queries, written %d, told %d", l.queries.Load(), l.written.Load(), l.told.Load())
+		}
+		return nil
+	}
+}
+
+func (l *traffic) stop(t *testing.T) {
+	t.Helper()
+	testenv.Eventually(t, 30*time.Second, l.goesOn(l.queries.Load()))
+	l.end()
+	l.ended.Wait()
+}
+
+// subscribe follows a thread over server-sent events.
+func (p person) subscribe(ctx context.Context, thread string, tell func(version int)) error {
+	body, err := json.Marshal(map[string]any{
+		"query":     "subscription($thread: ID!, $viewer: ID!) { threadChanged(threadId: $thread, userAccountId: $viewer) { version } }",
+		"variables": fields{"thread": thread, "viewer": p.id},
+	})
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.system.readURL+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	all := headers{"Content-Type": "application/json", "Accept": "text/event-stream"}
+	maps.Copy(all, p.header)
+	for name, value := range all {
+		request.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		data, is := strings.CutPrefix(lines.Text(), "data:")
+		if !is || strings.TrimSpace(data) == "" {
+			continue
+		}
+		var next struct {
+			Data   struct{ ThreadChanged struct{ Version int } }
+			Errors []queryError
+		}
+		if err := json.Unmarshal([]byte(data), &next); err != nil || len(next.Errors) > 0 {
+			return fmt.Errorf("%s: %w", data, err)
+		}
+		tell(next.Data.ThreadChanged.Version)
+	}
+	return errors.New("it ended")
+}
+
+// Rows that another version of the program made are told of, and made anew.
+func TestRowsOfAnotherVersion(t *testing.T) {
+	startsPrograms(t)
+	for name, byHand := range map[string]bool{"by hand": true, "by itself": false} {
+		t.Run(name, func(t *testing.T) {
+			var s *system
+			if byHand {
+				s = threePrograms(t, oneMySQL(t))
+			} else {
+				s = oneProcess(t)
+			}
+			ada, rows := s.person("acme"), sqlSpoiler{variable(s.store, "DATABASE_URL")}
+			thread := ada.command(t, "/threads/create", fields{"name": "tea"})
+			ada.view(t, thread.text("thread_id"), token(thread))
+			rows.run(t, "UPDATE threads SET name = 'as it was made before' WHERE id = ?", thread.text("thread_id"))
+			rows.run(t, "UPDATE row_sets SET handlers = ? WHERE projection = 'read-model'", "account=1,thread=0")
+			if byHand {
+				testenv.Eventually(t, 30*time.Second, func() error {
+					if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, "the rows of thread were made by another version") {
+						return errors.New("health does not tell: " + health)
+					}
+					return s.metric(t, "projection_rows_outdated", "1")
+				})
+				s.operate(t, allIsWell, "rows", "rebuild")
+			}
+			testenv.Eventually(t, 30*time.Second, func() error {
+				if view := ada.view(t, thread.text("thread_id")); view.Name != "tea" {
+					return fmt.Errorf("the thread is %+v", view)
+				}
+				if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, `"ready"`) || strings.Contains(health, "another version") {
+					return errors.New("health still tells: " + health)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// An event store that was restored to an earlier moment is recognised while the programs run, and the
+// rows are made to match.
+func TestTimeThatGoesBack(t *testing.T) {
+	startsPrograms(t)
+	s := threePrograms(t, oneMySQL(t))
+	ada := s.person("acme")
+	thread := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+	lost := ada.command(t, "/threads/create", fields{"name": "that is forgotten"}).text("thread_id")
+	last := answer{}
+	for i := range 9 {
+		last = ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": fmt.Sprint(i)})
+	}
+	ada.view(t, thread, token(last))
+	s.writer.Kill(t)
+	events := sqlSpoiler{variable(s.store, "EVENT_STORE_URL")}
+	events.run(t, "DELETE FROM snapshots WHERE aggregate_id <> ''")
+	events.run(t, "DELETE FROM events WHERE aggregate_id = ?", "thread-"+lost)
+	events.run(t, "DELETE FROM aggregates WHERE aggregate_id = ?", "thread-"+lost)
+	events.run(t, "DELETE FROM events WHERE version > 4 AND aggregate_id = ?", "thread-"+thread)
+	events.run(t, "UPDATE aggregates SET version = 4, snapshot_version = 0 WHERE aggregate_id = ?", "thread-"+thread)
+	testenv.Eventually(t, 30*time.Second, func() error {
+		if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, "ahead of the journal") || !strings.Contains(health, "rows rebuild") {
+			return fmt.Errorf("health does not tell: %s", health)
+		}
+		return nil
+	})
+	s.operate(t, allIsWell, "rows", "rebuild")
+	s.operate(t, allIsWell, "rows", "verify")
+	testenv.Eventually(t, 30*time.Second, func() error {
+		if health := get(t, s.updaterURL+"/health/ready"); strings.Contains(health, "ahead of the journal") {
+			return fmt.Errorf("health still tells: %s", health)
+		}
+		return nil
+	})
+	s.writer.Start(t)
+	last = ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": "after all"})
+	if view := ada.view(t, thread, token(last)); view.Version != 5 || len(view.Messages) != 4 {
+		t.Errorf("the thread is %+v", view)
+	}
+}
+
+// One process does it by itself.
+func TestTimeThatGoesBackInOneProcess(t *testing.T) {
+	startsPrograms(t)
+	s := oneProcess(t)
+	ada := s.person("acme")
+	thread := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+	last := ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": "kept"})
+	before := ada.view(t, thread, token(last))
+	file := filepath.Join(s.folder, "events.db")
+	s.writer.Stop(t)
+	backup, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.writer.Start(t)
+	for i := range 5 {
+		last = ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": fmt.Sprint("lost ", i)})
+	}
+	ada.view(t, thread, token(last))
+	s.writer.Stop(t)
+	if err := os.WriteFile(file, backup, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.writer.Start(t)
+	testenv.Eventually(t, 30*time.Second, func() error {
+		if diff := cmp.Diff(before, ada.view(t, thread)); diff != "" {
+			return errors.New("the thread before and after (-before +after):\n" + diff)
+		}
+		return nil
+	})
+	s.operate(t, allIsWell, "rows", "verify")
+}
