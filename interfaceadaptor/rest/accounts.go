@@ -7,9 +7,9 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// The operations on accounts. An account is the executor's own: no body names another.
+// The operations on accounts. A caller acts on their own account, so no body names one.
 
-// onAccount is a request for a command on the executor's account.
+// onAccount returns the request for a command on the executor's account.
 func (e Executor) onAccount(c account.Command) command.Request[account.Command] {
 	return command.Request[account.Command]{ID: e.executor().String(), Command: c, Name: account.CommandName(c)}
 }
@@ -36,7 +36,7 @@ type closeAccount struct{ Executor }
 
 func (b closeAccount) asked() command.Request[account.Command] { return b.onAccount(account.Close{}) }
 
-// Accounts are accounts and what can be asked of them.
+// Accounts returns accounts with their operations.
 func Accounts(accounts Service[account.Command]) Aggregate {
 	return Aggregate{"accounts", "Commands of user accounts on the account that gives them a name.", []operation{
 		{

@@ -10,7 +10,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// The codes of those who are not let in.
+// The error codes of refused callers.
 const (
 	unauthenticated   = "unauthenticated"
 	forbidden         = "forbidden"
@@ -20,7 +20,7 @@ const (
 
 const executorField = "executor_id"
 
-// admit finds out who asks, and whether they may ask for the operation at all.
+// admit identifies the caller and checks whether they may use the operation.
 func (a *api) admit(w http.ResponseWriter, r *http.Request, op operation) (access.Principal, error) {
 	principal, err := a.settings.Gate.Enter(w.Header(), r)
 	if err != nil {
@@ -29,7 +29,7 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, op operation) (acces
 	return principal, principal.Needs(op.needs())
 }
 
-// read reads a body, and who acts: as the body names it, where the principal may be that.
+// read decodes a body and the executor, who must be one that the principal may act as.
 func read[B interface{ executor() ident.UserID }](s shape[B], c conditions, raw []byte) (body B, said map[string]string, caller usecase.Caller, err error) {
 	if body, said, err = s.decode(raw, absentFor(c.principal)); err != nil {
 		return body, nil, c.caller, err
@@ -39,7 +39,7 @@ func read[B interface{ executor() ident.UserID }](s shape[B], c conditions, raw 
 	return body, said, c.caller, err
 }
 
-// absentFor are the fields that a principal may leave out, and what they then are.
+// absentFor returns the fields that the principal may leave out, with their values.
 func absentFor(p access.Principal) map[string]json.RawMessage {
 	if !p.IsVerified() {
 		return nil
@@ -47,7 +47,7 @@ func absentFor(p access.Principal) map[string]json.RawMessage {
 	return map[string]json.RawMessage{executorField: json.RawMessage(`"` + p.Account().String() + `"`)}
 }
 
-// deny answers somebody who is not let in.
+// deny sends the response for a refused caller.
 func deny(w http.ResponseWriter, err error) {
 	var refusal *access.Refusal
 	if !errors.As(err, &refusal) {

@@ -6,7 +6,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// The bodies of answers.
+// The response bodies.
 
 // ThreadAnswer is the answer to a command on a thread.
 type ThreadAnswer struct {

@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// FieldError is what is wrong with one field of a request.
+// FieldError describes one invalid field of a request.
 type FieldError struct {
 	Location string `json:"location" doc:"Where: the path of the field." example:"body.name"`
 	Message  string `json:"message" doc:"What is expected, to be read after the field's name." example:"must not be empty"`
 }
 
-// shape is how request bodies of type B are read: their fields by name, embedded ones included.
+// shape holds the fields of request bodies of type B by name, including embedded ones.
 type shape[B any] []reflect.StructField // each of a type whose pointer is a field
 
 func shapeOf[B any]() shape[B] {
@@ -34,12 +34,12 @@ type invalidBody []FieldError
 
 func (invalidBody) Error() string { return "the request has invalid fields" }
 
-// isJSON tells whether raw is one JSON value, in UTF-8, and nothing else.
+// isJSON reports whether raw is exactly one JSON value in UTF-8.
 func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
-// decode reads a body from raw, which [isJSON], and what its fields say in canonical form: the same for every way in
-// which it can be sent. absent has the values of fields that may be left out. The error is an [invalidBody] with
-// everything that is wrong: first in the fields, in their order, then the members that are no fields.
+// decode decodes a body from raw, which must be JSON, and returns its fields in canonical form, which is the same for
+// every form that clients may send. absent has the values of optional fields. The error is an [invalidBody] with all
+// problems: those of the fields in their order, then unknown members.
 func (s shape[B]) decode(raw []byte, absent map[string]json.RawMessage) (body B, said map[string]string, err error) {
 	members, ok := membersOf(raw)
 	if !ok {
@@ -80,7 +80,7 @@ func readField(into field, values []json.RawMessage) error {
 	}
 }
 
-// members are the members of a JSON object as they were written: in their order, repetitions included.
+// members are the members of a JSON object as written: in order, with repetitions.
 type members []member
 
 type member struct {
@@ -88,7 +88,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// membersOf takes a JSON object apart; false if raw is JSON of another kind.
+// membersOf splits a JSON object into its members; false if raw is not an object.
 func membersOf(raw []byte) (members, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if first, err := decoder.Token(); err != nil || first != json.Delim('{') {
@@ -124,7 +124,7 @@ func (m *members) take(name string) []json.RawMessage {
 	return taken
 }
 
-// onlyMember returns the value of the one member that the object raw may have.
+// onlyMember returns the value of the only member of the object raw, if it has that name.
 func onlyMember(raw []byte, name string) (json.RawMessage, bool) {
 	all, ok := membersOf(raw)
 	if !ok || len(all) != 1 || all[0].name != name {
@@ -133,8 +133,8 @@ func onlyMember(raw []byte, name string) (json.RawMessage, bool) {
 	return all[0].value, true
 }
 
-// textOf reads a JSON string. encoding/json would put U+FFFD for an escaped half of a surrogate pair and so change what
-// the client wrote; here it is an error.
+// textOf decodes a JSON string. encoding/json would replace an escaped half of a surrogate pair with U+FFFD and so
+// change the client's text; here it is an error.
 func textOf(raw json.RawMessage) (string, error) {
 	if raw[0] != '"' {
 		return "", errors.New("must be a string")

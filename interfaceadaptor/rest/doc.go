@@ -1,4 +1,5 @@
-// Package rest is where commands come in: JSON over HTTP to a [command.Request], and the answer or the error back.
+// Package rest is the command API: it converts JSON over HTTP into a [command.Request] and sends the answer or the
+// error back.
 //
 // On a command's path it stands between infrastructure/httpserver, which gives every request its id and its log line,
 // and usecase/command, whose services it knows as ports such as [Threads]. What clients can ask for is a table with one

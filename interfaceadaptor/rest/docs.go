@@ -19,12 +19,11 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// docsPolicy lets the docs page load what this program serves, and nothing from elsewhere. Inline styles and images are
-// what Swagger UI sets itself.
+// docsPolicy lets the docs page load files of this server only. Swagger UI needs inline styles and images.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// routeDocs serves the page that shows /openapi.json, and what it loads: our own script and Swagger UI.
+// routeDocs serves the page that shows /openapi.json, with its script and Swagger UI.
 func routeDocs(router chi.Router) {
 	page := serveFile(pageFiles, "page/docs.html")
 	router.Get("/docs", func(w http.ResponseWriter, r *http.Request) {
@@ -38,8 +37,7 @@ func routeDocs(router chi.Router) {
 	}
 }
 
-// serveFile answers with a whole file: [http.ServeFileFS] also answers to conditions and ranges, and then in plain
-// text.
+// serveFile sends a whole file. [http.ServeFileFS] would also handle conditions and ranges, with errors in plain text.
 func serveFile(files fs.ReadFileFS, name string) http.HandlerFunc {
 	content := embedded(files, name)
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -48,7 +46,7 @@ func serveFile(files fs.ReadFileFS, name string) http.HandlerFunc {
 	}
 }
 
-// servePacked answers with a file of Swagger UI. They are embedded compressed, and most clients take them so.
+// servePacked sends a file of Swagger UI. The files are embedded compressed, and most clients accept that.
 func servePacked(name string) http.HandlerFunc {
 	packed := embedded(static.FS, name+".gz")
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"example.com/threads/domain/writing"
 )
 
-// The fields of request bodies. Each reads itself from JSON, with an error that is to be read after the field's name,
-// and knows its JSON Schema.
+// The fields of request bodies. Each decodes itself from JSON, with an error that is read after the field's name, and
+// defines its JSON Schema.
 type (
 	threadID  = id[thread.Thread]
 	userID    = id[ident.UserAccount]
@@ -32,10 +32,10 @@ const (
 
 var errNotAnID = errors.New(`must be a ULID of 26 characters: as a string, in an object {"value": "<ulid>"}, or in the UUID form of the same 16 bytes`)
 
-// field is what the fields of request bodies are, as pointers.
+// field is implemented by pointers to the fields of request bodies.
 type field interface {
 	json.Unmarshaler
-	// canonical is the value in the one form that stands for all in which it can be sent.
+	// canonical returns the value in a single form, in whichever form it was sent.
 	canonical() string
 }
 

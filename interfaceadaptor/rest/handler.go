@@ -12,19 +12,19 @@ import (
 	"example.com/threads/interfaceadaptor/access"
 )
 
-// Settings are what the handler is told by the program that it runs in.
+// Settings of the handler.
 type Settings struct {
-	// Source is the program's name, on events as where they came in and on pages.
+	// Source is the program's name; it is stored with events and shown on pages.
 	Source string
-	// Log gets the causes of errors that clients are not told.
+	// Log receives the causes of errors, which clients do not see.
 	Log *slog.Logger
-	// Timeout is how long a request may take before it is answered with 503.
+	// Timeout limits a request; after it the response is 503.
 	Timeout time.Duration
-	// Gate lets requests in.
+	// Gate authenticates and limits requests.
 	Gate *access.Gate
 	// Alive, Ready and Metrics answer /health/alive, /health/ready and /metrics.
 	Alive, Ready, Metrics http.Handler
-	// Around goes around every route; it can ask [Route] afterwards.
+	// Around wraps every route; it can call [Route] afterwards.
 	Around func(http.Handler) http.Handler
 }
 
@@ -33,8 +33,8 @@ type api struct {
 	headers  []requestHeader
 }
 
-// NewHandler returns the HTTP API. Every request must come with a usable X-Request-Id, and answers are to be kept by
-// nobody unless they say so; infrastructure/httpserver sees to both.
+// NewHandler returns the HTTP API. infrastructure/httpserver must give every request a valid X-Request-Id, and
+// responses headers that prevent caching.
 func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
 	a := &api{settings: settings, headers: requestHeaders()}
 	router := chi.NewRouter()
@@ -70,7 +70,7 @@ func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
 	return router
 }
 
-// Route is the pattern of the route that a request took, and empty where it took none.
+// Route returns the pattern of a request's route; empty if it had none.
 func Route(r *http.Request) string {
 	if route := chi.RouteContext(r.Context()); route != nil {
 		return route.RoutePattern()

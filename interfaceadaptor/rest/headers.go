@@ -31,7 +31,7 @@ const (
 
 const visibleASCII = `^[!-~]{1,128}$`
 
-// conditions are who asks, and what the headers of a request say.
+// conditions are the caller and the values of a request's headers.
 type conditions struct {
 	principal      access.Principal
 	caller         usecase.Caller // without the executor, which is in the body
@@ -39,7 +39,7 @@ type conditions struct {
 	idempotencyKey string
 }
 
-// requestHeader is a header that clients can send, and how it is read.
+// requestHeader describes a header that clients can send.
 type requestHeader struct {
 	name        string
 	description string
@@ -98,7 +98,7 @@ func requestHeaders() []requestHeader {
 	}
 }
 
-// readHeaders reads what the headers say. A condition that the operation is without is refused.
+// readHeaders parses the headers. A condition that the operation does not support is rejected.
 func readHeaders(known []requestHeader, header http.Header, without []string) (conditions, *Problem) {
 	var c conditions
 	for _, h := range known {

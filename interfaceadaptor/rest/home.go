@@ -11,7 +11,7 @@ import (
 	"example.com/threads/interfaceadaptor/access"
 )
 
-// home answers / with what the service is: a page for browsers, JSON for everybody else.
+// home answers / with a description of the service: a page for browsers, JSON for other clients.
 func home(service string, open bool) http.HandlerFunc {
 	page := template.Must(template.ParseFS(pageFiles, "page/home.html"))
 	asJSON := serveJSON(homeAnswer{Service: service, Docs: "/docs", OpenAPI: "/openapi.json", Health: "/health/ready", Metrics: "/metrics"})
@@ -29,7 +29,7 @@ func home(service string, open bool) http.HandlerFunc {
 	}
 }
 
-// serveJSON answers with a document that never changes.
+// serveJSON sends a constant document.
 func serveJSON(document any) http.HandlerFunc {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)

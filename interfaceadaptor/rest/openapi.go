@@ -20,8 +20,8 @@ const (
 	schemaPrefix = "#/components/schemas/"
 )
 
-// document describes the API in OpenAPI 3.1, from what serves it: the operations' table, the types of their bodies and
-// answers, the headers' table and the errors' table.
+// document generates the OpenAPI 3.1 document from the tables and types that serve the API: operations, bodies,
+// responses, headers and errors.
 func document(service string, aggregates []Aggregate, headers []requestHeader) *huma.OpenAPI {
 	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	doc := &huma.OpenAPI{
@@ -80,7 +80,7 @@ func describe(schemas huma.Registry, op operation, headers []requestHeader) *hum
 	return described
 }
 
-// describe puts the example into the schema: one beside it would be filled into the forms of the docs page, and sent.
+// describe puts the example into the schema: next to it, the docs page would fill it into its forms and send it.
 func (h requestHeader) describe() *huma.Param {
 	schema := &huma.Schema{Type: huma.TypeString, Examples: []any{h.example}}
 	if h.pattern != nil {
@@ -89,7 +89,7 @@ func (h requestHeader) describe() *huma.Param {
 	return &huma.Param{Name: h.name, In: "header", Description: h.description, Schema: schema}
 }
 
-// earlyProblems are the problems that requests to any path can get before a handler is called.
+// earlyProblems returns the errors that any request can get before a handler is called.
 func earlyProblems() []*Problem {
 	return []*Problem{
 		newProblem(http.StatusExpectationFailed, expectationFailed, "the header Expect can be 100-continue and nothing else; leave it out"),
@@ -97,7 +97,7 @@ func earlyProblems() []*Problem {
 	}
 }
 
-// problemsOf are the problems of an operation.
+// problemsOf returns the errors of an operation.
 func problemsOf(op operation) []*Problem {
 	problems := append(earlyProblems(),
 		malformed("the header %s must be sent once", tenantCode),

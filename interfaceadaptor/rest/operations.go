@@ -7,8 +7,7 @@ import (
 	"example.com/threads/interfaceadaptor/access"
 )
 
-// operation is something that clients can ask for. All operations are served by [api.serve] and described by
-// [document].
+// operation is one API operation. [api.serve] serves all of them and [document] describes them.
 type operation struct {
 	path        string
 	summary     string
@@ -20,14 +19,14 @@ type operation struct {
 	without     []string     // request headers that make no sense here: one that carries a condition is refused
 }
 
-// Aggregate is one type of aggregate and what can be asked of it.
+// Aggregate is an aggregate type with its operations.
 type Aggregate struct {
 	name       string // of all aggregates of the type, in paths: "threads"
 	about      string // what the operations are, in the OpenAPI document
 	operations []operation
 }
 
-// operations is the table of all operations.
+// operations returns the table of all operations.
 func operations(aggregates []Aggregate) (all []operation) {
 	for _, aggregate := range aggregates {
 		all = append(all, aggregate.operations...)

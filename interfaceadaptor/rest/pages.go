@@ -7,7 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// homeAnswer says what the service is.
+// homeAnswer describes the service.
 type homeAnswer struct {
 	Service string `json:"service" doc:"The program's name." example:"write-api"`
 	Docs    string `json:"docs" doc:"Where this document is as a page." example:"/docs"`
@@ -16,7 +16,7 @@ type homeAnswer struct {
 	Metrics string `json:"metrics" doc:"Where the measurements are." example:"/metrics"`
 }
 
-// healthAnswer describes what the handlers of health answer.
+// healthAnswer is the response of the health handlers.
 type healthAnswer struct {
 	Status string            `json:"status" doc:"The verdict." enum:"alive,ready,not ready" example:"ready"`
 	Auth   string            `json:"auth,omitempty" doc:"How people are known; with none, anybody is believed." enum:"none,dev,oidc" example:"oidc"`
@@ -24,7 +24,7 @@ type healthAnswer struct {
 	Checks map[string]string `json:"checks,omitempty" doc:"With ready and not ready: what was checked, by name, and whether it is ok or has failed."`
 }
 
-// pages describes the routes that are no commands.
+// pages describes the routes that are not commands.
 func pages(schemas huma.Registry) []*huma.Operation {
 	text := &huma.Schema{Type: huma.TypeString}
 	html := map[string]*huma.MediaType{"text/html": {Schema: text}}

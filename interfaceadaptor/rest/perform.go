@@ -15,38 +15,38 @@ import (
 // Commands handles the commands of one type of aggregate. Its errors are those that [usecase.KindOf] knows. It may be
 // called concurrently.
 type Commands[C any] interface {
-	// Handle applies a command and returns when it holds.
+	// Handle applies a command and returns when its events are stored.
 	Handle(ctx context.Context, request command.Request[C]) (command.Result, error)
 }
 
-// Service is all that can be asked of one type of aggregate.
+// Service handles commands and snapshots of one aggregate type.
 type Service[C any] interface {
 	Commands[C]
 	// Snapshot stores a snapshot of the aggregate's latest state and returns its version.
 	Snapshot(ctx context.Context, caller usecase.Caller, id string) (uint64, error)
 }
 
-// commanding is a request body that stands for a command.
+// commanding is a request body that represents a command.
 type commanding[C any] interface {
 	executor() ident.UserID
-	// asked is the request as far as the body tells it.
+	// asked returns the request, as far as the body defines it.
 	asked() command.Request[C]
 }
 
-// performer reads what a request asks for and does it, and knows the types of body and answer.
+// performer decodes and executes a request, and knows the types of body and response.
 type performer struct {
 	run          func(ctx context.Context, c conditions, raw []byte) (reply, error)
 	body, answer reflect.Type
 	versioned    bool // the answer carries the aggregate's version in its headers
 }
 
-// reply is a successful answer.
+// reply is a successful response.
 type reply struct {
 	body    any
 	headers map[string]string
 }
 
-// handle has the command handled that a body of type B stands for.
+// handle returns the performer for a command with a body of type B.
 func handle[B commanding[C], C, A any](service Commands[C], answerOf func(command.Result) A) performer {
 	shape := shapeOf[B]()
 	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
@@ -80,7 +80,8 @@ func handle[B commanding[C], C, A any](service Commands[C], answerOf func(comman
 	return performer{run: run, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), versioned: true}
 }
 
-// tokenOf names the version to the read API. A thread's token is without the type, as when there was no other.
+// tokenOf returns the consistency token for the read API. A thread's token has no type, because earlier versions had
+// only threads.
 func tokenOf(r command.Result) string {
 	name := r.Key.String()
 	if r.Key.Type == thread.AggregateType {
@@ -89,7 +90,7 @@ func tokenOf(r command.Result) string {
 	return fmt.Sprintf("%s:%d", name, r.Version)
 }
 
-// snapshot has a snapshot stored.
+// snapshot returns the performer that stores a snapshot.
 func snapshot[C any](service Service[C]) performer {
 	shape := shapeOf[takeSnapshot]()
 	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {

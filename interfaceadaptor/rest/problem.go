@@ -10,7 +10,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Problem is the body of every answer that is not a success (RFC 9457).
+// Problem is the body of every error response (RFC 9457).
 type Problem struct {
 	Status         int          `json:"status" doc:"The HTTP status." example:"409"`
 	Title          string       `json:"title" doc:"The status in words." example:"Conflict"`
@@ -20,8 +20,8 @@ type Problem struct {
 	CurrentVersion uint64       `json:"current_version,omitempty" doc:"With version_mismatch: the version of the thread or account." minimum:"1"`
 }
 
-// The codes of problems that have no error of the use case, or that are treated specially. Those of commands are in
-// [codes]. The last two are answered before a handler is called.
+// The codes of problems without an error of a use case, or with special handling. The others are in [codes]. The last
+// two are sent before a handler is called.
 const (
 	malformedRequest     = "malformed_request"
 	pathNotFound         = "path_not_found"
@@ -38,7 +38,7 @@ const (
 	headersTooLarge      = "headers_too_large"
 )
 
-// statuses answer errors by kind. A kind that is not here is a fault of ours.
+// statuses maps kinds of errors to HTTP statuses. A kind that is not here is a server error.
 var statuses = map[usecase.Kind]int{
 	usecase.Invalid:         http.StatusUnprocessableEntity,
 	usecase.NotFound:        http.StatusNotFound,
@@ -49,11 +49,11 @@ var statuses = map[usecase.Kind]int{
 	usecase.Unavailable:     http.StatusServiceUnavailable,
 	usecase.Behind:          http.StatusServiceUnavailable,
 	usecase.Inconsistent:    http.StatusInternalServerError,
-	// by us: when it is the client, nobody is left to read the answer
+	// canceled by this server: if the client cancels, nobody reads the response
 	usecase.Canceled: http.StatusServiceUnavailable,
 }
 
-// codes name the errors of use cases that can be compared. A domain's rejections bring their own.
+// codes maps the errors of use cases to codes. A domain's rejections have their own.
 var codes = []struct {
 	err  error
 	code string
@@ -64,7 +64,7 @@ var codes = []struct {
 
 const inconsistent = "what is stored of it contradicts itself; sending it again does not help, an operator has to mend it; it has been logged"
 
-// problemOf tells a client about an error of a use case: what its table says, and never what it wraps.
+// problemOf converts an error of a use case, using the table's text and never the wrapped error's.
 func problemOf(err error) *Problem {
 	status, known := statuses[usecase.KindOf(err)]
 	var mismatch *usecase.VersionMismatchError
@@ -112,10 +112,10 @@ func newProblem(status int, code, detail string) *Problem {
 	return &Problem{Status: status, Title: http.StatusText(status), Detail: detail, Code: code}
 }
 
-// transient tells that the same request may succeed a moment later.
+// transient reports whether the same request may succeed a moment later.
 func (p *Problem) transient() bool { return p.Code == storeUnavailable || p.Code == concurrentUpdate }
 
-// write answers with the problem.
+// write sends the problem.
 func (p *Problem) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", mediaProblem)
 	if p.transient() {

@@ -10,7 +10,7 @@ import (
 
 const bearerScheme = "token"
 
-// askForTokens says in the document that every operation needs a token, and which scope; pages do not.
+// askForTokens adds to the document that every operation needs a token, and its scope; pages need none.
 func askForTokens(doc *huma.OpenAPI, table []operation) {
 	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{bearerScheme: {
 		Type: "http", Scheme: "bearer", BearerFormat: "JWT",
@@ -32,7 +32,7 @@ func askForTokens(doc *huma.OpenAPI, table []operation) {
 	}
 }
 
-// refusals are the problems of those who are not let in.
+// refusals returns the errors of refused callers.
 func refusals(op operation) []*Problem {
 	var problems []*Problem
 	for _, refusal := range []*access.Refusal{
@@ -45,7 +45,7 @@ func refusals(op operation) []*Problem {
 	return problems
 }
 
-// join adds to a response what else has its status.
+// join adds another description of the same status to a response.
 func join(response, more *huma.Response) *huma.Response {
 	if response == nil {
 		return more

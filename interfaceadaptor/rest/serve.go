@@ -12,14 +12,13 @@ import (
 	"example.com/threads/interfaceadaptor/access"
 )
 
-// MaxBody is the size of the largest request body that is read, in bytes.
+// MaxBody is the maximum size of a request body, in bytes.
 const MaxBody = 64 << 10
 
-// statusClientGone is what the log and the metrics see of a request whose client did not wait for the answer. It is
-// the status that nginx made known for this.
+// statusClientGone is logged and counted for a request whose client did not wait for the response; nginx introduced it.
 const statusClientGone = 499
 
-// serve answers requests for an operation.
+// serve returns the handler of an operation.
 func (a *api) serve(op operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		principal, err := a.admit(w, r, op)
@@ -98,7 +97,7 @@ func saysJSON(header http.Header) bool {
 	return err == nil && mediaType == mediaJSON && (!has || strings.EqualFold(charset, "utf-8"))
 }
 
-// fail answers with an error of the use case. Causes that the client is not told are logged.
+// fail sends the error of a use case. Causes that the client does not see are logged.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(r.Context().Err(), context.Canceled) {
 		w.WriteHeader(statusClientGone)

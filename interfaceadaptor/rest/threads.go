@@ -13,7 +13,7 @@ import (
 // threadRequest is what a body tells of a request for a command on a thread.
 type threadRequest = command.Request[thread.Command]
 
-// OnThread is who acts, and on which thread.
+// OnThread holds the executor and the thread.
 type OnThread struct {
 	Executor
 	Thread threadID `json:"thread_id" doc:"The thread."`
@@ -107,13 +107,13 @@ func (b deleteMessage) asked() threadRequest {
 
 type takeSnapshot struct{ OnThread }
 
-// What the operations on a thread are rejected for, whatever they are.
+// The rejections that all operations on a thread can return.
 var (
 	byMembers = []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted, thread.ErrNotMember}
 	byAdmins  = append(byMembers[:3:3], thread.ErrNotAdmin)
 )
 
-// Threads are threads and what can be asked of them.
+// Threads returns threads with their operations.
 func Threads(threads Service[thread.Command]) Aggregate {
 	return Aggregate{"threads", "Commands on threads, their members and their messages.", []operation{
 		{

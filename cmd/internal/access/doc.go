@@ -1,4 +1,3 @@
-// Package access puts together who is let in: the gate of interfaceadaptor/access over the tokens of
-// infrastructure/auth and the limits of infrastructure/ratelimit, with the issuer for development where AUTH=dev asks
-// for it.
+// Package access combines the gate of interfaceadaptor/access with the tokens of infrastructure/auth, the limits of
+// infrastructure/ratelimit and, with AUTH=dev, the issuer for development.
 package access

@@ -13,7 +13,7 @@ import (
 
 // The values of AUTH.
 const (
-	None = "none" // anybody is believed
+	None = "none" // every caller is trusted
 	Dev  = "dev"  // an issuer of our own, on loopback
 	OIDC = "oidc" // an OpenID Connect issuer
 )
@@ -38,13 +38,13 @@ type Settings struct {
 func ReadSettings(r *config.Reader) Settings {
 	const mostRequests = 1_000_000
 	s := Settings{
-		Mode:         r.OneOf("AUTH", "how people are known", None, Dev, OIDC),
-		Issuer:       r.URL("AUTH_ISSUER", "with AUTH=oidc, where it has to be set: the issuer of the tokens, such as https://login.example.com/"),
-		Audience:     r.String("AUTH_AUDIENCE", "", "with AUTH=oidc, where it has to be set: what tokens must be meant for"),
+		Mode:         r.OneOf("AUTH", "how callers are authenticated", None, Dev, OIDC),
+		Issuer:       r.URL("AUTH_ISSUER", "required with AUTH=oidc: the issuer of the tokens, such as https://login.example.com/"),
+		Audience:     r.String("AUTH_AUDIENCE", "", "required with AUTH=oidc: the audience of the tokens"),
 		AccountClaim: r.String("AUTH_ACCOUNT_CLAIM", devissuer.AccountClaim, "claim of the user account, a ULID or UUID"),
 		TenantClaim:  r.String("AUTH_TENANT_CLAIM", devissuer.TenantClaim, "claim of the tenant's code; a token without it is of the tenant with the empty code"),
 		ClockSkew: r.Duration("AUTH_CLOCK_SKEW", 5*time.Second, 0, 5*time.Minute,
-			"how far the issuer's clock and this one may be apart"),
+			"maximum difference between the issuer's clock and this one"),
 		DevAddress: loopback(r, "AUTH_DEV_ADDR", "127.0.0.1:28084",
 			"with AUTH=dev: loopback address of the issuer, which write-api and standalone bring along"),
 		PerAddress: r.Int("RATE_LIMIT_ADDRESS", 10_000, 0, mostRequests, "requests a second of one address; 0: any number; one more is answered with 429"),

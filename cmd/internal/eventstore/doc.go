@@ -1,4 +1,4 @@
-// Package eventstore opens the event store that EVENT_STORE names ([Open]) and, for the projection, the source of
-// changes that belongs to it ([Store.Source]). What is different between the stores ends here: the programs see a
-// gateway and a source. write-api, read-model-updater and standalone use it.
+// Package eventstore opens the event store that EVENT_STORE selects ([Open]) and its source of changes for the
+// projection ([Store.Source]). It hides the differences between the stores from the programs, which only see a gateway
+// and a source.
 package eventstore

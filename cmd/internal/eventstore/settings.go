@@ -8,7 +8,7 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 )
 
-// Settings are what the environment says of the event store.
+// Settings of the event store.
 type Settings struct {
 	Kind         string // one of package stores
 	SnapshotKeep int    // beside the latest
@@ -28,10 +28,10 @@ func ReadSettings(r *config.Reader) (s Settings) {
 	tables := stores.ReadTables(r)
 	s.JournalTable, s.SnapshotTable = tables.Journal, tables.Snapshot
 	s.Shards = r.Int("SHARD_COUNT", dynamodb.DefaultShards, 1, 1<<16,
-		"with dynamodb: logical shards, never to be changed once there is data")
+		"with dynamodb: number of logical shards; must never change once there is data")
 	s.SnapshotKeep = ReadSnapshotKeep(r)
 	s.SnapshotTTL = r.Duration("SNAPSHOT_TTL", 0, 0, 10*365*24*time.Hour,
-		"with dynamodb: how long older snapshots live on, such as 72h; with 0s they are deleted at once")
+		"with dynamodb: how long older snapshots are kept, such as 72h; with 0s they are deleted at once")
 	return s
 }
 

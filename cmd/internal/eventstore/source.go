@@ -13,27 +13,27 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Source follows the store and feeds a projector.
+// Source follows the store and hands its events to a projector.
 type Source interface {
-	// Run follows until ctx ends and the batches in hand are stored. It is called once.
+	// Run follows the store until ctx ends and the batches in progress are stored. Call it once.
 	Run(ctx context.Context)
-	// Wake has the source look for events at once, where it can be told. It never blocks.
+	// Wake makes the source poll at once, if it supports that. It never blocks.
 	Wake()
-	// Lag tells how far the projection is behind, as far as the source can tell.
+	// Lag returns how far the projection is behind.
 	Lag(ctx context.Context) stream.Lag
-	// Health tells what stands still; nil: nothing does.
+	// Health returns an error if something makes no progress.
 	Health() error
-	// Counters are what the source has done so far.
+	// Counters returns the running totals.
 	Counters() []Counter
 }
 
-// Counter is something that a source counts, for metrics.
+// Counter is a running total of a source, for metrics.
 type Counter struct {
 	Name, Help string
 	Value      *atomic.Int64
 }
 
-// Source makes the source of changes that belongs to the store. Nothing is called before its Run.
+// Source returns the store's source of changes. Nothing is called before its Run.
 func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
 	if s.settings.Kind == stores.DynamoDB {
 		source := dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
@@ -55,7 +55,7 @@ func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkp
 	)}, nil
 }
 
-// streamed is DynamoDB Streams, which nobody can wake.
+// streamed is DynamoDB Streams, which does not support Wake.
 type streamed struct{ *dynamodbstreams.Source }
 
 func (streamed) Wake() {}
@@ -63,27 +63,27 @@ func (streamed) Wake() {}
 func (s streamed) Counters() []Counter {
 	c := s.Source.Counters()
 	return []Counter{
-		{"stream_polls_total", "Polls of the stream that were answered.", &c.Polls},
-		{"stream_polls_empty_total", "Polls that brought no record.", &c.Empty},
-		{"stream_failures_total", "Calls and batches that failed and were tried again.", &c.Failures},
+		{"stream_polls_total", "Successful polls of the stream.", &c.Polls},
+		{"stream_polls_empty_total", "Polls without records.", &c.Empty},
+		{"stream_failures_total", "Failed calls and batches; each is retried.", &c.Failures},
 		{"stream_records_total", "Records handed to the projection.", &c.Records},
-		{"stream_items_skipped_total", "New items of the journal table that are no journal entries.", &c.Skipped},
-		{"stream_records_ignored_total", "Changes and deletions in the journal table.", &c.Ignored},
-		{"stream_iterators_expired_total", "Iterators that had to be replaced.", &c.Expired},
-		{"stream_positions_lost_total", "Positions that the stream had forgotten records behind.", &c.Lost},
+		{"stream_items_skipped_total", "New items of the journal table that are not journal entries.", &c.Skipped},
+		{"stream_records_ignored_total", "Updates and deletions in the journal table.", &c.Ignored},
+		{"stream_iterators_expired_total", "Iterators that expired and were replaced.", &c.Expired},
+		{"stream_positions_lost_total", "Positions after which the stream had trimmed records.", &c.Lost},
 	}
 }
 
-// queued is the events table as a queue, which forgets nothing.
+// queued is the events table as a queue, which never trims events.
 type queued struct{ *relational.Source }
 
 func (q queued) Counters() []Counter {
 	c := q.Source.Counters()
 	return []Counter{
-		{"queue_polls_total", "Polls of the queue that were answered.", &c.Polls},
-		{"queue_polls_empty_total", "Polls that brought no event.", &c.Empty},
-		{"queue_failures_total", "Polls and batches that failed and were tried again.", &c.Failures},
+		{"queue_polls_total", "Successful polls of the queue.", &c.Polls},
+		{"queue_polls_empty_total", "Polls without events.", &c.Empty},
+		{"queue_failures_total", "Failed polls and batches; each is retried.", &c.Failures},
 		{"queue_records_total", "Events handed to the projection.", &c.Records},
-		{"queue_entries_skipped_total", "Entries that name no aggregate.", &c.Skipped},
+		{"queue_entries_skipped_total", "Entries without a valid aggregate.", &c.Skipped},
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
-// SourceSettings are what the environment says of how a store is followed.
+// SourceSettings configure a source.
 type SourceSettings struct {
 	Polling Polling
 	Streams Streams
 }
 
-// Polling is how often a source looks for events, whatever the store.
+// Polling sets the poll interval of any source.
 type Polling struct {
 	Min time.Duration // between two polls while events come
 	Max time.Duration // between two polls while none come
@@ -23,9 +23,9 @@ func ReadPolling(r *config.Reader) Polling {
 	const shortest, longest = "STREAM_POLL_MIN", "STREAM_POLL_MAX"
 	p := Polling{
 		Min: r.Duration(shortest, 5*time.Millisecond, time.Millisecond, time.Minute,
-			"wait between two polls of a shard or queue while events come"),
+			"wait between two polls of a shard or queue while events arrive"),
 		Max: r.Duration(longest, 100*time.Millisecond, time.Millisecond, time.Minute,
-			"longest wait while none come, with AWS charging for each poll of each open shard"),
+			"longest wait without events; AWS charges for each poll of each open shard"),
 	}
 	if p.Min > p.Max {
 		r.Wrong(shortest + " is longer than " + longest + "; the longest wait can't be shorter than the shortest")
@@ -40,15 +40,15 @@ type Streams struct {
 	Concurrency   int           // shards that are projected at the same time
 }
 
-// ReadStreams reads what else a program can be told that follows DynamoDB Streams. What the AWS SDK reads by itself is
-// told and checked here.
+// ReadStreams reads the settings for DynamoDB Streams. It also declares and checks the variables that the AWS SDK reads
+// by itself.
 func ReadStreams(r *config.Reader) Streams {
 	r.URL("AWS_ENDPOINT_URL_DYNAMODB_STREAMS",
-		"where the streams are, when not on AWS; with DynamoDB Local where the tables are")
+		"endpoint of the streams if they are not on AWS; with DynamoDB Local the same as for the tables")
 	return Streams{
-		PageLimit: r.Int("STREAM_PAGE_LIMIT", 1000, 1, 1000, "with dynamodb: records that one poll asks for"),
+		PageLimit: r.Int("STREAM_PAGE_LIMIT", 1000, 1, 1000, "with dynamodb: records per poll"),
 		DiscoverEvery: r.Duration("STREAM_DISCOVERY_INTERVAL", 10*time.Second, time.Second, 5*time.Minute,
-			"with dynamodb: time between two looks for new shards"),
+			"with dynamodb: time between two listings of the shards"),
 		Concurrency: r.Int("STREAM_CONCURRENCY", 16, 1, 1024,
 			"with dynamodb: shards projected at the same time, each with a connection to the database"),
 	}

@@ -21,7 +21,7 @@ import (
 // Store is an open event store. [Store.Close] ends it.
 type Store struct {
 	Gateway eventstore.EventPersistenceGateway
-	// Check tells why the store can't be used, for /health/ready.
+	// Check returns why the store cannot be used, for /health/ready.
 	Check func(context.Context) error
 
 	settings Settings
@@ -31,8 +31,8 @@ type Store struct {
 	db       *sqlx.DB   // of the others
 }
 
-// Open connects to the store. onAppend, unless nil, is called when entries have been added by this process, where the
-// store can tell; it must not block.
+// Open connects to the store. onAppend, if not nil, is called when this process has added entries, if the store
+// supports that; it must not block.
 func Open(ctx context.Context, settings Settings, log *slog.Logger, onAppend func()) (*Store, error) {
 	if settings.Kind == stores.DynamoDB {
 		return openDynamoDB(ctx, settings, log)
@@ -95,5 +95,5 @@ func openRelational(ctx context.Context, settings Settings, log *slog.Logger, on
 	}, nil
 }
 
-// Close finishes what the store has accepted, until ctx ends.
+// Close completes the accepted writes, until ctx ends.
 func (s *Store) Close(ctx context.Context) error { return s.close(ctx) }

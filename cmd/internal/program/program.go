@@ -1,4 +1,4 @@
-// Package program is what the programs' main functions have in common: arguments, exit codes, logging.
+// Package program holds what the programs' main functions share: arguments, exit codes, logging.
 package program
 
 import (
@@ -14,10 +14,10 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
-// ErrUsage says that a program was called in a way that its --help does not tell.
+// ErrUsage: the program was called with wrong arguments; see its --help.
 var ErrUsage = errors.New("wrong usage")
 
-// Run is a program: it works until ctx ends, then finishes what it has accepted.
+// Run is a program: it works until ctx ends, then completes the accepted work.
 type Run func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error
 
 // Main runs the program and ends the process: with 0 after a stop, 1 when something failed, 2 when the usage was wrong.

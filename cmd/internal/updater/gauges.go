@@ -40,8 +40,8 @@ func newGauges(registry prometheus.Registerer) *gauges {
 		lagRecords:    gauge("projection_lag_records", "Records that are not in the read model."),
 		lagAtLeast:    gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
 		parked:        gauge("projection_parked_aggregates", "Aggregates that wait for an event that can't be projected."),
-		drifted:       gauge("projection_drifted_aggregates", "Aggregates whose rows are not what the journal says, as far as has been looked (VERIFY_RATE)."),
-		repairDue:     gauge("projection_repair_due", "1 while rows may be missing that only a comparison with the journal brings."),
+		drifted:       gauge("projection_drifted_aggregates", "Aggregates whose rows differ from the journal, of those verified so far (VERIFY_RATE)."),
+		repairDue:     gauge("projection_repair_due", "1 while a repair is due: rows may be missing until the comparison with the journal is done."),
 	}
 }
 
@@ -88,7 +88,7 @@ func oneIf(condition bool) float64 {
 // registerDrift offers how often rows were held against the journal.
 func registerDrift(registry prometheus.Registerer, projector *projection.Projector) {
 	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "projection_verifications_total", Help: "Times that the rows of an aggregate were held against the journal (VERIFY_RATE).",
+		Name: "projection_verifications_total", Help: "Comparisons of an aggregate's rows with the journal (VERIFY_RATE).",
 	}, func() float64 { return float64(projector.Drift().Checked) }))
 }
 

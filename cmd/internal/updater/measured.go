@@ -37,14 +37,14 @@ func newOutcomes(registry prometheus.Registerer) *outcomes {
 		return c
 	}
 	o := &outcomes{
-		applied:      counter("projection_events_applied_total", "Events that came from the stream and went into the read model."),
-		filled:       counter("projection_events_filled_total", "Events that filled a gap: taken from the journal into the read model."),
-		duplicates:   counter("projection_duplicates_total", "Records whose events were in the read model before."),
+		applied:      counter("projection_events_applied_total", "Events from the source that were projected."),
+		filled:       counter("projection_events_filled_total", "Events from the journal that filled a gap and were projected."),
+		duplicates:   counter("projection_duplicates_total", "Records whose events were already projected."),
 		held:         counter("projection_records_held_total", "Records that wait in the journal because their aggregate is parked."),
 		unreadable:   counter("projection_records_unreadable_total", "Records that can't be read as an event of their type."),
 		unregistered: counter("projection_records_unregistered_total", "Records of aggregate types that this program does not know."),
 		parked:       counter("projection_parkings_total", "Times that an aggregate was parked, repeated parkings of the same one included."),
-		released:     counter("projection_releases_total", "Times that a parked aggregate could go on."),
+		released:     counter("projection_releases_total", "Times that a parked aggregate was released."),
 		repairs:      counter("projection_repairs_total", "Comparisons of all aggregates with the journal that were completed."),
 		durations: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "projection_batch_duration_seconds", Help: "Time that a batch of records took to be stored, or to fail.",
