@@ -18,17 +18,17 @@ func Request(caller usecase.Caller, id thread.ID, c thread.Command) command.Requ
 	r := command.Request[thread.Command]{
 		Caller: caller, ID: id.String(), Command: c, Name: thread.CommandName(c), Content: fmt.Sprintf("%+v", c),
 	}
-	switch c := c.(type) {
-	case thread.Create:
-		c.Member = NewID[thread.Member]()
-		r.ID, r.Begins, r.Command = NewID[thread.Thread]().String(), true, c
-	case thread.AddMember:
-		c.Member = NewID[thread.Member]()
-		r.Command = c
-	case thread.PostMessage:
-		c.Message = NewID[thread.Message]()
-		r.Command = c
-	default: // the command is complete
+	if create, is := c.(thread.Create); is {
+		create.Member = NewID[thread.Member]()
+		r.ID, r.Begins, r.Command = NewID[thread.Thread]().String(), true, create
+	}
+	if add, is := c.(thread.AddMember); is {
+		add.Member = NewID[thread.Member]()
+		r.Command = add
+	}
+	if post, is := c.(thread.PostMessage); is {
+		post.Message = NewID[thread.Message]()
+		r.Command = post
 	}
 	return r
 }

@@ -1,27 +1,24 @@
 package main
 
 import (
-	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"example.com/threads/tools/dev/internal/treecopy"
 )
 
 // A fresh aggregate is one that people can start from: it builds, its tests pass, and it can be used through the whole
 // program.
 func TestAFreshAggregateWorks(t *testing.T) {
-	root := copyOfTheTree(t)
+	root := treecopy.Of(t, "../../..")
 	if err := run(t.Context(), root, "order"); err != nil {
 		t.Fatal(err)
 	}
-	do(t, root, "go", "vet", "./cmd/...", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./rdb-migration/...")
-	do(t, root, "go", "test", "./domain/order", "./interfaceadaptor/ordercodec", "./tests/architecture")
+	treecopy.Do(t, root, "go", "vet", "./cmd/...", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./rdb-migration/...")
+	treecopy.Do(t, root, "go", "test", "./domain/order", "./interfaceadaptor/ordercodec", "./tests/architecture")
 	// The last of these posts commands to the running program, and reads what has become of them by GraphQL.
-	do(t, root, "go", "test", "-run", "Order|Schema", "./interfaceadaptor/rest", "./interfaceadaptor/readmodel/chatrows", "./interfaceadaptor/graphql", "./cmd/standalone")
-	if unformatted := do(t, root, "gofmt", "-l", "."); unformatted != "" {
+	treecopy.Do(t, root, "go", "test", "-run", "Order|Schema", "./interfaceadaptor/rest", "./interfaceadaptor/readmodel/chatrows", "./interfaceadaptor/graphql", "./cmd/standalone")
+	if unformatted := treecopy.Do(t, root, "gofmt", "-l", "."); unformatted != "" {
 		t.Errorf("gofmt would change %s", unformatted)
 	}
 
@@ -53,39 +50,4 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-}
-
-// copyOfTheTree is a copy of what git would take of the tree.
-func copyOfTheTree(t *testing.T) string {
-	t.Helper()
-	from, to := "../../..", t.TempDir()
-	for path := range strings.SplitSeq(strings.TrimSpace(do(t, from, "git", "ls-files", "--cached", "--others", "--exclude-standard")), "\n") {
-		content, err := os.ReadFile(filepath.Join(from, path))
-		if os.IsNotExist(err) {
-			continue // deleted, and not committed yet
-		}
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(filepath.Join(to, path)), 0o755)
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, path), content, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return to
-}
-
-func do(t *testing.T, folder, name string, args ...string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = folder
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", cmd.Args, err, output)
-	}
-	return string(output)
 }

@@ -1,0 +1,2 @@
+// Package tutorial holds the test that follows docs/tutorial.md literally.
+package tutorial
