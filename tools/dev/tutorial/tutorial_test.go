@@ -14,7 +14,8 @@ import (
 
 const root = "../../.."
 
-// mostFiles is how many files of the system one command with one event and one field may touch, generated code included.
+// mostFiles is how many files of the system one command with one event and one field may touch,
+// generated code included.
 const mostFiles = 15
 
 var (
