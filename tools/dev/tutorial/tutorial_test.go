@@ -14,8 +14,7 @@ import (
 
 const root = "../../.."
 
-// mostFiles is how many files of the system one command with one event and one field may touch,
-// generated code included.
+// mostFiles bounds the files that one command with one event and one field touches, generated code included.
 const mostFiles = 15
 
 var (
