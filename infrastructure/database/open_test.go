@@ -160,7 +160,7 @@ func TestErrorsOfAMySQLServerSayWhatToDo(t *testing.T) {
 	}
 	nobody := config.Clone()
 	nobody.User, nobody.Passwd = "nobody_known", "s3cret"
-	expectError(t, nobody.FormatDSN(), `does not let the user "nobody_known"`)
+	expectError(t, nobody.FormatDSN(), `denied the user "nobody_known"`)
 	nowhere := config.Clone()
 	nowhere.DBName = "no_such_database"
 	expectError(t, nowhere.FormatDSN(), "CREATE DATABASE no_such_database")
