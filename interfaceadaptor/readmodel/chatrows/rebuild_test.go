@@ -217,10 +217,10 @@ func TestRebuildGoesOnWhereverItWasInterrupted(t *testing.T) {
 		var err error
 		for life := 1; ; life++ {
 			ctx, kill := context.WithCancel(t.Context())
-			pages := 0
+			var pages atomic.Int64
 			r.whole.mu.Lock()
 			r.whole.onPage = func() {
-				if pages++; pages > life {
+				if pages.Add(1) > int64(life) {
 					kill()
 				}
 			}
