@@ -53,7 +53,9 @@ func (p Program[S]) CheckHelp(t *testing.T) {
 	if err != nil {
 		t.Fatalf("with nothing but what is needed: %v", err)
 	}
-	maps.DeleteFunc(told, func(_, otherwise string) bool { return otherwise == "none" || otherwise == "required" || otherwise == "AWS" })
+	maps.DeleteFunc(told, func(_, otherwise string) bool {
+		return otherwise == "none" || otherwise == "required" || otherwise == "AWS"
+	})
 	set, err := config.Read(p.environment(told), p.ReadSettings)
 	if err != nil || !reflect.DeepEqual(unset, set) {
 		t.Errorf("--help does not tell the truth of what holds without a variable:\nnone set:    %+v\nas it tells: %+v, %v", unset, set, err)
