@@ -58,8 +58,10 @@ func TestRetryGoesOnUntilItSucceedsOrIsStopped(t *testing.T) {
 			}
 			return nil
 		})
-		// 20 waits: the first seven are below 5 s, and every one is within a quarter of its middle.
-		if took := time.Since(begun); err != nil || tried != 21 || reported != 20 || took < 35*time.Second || took > 80*time.Second {
+		// 20 waits: 100 ms doubled up to 3.2 s and then 5 s 14 times, 76.3 s without jitter, which is at most a quarter of each.
+		const waits, jitter = 76300 * time.Millisecond, 76300 * time.Millisecond / 4
+		if took := time.Since(begun).Round(time.Millisecond); err != nil || tried != 21 || reported != 20 ||
+			took < waits-jitter || took > waits+jitter {
 			t.Errorf("after %s, %d calls and %d reports: %v", took, tried, reported, err)
 		}
 		err = stream.Retry(ctx, report, func(context.Context) error { stop(); return broken })
