@@ -154,6 +154,17 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("event %q (type %q, seq_nr %d) can't be read: %v", e.EventID, e.Type, e.SeqNr, e.Cause)
 }
 
+// Name returns an event's name in the journal without decoding the event. It is empty if the payload does not begin
+// with the name, as [Codec.Encode] writes it.
+func Name(payload []byte) string {
+	rest, begins := bytes.CutPrefix(payload, []byte(`{"type":"`))
+	name, _, ends := bytes.Cut(rest, []byte(`"`))
+	if !begins || !ends || bytes.ContainsRune(name, '\\') {
+		return ""
+	}
+	return string(name)
+}
+
 func decodeError(payload []byte, cause error) *DecodeError {
 	e := &DecodeError{Cause: cause}
 	var fields map[string]any

@@ -62,3 +62,21 @@ func TestAnEnvelopeThatJSONWouldChange(t *testing.T) {
 		t.Error("it was taken")
 	}
 }
+
+func TestTheNameOfAnEventIsReadWithoutDecodingIt(t *testing.T) {
+	codec := eventcodec.New("task", func(text string) (string, error) { return text, nil },
+		eventcodec.Event[any]("Done", func(struct{}) struct{} { return struct{}{} }, func(struct{}) (struct{}, error) { return struct{}{}, nil }))
+	payload, err := codec.Encode(usecase.Recorded[any]{Event: struct{}{}, Envelope: usecase.Envelope{
+		EventID: "e", AggregateType: "task", AggregateID: "a", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Caller: usecase.Caller{Executor: "x"},
+	}})
+	if got := eventcodec.Name(payload); got != "Done" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for written, want := range map[string]string{
+		`{"type":"Done", cut short`: "Done", `{"type":"Done`: "", `{"type":"Do\u006ee"}`: "", `{"id":"e","type":"Done"}`: "", ` {"type":"Done"}`: "", ``: "",
+	} {
+		if got := eventcodec.Name([]byte(written)); got != want {
+			t.Errorf("%s: %q, expected %q", written, got, want)
+		}
+	}
+}

@@ -53,10 +53,14 @@ type MembershipStore interface {
 
 // LeaveOnCloseHandlers returns the handlers of [LeaveOnClose]. Joining and closing lock the same row, so whichever is
 // projected second sees the first, in whatever order the events of thread and account arrive.
-func LeaveOnCloseHandlers(store MembershipStore, outbox process.Outbox, decodeThread DecodeThread, decodeAccount DecodeAccount) []projection.Handler {
+//
+// Most events of threads are messages, which change no membership: concerns tells the others by their payload.
+func LeaveOnCloseHandlers(
+	store MembershipStore, outbox process.Outbox, decodeThread DecodeThread, concerns func(payload []byte) bool, decodeAccount DecodeAccount,
+) []projection.Handler {
 	return []projection.Handler{
 		closings{AccountRows(nil, decodeAccount), store, outbox},
-		joinings{NewThreadRows(nil, decodeThread), store, outbox},
+		joinings{NewThreadRows(nil, decodeThread), concerns, store, outbox},
 	}
 }
 
@@ -116,9 +120,13 @@ func (f *closingFold) Save(ctx context.Context) error {
 // joinings is the handler of threads.
 type joinings struct {
 	*ThreadRows
-	store  MembershipStore
-	outbox process.Outbox
+	concerns func(payload []byte) bool
+	store    MembershipStore
+	outbox   process.Outbox
 }
+
+// Concerns implements [projection.Selective].
+func (h joinings) Concerns(payload []byte) bool { return h.concerns(payload) }
 
 // Load implements [projection.Handler]. Nothing is read before the events are known.
 func (h joinings) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {

@@ -32,6 +32,14 @@ type Handler interface {
 	Load(ctx context.Context, tx Tx, events []Event) (Fold, error)
 }
 
+// Selective is a [Handler] that does nothing with many of its type's events. They are not decoded: the position of their
+// aggregate moves on.
+type Selective interface {
+	// Concerns reports whether the event of a record's payload must be applied. It must be quick; in doubt, it returns
+	// true.
+	Concerns(payload []byte) bool
+}
+
 // Event is an event of any aggregate type.
 type Event = usecase.Recorded[any]
 

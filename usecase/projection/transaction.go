@@ -38,7 +38,7 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []run) (*transaction,
 			continue
 		}
 		for _, event := range run.events {
-			if event.SeqNr > position.Version && !p.options.Skipped[run.key][event.SeqNr] {
+			if event.SeqNr > position.Version && !p.passes(run.key, event) {
 				needed[run.key.Type] = append(needed[run.key.Type], event)
 			}
 		}
@@ -97,6 +97,11 @@ func (t *transaction) apply(ctx context.Context, run run) error {
 // errMovedBack: a position is lower than before, which only a rebuild of the tables causes.
 var errMovedBack = errors.New("positions went back while a gap was filled; the batch has to be projected again")
 
+// passes reports whether an event changes no row: it concerns nobody, or an operator leaves it out.
+func (p *Projector) passes(key usecase.Key, event Event) bool {
+	return event.Event == nil || p.options.Skipped[key][event.SeqNr]
+}
+
 // fold applies the next events of run and skips those that are already in the rows. It stops at a gap, and at an event
 // that cannot be applied, which it returns as the failure.
 func (t *transaction) fold(run run) *failure {
@@ -112,7 +117,7 @@ func (t *transaction) fold(run run) *failure {
 		case event.SeqNr > position.Version+1:
 			return nil
 		}
-		if t.projector.options.Skipped[run.key][event.SeqNr] {
+		if t.projector.passes(run.key, event) {
 			position.Version = event.SeqNr
 			continue
 		}

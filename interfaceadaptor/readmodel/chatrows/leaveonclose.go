@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/readmodel/table"
 	"example.com/threads/interfaceadaptor/sqldialect"
@@ -19,8 +21,24 @@ import (
 
 // LeaveOnCloseHandlers returns the handlers of [chat.LeaveOnClose], which put its commands into outbox.
 func LeaveOnCloseHandlers(outbox process.Outbox) []projection.Handler {
-	return chat.LeaveOnCloseHandlers(Memberships{}, outbox, threadcodec.Events().Decode, accountcodec.Events().Decode)
+	return chat.LeaveOnCloseHandlers(Memberships{}, outbox, threadcodec.Events().Decode, changesMembers, accountcodec.Events().Decode)
 }
+
+// changesMembers reports whether an event of a thread may change who its members are.
+func changesMembers(payload []byte) bool {
+	switch eventcodec.Name(payload) {
+	case messagePosted, messageEdited, messageDeleted:
+		return false
+	default:
+		return true
+	}
+}
+
+var (
+	messagePosted  = threadcodec.Events().EventType(thread.MessagePosted{})
+	messageEdited  = threadcodec.Events().EventType(thread.MessageEdited{})
+	messageDeleted = threadcodec.Events().EventType(thread.MessageDeleted{})
+)
 
 // accountRow is the row of a user account.
 type accountRow struct {

@@ -451,3 +451,32 @@ func TestNoClosedAccountStays(t *testing.T) {
 type deaf struct{ process.Outbox }
 
 func (deaf) Done(context.Context, []process.Command) error { return context.Canceled }
+
+// Messages are most of what happens in threads and change no membership, so they are not even decoded.
+func TestLeaveOnCloseDecodesNoMessages(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		s := newScene(t, db.World(t, "acme").Tenant, 1)
+		thread, seqNr := s.thread[0].Key, uint64(len(s.thread))
+		leaving := newLeaving(t, db, nil)
+		leaving.project(t, s.thread...)
+		for _, name := range []string{"ThreadMessagePosted", "ThreadMessageEdited", "ThreadMessageDeleted"} {
+			seqNr++
+			leaving.project(t, projection.Record{Key: thread, SeqNr: seqNr, Payload: fmt.Appendf(nil, `{"type":%q, not even JSON`, name)})
+		}
+		store, err := projectionstore.New(db.DB, chat.LeaveOnClose)
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions, err := store.Versions(t.Context(), []usecase.Key{thread})
+		if err != nil || versions[thread] != seqNr {
+			t.Errorf("its position is %d of %d, %v", versions[thread], seqNr, err)
+		}
+		if parked, err := store.CountParked(t.Context()); err != nil || parked != 0 {
+			t.Errorf("%d parked, %v", parked, err)
+		}
+		leaving.project(t, s.account...)
+		if got := leaving.commands(t); len(got) != 1 {
+			t.Errorf("the commands are %q", got)
+		}
+	})
+}
