@@ -35,7 +35,8 @@ type SnapshotCodec[S any] interface {
 
 // Settings configure a Repository. Zero fields take their defaults.
 type Settings struct {
-	// SnapshotEvery is the number of events between snapshots of an aggregate. Default: 100.
+	// SnapshotEvery is the least number of events between snapshots of an aggregate; with a large state there are more.
+	// Default: 100.
 	SnapshotEvery uint64
 	// CacheBytes limits the memory of the cached states. Default: 64 MiB.
 	CacheBytes uint64

@@ -269,7 +269,7 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 // A thread that is too large for the cache, or not used often enough, is the one whose replay takes long.
 func TestAThreadThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
-	const every, events = 5, 61
+	const every, events = 5, 41
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: every, CacheBytes: 1, Logger: slog.New(slog.DiscardHandler)})
 	key := newKey(t)
 	state := create(t, threads, key)
@@ -286,6 +286,32 @@ func TestAThreadThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 	}
 	if saved := gateway.saved.Load(); saved > events/every {
 		t.Errorf("%d snapshots were written for %d events", saved, events)
+	}
+}
+
+// A snapshot holds the whole state, so the larger the state is the more events share one.
+func TestLargeStatesGetFewerSnapshots(t *testing.T) {
+	for about, bytes := range map[string]uint64{"remembered": 0, "not remembered": 1} {
+		t.Run(about, func(t *testing.T) {
+			gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
+			const events, largest = 200, 32 // events, and those between two snapshots of a thread with so many messages
+			threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: 1, CacheBytes: bytes, Logger: slog.New(slog.DiscardHandler)})
+			key := newKey(t)
+			state := create(t, threads, key)
+			for state.Version < events {
+				state = post(t, threads, key, state)
+			}
+			if err := threads.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			head, err := gateway.Head(t.Context(), eventstore.AggregateID{Tenant: key.Tenant.String(), Type: "thread", ULID: key.ID})
+			if err != nil || head.SnapshotVersion <= events-largest {
+				t.Errorf("head %+v, %v", head, err)
+			}
+			if saved := gateway.saved.Load(); saved > events/4 {
+				t.Errorf("%d snapshots were written for %d events", saved, events)
+			}
+		})
 	}
 }
 

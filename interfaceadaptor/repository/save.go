@@ -57,7 +57,7 @@ func (r *Repository[S, E]) Save(ctx context.Context, key usecase.Key, write comm
 	case err != nil:
 		return err
 	}
-	r.snapshotter.saved(ctx, key, r.states.remember(key, write.After, r.presumedSnapshot(key, write.Before)))
+	r.snapshotter.saved(ctx, key, r.states.remember(key, write.After, r.presumedSnapshot(key, write)))
 	return nil
 }
 
@@ -85,10 +85,10 @@ func (r *Repository[S, E]) entryOf(recorded usecase.Recorded[E]) (eventstore.Ent
 
 // presumedSnapshot estimates the version of the latest snapshot of an aggregate that has left the cache: the latest
 // version at which one was due. So the next snapshot is written when it is due, cached or not.
-func (r *Repository[S, E]) presumedSnapshot(key usecase.Key, before uint64) uint64 {
+func (r *Repository[S, E]) presumedSnapshot(key usecase.Key, write command.Write[S, E]) uint64 {
 	if _, found := r.states.get(key); found {
 		return 0 // the cached version is later
 	}
-	every := r.snapshotter.every
-	return before / every * every
+	distance := r.snapshotter.distance(write.After.Value)
+	return write.Before / distance * distance
 }

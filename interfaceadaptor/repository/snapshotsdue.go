@@ -21,10 +21,10 @@ func (r *Repository[S, E]) WriteSnapshotsDue(ctx context.Context) (written int, 
 		if err != nil {
 			return written, fmt.Errorf("find the aggregates that need a snapshot: %w", err)
 		}
-		err := r.writeSnapshotOf(ctx, due.ID)
+		wrote, err := r.writeSnapshotOf(ctx, due)
 		switch {
 		case err == nil:
-			written++
+			written += wrote
 		case ctx.Err() != nil:
 			return written, err
 		default:
@@ -35,15 +35,16 @@ func (r *Repository[S, E]) WriteSnapshotsDue(ctx context.Context) (written int, 
 	return written, nil
 }
 
-func (r *Repository[S, E]) writeSnapshotOf(ctx context.Context, id eventstore.AggregateID) error {
-	tenant, err := usecase.ParseTenant(id.Tenant)
+// writeSnapshotOf returns the number of snapshots written: none if the state is so large that it is not due yet.
+func (r *Repository[S, E]) writeSnapshotOf(ctx context.Context, head eventstore.AggregateHead) (written int, err error) {
+	tenant, err := usecase.ParseTenant(head.ID.Tenant)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	key := usecase.Key{Tenant: tenant, Type: id.Type, ID: id.ULID}
+	key := usecase.Key{Tenant: tenant, Type: head.ID.Type, ID: head.ID.ULID}
 	state, err := r.Reload(ctx, key)
-	if err != nil {
-		return err
+	if err != nil || !r.snapshotter.isDue(cached[S]{state, head.SnapshotVersion}) {
+		return 0, err
 	}
-	return r.SaveSnapshot(ctx, key, state)
+	return 1, r.SaveSnapshot(ctx, key, state)
 }

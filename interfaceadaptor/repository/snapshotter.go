@@ -16,6 +16,9 @@ const (
 	// maxDue limits the aggregates that wait for a snapshot. Beyond it, a snapshot is due again after the aggregate's
 	// next event.
 	maxDue = 1000
+	// bytesPerEvent is how much of a state, as [SnapshotCodec.Size] estimates it, is written to a snapshot for each
+	// event at most, so that snapshots cost a small part of the commands at any size of the state.
+	bytesPerEvent = 3000
 )
 
 // snapshotter writes snapshots in the background, one after the other. Its goroutine exits when there is nothing to
@@ -70,7 +73,16 @@ func (s *snapshotter[S]) saved(ctx context.Context, key usecase.Key, known cache
 }
 
 func (s *snapshotter[S]) isDue(known cached[S]) bool {
-	return known.state.Version >= known.snapshotVersion+s.every
+	return known.state.Version >= known.snapshotVersion+s.distance(known.state.Value)
+}
+
+// distance returns the number of events between two snapshots of a state. It doubles as the state grows.
+func (s *snapshotter[S]) distance(state S) uint64 {
+	distance := s.every
+	for wanted := uint64(s.codec.Size(state)) / bytesPerEvent; distance < wanted; {
+		distance *= 2
+	}
+	return distance
 }
 
 func (s *snapshotter[S]) work() {

@@ -58,7 +58,8 @@ func TestRetryGoesOnUntilItSucceedsOrIsStopped(t *testing.T) {
 			}
 			return nil
 		})
-		// 20 waits: 100 ms doubled up to 3.2 s and then 5 s 14 times, 76.3 s without jitter, which is at most a quarter of each.
+		// 20 waits: 100 ms doubled up to 3.2 s and then 5 s 14 times, 76.3 s without jitter, which is at most a
+		// quarter of each.
 		const waits, jitter = 76300 * time.Millisecond, 76300 * time.Millisecond / 4
 		if took := time.Since(begun).Round(time.Millisecond); err != nil || tried != 21 || reported != 20 ||
 			took < waits-jitter || took > waits+jitter {

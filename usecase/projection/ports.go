@@ -32,8 +32,8 @@ type Handler interface {
 	Load(ctx context.Context, tx Tx, events []Event) (Fold, error)
 }
 
-// Selective is a [Handler] that does nothing with many of its type's events. They are not decoded: the position of their
-// aggregate moves on.
+// Selective is a [Handler] that does nothing with many of its type's events. They are not decoded: the position of
+// their aggregate moves on.
 type Selective interface {
 	// Concerns reports whether the event of a record's payload must be applied. It must be quick; in doubt, it returns
 	// true.

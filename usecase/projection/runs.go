@@ -69,8 +69,9 @@ func (p *Projector) runsOf(records []Record) (runs []run, outcome Outcome, unreg
 	return runs, outcome, unregistered
 }
 
-// decode decodes a record of a registered type; the Event of one that does not concern the handler is nil. It fails when the payload is no event, or an event of another aggregate
-// or number. The returned event has its EventID if that could be read.
+// decode decodes a record of a registered type; the Event of one that does not concern the handler is nil. It fails
+// when the payload is no event, or an event of another aggregate or number. The returned event has its EventID if that
+// could be read.
 func (p *Projector) decode(record Record) (Event, error) {
 	handler := p.handlers[record.Key.Type]
 	if selective, is := handler.(Selective); is && !selective.Concerns(record.Payload) {

@@ -30,5 +30,5 @@ func ReadSettings(r *config.Reader) Settings {
 
 // ReadSnapshotEvery reads after how many events a snapshot is due.
 func ReadSnapshotEvery(r *config.Reader) int {
-	return r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000, "number of events after which a thread gets another snapshot")
+	return r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000, "least number of events between two snapshots of a thread; a large thread gets fewer")
 }
