@@ -75,8 +75,8 @@ check-layers:
 fuzz: ## every fuzz target for a minute, or as long as FUZZ_TIME says
 	FUZZ_TIME=$${FUZZ_TIME:-1m} go test -count=1 -timeout=0 -v ./tests/fuzz
 
-bench: ## the benchmark: prints a table of figures and ratios, writes it as JSON too
-	go run ./tools/bench
+bench: $(DEVSERVICES) ## the benchmark: prints a table of figures and ratios, writes it as JSON too; takes about ten minutes
+	@go run ./tools/bench
 
 help: ## this table
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

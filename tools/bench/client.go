@@ -19,12 +19,14 @@ type client struct {
 	threads []string
 	write   *connection
 	read    *connection
+	blind   bool // it never looks whether what it posted is visible
 
-	posted   int // all that were acknowledged, the warm-up included
-	answers  []time.Duration
-	visible  []time.Duration
-	failures int
-	failure  error // the last one
+	posted  int // all that were acknowledged, the warm-up included
+	answers []time.Duration
+	visible []time.Duration // until GraphQL shows a message
+	again   []time.Duration // the same query once more
+	last    answer
+	failure error
 }
 
 func newClient(ctx context.Context, system *system, user string, threads []string) (*client, error) {
@@ -42,40 +44,53 @@ func newClient(ctx context.Context, system *system, user string, threads []strin
 
 // run posts until the time is over. A failure ends it, too: its connection is of no more use.
 func (c *client) run(ctx context.Context, number int, measureFrom, until time.Time) {
-	defer c.write.close()
-	defer c.read.close()
-	for post := number; ctx.Err() == nil && time.Now().Before(until); post++ {
-		body := fmt.Appendf(nil, `{"executor_id":%q,"thread_id":%q,"text":"message %d of client %d"}`, c.user, c.threads[post%len(c.threads)], post, number)
-		begun := time.Now()
-		answered, err := c.write.post("", body)
-		shown := time.Now()
-		if err != nil {
-			c.failures, c.failure = c.failures+1, err
-			return
-		}
-		c.posted++
-		if begun.Before(measureFrom) {
-			continue
-		}
-		c.answers = append(c.answers, shown.Sub(begun))
-		if post%visibleEvery == 0 {
-			if err := c.see(answered); err != nil {
-				c.failures, c.failure = c.failures+1, err
-				return
-			}
-			c.visible = append(c.visible, time.Since(shown))
-		}
+	defer c.close()
+	for post := number; ctx.Err() == nil && time.Now().Before(until) && c.failure == nil; post++ {
+		c.failure = c.step(post, number, measureFrom)
 	}
 }
 
-// see returns when GraphQL shows the message of an answer.
-func (c *client) see(answered []byte) error {
-	var posted answer
-	if err := json.Unmarshal(answered, &posted); err != nil {
+func (c *client) step(post, number int, measureFrom time.Time) error {
+	begun := time.Now()
+	answered, err := c.write.post("", c.body(post))
+	shown := time.Now()
+	if err != nil {
 		return err
 	}
-	query := fmt.Appendf(nil, `{"query":"query($message: ID!, $viewer: ID!) { getMessage(messageId: $message, userAccountId: $viewer) { id } }",`+
-		`"variables":{"message":%q,"viewer":%q}}`, posted.Message, c.user)
+	c.posted++
+	if err := json.Unmarshal(answered, &c.last); err != nil {
+		return err
+	}
+	if begun.Before(measureFrom) {
+		return nil
+	}
+	c.answers = append(c.answers, shown.Sub(begun))
+	if c.blind || (post-number)%visibleEvery != 0 {
+		return nil
+	}
+	if err := c.see(c.last); err != nil {
+		return err
+	}
+	seen := time.Now()
+	err = c.see(c.last)
+	c.visible, c.again = append(c.visible, seen.Sub(shown)), append(c.again, time.Since(seen))
+	return err
+}
+
+// body is a message to one thread after the other.
+func (c *client) body(post int) []byte {
+	return fmt.Appendf(nil, `{"executor_id":%q,"thread_id":%q,"text":"message %d"}`, c.user, c.threads[post%len(c.threads)], post)
+}
+
+func (c *client) close() {
+	c.write.close()
+	c.read.close()
+}
+
+// see returns when GraphQL shows the version of an answer.
+func (c *client) see(posted answer) error {
+	query := fmt.Appendf(nil, `{"query":"query($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) { version } }",`+
+		`"variables":{"thread":%q,"viewer":%q}}`, posted.Thread, c.user)
 	text, err := c.read.post(posted.Thread+":"+strconv.Itoa(posted.Version), query)
 	if err != nil {
 		return err

@@ -1,41 +1,48 @@
-// Command bench measures the standalone program from outside, over HTTP, beside what the same disk does in raw SQLite
-// transactions in the same run: ratios say something on any machine, absolute figures on this one only.
+// Command bench measures the system from outside, beside what the same machine does in raw calls in the same run:
+// ratios say something on any machine, absolute figures on this one only.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"time"
 )
 
 const usage = `Usage: bench [flags]
 
-Builds and starts the standalone program in a folder of its own, has clients post to threads over HTTP, and prints a table:
-commands a second, how long an answer takes, how long until GraphQL shows what was answered, the processor time of a
-command. Beside it, what the event store does by itself, how evenly two writers share one busy thread, and the yardstick:
-raw one-row SQLite transactions a second with the same durability, and the disk's fsyncs.
+Builds the programs, starts them in folders of their own, has clients use them over HTTP, and prints a table: each figure
+beside its yardstick from the same run, as the median of the runs. The rows of DynamoDB are measured on DynamoDB Local
+and MySQL or MariaDB, fresh ones for each measure, which ./bin/devservices starts (make bench builds it).
 
 Flags:
 `
 
 // settings are what the flags say.
 type settings struct {
-	clients  int
-	threads  int
+	only     *regexp.Regexp
+	runs     int
 	duration time.Duration
 	warmUp   time.Duration
 	folder   string
 	output   string
+	readings string
 }
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == idleCommand {
+		idle()
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
@@ -46,72 +53,123 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	var s settings
+	s, err := readSettings(args, stderr)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp(s.folder, "threads-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	say := func(format string, values ...any) { _, _ = fmt.Fprintf(stderr, "bench: "+format+"\n", values...) }
+	if os.Getenv(dynamoDBVar) != "" {
+		if err := useServices(); err != nil {
+			return err
+		}
+	}
+	say("building the programs")
+	binaries := filepath.Join(folder, "bin")
+	if err := build(ctx, binaries); err != nil {
+		return err
+	}
+	found, failed := measured(ctx, s, folder, binaries, stderr, say)
+	if s.readings != "" {
+		return errors.Join(failed, write(s.readings, found))
+	}
+	rows := rowsOf(found)
+	printRows(stdout, rows)
+	return errors.Join(failed, write(s.output, rows))
+}
+
+// measured makes the measures, and returns what it has when one fails.
+func measured(ctx context.Context, s settings, folder, binaries string, stderr io.Writer, say func(string, ...any)) (found []reading, err error) {
+	for _, m := range measures {
+		if !s.only.MatchString(m.name) {
+			continue
+		}
+		if m.services && os.Getenv(dynamoDBVar) == "" {
+			say("%s: starting the services for it", m.name)
+			readings, err := elsewhere(ctx, m.name, s, folder, stderr)
+			if err != nil {
+				return found, fmt.Errorf("%s: %w", m.name, err)
+			}
+			found = append(found, readings...)
+			continue
+		}
+		for n := range s.runs {
+			say("%s: run %d of %d", m.name, n+1, s.runs)
+			l := &lab{filepath.Join(folder, fmt.Sprintf("%s-%d", m.name, n)), binaries, s.duration, s.warmUp}
+			if err := os.Mkdir(l.folder, 0o700); err != nil {
+				return found, err
+			}
+			readings, err := m.read(ctx, l)
+			if err != nil {
+				return found, fmt.Errorf("%s: %w", m.name, err)
+			}
+			found = append(found, readings...)
+		}
+	}
+	return found, nil
+}
+
+func readSettings(args []string, stderr io.Writer) (s settings, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
 		_, _ = io.WriteString(stderr, usage)
 		flags.PrintDefaults()
 	}
-	flags.IntVar(&s.clients, "clients", 32, "clients that post at the same time")
-	flags.IntVar(&s.threads, "threads", 32, "threads that they post to")
-	flags.DurationVar(&s.duration, "duration", 15*time.Second, "how long to measure")
-	flags.DurationVar(&s.warmUp, "warm-up", 3*time.Second, "how long to post before measuring")
+	only := flags.String("only", "", "regular expression of the measures to make, such as ^write; all of them without it")
+	flags.IntVar(&s.runs, "runs", 3, "runs of each measure")
+	flags.DurationVar(&s.duration, "duration", 5*time.Second, "how long to measure in a run")
+	flags.DurationVar(&s.warmUp, "warm-up", 2*time.Second, "how long to work before measuring")
 	flags.StringVar(&s.folder, "folder", "", "where to make the folder for the data, to choose the disk (the system's for temporary files)")
-	flags.StringVar(&s.output, "output", filepath.Join("data", "bench.json"), "file for the figures as JSON")
+	flags.StringVar(&s.output, "output", filepath.Join("data", "bench.json"), "file for the rows as JSON")
+	flags.StringVar(&s.readings, "readings", "", "file for the figures of each run, in place of the table and the rows")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return s, err
 	}
-
-	folder, err := os.MkdirTemp(s.folder, "threads-bench-")
-	if err != nil {
-		return err
+	if s.runs < 1 || flags.NArg() > 0 {
+		return s, errors.New("there must be at least one run, and nothing after the flags; --help tells more")
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
-
-	progress := func(what string) { _, _ = fmt.Fprintln(stderr, "bench: "+what) }
-	progress("building the program")
-	system, err := start(ctx, folder)
-	if err != nil {
-		return err
-	}
-	defer system.stop()
-
-	progress(fmt.Sprintf("warming up for %s, then measuring for %s", s.warmUp, s.duration))
-	figures, err := measure(ctx, system, s)
-	if err != nil {
-		return err
-	}
-	if figures.failure != nil {
-		progress("a client has given up: " + figures.failure.Error())
-	}
-	system.stop() // the yardsticks have the machine for themselves
-	figures.CPUPerCommand = millisOf(system.cpu()) / millis(figures.posted)
-	progress("measuring queries")
-	if figures.Queries, err = queries(ctx, folder, s.duration/3); err != nil {
-		return err
-	}
-	progress("measuring the event store by itself, raw SQLite transactions and the disk")
-	if figures.AppendsPerSecond, err = appends(ctx, folder, s.clients, s.duration/3); err != nil {
-		return err
-	}
-	if figures.SmallestShare, err = shares(ctx, folder, 4, s.duration/3); err != nil {
-		return err
-	}
-	if figures.RawTransactionsPerSecond, err = yardstick(ctx, folder, s.duration/3); err != nil {
-		return err
-	}
-	if figures.SyncsPerSecond, err = syncs(ctx, folder, s.duration/10); err != nil {
-		return err
-	}
-	figures.TimesYardstick = figures.CommandsPerSecond / figures.RawTransactionsPerSecond
-	figures.AppendsTimesYardstick = figures.AppendsPerSecond / figures.RawTransactionsPerSecond
-	figures.print(stdout)
-	return save(figures, s.output)
+	s.only, err = regexp.Compile(*only)
+	return s, err
 }
 
-func save(figures figures, path string) error {
-	text, err := json.MarshalIndent(figures, "", "  ")
+// build makes the programs that are measured.
+func build(ctx context.Context, folder string) error {
+	output, err := exec.CommandContext(ctx, "go", "build", "-o", folder+string(filepath.Separator), "./cmd/...").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("build the programs: %w\n%s", err, output)
+	}
+	return nil
+}
+
+// elsewhere makes a measure in a process of its own with fresh services, and returns the readings of its runs.
+func elsewhere(ctx context.Context, name string, s settings, folder string, stderr io.Writer) ([]reading, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	output := filepath.Join(folder, name+".json")
+	command := exec.CommandContext(ctx, filepath.Join("bin", "devservices"), "exec", "--", self, "-only", "^"+regexp.QuoteMeta(name)+"$",
+		"-runs", fmt.Sprint(s.runs), "-duration", s.duration.String(), "-warm-up", s.warmUp.String(), "-folder", folder, "-readings", output)
+	command.Stdout, command.Stderr = stderr, stderr
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	if err := command.Run(); err != nil {
+		return nil, fmt.Errorf("%w; make bench builds ./bin/devservices, which starts the services", err)
+	}
+	text, err := os.ReadFile(output)
+	if err != nil {
+		return nil, err
+	}
+	var readings []reading
+	return readings, json.Unmarshal(text, &readings)
+}
+
+func write(path string, what any) error {
+	text, err := json.MarshalIndent(what, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,14 +23,6 @@ const (
 	messageLength = 80
 )
 
-// compared is a figure beside what a prepared sqlx loop does on the same rows, in the same run.
-type compared struct {
-	Name      string  `json:"name"`
-	Value     float64 `json:"value"`
-	Unit      string  `json:"unit"`
-	Yardstick float64 `json:"yardstick"`
-}
-
 // asked is a query over GraphQL, what of its answer is counted, and what reads the same rows from the database.
 type asked struct {
 	name      string
@@ -44,12 +34,8 @@ type asked struct {
 
 // queries starts the program on data of its own and measures queries over HTTP with eight clients on kept-alive
 // connections, and beside each of them a loop of prepared sqlx statements on the file of the same read model.
-func queries(ctx context.Context, folder string, duration time.Duration) ([]compared, error) {
-	folder = filepath.Join(folder, "queries")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		return nil, err
-	}
-	system, err := start(ctx, folder)
+func queries(ctx context.Context, l *lab) ([]reading, error) {
+	system, err := l.start(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +60,7 @@ func queries(ctx context.Context, folder string, duration time.Duration) ([]comp
 	}
 	defer reader.close()
 
-	var found []compared
+	var found []reading
 	for _, query := range []struct {
 		asked
 		tokens []string
@@ -90,7 +76,7 @@ func queries(ctx context.Context, folder string, duration time.Duration) ([]comp
 				messages(last: 10) { edges { node { id userAccountId text createdAt } } } } } } }`, other, shortThreads),
 		}, tokens},
 	} {
-		figure, err := query.measure(ctx, system, reader, query.tokens, duration)
+		figure, err := query.measure(ctx, system, reader, query.tokens, l.duration)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", query.name, err)
 		}
@@ -100,8 +86,8 @@ func queries(ctx context.Context, folder string, duration time.Duration) ([]comp
 }
 
 // measure waits until the read model has all rows, and then asks again and again.
-func (a asked) measure(ctx context.Context, system *system, reader *rowReader, tokens []string, duration time.Duration) (compared, error) {
-	figure := compared{Name: a.name, Unit: "queries/s"}
+func (a asked) measure(ctx context.Context, system *system, reader *rowReader, tokens []string, duration time.Duration) (reading, error) {
+	figure := reading{Name: a.name, Unit: "queries/s", Beside: "a loop of prepared sqlx statements on the same rows"}
 	body, err := json.Marshal(map[string]string{"query": a.document})
 	if err != nil {
 		return figure, err

@@ -91,7 +91,7 @@ func openRows(ctx context.Context, file, thread, viewer string) (*rowReader, err
 		{&r.lastMessagesOf, `SELECT id, user_account_id, text, created_at FROM messages
 			WHERE tenant_code = '' AND thread_id = ? AND deleted = 0 ORDER BY seq_nr DESC LIMIT 10`},
 	} {
-		if *statement.prepared, err = db.PreparexContext(ctx, statement.text); err != nil {
+		if *statement.prepared, err = db.PreparexContext(ctx, statement.text); err != nil { //nolint:sqlclosecheck // they end with the database
 			return nil, errors.Join(err, db.Close())
 		}
 	}

@@ -12,72 +12,74 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 )
 
-// system is the running program.
+// system is the running system, in one process or in several.
 type system struct {
 	writeAddress, readAddress string
-	data                      string // folder of its files
-	process                   *exec.Cmd
+	data                      string // folder of the standalone program's files
+	processes                 []*exec.Cmd
 	ended                     sync.Once
 }
 
-const startTimeout = 30 * time.Second
+const startTimeout = 60 * time.Second
 
-// start builds the program and starts it with its data in folder.
-func start(ctx context.Context, folder string) (*system, error) {
-	binary := filepath.Join(folder, "standalone")
-	if output, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/standalone").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build cmd/standalone: %w\n%s", err, output)
-	}
-	addresses, err := freeAddresses(ctx, 3)
+// start starts the standalone program with its data in the lab's folder.
+func (l *lab) start(ctx context.Context, env ...string) (*system, error) {
+	addresses, err := freeAddresses(ctx, 4)
 	if err != nil {
 		return nil, err
 	}
-	s := &system{
-		writeAddress: addresses[0],
-		readAddress:  addresses[1],
-		data:         filepath.Join(folder, "data"),
-		process:      exec.CommandContext(ctx, binary),
-	}
-	log, err := os.Create(filepath.Join(folder, "standalone.log"))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = log.Close() }()
-	s.process.Stdout, s.process.Stderr = log, log
-	s.process.Env = append(os.Environ(), "DATA_DIR="+s.data, "LOG_LEVEL=warn",
-		"WRITE_API_ADDR="+addresses[0], "READ_API_ADDR="+addresses[1], "UPDATER_ADDR="+addresses[2])
-	if err := s.process.Start(); err != nil {
-		return nil, err
-	}
-	if err := s.waitUntilReady(ctx); err != nil {
-		s.stop()
-		output, _ := os.ReadFile(log.Name())
-		return nil, fmt.Errorf("%w; it said:\n%s", err, output)
-	}
-	return s, nil
+	s := &system{writeAddress: addresses[0], readAddress: addresses[1], data: filepath.Join(l.folder, "data")}
+	env = append(env, "DATA_DIR="+s.data, "WRITE_API_ADDR="+addresses[0], "READ_API_ADDR="+addresses[1], "UPDATER_ADDR="+addresses[2],
+		"WEB_ADDR="+addresses[3])
+	return s, errors.Join(s.launch(l, "standalone", env), s.waitUntilReady(ctx))
 }
 
+// launch starts a program, which says what it has to say into a file.
+func (s *system) launch(l *lab, name string, env []string) error {
+	process := exec.CommandContext(context.Background(), filepath.Join(l.binaries, name))
+	log, err := os.OpenFile(filepath.Join(l.folder, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	process.Stdout, process.Stderr = log, log
+	process.Env = slices.Concat(os.Environ(), []string{"LOG_LEVEL=warn", "READ_WAIT_TIMEOUT=8s"}, env)
+	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the bench, which stops what it started
+	if err := process.Start(); err != nil {
+		return err
+	}
+	s.processes = append(s.processes, process)
+	return nil
+}
+
+// stop ends the programs, those first that were started last.
 func (s *system) stop() {
 	s.ended.Do(func() {
-		_ = s.process.Process.Signal(syscall.SIGTERM)
-		_ = s.process.Wait()
+		for _, process := range slices.Backward(s.processes) {
+			_ = process.Process.Signal(syscall.SIGTERM)
+			_ = process.Wait()
+		}
 	})
 }
 
-// cpu is the processor time that the program has used, from its start to its stop.
-func (s *system) cpu() time.Duration {
-	return s.process.ProcessState.UserTime() + s.process.ProcessState.SystemTime()
+// cpu is the processor time that the programs have used, from their start to their stop.
+func (s *system) cpu() (sum time.Duration) {
+	for _, process := range s.processes {
+		sum += process.ProcessState.UserTime() + process.ProcessState.SystemTime()
+	}
+	return sum
 }
 
 func (s *system) waitUntilReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	ticker := time.NewTicker(20 * time.Millisecond)
+	ticker := time.NewTicker(2 * time.Millisecond)
 	defer ticker.Stop()
 	for {
 		var missing error
@@ -90,7 +92,8 @@ func (s *system) waitUntilReady(ctx context.Context) error {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the program is not ready: %w", missing)
+			s.stop()
+			return fmt.Errorf("the programs are not ready: %w", missing)
 		}
 	}
 }

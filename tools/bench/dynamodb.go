@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/tools/dynamodb-setup/schema"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
+)
+
+// What devservices says of the services that it has started.
+const (
+	dynamoDBVar = "TEST_DYNAMODB_ENDPOINT"
+	mySQLVar    = "TEST_MYSQL_DSN"
+)
+
+// useServices has the SDK, here and in the programs that are started, find DynamoDB Local.
+func useServices() error {
+	return errors.Join(os.Setenv("AWS_REGION", "us-east-1"), os.Setenv("AWS_ACCESS_KEY_ID", "local"), os.Setenv("AWS_SECRET_ACCESS_KEY", "local"),
+		os.Setenv("AWS_ENDPOINT_URL_DYNAMODB", os.Getenv(dynamoDBVar)), os.Setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", os.Getenv(dynamoDBVar)))
+}
+
+// tables are those of one run.
+type tables struct {
+	client            *sdk.Client
+	journal, snapshot string
+}
+
+// newTables makes tables. DynamoDB Local slows down with every record of any stream, so that those who only measure
+// writing have none.
+func newTables(ctx context.Context, streamed bool) (*tables, error) {
+	config, err := awsclient.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client := awsclient.DynamoDB(config)
+	name := ulid.Make().String()
+	t := &tables{client, name + "-journal", name + "-snapshot"}
+	wanted := schema.Tables(t.journal, t.snapshot)
+	for i := range wanted {
+		wanted[i].Stream = wanted[i].Stream && streamed
+	}
+	_, err = schema.Setup(ctx, client, wanted)
+	return t, err
+}
+
+// poster decides commands on tables, without HTTP.
+type poster struct {
+	gateway *dynamodb.Gateway
+	threads *chatstore.ThreadRepository
+	service *chat.ThreadCommands
+	user    ident.UserID
+}
+
+func (t *tables) newPoster() (*poster, error) {
+	quiet := slog.New(slog.DiscardHandler)
+	gateway, err := dynamodb.New(t.client, dynamodb.Settings{JournalTable: t.journal, SnapshotTable: t.snapshot, SnapshotKeep: 1, Clock: time.Now}, quiet)
+	if err != nil {
+		return nil, err
+	}
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{Logger: quiet})
+	service := command.NewService(chat.Threads(), threads, command.Settings{Logger: quiet})
+	return &poster{gateway, threads, service, ident.FromULID[ident.UserAccount](ulid.Make())}, nil
+}
+
+func (p *poster) end(ctx context.Context) error {
+	p.service.Drain()
+	return p.threads.Close(context.WithoutCancel(ctx))
+}
+
+// create makes a thread and returns its id.
+func (p *poster) create(ctx context.Context) (string, error) {
+	id, member := ulid.Make().String(), ident.FromULID[thread.Member](ulid.Make())
+	return id, p.handle(ctx, id, true, thread.Create{Executor: p.user, Member: member, Name: writing.RecordedName("busy")})
+}
+
+func (p *poster) post(ctx context.Context, id string) error {
+	message := ident.FromULID[thread.Message](ulid.Make())
+	return p.handle(ctx, id, false, thread.PostMessage{Executor: p.user, Message: message, Text: thread.RecordedText("hello")})
+}
+
+func (p *poster) handle(ctx context.Context, id string, begins bool, wanted thread.Command) error {
+	_, err := p.service.Handle(ctx, command.Request[thread.Command]{
+		Caller: usecase.Caller{Executor: p.user.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
+	})
+	return err
+}

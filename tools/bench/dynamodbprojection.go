@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/go-sql-driver/mysql"
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/database"
+	rdbmigration "example.com/threads/rdb-migration"
+)
+
+// projectionDynamoDB has the three programs work on DynamoDB Local and MySQL or MariaDB.
+func projectionDynamoDB(ctx context.Context, l *lab) ([]reading, error) {
+	tables, err := newTables(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	url, err := newReadModel(ctx)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := freeAddresses(ctx, 3)
+	if err != nil {
+		return nil, err
+	}
+	system := &system{writeAddress: addresses[0], readAddress: addresses[1]}
+	defer system.stop()
+	env := []string{"EVENT_STORE=dynamodb", "JOURNAL_TABLE=" + tables.journal, "SNAPSHOT_TABLE=" + tables.snapshot, "DATABASE_URL=" + url,
+		"WRITE_API_ADDR=" + addresses[0], "READ_API_ADDR=" + addresses[1], "UPDATER_ADDR=" + addresses[2]}
+	for _, program := range []string{"write-api", "read-model-updater", "read-api"} {
+		if err := system.launch(l, program, env); err != nil {
+			return nil, err
+		}
+	}
+	if err := system.waitUntilReady(ctx); err != nil {
+		return nil, err
+	}
+	user := ulid.Make().String()
+	threads, err := system.newThreads(ctx, user, 8)
+	if err != nil {
+		return nil, err
+	}
+	done, err := system.post(ctx, job{user: user, clients: 2, threads: threads, warmUp: l.warmUp, duration: l.duration})
+	if err != nil {
+		return nil, err
+	}
+	if err := system.end(1); err != nil { // the updater
+		return nil, err
+	}
+	backlog, err := system.post(ctx, job{user: user, clients: 32, threads: threads, duration: l.duration, blind: true})
+	if err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	if err := system.launch(l, "read-model-updater", env); err != nil {
+		return nil, err
+	}
+	for _, last := range backlog.last {
+		if err := system.awaitVersion(ctx, user, last.Thread, last.Version); err != nil {
+			return nil, err
+		}
+	}
+	drained := time.Since(begun)
+	system.stop()
+	records, took, err := tables.readStream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	const again = "the same query of what is visible"
+	return []reading{
+		{"projection.dynamodb.lag", "ms", percentile(done.visible, 0.5), percentile(done.again, 0.5), again + "; two clients post"},
+		{"projection.dynamodb.lag.p99", "ms", percentile(done.visible, 0.99), percentile(done.again, 0.99), again + "; two clients post"},
+		{"projection.dynamodb.throughput", "events/s", float64(backlog.posted) / drained.Seconds(), float64(records) / took.Seconds(),
+			"reading the stream and doing nothing; the program's start is in the figure"},
+	}, nil
+}
+
+// newReadModel makes a database and its schema on the server that devservices has started.
+func newReadModel(ctx context.Context) (string, error) {
+	config, err := mysql.ParseDSN(os.Getenv(mySQLVar))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", mySQLVar, err)
+	}
+	name := "bench_" + ulid.Make().String()
+	server, err := sql.Open("mysql", config.FormatDSN())
+	if err != nil {
+		return "", err
+	}
+	_, err = server.ExecContext(ctx, "CREATE DATABASE "+name)
+	if err := errors.Join(err, server.Close()); err != nil {
+		return "", err
+	}
+	config.DBName = name
+	url := config.FormatDSN()
+	db, err := database.Open(ctx, url, database.Settings{})
+	if err != nil {
+		return "", err
+	}
+	_, err = rdbmigration.Up(ctx, db, rdbmigration.ReadModel())
+	return url, errors.Join(err, db.Close())
+}
+
+// readStream reads the whole stream of the journal, shard by shard, and returns how many records it had.
+func (t *tables) readStream(ctx context.Context) (records int, took time.Duration, err error) {
+	config, err := awsclient.Load(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	client := awsclient.Streams(config)
+	table, err := t.client.DescribeTable(ctx, &sdk.DescribeTableInput{TableName: &t.journal})
+	if err != nil {
+		return 0, 0, err
+	}
+	stream, err := client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn})
+	if err != nil {
+		return 0, 0, err
+	}
+	begun := time.Now()
+	for _, shard := range stream.StreamDescription.Shards {
+		from, err := client.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
+			StreamArn: table.Table.LatestStreamArn, ShardId: shard.ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+		})
+		if err != nil {
+			return records, 0, err
+		}
+		for next := from.ShardIterator; next != nil; {
+			page, err := client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next, Limit: aws.Int32(1000)})
+			if err != nil {
+				return records, 0, err
+			}
+			if records += len(page.Records); len(page.Records) == 0 {
+				break // the end, for now
+			}
+			next = page.NextShardIterator
+		}
+	}
+	return records, time.Since(begun), nil
+}
+
+// end ends one of the programs.
+func (s *system) end(program int) error {
+	process := s.processes[program]
+	s.processes = slices.Delete(s.processes, program, program+1)
+	_ = process.Process.Signal(os.Interrupt)
+	return process.Wait()
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// measure makes the readings of some rows, once for each run.
+type measure struct {
+	name     string
+	services bool // it needs DynamoDB Local and MySQL or MariaDB
+	read     func(context.Context, *lab) ([]reading, error)
+}
+
+var measures = []measure{
+	{"write.sqlite", false, writeSQLite},
+	{"write.growth", false, writeGrowth},
+	{"projection", false, projections},
+	{"query", false, queries},
+	{"start", false, starts},
+	{"write.distinct", true, writeDistinct},
+	{"write.hot", true, writeHot},
+	{"projection.dynamodb", true, projectionDynamoDB},
+}
+
+// lab is where a run is made.
+type lab struct {
+	folder   string        // of this run alone
+	binaries string        // folder of the built programs
+	duration time.Duration // how long to measure
+	warmUp   time.Duration
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/stream"
+)
+
+// projections has the standalone program project a whole journal, from its queue and as a rebuild beside the live rows.
+func projections(ctx context.Context, l *lab) ([]reading, error) {
+	system, err := l.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { system.stop() }()
+	user := ulid.Make().String()
+	threads, err := system.newThreads(ctx, user, 32)
+	if err != nil {
+		return nil, err
+	}
+	done, err := system.post(ctx, job{user: user, clients: 32, threads: threads, duration: l.warmUp + l.duration, blind: true})
+	if err != nil {
+		return nil, err
+	}
+	events := float64(done.posted + len(threads))
+	system.stop()
+
+	// It is ready once it has caught up: first with nothing to do, and then with everything.
+	var took [2]time.Duration
+	for i := range took {
+		if i == 1 {
+			if err := removeReadModel(system.data); err != nil {
+				return nil, err
+			}
+		}
+		begun := time.Now()
+		if system, err = l.start(ctx); err != nil {
+			return nil, err
+		}
+		took[i] = time.Since(begun)
+		if i == 0 {
+			system.stop()
+		}
+	}
+	projecting := max(took[1]-took[0], time.Millisecond)
+	begun := time.Now()
+	rebuild := exec.CommandContext(ctx, filepath.Join(l.binaries, "threadctl"), "rows", "rebuild")
+	rebuild.Env = append(os.Environ(), "EVENT_STORE=sqlite", "EVENT_STORE_URL=sqlite:"+system.journal(), "DATABASE_URL=sqlite:"+system.readModel())
+	if output, err := rebuild.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("threadctl rows rebuild: %w\n%s", err, output)
+	}
+	rebuilding := time.Since(begun)
+	system.stop()
+	inserting, err := readAndInsert(ctx, system.journal(), filepath.Join(l.folder, "inserted.db"))
+	if err != nil {
+		return nil, err
+	}
+	reading1, err := readJournal(ctx, system.journal())
+	if err != nil {
+		return nil, err
+	}
+	return []reading{
+		{"projection.throughput", "events/s", events / projecting.Seconds(), events / inserting.Seconds(), "reading the queue and inserting a row for each event"},
+		{"projection.rebuild", "events/s", events / rebuilding.Seconds(), events / reading1.Seconds(), "reading the journal and doing nothing"},
+	}, nil
+}
+
+// journal is the file of the program's events.
+func (s *system) journal() string { return filepath.Join(s.data, "events.db") }
+
+func removeReadModel(data string) error {
+	files, err := filepath.Glob(filepath.Join(data, "readmodel.db*"))
+	for _, file := range files {
+		err = errors.Join(err, os.Remove(file))
+	}
+	return err
+}
+
+const insertAtOnce = 500
+
+// readAndInsert reads the queue of events and inserts their ids and payloads into a table, in transactions of 500.
+func readAndInsert(ctx context.Context, journal, file string) (time.Duration, error) {
+	from, err := openSQLite(journal)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = from.Close() }()
+	into, err := openSQLite(file)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = into.Close() }()
+	if _, err := into.ExecContext(ctx, `CREATE TABLE rows (id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) WITHOUT ROWID`); err != nil {
+		return 0, err
+	}
+	begun := time.Now()
+	for position := int64(0); ; {
+		var args []any
+		if args, position, err = page(ctx, from, position); err != nil || len(args) == 0 {
+			return time.Since(begun), err
+		}
+		marks := strings.TrimSuffix(strings.Repeat("(?, ?, ?),", len(args)/3), ",")
+		if _, err := into.ExecContext(ctx, "INSERT INTO rows (id, thread_id, data) VALUES "+marks, args...); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// page reads the values of rows for the events after a position, and the position of the last one.
+func page(ctx context.Context, from *sql.DB, after int64) (args []any, last int64, err error) {
+	rows, err := from.QueryContext(ctx, `SELECT sequence_number, aggregate_id, event_id, event_content FROM events WHERE sequence_number > ?
+		ORDER BY sequence_number LIMIT ?`, after, insertAtOnce)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var aggregate, id, content string
+		if err := rows.Scan(&last, &aggregate, &id, &content); err != nil {
+			return nil, 0, err
+		}
+		args = append(args, id, aggregate, content)
+	}
+	return args, last, rows.Err()
+}
+
+func openSQLite(file string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:"+url.PathEscape(file)+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// readJournal reads every event of every thread, as a rebuild does, and does nothing with it.
+func readJournal(ctx context.Context, file string) (_ time.Duration, err error) {
+	db, err := database.Open(ctx, "sqlite:"+file, database.Settings{})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	store, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
+	journal := stream.NewJournalReader(store)
+	begun := time.Now()
+	for head, err := range journal.Heads(ctx, thread.AggregateType) {
+		if err != nil {
+			return 0, err
+		}
+		for _, err := range journal.EventsAfter(ctx, head.Key, 0) {
+			if err != nil {
+				return 0, err
+			}
+		}
+	}
+	return time.Since(begun), nil
+}

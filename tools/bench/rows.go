@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+// reading is one run's figure, beside that of the yardstick in the same run.
+type reading struct {
+	Name      string
+	Unit      string
+	Value     float64
+	Yardstick float64
+	Beside    string // what the yardstick is
+}
+
+// row is the median of a figure's runs. The ratio is the median of the runs' ratios, because what disturbs a run
+// disturbs its yardstick as well.
+type row struct {
+	Name      string  `json:"name"`
+	Value     float64 `json:"value"`
+	Unit      string  `json:"unit"`
+	Yardstick float64 `json:"yardstick"`
+	Ratio     float64 `json:"ratio"`
+	Runs      int     `json:"runs"`
+
+	beside string
+}
+
+// rowsOf puts the readings of all runs together, in the order of the first run.
+func rowsOf(readings []reading) []row {
+	var rows []row
+	for _, first := range readings {
+		if slices.ContainsFunc(rows, func(r row) bool { return r.Name == first.Name }) {
+			continue
+		}
+		var values, yardsticks, ratios []float64
+		for _, r := range readings {
+			if r.Name == first.Name {
+				values, yardsticks, ratios = append(values, r.Value), append(yardsticks, r.Yardstick), append(ratios, r.Value/r.Yardstick)
+			}
+		}
+		rows = append(rows, row{first.Name, median(values), first.Unit, median(yardsticks), median(ratios), len(values), first.Beside})
+	}
+	return rows
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	middle := len(values) / 2
+	if len(values)%2 == 0 {
+		return (values[middle-1] + values[middle]) / 2
+	}
+	return values[middle]
+}
+
+// millis is a duration in milliseconds.
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// percentile returns, in milliseconds, the smallest of the durations that share of them do not exceed. It sorts them.
+func percentile(durations []time.Duration, share float64) float64 {
+	if len(durations) == 0 {
+		return 0
+	}
+	slices.Sort(durations)
+	return millis(durations[min(int(share*float64(len(durations))), len(durations)-1)])
+}
+
+// printRows prints rows as a table, each with what it is held against.
+func printRows(out io.Writer, rows []row) {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "NAME\tVALUE\tUNIT\tYARDSTICK\tRATIO\tRUNS\tTHE YARDSTICK IS")
+	for _, r := range rows {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.2f\t%d\t%s\n", r.Name, short(r.Value), r.Unit, short(r.Yardstick), r.Ratio, r.Runs, r.beside)
+	}
+	_ = table.Flush()
+}
+
+// short prints three digits or more.
+func short(value float64) string {
+	switch {
+	case value >= 100:
+		return fmt.Sprintf("%.0f", value)
+	case value >= 1:
+		return fmt.Sprintf("%.1f", value)
+	}
+	return fmt.Sprintf("%.3f", value)
+}
