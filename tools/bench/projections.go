@@ -29,7 +29,7 @@ func projections(ctx context.Context, l *lab) ([]reading, error) {
 	}
 	defer func() { system.stop() }()
 	user := ulid.Make().String()
-	threads, err := system.newThreads(ctx, user, 32)
+	threads, err := system.newThreads(ctx, user, 1000)
 	if err != nil {
 		return nil, err
 	}

@@ -95,15 +95,29 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 // After an error the batch must be handed over again; events that were already applied are then counted as duplicates.
 // Errors: [ErrTransient], wrapped, when all attempts failed; ctx's error; a fault of the whole store.
 func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, err error) {
-	defer func() { p.options.Observe(outcome) }()
+	return p.project(ctx, p.decodeAll(batch))
+}
+
+// decoded is a batch whose records are decoded.
+type decoded struct {
+	runs    []run
+	mark    mark
+	outcome Outcome // of decoding
+}
+
+func (p *Projector) decodeAll(batch Batch) decoded {
 	runs, outcome, unregistered := p.runsOf(batch.Records)
-	mark := mark{checkpoint: batch.Checkpoint, unregistered: unregistered}
-	done, err := p.applyAll(ctx, runs, mark)
-	outcome = outcome.plus(done.outcome)
+	return decoded{runs, mark{checkpoint: batch.Checkpoint, unregistered: unregistered}, outcome}
+}
+
+func (p *Projector) project(ctx context.Context, batch decoded) (outcome Outcome, err error) {
+	defer func() { p.options.Observe(outcome) }()
+	done, err := p.applyAll(ctx, batch.runs, batch.mark)
+	outcome = batch.outcome.plus(done.outcome)
 	if err != nil || len(done.gaps) == 0 {
 		return outcome, err
 	}
-	filled, err := p.fill(ctx, done.gaps, mark)
+	filled, err := p.fill(ctx, done.gaps, batch.mark)
 	return outcome.plus(filled), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -334,24 +335,32 @@ func (w *rebuilding) read(ctx context.Context, next Making, projector *Projector
 		if err != nil {
 			return err
 		}
-		pages := make(chan Page, pageWaits)
+		// A page is read while the one before it is decoded, and the one before that is applied.
+		pages, batches := make(chan Page, pageWaits), make(chan []decoded)
 		group.Go(func() error {
 			defer close(pages)
 			for page, err := range w.journal.Read(ctx, part, parts, after) {
 				if err != nil {
 					return fmt.Errorf("read part %s of the journal: %w", shard, err)
 				}
-				select {
-				case pages <- page:
-				case <-ctx.Done():
-					return context.Cause(ctx)
+				if err := hand(ctx, pages, page); err != nil {
+					return err
 				}
 			}
 			return nil
 		})
 		group.Go(func() error {
+			defer close(batches)
 			for page := range pages {
-				if err := w.project(ctx, projector, shard, page); err != nil {
+				if err := hand(ctx, batches, w.decode(projector, shard, page)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		group.Go(func() error {
+			for shares := range batches {
+				if err := w.project(ctx, projector, shares); err != nil {
 					return err
 				}
 			}
@@ -361,31 +370,52 @@ func (w *rebuilding) read(ctx context.Context, next Making, projector *Projector
 	return group.Wait()
 }
 
-// project brings a page into the new rows, and then stores that it is there.
-func (w *rebuilding) project(ctx context.Context, projector *Projector, shard string, page Page) error {
-	shares := make([][]Record, max(1, w.options.Workers/w.journal.Parts()))
+// hand sends a value, unless ctx ends first.
+func hand[T any](ctx context.Context, to chan<- T, value T) error {
+	select {
+	case to <- value:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// decode decodes a page, in shares that can be applied at the same time, and its checkpoint, which comes last.
+func (w *rebuilding) decode(projector *Projector, shard string, page Page) []decoded {
+	shares := make([]Batch, max(1, w.options.Workers/w.journal.Parts()))
 	for _, record := range page.Records {
 		if _, registered := projector.handlers[record.Key.Type]; registered {
-			i := shareOf(record.Key, len(shares))
-			shares[i] = append(shares[i], record)
+			share := &shares[shareOf(record.Key, len(shares))]
+			share.Records = append(share.Records, record)
 		}
 	}
-	checkpoint := Checkpoint{Source: RebuildSource, Shard: shard, Position: page.Next}
-	if len(shares) == 1 {
-		_, err := projector.Project(ctx, Batch{Records: shares[0], Checkpoint: checkpoint})
-		return err
+	if len(shares) > 1 {
+		shares = append(shares, Batch{})
 	}
+	shares[len(shares)-1].Checkpoint = Checkpoint{Source: RebuildSource, Shard: shard, Position: page.Next}
+	decoded := make([]decoded, len(shares))
+	var group sync.WaitGroup
+	for i, share := range shares {
+		group.Go(func() { decoded[i] = projector.decodeAll(share) })
+	}
+	group.Wait()
+	return decoded
+}
+
+// project brings the shares of a page into the new rows, and then stores that it is there with the last.
+func (w *rebuilding) project(ctx context.Context, projector *Projector, shares []decoded) error {
+	last := len(shares) - 1
 	group, groupCtx := errgroup.WithContext(ctx)
-	for _, share := range shares {
+	for _, share := range shares[:last] {
 		group.Go(func() error {
-			_, err := projector.Project(groupCtx, Batch{Records: share})
+			_, err := projector.project(groupCtx, share)
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	_, err := projector.Project(ctx, Batch{Checkpoint: checkpoint})
+	_, err := projector.project(ctx, shares[last])
 	return err
 }
 
@@ -411,28 +441,44 @@ func (w *rebuilding) verify(ctx context.Context, next Making, projector *Project
 		return fmt.Errorf("the new rows stop where the live ones go on, and so they stay apart: %s at event %d: %s; mend the handler and go on with "+
 			"--resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
 	}
-	seen := 0
-	for _, handler := range w.handlers {
-		if _, able := handler.(Verifiable); !able {
-			continue
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(w.options.Workers)
+	for head, err := range w.sample(groupCtx) {
+		if err != nil {
+			return errors.Join(err, group.Wait())
 		}
-		for head, err := range w.journal.Heads(ctx, handler.Type()) {
-			if err != nil {
-				return fmt.Errorf("list the aggregates of type %s: %w", handler.Type(), err)
+		group.Go(func() error { return compare(groupCtx, projector, head.Key) })
+	}
+	return group.Wait()
+}
+
+// sample yields the first aggregates whose rows can be compared, as many as the options say.
+func (w *rebuilding) sample(ctx context.Context) iter.Seq2[Head, error] {
+	return func(yield func(Head, error) bool) {
+		seen := 0
+		for _, handler := range w.handlers {
+			if _, able := handler.(Verifiable); !able {
+				continue
 			}
-			if seen++; seen > w.options.Sample {
-				return nil
-			}
-			found, err := projector.Verify(ctx, head.Key)
-			if err != nil {
-				return err
-			}
-			if len(found.Differences) > 0 {
-				d := found.Differences[0]
-				return fmt.Errorf("the new rows are not what the journal says, and so they stay apart: %s, %s: %s: expected %s, found %s; "+
-					"give up with --cancel, and see what `journal check` tells", d.Key, d.Row, d.What, d.Expected, d.Found)
+			for head, err := range w.journal.Heads(ctx, handler.Type()) {
+				if err != nil {
+					yield(head, fmt.Errorf("list the aggregates of type %s: %w", handler.Type(), err))
+					return
+				}
+				if seen++; seen > w.options.Sample || !yield(head, nil) {
+					return
+				}
 			}
 		}
 	}
-	return nil
+}
+
+func compare(ctx context.Context, projector *Projector, key usecase.Key) error {
+	found, err := projector.Verify(ctx, key)
+	if err != nil || len(found.Differences) == 0 {
+		return err
+	}
+	d := found.Differences[0]
+	return fmt.Errorf("the new rows are not what the journal says, and so they stay apart: %s, %s: %s: expected %s, found %s; "+
+		"give up with --cancel, and see what `journal check` tells", d.Key, d.Row, d.What, d.Expected, d.Found)
 }
