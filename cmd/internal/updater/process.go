@@ -38,6 +38,7 @@ type running struct {
 	projector *projection.Projector
 	source    eventstore.Source
 	manager   *process.Manager
+	clock     func(context.Context) error // why its commands are refused for now
 	finish    func(context.Context) error // once nothing is sent any more
 }
 
@@ -51,7 +52,7 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 	store = store.InTerm(term)
 	// The threads' states that it remembers are those of the last few commands: its commands are few.
 	threads := chatstore.NewThreadRepository(databases.Store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
-	commands := command.NewService(chat.Threads(), threads, command.Settings{Logger: log})
+	commands := command.NewService(chat.Threads(), threads, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	commandsToSend := outbox.New(databases.ReadModel, store, chat.LeaveOnClose)
 	manager := process.NewManager(chat.LeaveOnClose, commandsToSend, chat.SendWithdrawals(commands), process.Settings{Logger: log})
 
@@ -71,7 +72,7 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 	registerCounters(registry, source)
 	registerProcess(registry, manager)
 	return &running{
-		name: chat.LeaveOnClose, store: store, outbox: commandsToSend, projector: projector, source: source, manager: manager,
+		name: chat.LeaveOnClose, store: store, outbox: commandsToSend, projector: projector, source: source, manager: manager, clock: databases.Store.CheckClock,
 		finish: func(ctx context.Context) error { commands.Drain(); return threads.Close(ctx) },
 	}, nil
 }
@@ -102,19 +103,22 @@ func (r *running) run(ctx context.Context) error {
 	return r.finish(ending)
 }
 
-// check tells what an operator must look after, as a warning, and as an error the reason to be unready.
-func (r *running) check(ctx context.Context) (warning string, err error) {
+// check tells what an operator must look after, as warnings, and as an error the reason to be unready.
+func (r *running) check(ctx context.Context) (warnings []string, err error) {
 	waiting, failing, err := r.outbox.Count(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	parked, err := r.store.CountParked(ctx)
 	if err := errors.Join(err, r.source.Health()); err != nil {
-		return "", err
+		return nil, err
 	}
-	if parked+failing == 0 {
-		return "", nil
+	if parked+failing > 0 {
+		warnings = append(warnings, fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked; the tables "+
+			"process_commands and dead_letters and the log say why", r.name, failing, waiting, parked))
 	}
-	return fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked; the tables "+
-		"process_commands and dead_letters and the log say why", r.name, failing, waiting, parked), nil
+	if wrong := r.clock(ctx); wrong != nil {
+		warnings = append(warnings, fmt.Sprintf("process %s: its commands wait: %v", r.name, wrong))
+	}
+	return warnings, nil
 }
