@@ -19,6 +19,7 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
@@ -112,11 +113,7 @@ func newRebuilt(t *testing.T, db *readmodeltest.Database) *rebuilt {
 		},
 		Event: account.Registered{Name: ada},
 	}
-	payload, err := accountcodec.Events().Encode(registered)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v.journal[registered.Key()] = []projection.Record{{Key: registered.Key(), SeqNr: 1, Payload: payload}}
+	v.journal[registered.Key()] = []projection.Record{feed.Record(t, accountcodec.Events(), registered)}
 	if err = v.Fill(t.Context(), registered.Key()); err != nil {
 		t.Fatal(err)
 	}
