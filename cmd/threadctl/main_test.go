@@ -122,7 +122,9 @@ func TestAnEmptyStoreIsWell(t *testing.T) {
 func TestAnUnknownAggregateIsAFailure(t *testing.T) {
 	getenv, aid := sqliteStore(t), "thread-"+ulid.Make().String()
 	for _, args := range [][]string{{"journal", "show", aid}, {"journal", "check", aid}, {"journal", "repair", aid}, {"snapshots", "take", aid},
-		{"rows", "verify", aid}, {"dead-letters", "show", aid}, {"dead-letters", "retry", aid}, {"dead-letters", "skip", aid, "--reason", "r", "--by", "b"}} {
+		{"rows", "verify", aid}, {"dead-letters", "show", aid}, {"dead-letters", "retry", aid}, {"dead-letters", "skip", aid, "--reason", "r", "--by", "b"},
+		{"dead-letters", "show", aid, "--event", "E"}, {"dead-letters", "retry", aid, "--event", "E"},
+		{"dead-letters", "skip", aid, "--event", "E", "--reason", "r", "--by", "b"}} {
 		err := quiet(t.Context(), args, getenv, io.Discard)
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), aid) {
 			t.Errorf("%v: %v", args, err)

@@ -110,6 +110,10 @@ func keyOf(id eventstore.AggregateID) (usecase.Key, error) {
 	return usecase.Key{Tenant: tenant, Type: id.Type, ID: id.ULID}, err
 }
 
+func idOf(key usecase.Key) eventstore.AggregateID {
+	return eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
+}
+
 // look verifies an aggregate, and repairs it where that is asked for.
 func (v *verifier) look(ctx context.Context, key usecase.Key) error {
 	found, err := v.s.projector.Verify(ctx, key)

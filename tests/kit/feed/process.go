@@ -15,15 +15,15 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Process is the process manager under test: a real projector brings events to its handlers, and they leave commands in
-// a real outbox, which nobody empties but the rules.
+// Process is the process manager under test: a real projector brings events to its handlers, and they leave commands
+// in a real outbox, which only the rules empty.
 type Process struct {
 	Projector *projection.Projector
 	Outbox    *outbox.Outbox
 }
 
-// NewProcess returns the process manager with the name, whose rows are in db. journal fills the gaps between events; nil
-// when a test leaves none.
+// NewProcess returns the process manager with the name, whose rows are in db. journal fills the gaps between events;
+// nil when a test leaves none.
 func NewProcess(
 	t testing.TB, db *sqlx.DB, name string, journal projection.Journal, handlers func(*outbox.Outbox) []projection.Handler,
 ) Process {
