@@ -32,12 +32,9 @@ func (o *operator) rows() *cli.Command {
 }
 
 func (o *operator) verify(ctx context.Context, cmd *cli.Command) error {
-	one, id := cmd.NArg() > 0, eventstore.AggregateID{}
-	if one {
-		var err error
-		if id, err = aggregateOf(cmd); err != nil {
-			return err
-		}
+	id, one, err := optionalAggregateOf(cmd)
+	if err != nil {
+		return err
 	}
 	s, closing, err := o.openRows(ctx)
 	if err != nil {
