@@ -64,10 +64,14 @@ var commands = map[string][]string{
 func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 	nothing := func(string) string { return "" }
 	for words, badCall := range commands {
-		var out bytes.Buffer
+		var out, behind bytes.Buffer
 		args := append(strings.Fields(words), "--help")
 		if err := quiet(t.Context(), args, nothing, &out); err != nil {
 			t.Errorf("%v: %v", args, err)
+		}
+		args = append(strings.Fields(words), "thread-01H42K4ABWQ5V2XQEP3A48VE0Z", "--json", "-h")
+		if err := quiet(t.Context(), args, nothing, &behind); err != nil || behind.String() != out.String() {
+			t.Errorf("%v: %v and:\n%s", args, err, behind.String())
 		}
 		told := []string{strings.TrimSpace("threadctl " + words)}
 		// which sends its reader on to its commands

@@ -2,6 +2,7 @@ package chatrows_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	mathrand "math/rand/v2"
 	"slices"
@@ -156,6 +157,25 @@ func TestWhatIsSpoiltInRowsIsToldAndMended(t *testing.T) {
 			t.Errorf("the position is %d, %v; want %d", versions[v.key], err, want)
 		}
 	})
+}
+
+// A verification changes nothing, and takes no lock that whoever writes waits for.
+func TestVerifyingHoldsNobodyUp(t *testing.T) {
+	v := newVerified(t, readmodeltest.SQLite(t))
+	v.Projector = projection.New(unchangeable{v.store}, v.journal, projection.Options{}, chatrows.Handlers()...)
+	if found := v.differences(); len(found) > 0 {
+		t.Errorf("told %v", found)
+	}
+	v.run("UPDATE messages SET text = 'other' WHERE thread_id = :id AND deleted = 0")
+	if found := v.differences(); len(found) != 1 {
+		t.Errorf("told %v", found)
+	}
+}
+
+type unchangeable struct{ *projectionstore.Store }
+
+func (unchangeable) Change(context.Context, func(context.Context, projection.Tx) error) error {
+	return errors.New("nothing may change")
 }
 
 func TestAnEventThatIsBrokenLaterLeavesItsRowsAlone(t *testing.T) {
