@@ -22,8 +22,8 @@ Answers GraphQL queries and subscriptions on chat threads from the read model at
 SIGINT and SIGTERM end it once the queries that it has accepted are answered; the clients of subscriptions are told to
 connect again.
 
-A WebSocket runs 100 operations at once. Browsers may open one from a page of this server's own origin only, so a proxy
-before it has to pass the header Host on.
+Browsers may open a WebSocket from a page of this server's own origin only, so a proxy before it has to pass the header
+Host on.
 `
 
 func main() { program.Main("read-api", run) }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/tests/testenv"
+	"example.com/threads/tools/healthcheck/health"
 )
 
 // environment is one where everything is on free ports and in a folder of its own.
@@ -85,29 +85,12 @@ func TestItIsReadyOnAFreshFolder(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, nil, getenv(env), io.Discard) }()
 	for _, variable := range []string{"WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR"} {
-		testenv.Eventually(t, 5*time.Second, func() error { return ready(t, "http://"+env[variable]+"/health/ready") })
+		testenv.Eventually(t, 5*time.Second, func() error { return health.Check(t.Context(), "http://"+env[variable]+"/health/ready") })
 	}
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-}
-
-func ready(t *testing.T, url string) error {
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(response.Body)
-		return fmt.Errorf("%s answers %s: %s", url, response.Status, body)
-	}
-	return nil
 }
 
 // Whatever the folder is called, both files are in it, and nothing is anywhere else.

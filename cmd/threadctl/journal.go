@@ -29,7 +29,7 @@ func (o *operator) journal() *cli.Command {
 		Commands: []*cli.Command{
 			{
 				Name: "show", Usage: "prints the head, snapshots and events of an aggregate", ArgsUsage: "AID", Description: aboutShow,
-				Flags: []cli.Flag{tenantFlag, jsonFlag}, Action: o.show,
+				Flags: []cli.Flag{tenantFlag, jsonFlag}, Action: o.withAggregate(o.show),
 			},
 			{
 				Name: "check", Usage: "tells what is wrong", ArgsUsage: "[AID]", Description: aboutCheck,
@@ -37,19 +37,16 @@ func (o *operator) journal() *cli.Command {
 			},
 			{
 				Name: "repair", Usage: "makes the head what the journal says", ArgsUsage: "AID", Description: aboutRepair,
-				Flags: []cli.Flag{tenantFlag, dryRun, jsonFlag}, Action: o.repair,
+				Flags: []cli.Flag{tenantFlag, dryRun, jsonFlag}, Action: o.withAggregate(o.repair),
 			},
 		},
 	}
 }
 
 func (o *operator) check(ctx context.Context, cmd *cli.Command) error {
-	one, id := cmd.NArg() > 0, eventstore.AggregateID{}
-	if one {
-		var err error
-		if id, err = aggregateOf(cmd); err != nil {
-			return err
-		}
+	id, one, err := optionalAggregateOf(cmd)
+	if err != nil {
+		return err
 	}
 	s, closing, err := o.open(ctx)
 	if err != nil {
@@ -144,16 +141,7 @@ func (t *telling) end() error {
 	return err
 }
 
-func (o *operator) repair(ctx context.Context, cmd *cli.Command) error {
-	id, err := aggregateOf(cmd)
-	if err != nil {
-		return err
-	}
-	s, closing, err := o.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closing()
+func (o *operator) repair(ctx context.Context, cmd *cli.Command, s *station, id eventstore.AggregateID) error {
 	dryRun := cmd.Bool("dry-run")
 	repair, err := s.checker().Repair(ctx, id, dryRun)
 	if err != nil {

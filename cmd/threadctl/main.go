@@ -7,7 +7,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
+
+	"github.com/urfave/cli/v3"
 )
 
 func main() {
@@ -42,5 +45,22 @@ func exitCode(err error) int {
 // run is the program. What a command is asked for goes to stdout; progress and log go to stderr.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	o := &operator{getenv: getenv, stdout: stdout, stderr: stderr}
-	return o.program().Run(ctx, append([]string{"threadctl"}, args...))
+	program := o.program()
+	return program.Run(ctx, append([]string{"threadctl"}, helpFirst(program, args)...))
+}
+
+// helpFirst leaves only the command and --help where help is asked for: behind an argument, the library would take the
+// argument for a topic.
+func helpFirst(command *cli.Command, args []string) []string {
+	if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
+		return args
+	}
+	words := 0
+	for words < len(args) {
+		if command = command.Command(args[words]); command == nil {
+			break
+		}
+		words++
+	}
+	return append(slices.Clone(args[:words]), "--help")
 }

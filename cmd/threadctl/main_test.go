@@ -64,10 +64,14 @@ var commands = map[string][]string{
 func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 	nothing := func(string) string { return "" }
 	for words, badCall := range commands {
-		var out bytes.Buffer
+		var out, behind bytes.Buffer
 		args := append(strings.Fields(words), "--help")
 		if err := quiet(t.Context(), args, nothing, &out); err != nil {
 			t.Errorf("%v: %v", args, err)
+		}
+		args = append(strings.Fields(words), "thread-01H42K4ABWQ5V2XQEP3A48VE0Z", "--json", "-h")
+		if err := quiet(t.Context(), args, nothing, &behind); err != nil || behind.String() != out.String() {
+			t.Errorf("%v: %v and:\n%s", args, err, behind.String())
 		}
 		told := []string{strings.TrimSpace("threadctl " + words)}
 		// which sends its reader on to its commands
@@ -122,7 +126,9 @@ func TestAnEmptyStoreIsWell(t *testing.T) {
 func TestAnUnknownAggregateIsAFailure(t *testing.T) {
 	getenv, aid := sqliteStore(t), "thread-"+ulid.Make().String()
 	for _, args := range [][]string{{"journal", "show", aid}, {"journal", "check", aid}, {"journal", "repair", aid}, {"snapshots", "take", aid},
-		{"rows", "verify", aid}, {"dead-letters", "show", aid}, {"dead-letters", "retry", aid}, {"dead-letters", "skip", aid, "--reason", "r", "--by", "b"}} {
+		{"rows", "verify", aid}, {"dead-letters", "show", aid}, {"dead-letters", "retry", aid}, {"dead-letters", "skip", aid, "--reason", "r", "--by", "b"},
+		{"dead-letters", "show", aid, "--event", "E"}, {"dead-letters", "retry", aid, "--event", "E"},
+		{"dead-letters", "skip", aid, "--event", "E", "--reason", "r", "--by", "b"}} {
 		err := quiet(t.Context(), args, getenv, io.Discard)
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), aid) {
 			t.Errorf("%v: %v", args, err)

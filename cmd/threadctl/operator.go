@@ -84,3 +84,12 @@ func aggregateOf(cmd *cli.Command) (port.AggregateID, error) {
 	id.ULID = strings.ToUpper(id.ULID)
 	return id, nil
 }
+
+// optionalAggregateOf is aggregateOf where AID may be left out; false: it is.
+func optionalAggregateOf(cmd *cli.Command) (id port.AggregateID, given bool, err error) {
+	if cmd.NArg() == 0 {
+		return id, false, nil
+	}
+	id, err = aggregateOf(cmd)
+	return id, true, err
+}

@@ -32,12 +32,9 @@ func (o *operator) rows() *cli.Command {
 }
 
 func (o *operator) verify(ctx context.Context, cmd *cli.Command) error {
-	one, id := cmd.NArg() > 0, eventstore.AggregateID{}
-	if one {
-		var err error
-		if id, err = aggregateOf(cmd); err != nil {
-			return err
-		}
+	id, one, err := optionalAggregateOf(cmd)
+	if err != nil {
+		return err
 	}
 	s, closing, err := o.openRows(ctx)
 	if err != nil {
@@ -108,6 +105,10 @@ func (v *verifier) known(ctx context.Context, id eventstore.AggregateID) (usecas
 func keyOf(id eventstore.AggregateID) (usecase.Key, error) {
 	tenant, err := usecase.ParseTenant(id.Tenant)
 	return usecase.Key{Tenant: tenant, Type: id.Type, ID: id.ULID}, err
+}
+
+func idOf(key usecase.Key) eventstore.AggregateID {
+	return eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
 }
 
 // look verifies an aggregate, and repairs it where that is asked for.

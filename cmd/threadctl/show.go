@@ -48,16 +48,7 @@ func eventOf(stored eventstore.StoredEntry) shownEvent {
 }
 
 // show prints one JSON object: what there is few of first, and the events one after the other.
-func (o *operator) show(ctx context.Context, cmd *cli.Command) error {
-	id, err := aggregateOf(cmd)
-	if err != nil {
-		return err
-	}
-	s, closing, err := o.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closing()
+func (o *operator) show(ctx context.Context, _ *cli.Command, s *station, id eventstore.AggregateID) error {
 	head, err := s.checked.StoredHead(ctx, id)
 	if err != nil {
 		return err

@@ -7,10 +7,12 @@ import (
 	"log/slog"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/urfave/cli/v3"
 
-	"example.com/threads/cmd/internal/eventstore"
+	stores "example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/journalcheck"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
@@ -22,7 +24,7 @@ import (
 // station is the open event store and what works on it.
 type station struct {
 	settings settings
-	store    *eventstore.Store
+	store    *stores.Store
 	checked  journalcheck.Store
 	types    types
 }
@@ -36,8 +38,25 @@ func (o *operator) open(ctx context.Context) (s *station, closing func(), err er
 	return openStore(ctx, settings, settings.logging.Logger(o.stderr))
 }
 
+// withAggregate is the action of a command about the aggregate that is named, in the event store that the environment
+// names.
+func (o *operator) withAggregate(do func(context.Context, *cli.Command, *station, eventstore.AggregateID) error) cli.ActionFunc {
+	return func(ctx context.Context, cmd *cli.Command) error {
+		id, err := aggregateOf(cmd)
+		if err != nil {
+			return err
+		}
+		s, closing, err := o.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer closing()
+		return do(ctx, cmd, s, id)
+	}
+}
+
 func openStore(ctx context.Context, settings settings, log *slog.Logger) (*station, func(), error) {
-	store, err := eventstore.Open(ctx, settings.store, log, nil)
+	store, err := stores.Open(ctx, settings.store, log, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,7 +17,7 @@ func TestArgumentsAreRefused(t *testing.T) { underTest.CheckArguments(t) }
 
 func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	underTest.CheckWrong(t, map[string]string{
-		"WRITE_API_ADDR": "28080", "EVENT_STORE": "paper", "JOURNAL_TABLE": "one", "SNAPSHOT_TABLE": "one", "SHARD_COUNT": "0",
+		"WRITE_API_ADDR": "28080", "EVENT_STORE": "paper", "JOURNAL_TABLE": "one", "SNAPSHOT_TABLE": "one", "SHARD_COUNT": "0", "CLOCK_TOLERANCE": "1s",
 		"SNAPSHOT_EVERY": "often", "SNAPSHOT_KEEP": "-1", "SNAPSHOT_TTL": "3", "STORE_TIMEOUT": "1h", "TRUSTED_PROXIES": "all",
 		"LOG_LEVEL": "loud", "LOG_FORMAT": "xml", "AWS_ENDPOINT_URL_DYNAMODB": "localhost",
 		"AUTH": "maybe", "AUTH_ISSUER": "login", "AUTH_CLOCK_SKEW": "1h", "AUTH_DEV_ADDR": "0.0.0.0:28084", "RATE_LIMIT_ADDRESS": "-1", "RATE_LIMIT_ACCOUNT": "many",

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -86,6 +87,12 @@ func orElse(value, otherwise time.Duration) time.Duration {
 		return otherwise
 	}
 	return value
+}
+
+// ServerTime returns the clock of the server behind db, which must be MySQL or MariaDB.
+func ServerTime(ctx context.Context, db *sqlx.DB) (now time.Time, err error) {
+	err = db.GetContext(ctx, &now, "SELECT UTC_TIMESTAMP(6)")
+	return now, err
 }
 
 // driverLog passes the driver's messages to the program's logger.

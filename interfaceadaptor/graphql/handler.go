@@ -33,7 +33,7 @@ type Settings struct {
 	ConnectionLimit int           // WebSockets and event streams at once: 10,000
 	InitLimit       int           // WebSockets of one address at once that have sent no connection_init yet: 500
 	AccountLimit    int           // WebSockets and event streams of one account at once: 1,000
-	OperationLimit  int           // operations at once on one WebSocket: 100
+	OperationLimit  int           // operations at once on one WebSocket: 256
 	InFlightLimit   int           // the complexity of all that is being resolved at once: ComplexityLimit
 
 	Gate        *access.Gate             // lets requests in; nil: anybody, who is believed
@@ -48,7 +48,7 @@ func (s Settings) withDefaults() Settings {
 	orElse(&s.ConnectionLimit, 10_000)
 	orElse(&s.InitLimit, 500)
 	orElse(&s.AccountLimit, 1000)
-	orElse(&s.OperationLimit, 100)
+	orElse(&s.OperationLimit, 256)
 	orElse(&s.InFlightLimit, s.ComplexityLimit)
 	if s.Gate == nil {
 		s.Gate = &access.Gate{}

@@ -17,6 +17,7 @@ type rules interface {
 	forShare() string
 	onConflict(key, others []string) string
 	writing() *sql.TxOptions
+	viewing() *sql.TxOptions
 	classify(err error) Class
 }
 
@@ -41,6 +42,10 @@ func (d Dialect) ForShare() string { return d.forShare() }
 // Writing returns the options of a writing transaction: each statement sees what was committed before it, and locks
 // apply to existing rows only.
 func (d Dialect) Writing() *sql.TxOptions { return d.writing() }
+
+// Viewing returns the options of a transaction whose statements without a lock all see the same moment, that of the
+// first of them, and hold nobody up.
+func (d Dialect) Viewing() *sql.TxOptions { return d.viewing() }
 
 // Insert returns a statement that inserts a number of rows, and fails if one of them exists.
 func (d Dialect) Insert(table string, columns []string, rows int) string {

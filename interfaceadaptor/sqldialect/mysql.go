@@ -28,6 +28,8 @@ func (mysqlRules) onConflict(_, others []string) string {
 // insert different rows deadlock; it also shows old data after waiting for a lock.
 func (mysqlRules) writing() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelReadCommitted} }
 
+func (mysqlRules) viewing() *sql.TxOptions { return &sql.TxOptions{Isolation: sql.LevelRepeatableRead} }
+
 // mysqlClasses are the errors whose SQL state is not specific enough.
 var mysqlClasses = map[uint16]Class{
 	1020: Transient, // record has changed since last read (MariaDB)

@@ -4,8 +4,9 @@ import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { expectRefusal, named, newThread, readName, refused, rename, socketURL, subscribe, watchName } from './system.js';
 
-const perSocket = 100; // operations that the server takes at once on one socket
-const many = 200;
+const perSocket = 256; // operations that the server takes at once on one socket
+const tooMany = 4;
+const many = 200; // sockets
 
 let sockets = 0;
 const connect = () =>
@@ -27,7 +28,7 @@ await rename(thread, 'coffee');
 await steady.find('the change', named('coffee'));
 
 // As many subscriptions as one socket may have; what is more is refused by itself.
-const others = Array.from({ length: many - 1 }, () => subscribe(client, watchName(thread)));
+const others = Array.from({ length: perSocket - 1 + tooMany }, () => subscribe(client, watchName(thread)));
 const accepted = others.slice(0, perSocket - 1);
 await Promise.all(accepted.map((each) => each.find('the first state', named('coffee'))));
 for (const each of others.slice(perSocket - 1)) {

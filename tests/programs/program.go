@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"example.com/threads/tests/testenv"
+	"example.com/threads/tools/healthcheck/health"
 )
 
 // Program is a real program that a test can start, stop and kill repeatedly.
@@ -76,24 +76,8 @@ func (p *Program) Start(t *testing.T) {
 	p.life = life
 	p.mutex.Unlock()
 	for _, url := range p.URLs {
-		testenv.Eventually(t, 60*time.Second, func() error { return ready(t, url) })
+		testenv.Eventually(t, 60*time.Second, func() error { return health.Check(t.Context(), url+"/health/ready") })
 	}
-}
-
-func ready(t *testing.T, url string) error {
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/health/ready", nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s/health/ready answers %s", url, response.Status)
-	}
-	return nil
 }
 
 // Kill ends the program with SIGKILL.

@@ -26,6 +26,9 @@ type Database struct {
 	// Counted is another pool for the same database that counts the statements.
 	Counted *sqlx.DB
 	counter counter
+
+	t      testing.TB
+	worlds map[string]*World // by tenant
 }
 
 // Each runs a test on a new read model of every kind.
@@ -62,7 +65,7 @@ func open(t *testing.T, url string) *Database {
 	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.ReadModel()); err != nil {
 		t.Fatal(err)
 	}
-	d := &Database{URL: url, DB: db}
+	d := &Database{URL: url, DB: db, t: t, worlds: map[string]*World{}}
 	d.CaughtUp(t, true)
 	d.Counted = sqlx.NewDb(sql.OpenDB(connector{connectorOf(t, db, url), &d.counter}), db.DriverName())
 	t.Cleanup(func() { _ = d.Counted.Close() })

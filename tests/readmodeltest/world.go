@@ -2,34 +2,49 @@ package readmodeltest
 
 import (
 	"crypto/rand"
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/tests/kit/feed"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 )
 
-// World writes the events of one tenant's threads. Every method is one event: it changes the rows and then the thread's
-// version, a millisecond after the previous event on the world's clock.
+// World is what happens to one tenant's threads and accounts. Every method is one event, which the projection has
+// brought into the rows when it returns, a millisecond after the one before on the world's clock.
 type World struct {
-	t      testing.TB
-	db     *sqlx.DB
-	Tenant usecase.Tenant
-	now    time.Time
+	t       testing.TB
+	Tenant  usecase.Tenant
+	feed    *feed.Feed
+	members map[membership]thread.MemberID
 }
 
-// World returns an empty world of the tenant with the given code.
+type membership struct {
+	thread thread.ID
+	user   thread.UserID
+}
+
+// World returns the world of the tenant with the given code, which is empty at first.
 func (d *Database) World(t testing.TB, code string) *World {
 	t.Helper()
+	if known := d.worlds[code]; known != nil {
+		return known
+	}
 	tenant, err := usecase.ParseTenant(code)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &World{t: t, db: d.DB, Tenant: tenant, now: time.Date(2024, 2, 29, 12, 0, 0, 123456000, time.UTC)}
+	w := &World{t: d.t, Tenant: tenant, feed: feed.New(d.t, d.DB, chatrows.Projection, chatrows.Handlers()...), members: map[membership]thread.MemberID{}}
+	d.worlds[code] = w
+	return w
 }
 
 // NewID returns a new identifier.
@@ -43,12 +58,16 @@ func NewID[T any]() ident.Of[T] {
 func NewUser() thread.UserID { return NewID[ident.UserAccount]() }
 
 // Key returns the key of a thread of the world.
-func (w *World) Key(id thread.ID) usecase.Key {
-	return chat.ThreadKey(w.Tenant, id)
-}
+func (w *World) Key(id thread.ID) usecase.Key { return chat.ThreadKey(w.Tenant, id) }
 
 // Now returns the time of the last event.
-func (w *World) Now() time.Time { return w.now }
+func (w *World) Now() time.Time { return w.feed.Now() }
+
+// happened is the thread's next event. It returns its number.
+func (w *World) happened(id thread.ID, event thread.Event) uint64 {
+	w.t.Helper()
+	return feed.Happened(w.feed, threadcodec.Events(), w.Tenant, id.String(), event)[0].SeqNr
+}
 
 // Thread creates a thread. The creator becomes its first member.
 func (w *World) Thread(name string, creator thread.UserID) thread.ID {
@@ -61,83 +80,74 @@ func (w *World) Thread(name string, creator thread.UserID) thread.ID {
 // ThreadWithID is Thread with a given id, which another tenant may have too.
 func (w *World) ThreadWithID(id thread.ID, name string, creator thread.UserID) {
 	w.t.Helper()
-	w.tick()
-	w.exec(`INSERT INTO threads (tenant_code, id, name, owner_id, version, deleted, created_at, updated_at) VALUES (?, ?, ?, ?, 1, 0, ?, ?)`,
-		w.Tenant.String(), id.String(), name, creator.String(), w.micros(), w.micros())
-	w.member(id, creator, thread.RoleAdmin, 1)
-	w.exec(`INSERT INTO projection_positions (projection, tenant_code, aggregate_type, aggregate_id, version, parked) VALUES ('read-model', ?, 'thread', ?, 1, 0)`,
-		w.Tenant.String(), id.String())
+	w.happened(id, thread.Created{Name: writing.RecordedName(name), Members: []thread.Member{w.member(id, creator, thread.RoleAdmin)}})
 }
 
 // Rename renames the thread.
 func (w *World) Rename(id thread.ID, name string) uint64 {
 	w.t.Helper()
-	return w.event(id, func(uint64) {
-		w.exec(`UPDATE threads SET name = ? WHERE tenant_code = ? AND id = ?`, name, w.Tenant.String(), id.String())
-	})
+	return w.happened(id, thread.Renamed{Name: writing.RecordedName(name)})
 }
 
 // Delete deletes the thread.
 func (w *World) Delete(id thread.ID) uint64 {
 	w.t.Helper()
-	return w.event(id, func(uint64) {
-		w.exec(`UPDATE threads SET deleted = 1 WHERE tenant_code = ? AND id = ?`, w.Tenant.String(), id.String())
-	})
+	return w.happened(id, thread.Deleted{})
 }
 
 // Add adds a user account to the thread.
 func (w *World) Add(id thread.ID, user thread.UserID) thread.MemberID {
 	w.t.Helper()
-	var member thread.MemberID
-	w.event(id, func(seq uint64) { member = w.member(id, user, thread.RoleMember, seq) })
+	member := w.member(id, user, thread.RoleMember)
+	w.happened(id, thread.MemberAdded{Member: member})
+	return member.ID
+}
+
+func (w *World) member(id thread.ID, user thread.UserID, role thread.Role) thread.Member {
+	member := thread.Member{ID: NewID[thread.Member](), User: user, Role: role}
+	w.members[membership{id, user}] = member.ID
 	return member
 }
 
 // Remove removes a user account from the thread.
 func (w *World) Remove(id thread.ID, user thread.UserID) uint64 {
 	w.t.Helper()
-	return w.event(id, func(uint64) {
-		w.exec(`UPDATE members SET removed = 1, updated_at = ? WHERE tenant_code = ? AND thread_id = ? AND user_account_id = ?`,
-			w.micros(), w.Tenant.String(), id.String(), user.String())
-	})
+	member := w.members[membership{id, user}]
+	delete(w.members, membership{id, user})
+	return w.happened(id, thread.MemberRemoved{Member: member, User: user})
+}
+
+// MemberID returns the id of a user account's membership in a thread.
+func (w *World) MemberID(id thread.ID, user thread.UserID) (thread.MemberID, error) {
+	member, is := w.members[membership{id, user}]
+	if !is {
+		return member, fmt.Errorf("%s is no member of %s", user, id)
+	}
+	return member, nil
 }
 
 // Post posts a message.
 func (w *World) Post(id thread.ID, sender thread.UserID, text string) thread.MessageID {
 	w.t.Helper()
-	message := NewID[thread.Message]()
-	w.event(id, func(seq uint64) {
-		w.exec(`INSERT INTO messages (tenant_code, id, thread_id, user_account_id, text, seq_nr, deleted, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`,
-			w.Tenant.String(), message.String(), id.String(), sender.String(), text, seq, w.micros(), w.micros())
-	})
-	return message
+	message := thread.Message{ID: NewID[thread.Message](), Sender: sender, Text: thread.RecordedText(text)}
+	w.happened(id, thread.MessagePosted{Message: message})
+	return message.ID
 }
 
 // Unpost deletes a message.
 func (w *World) Unpost(id thread.ID, message thread.MessageID) uint64 {
 	w.t.Helper()
-	return w.event(id, func(uint64) {
-		w.exec(`UPDATE messages SET deleted = 1, text = '' WHERE tenant_code = ? AND id = ?`, w.Tenant.String(), message.String())
-	})
+	return w.happened(id, thread.MessageDeleted{Message: message})
 }
 
-func (w *World) member(id thread.ID, user thread.UserID, role thread.Role, seq uint64) thread.MemberID {
+// Account gives a user account a name.
+func (w *World) Account(id account.ID, name string) {
 	w.t.Helper()
-	member := NewID[thread.Member]()
-	w.exec(`INSERT INTO members (tenant_code, id, thread_id, user_account_id, role, joined_seq, removed, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`,
-		w.Tenant.String(), member.String(), id.String(), user.String(), role.String(), seq, w.micros(), w.micros())
-	return member
+	feed.Happened(w.feed, accountcodec.Events(), w.Tenant, id.String(), account.Event(account.Registered{Name: writing.RecordedName(name)}))
 }
 
-// MemberID returns the id of a user account's membership in a thread.
-func (w *World) MemberID(id thread.ID, user thread.UserID) (thread.MemberID, error) {
-	var text string
-	err := w.db.GetContext(w.t.Context(), &text, `SELECT id FROM members WHERE tenant_code = ? AND thread_id = ? AND user_account_id = ? AND removed = 0`,
-		w.Tenant.String(), id.String(), user.String())
-	if err != nil {
-		return thread.MemberID{}, err
-	}
-	return ident.Parse[thread.Member](text)
+// CloseAccount closes an account.
+func (w *World) CloseAccount(id account.ID) {
+	w.t.Helper()
+	feed.Happened(w.feed, accountcodec.Events(), w.Tenant, id.String(), account.Event(account.Closed{}))
 }

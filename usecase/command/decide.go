@@ -70,31 +70,3 @@ func record[C, E any](key usecase.Key, seqNr uint64, now time.Time, c *call[C], 
 		Event: event,
 	}
 }
-
-// The range of times that a working clock can show. The first lies before this program existed; the last is the end of
-// what the events' time format can hold. Times are not compared with the aggregate's last event: one process with a
-// fast clock would lock all others out of the aggregate.
-var (
-	earliest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	latest   = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-)
-
-// now returns the time of the events to decide. A time out of range is a fault of this process's clock; another process
-// may succeed.
-func (s *Service[S, C, E]) now() (time.Time, error) {
-	now := s.settings.Clock().UTC().Truncate(time.Microsecond)
-	if now.Before(earliest) || now.After(latest) {
-		return now, clockError{now}
-	}
-	return now, nil
-}
-
-// clockError: the clock is out of range, so events cannot be given a time.
-type clockError struct{ now time.Time }
-
-func (e clockError) Error() string {
-	return "this computer's clock says " + e.now.Format(time.RFC3339) + "; set the clock, then send the command again"
-}
-
-// Class is that of an unreachable store: the same request may succeed on another process, or later.
-func (clockError) Class() string { return "unavailable" }

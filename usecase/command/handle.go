@@ -30,8 +30,8 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key usecase.Key, calls []
 	try, err := s.begin(ctx, key, calls[0])
 	for err == nil && len(calls) > 0 {
 		var now time.Time
-		if now, err = s.now(); err != nil {
-			s.settings.Logger.ErrorContext(ctx, "commands are refused because this computer's clock is wrong; set the clock", "error", err)
+		if now, err = s.now(ctx); err != nil {
+			s.settings.Logger.ErrorContext(ctx, "commands are refused because this computer's clock is wrong", "error", err)
 			break
 		}
 		decided, after := s.decide(key, try.state, now, calls)
@@ -63,8 +63,12 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key usecase.Key, calls []
 			s.fail(ctx, key, calls, err)
 			return
 		}
-		if len(calls) > 0 {
-			try, err = s.reload(ctx, key)
+		if len(calls) == 0 {
+			return
+		}
+		if try, err = s.reload(ctx, key); err != nil && conflicts > 0 && ctx.Err() != nil {
+			s.giveUp(ctx, key, calls, conflicts) // the timeout has come during the reload; nothing was written
+			return
 		}
 	}
 	if len(calls) > 0 {

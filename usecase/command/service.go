@@ -32,6 +32,9 @@ type Settings struct {
 	ReceiptLifetime time.Duration
 	// Clock returns the time for events. Default: time.Now.
 	Clock func() time.Time
+	// CheckClock returns why the time of Clock must not be used, if so: commands are then refused as if the store did
+	// not answer. Default: no check beside that for absurd times.
+	CheckClock func(context.Context) error
 	// Logger receives messages for the operator. Default: slog.Default().
 	Logger *slog.Logger
 	// Counters receive the counts. Default: not shared.
@@ -54,6 +57,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.Clock == nil {
 		s.Clock = time.Now
+	}
+	if s.CheckClock == nil {
+		s.CheckClock = func(context.Context) error { return nil }
 	}
 	if s.Logger == nil {
 		s.Logger = slog.Default()

@@ -249,6 +249,23 @@ func TestConflictsWithoutEndAreGivenUp(t *testing.T) {
 	}
 }
 
+// TestAReloadThatIsCutOffAfterAConflict: nothing was written, so the outcome is known.
+func TestAReloadThatIsCutOffAfterAConflict(t *testing.T) {
+	_, store := process(t, dynamodbtest.New(t))
+	store.before = func(int64) error { return command.ErrConflict }
+	service := command.NewService(chat.Threads(), silentReload{store}, command.Settings{Timeout: 100 * time.Millisecond})
+	rejected(t, service, request(ada, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")}), usecase.ErrConcurrentUpdate)
+	service.Drain()
+}
+
+// silentReload answers no reload.
+type silentReload struct{ *faulty }
+
+func (silentReload) Reload(ctx context.Context, _ usecase.Key) (state command.State[thread.Thread], err error) {
+	<-ctx.Done()
+	return state, ctx.Err()
+}
+
 func TestAPanicIsAnErrorOfItsCommand(t *testing.T) {
 	service, store := process(t, dynamodbtest.New(t))
 	id := createThread(t, service)

@@ -2,6 +2,8 @@ package command_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -105,15 +107,21 @@ func TestAClockThatCannotBeRight(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	right, _ := process(t, gateway)
 	id := createThread(t, right)
-	for _, at := range []time.Time{time.Unix(-1000, 0), time.Unix(0, 0), time.Date(2019, 12, 31, 0, 0, 0, 0, time.UTC), time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)} {
-		service, log, _ := logging(t, gateway, command.Settings{Clock: func() time.Time { return at }})
+	showing := func(at time.Time) command.Settings { return command.Settings{Clock: func() time.Time { return at }} }
+	for about, settings := range map[string]command.Settings{
+		"before 1970": showing(time.Unix(-1000, 0)), "1970": showing(time.Unix(0, 0)),
+		"before 2020":  showing(time.Date(2019, 12, 31, 0, 0, 0, 0, time.UTC)),
+		"12000":        showing(time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)),
+		"out of place": {CheckClock: func(context.Context) error { return errors.New("the clock is an hour ahead") }},
+	} {
+		service, log, _ := logging(t, gateway, settings)
 		for _, r := range []threadRequest{request(ada, id, say(ada, "hello")), request(ada, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")})} {
 			if _, err := service.Handle(t.Context(), r); usecase.KindOf(err) != usecase.Unavailable {
-				t.Errorf("%s: %s: got %v", at, r.Name, err)
+				t.Errorf("%s: %s: got %v", about, r.Name, err)
 			}
 		}
 		if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "clock") {
-			t.Errorf("%s: logged %s", at, log.String())
+			t.Errorf("%s: logged %s", about, log.String())
 		}
 	}
 	if result := accepted(t, right, request(ada, id, say(ada, "hello"))); result.Version != 2 {

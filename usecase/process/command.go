@@ -52,7 +52,8 @@ type Outbox interface {
 // Pending is a command in the outbox.
 type Pending struct {
 	Command
-	Attempts int       // in vain
-	Reason   string    // of the last failure; empty without one
-	DueAt    time.Time // when it is sent next
+	Attempts     int       // in vain
+	Reason       string    // of the last failure; empty without one
+	DueAt        time.Time // when it is sent next
+	FailingSince time.Time // the first failure; without one it means nothing
 }

@@ -137,6 +137,9 @@ func (m *Manager) postpone(ctx context.Context, pending Pending, failed error) e
 	if pending.Attempts < 10 {
 		pause = min(retryAfter<<pending.Attempts, retryAtMax)
 	}
+	if pending.Attempts == 0 {
+		pending.FailingSince = m.settings.Clock()
+	}
 	pending.Attempts++
 	pending.Reason = failed.Error()
 	pending.DueAt = m.settings.Clock().Add(pause - rand.N(pause/2))

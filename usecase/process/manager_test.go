@@ -155,6 +155,7 @@ func TestACommandThatFailsHoldsUpNothing(t *testing.T) {
 	if err := box.Add(t.Context(), nil, []process.Command{commandFor(t, "A"), commandFor(t, "B")}); err != nil {
 		t.Fatal(err)
 	}
+	began := now
 	for attempt := range 12 {
 		if sent, err := manager.SendDue(t.Context()); err != nil || sent == 0 {
 			t.Fatalf("attempt %d: sent %d, %v", attempt, sent, err)
@@ -166,7 +167,7 @@ func TestACommandThatFailsHoldsUpNothing(t *testing.T) {
 		left := box.pending[0]
 		pause := left.DueAt.Sub(now)
 		most := min(time.Second<<attempt, 5*time.Minute)
-		if waiting != 1 || failing != 1 || err != nil || left.Attempts != attempt+1 || left.Reason == "" || pause < most/2 || pause > most {
+		if waiting != 1 || failing != 1 || err != nil || left.Attempts != attempt+1 || left.Reason == "" || !left.FailingSince.Equal(began) || pause < most/2 || pause > most {
 			t.Fatalf("attempt %d: %d wait, %d in vain, %v; %+v after %s", attempt, waiting, failing, err, left, pause)
 		}
 		now = left.DueAt

@@ -18,7 +18,8 @@ func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, u
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(verifyWorkers + 1)
 	group.Go(func() error {
-		return p.walk(ctx, func(key usecase.Key) error {
+		atOnce := func() error { return nil }
+		return p.walk(ctx, atOnce, func(key usecase.Key) error {
 			group.Go(func() error { return look(ctx, key) })
 			return nil
 		})
@@ -26,9 +27,10 @@ func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, u
 	return group.Wait()
 }
 
-// walk calls do with the aggregates that have a head, and then with those that have rows beyond the journal. It ends
-// with the first error.
-func (p *Projector) walk(ctx context.Context, do func(usecase.Key) error) error {
+// walk calls do with the aggregates that have a head, and then with those that have rows beyond the journal. It calls
+// pace before it turns to an aggregate, and again before it asks the journal about its rows. It ends with the first
+// error.
+func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase.Key) error) error {
 	for name, handler := range p.handlers {
 		if _, able := handler.(Verifiable); !able {
 			continue
@@ -36,6 +38,9 @@ func (p *Projector) walk(ctx context.Context, do func(usecase.Key) error) error 
 		for head, err := range p.journal.Heads(ctx, name) {
 			if err != nil {
 				return fmt.Errorf("list the aggregates of type %s: %w", name, err)
+			}
+			if err := pace(); err != nil {
+				return err
 			}
 			if err := do(head.Key); err != nil {
 				return err
@@ -50,6 +55,9 @@ func (p *Projector) walk(ctx context.Context, do func(usecase.Key) error) error 
 		for _, position := range page {
 			if _, able := p.handlers[position.Key.Type].(Verifiable); !able || position.Version == 0 {
 				continue
+			}
+			if err := pace(); err != nil {
+				return err
 			}
 			ahead, err := p.ahead(ctx, position)
 			if err != nil {

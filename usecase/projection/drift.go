@@ -45,13 +45,13 @@ func (p *Projector) Drift() Drift {
 	return found
 }
 
-// Watch verifies one aggregate after the other, again and again, so many a second, until ctx ends: so that rows that
-// are not what the journal says show by themselves. It changes nothing. It is for a program that has nothing to do
-// with who asks.
+// Watch verifies one aggregate after the other, again and again, until ctx ends: so that rows that are not what the
+// journal says show by themselves. It asks the journal about so many aggregates a second, and changes nothing. It is
+// for a program that has nothing to do with who asks.
 func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	tick := time.Second / time.Duration(perSecond)
 	again := p.options.Now()
-	look := func(key usecase.Key) error {
+	pace := func() error {
 		if err := wait(ctx, tick); err != nil {
 			return err
 		}
@@ -63,11 +63,12 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 				}
 			}
 		}
-		return p.lookAt(ctx, key)
+		return nil
 	}
+	look := func(key usecase.Key) error { return p.lookAt(ctx, key) }
 	for ctx.Err() == nil {
 		pause := afterACycle
-		if err := p.walk(ctx, look); err != nil && ctx.Err() == nil {
+		if err := p.walk(ctx, pace, look); err != nil && ctx.Err() == nil {
 			p.logger.WarnContext(ctx, "the rows could not be verified; the next look is in a while", "error", err)
 			pause = afterAFault
 		}

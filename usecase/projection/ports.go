@@ -63,6 +63,9 @@ type Store interface {
 	// Change runs change in one transaction. It commits when change returns nil and rolls back otherwise. When the
 	// commit fails with ErrTransient, the outcome is unknown.
 	Change(ctx context.Context, change func(ctx context.Context, tx Tx) error) error
+	// View runs read in a transaction that sees one moment of the database, and whose Tx neither locks nor saves: no
+	// Change waits for it.
+	View(ctx context.Context, read func(ctx context.Context, tx Tx) error) error
 	// Versions returns the version of each aggregate that has a position. It takes no locks.
 	Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error)
 	// Parked lists the dead letters whose RetryAt has come, oldest RetryAt first.
@@ -80,7 +83,7 @@ type Store interface {
 // Tx is a transaction of the [Store]. A [Handler] gets its rows through it.
 type Tx interface {
 	// Load reads the positions of the aggregates that have one, and locks them until the transaction ends: another
-	// transaction that loads them waits. A missing position cannot be locked: if another transaction inserts it first,
+	// Change that loads them waits. A missing position cannot be locked: if another transaction inserts it first,
 	// Save fails with ErrTransient.
 	Load(ctx context.Context, keys []usecase.Key) (map[usecase.Key]Position, error)
 	// Save writes changes to aggregates that were loaded. It is called once.

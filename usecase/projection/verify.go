@@ -55,8 +55,8 @@ func (v *Verified) add(difference Difference) {
 }
 
 // Verify folds the events of an aggregate, as far as they are in the rows, and compares every row. It may run beside
-// everything else: nothing else changes the aggregate's rows while they are compared. An aggregate of any size is
-// looked at piece by piece, in bounded memory.
+// everything else: it sees the rows of one moment, and nobody waits for it. An aggregate of any size is looked at piece
+// by piece, in bounded memory.
 //
 // Errors are those of [Projector.Project], and the journal's.
 func (p *Projector) Verify(ctx context.Context, key usecase.Key) (Verified, error) {
@@ -111,7 +111,7 @@ func (v *verification) run(ctx context.Context) error {
 		return err
 	}
 	return p.retry(ctx, func() error {
-		return p.store.Change(ctx, func(ctx context.Context, tx Tx) error {
+		return p.store.View(ctx, func(ctx context.Context, tx Tx) error {
 			v.found.Differences, v.found.More = nil, 0
 			positions, err := tx.Load(ctx, []usecase.Key{v.key})
 			if err != nil {

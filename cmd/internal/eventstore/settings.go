@@ -13,6 +13,9 @@ type Settings struct {
 	Kind         string // one of package stores
 	SnapshotKeep int    // beside the latest
 
+	Clock          func() time.Time // this computer's; nil: time.Now
+	ClockTolerance time.Duration    // how far it may differ from that of a store with its own
+
 	URL string // of a relational store
 
 	// Of DynamoDB.
@@ -32,6 +35,8 @@ func ReadSettings(r *config.Reader) (s Settings) {
 	s.SnapshotKeep = ReadSnapshotKeep(r)
 	s.SnapshotTTL = r.Duration("SNAPSHOT_TTL", 0, 0, 10*365*24*time.Hour,
 		"with dynamodb: how long older snapshots are kept, such as 72h; with 0s they are deleted at once")
+	s.ClockTolerance = r.Duration("CLOCK_TOLERANCE", 5*time.Minute, 10*time.Second, 365*24*time.Hour,
+		"with dynamodb or mysql: commands are refused while this computer's clock differs from the store's by more")
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/infrastructure/skew"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
@@ -23,6 +24,8 @@ type Store struct {
 	Gateway eventstore.EventPersistenceGateway
 	// Check returns why the store cannot be used, for /health/ready.
 	Check func(context.Context) error
+	// Skew compares this computer's clock with the store's; nil for SQLite, which has no other.
+	Skew *skew.Watch
 
 	settings Settings
 	log      *slog.Logger
@@ -59,6 +62,7 @@ func openDynamoDB(ctx context.Context, settings Settings, log *slog.Logger) (*St
 	return &Store{
 		Gateway:  gateway,
 		Check:    gateway.Check,
+		Skew:     settings.compareWith(gateway.Now),
 		settings: settings,
 		log:      log,
 		close:    func(context.Context) error { return nil },
@@ -82,7 +86,7 @@ func openRelational(ctx context.Context, settings Settings, log *slog.Logger, on
 		_ = db.Close()
 		return nil, err
 	}
-	return &Store{
+	store := &Store{
 		Gateway:  gateway,
 		Check:    func(ctx context.Context) error { return rdbmigration.Ready(ctx, db, rdbmigration.EventStore()) },
 		settings: settings,
@@ -92,7 +96,28 @@ func openRelational(ctx context.Context, settings Settings, log *slog.Logger, on
 			return gateway.Close(ctx)
 		},
 		db: db,
-	}, nil
+	}
+	if settings.Kind == stores.MySQL {
+		store.Skew = settings.compareWith(func(ctx context.Context) (time.Time, error) { return database.ServerTime(ctx, db) })
+	}
+	return store, nil
+}
+
+// compareWith compares this computer's clock with another one.
+func (s Settings) compareWith(other func(context.Context) (time.Time, error)) *skew.Watch {
+	clock := s.Clock
+	if clock == nil {
+		clock = time.Now
+	}
+	return &skew.Watch{Clock: clock, Other: other, Tolerance: s.ClockTolerance}
+}
+
+// CheckClock returns an error while this computer's clock differs too much from the store's.
+func (s *Store) CheckClock(ctx context.Context) error {
+	if s.Skew == nil {
+		return nil
+	}
+	return s.Skew.Check(ctx)
 }
 
 // Close completes the accepted writes, until ctx ends.

@@ -34,7 +34,7 @@ func ReadSettings(r *config.Reader) Settings {
 			"WebSockets of one client address that have not sent connection_init yet; one more is answered with 429"),
 		AccountLimit: r.Int("LIVE_CONNECTION_LIMIT_ACCOUNT", 1000, 1, 1_000_000,
 			"WebSockets and event streams of one account open at once; one more is refused"),
-		OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 100, 1, 10_000,
+		OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 256, 1, 10_000,
 			"operations at once on one WebSocket; one more is refused"),
 		InFlightLimit: r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000,
 			"the complexity of all operations that are being resolved; what is more waits for its turn"),

@@ -38,6 +38,8 @@ type running struct {
 	projector *projection.Projector
 	source    eventstore.Source
 	manager   *process.Manager
+	gauges    processGauges
+	clock     func(context.Context) error // why its commands are refused for now
 	finish    func(context.Context) error // once nothing is sent any more
 }
 
@@ -51,7 +53,7 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 	store = store.InTerm(term)
 	// The threads' states that it remembers are those of the last few commands: its commands are few.
 	threads := chatstore.NewThreadRepository(databases.Store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
-	commands := command.NewService(chat.Threads(), threads, command.Settings{Logger: log})
+	commands := command.NewService(chat.Threads(), threads, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	commandsToSend := outbox.New(databases.ReadModel, store, chat.LeaveOnClose)
 	manager := process.NewManager(chat.LeaveOnClose, commandsToSend, chat.SendWithdrawals(commands), process.Settings{Logger: log})
 
@@ -69,14 +71,17 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 		return nil, err
 	}
 	registerCounters(registry, source)
-	registerProcess(registry, manager)
 	return &running{
-		name: chat.LeaveOnClose, store: store, outbox: commandsToSend, projector: projector, source: source, manager: manager,
+		gauges: registerProcess(registry, manager),
+		name:   chat.LeaveOnClose, store: store, outbox: commandsToSend, projector: projector, source: source, manager: manager, clock: databases.Store.CheckClock,
 		finish: func(ctx context.Context) error { commands.Drain(); return threads.Close(ctx) },
 	}, nil
 }
 
-func registerProcess(registry prometheus.Registerer, manager *process.Manager) {
+// processGauges are set by [running.check].
+type processGauges struct{ waiting, failing, parked prometheus.Gauge }
+
+func registerProcess(registry prometheus.Registerer, manager *process.Manager) processGauges {
 	for _, c := range []struct {
 		name, help string
 		count      *atomic.Int64
@@ -85,6 +90,16 @@ func registerProcess(registry prometheus.Registerer, manager *process.Manager) {
 		{"commands_failed_total", "Attempts to send a command of the process that failed; it is sent again.", &manager.Failures},
 	} {
 		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help}, func() float64 { return float64(c.count.Load()) }))
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+		registry.MustRegister(g)
+		return g
+	}
+	return processGauges{
+		waiting: gauge("commands_waiting", "Commands of the process that are not decided yet."),
+		failing: gauge("commands_failing", "Those of them that have been sent in vain; threadctl dead-letters lists them."),
+		parked:  gauge("parked_aggregates", "Aggregates that wait for an event that the process can't take in."),
 	}
 }
 
@@ -102,19 +117,25 @@ func (r *running) run(ctx context.Context) error {
 	return r.finish(ending)
 }
 
-// check tells what an operator must look after, as a warning, and as an error the reason to be unready.
-func (r *running) check(ctx context.Context) (warning string, err error) {
+// check tells what an operator must look after, as warnings, and as an error the reason to be unready.
+func (r *running) check(ctx context.Context) (warnings []string, err error) {
 	waiting, failing, err := r.outbox.Count(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	parked, err := r.store.CountParked(ctx)
 	if err := errors.Join(err, r.source.Health()); err != nil {
-		return "", err
+		return nil, err
 	}
-	if parked+failing == 0 {
-		return "", nil
+	r.gauges.waiting.Set(float64(waiting))
+	r.gauges.failing.Set(float64(failing))
+	r.gauges.parked.Set(float64(parked))
+	if parked+failing > 0 {
+		warnings = append(warnings, fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked: "+
+			"`threadctl dead-letters list` says why", r.name, failing, waiting, parked))
 	}
-	return fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked; the tables "+
-		"process_commands and dead_letters and the log say why", r.name, failing, waiting, parked), nil
+	if wrong := r.clock(ctx); wrong != nil {
+		warnings = append(warnings, fmt.Sprintf("process %s: its commands wait: %v", r.name, wrong))
+	}
+	return warnings, nil
 }

@@ -84,7 +84,7 @@ func (w *watch) lookAtTurn(ctx context.Context, found *Report, parts *parts) {
 	found.Behind(lag.Behind, lag.Records, lag.AtLeast)
 	found.RepairDue = !parts.projector.RepairSince().IsZero()
 	found.DriftedAggregates = parts.projector.Drift().Wrong
-	processWarning, processing := parts.process.check(ctx)
+	processWarnings, processing := parts.process.check(ctx)
 	versions, journal, versionWarning := parts.keeper.reasons(w.follower.settings.RebuildAuto)
 	w.check(ctx, found, "stream", parts.source.Health())
 	w.check(ctx, found, "processes", processing)
@@ -92,10 +92,9 @@ func (w *watch) lookAtTurn(ctx context.Context, found *Report, parts *parts) {
 	found.Check("aggregate_types", unknownTypes(parts))
 	found.Check("row_versions", versions)
 	found.Check("rows_ahead", journal)
-	for _, warning := range []string{processWarning, versionWarning} {
-		if warning != "" {
-			found.Warnings = append(found.Warnings, warning)
-		}
+	found.Warnings = append(found.Warnings, processWarnings...)
+	if versionWarning != "" {
+		found.Warnings = append(found.Warnings, versionWarning)
 	}
 }
 

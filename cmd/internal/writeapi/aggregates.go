@@ -62,7 +62,7 @@ func (s *Server) open(counters *command.Counters) (all []kept) {
 		all = append(all, each.open(s.store.Gateway, repository.Settings{
 			SnapshotEvery: uint64(s.settings.SnapshotEvery), CacheBytes: cache / shares * each.share, Logger: s.log,
 		}, command.Settings{
-			Timeout: s.settings.StoreTimeout, Logger: s.log, Counters: counters,
+			Timeout: s.settings.StoreTimeout, CheckClock: s.store.CheckClock, Logger: s.log, Counters: counters,
 		}))
 	}
 	return all

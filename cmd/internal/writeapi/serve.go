@@ -44,6 +44,7 @@ func Listen(ctx context.Context, settings Settings, store *eventstore.Store, acc
 // Run takes commands until ctx ends, and then finishes what it has accepted.
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
+	s.measureClock(registry)
 	all := s.open(countersOf(registry))
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
@@ -54,7 +55,7 @@ func (s *Server) Run(ctx context.Context) error {
 		Timeout: 2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
 		Gate:    s.access.Gate,
 		Alive:   httpserver.Alive(s.access.Notes),
-		Ready:   httpserver.Ready(s.log, s.access.Notes, append(slices.Clip(s.access.Checks), httpserver.Check{Name: "store", Run: s.store.Check})...),
+		Ready:   httpserver.Ready(s.log, s.access.Notes, s.checks()...),
 		Metrics: measurements.Handler(s.settings.Measurements, registry),
 		Around:  metrics.HTTP(registry, rest.Route),
 	})
@@ -65,6 +66,25 @@ func (s *Server) Run(ctx context.Context) error {
 	background.Wait()
 	s.finish(ctx, all)
 	return served
+}
+
+// checks are what commands need.
+func (s *Server) checks() []httpserver.Check {
+	checks := append(slices.Clip(s.access.Checks), httpserver.Check{Name: "store", Run: s.store.Check})
+	if s.store.Skew != nil {
+		checks = append(checks, httpserver.Check{Name: "clock", Run: s.store.Skew.Check})
+	}
+	return checks
+}
+
+func (s *Server) measureClock(registry prometheus.Registerer) {
+	if s.store.Skew == nil {
+		return
+	}
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "clock_ahead_seconds",
+		Help: "How far this computer's clock was ahead of the event store's when they were last compared; negative: behind.",
+	}, func() float64 { return s.store.Skew.Ahead().Seconds() }))
 }
 
 // countersOf has the registry tell what the command service counts.

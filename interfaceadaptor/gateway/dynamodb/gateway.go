@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/interfaceadaptor/eventstore"
@@ -64,10 +65,25 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 	}, nil
 }
 
+// Now returns DynamoDB's time, to the second. It costs half a read unit.
+func (g *Gateway) Now(ctx context.Context) (time.Time, error) {
+	answer, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(g.settings.SnapshotTable), Key: g.key(nobody, headSeqNr)})
+	if err != nil {
+		return time.Time{}, explainf(ctx, err, "read the time of table %s", g.settings.SnapshotTable)
+	}
+	now, ok := middleware.GetServerTime(answer.ResultMetadata)
+	if !ok {
+		return time.Time{}, errors.New("dynamodb gateway: the answer has no header Date; a proxy may have removed it")
+	}
+	return now, nil
+}
+
+// nobody is an aggregate that never exists.
+var nobody = eventstore.AggregateID{Type: "check", ULID: "none"}
+
 // Check reports whether both tables answer. It reads a key of each that is never written, which costs half a read unit
 // per table.
 func (g *Gateway) Check(ctx context.Context) error {
-	nobody := eventstore.AggregateID{Type: "check", ULID: "none"}
 	for _, table := range []string{g.settings.JournalTable, g.settings.SnapshotTable} {
 		_, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: g.key(nobody, headSeqNr)})
 		if err != nil {

@@ -439,8 +439,9 @@ type Query {
 What can be followed, over a WebSocket with the protocol ` + "`" + `graphql-transport-ws` + "`" + ` or as server-sent events (a request that
 prefers ` + "`" + `text/event-stream` + "`" + `).
 
-100 operations run on one WebSocket at once; one more is refused, and the error's ` + "`" + `extensions.code` + "`" + ` is ` + "`" + `TOO_MANY_OPERATIONS` + "`" + `.
-Browsers may open a WebSocket from a page of this server's own origin only; a proxy has to pass the header ` + "`" + `Host` + "`" + ` on.
+256 operations (` + "`" + `WEBSOCKET_OPERATION_LIMIT` + "`" + `) run on one WebSocket at once; one more is refused, and the error's
+` + "`" + `extensions.code` + "`" + ` is ` + "`" + `TOO_MANY_OPERATIONS` + "`" + `. Browsers may open a WebSocket from a page of this server's own origin only; a
+proxy has to pass the header ` + "`" + `Host` + "`" + ` on.
 """
 type Subscription {
   """

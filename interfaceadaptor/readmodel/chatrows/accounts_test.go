@@ -7,9 +7,9 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/writing"
 	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
 )
 
 // addAccount puts an account into the journal and into the rows, and makes it the aggregate that differences are of.
@@ -23,11 +23,7 @@ func (v *verified) addAccount() {
 			EventID: readmodeltest.NewID[account.Event]().String(), AggregateType: v.key.Type, AggregateID: v.key.ID, SeqNr: uint64(i + 1),
 			OccurredAt: time.UnixMicro(1700000000123456 + int64(i)).UTC(), CommandID: "c", Caller: usecase.Caller{Executor: v.key.ID},
 		}}
-		payload, err := accountcodec.Events().Encode(recorded)
-		if err != nil {
-			v.t.Fatal(err)
-		}
-		v.journal[v.key] = append(v.journal[v.key], projection.Record{Key: v.key, SeqNr: uint64(i + 1), Payload: payload})
+		v.journal[v.key] = append(v.journal[v.key], feed.Record(v.t, accountcodec.Events(), recorded))
 	}
 	if err := v.Fill(v.t.Context(), v.key); err != nil {
 		v.t.Fatal(err)
@@ -38,26 +34,12 @@ func TestWhatIsSpoiltInRowsOfAccountsIsToldAndMended(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		v := newVerified(t, db)
 		v.addAccount()
-		if found := v.differences(); len(found) > 0 {
-			t.Fatalf("of rows that nobody has touched: %v", found)
-		}
-		for _, spoilt := range []struct{ statement, want string }{
+		v.spoil([]spoilt{
 			{"UPDATE accounts SET name = 'Eve' WHERE id = :id", "accounts name"},
 			{"UPDATE accounts SET closed = 0 WHERE id = :id", "accounts closed"},
 			{"UPDATE accounts SET version = 9 WHERE id = :id", "accounts version"},
 			{"DELETE FROM accounts WHERE id = :id", "accounts a row is missing"},
-		} {
-			v.run(spoilt.statement)
-			if found := v.differences(); len(found) != 1 || found[0] != spoilt.want {
-				t.Errorf("%s:\ntold %v, want %q", spoilt.statement, found, spoilt.want)
-			}
-			if err := v.Remake(t.Context(), v.key); err != nil {
-				t.Fatal(err)
-			}
-			if found := v.differences(); len(found) > 0 {
-				t.Errorf("%s: still there when made anew: %v", spoilt.statement, found)
-			}
-		}
+		})
 	})
 }
 

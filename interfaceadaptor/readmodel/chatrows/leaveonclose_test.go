@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,7 @@ import (
 	"example.com/threads/interfaceadaptor/threadcodec"
 	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
@@ -37,43 +39,9 @@ import (
 )
 
 // leaving is the process manager as one updater runs it.
-type leaving struct {
-	projector *projection.Projector
-	outbox    *outbox.Outbox
-}
-
-func newLeaving(t *testing.T, db *readmodeltest.Database, journal projection.Journal) leaving {
+func leaving(t *testing.T, db *readmodeltest.Database, journal projection.Journal) feed.Process {
 	t.Helper()
-	store, err := projectionstore.New(db.DB, chat.LeaveOnClose)
-	if err != nil {
-		t.Fatal(err)
-	}
-	box := outbox.New(db.DB, store, chat.LeaveOnClose)
-	return leaving{projection.New(store, journal, projection.Options{}, chatrows.LeaveOnCloseHandlers(box)...), box}
-}
-
-func (l leaving) project(t *testing.T, records ...projection.Record) {
-	t.Helper()
-	if _, err := l.projector.Project(t.Context(), projection.Batch{Records: records}); err != nil {
-		t.Error(err)
-	}
-}
-
-// commands are those in the outbox, as "<the event that causes it> <thread> <who leaves>".
-func (l leaving) commands(t *testing.T) []string {
-	t.Helper()
-	due, err := l.outbox.Due(t.Context(), time.Now().Add(time.Hour), 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	for _, command := range due {
-		if command.Name != "thread.Withdraw" || command.CorrelationID != "of "+command.CausationID || command.Target.Type != "thread" {
-			t.Errorf("%+v", command)
-		}
-		found = append(found, command.CausationID+" "+command.Target.Tenant.String()+command.Target.ID+" "+command.Executor)
-	}
-	return found
+	return feed.NewProcess(t, db.DB, chat.LeaveOnClose, journal, func(box *outbox.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(box) })
 }
 
 // happened makes the records of an aggregate's events: the first has number 1. The first few happen at noon, those of
@@ -91,11 +59,7 @@ func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant usecase.Te
 			EventID: eventID, AggregateType: codec.Type(), AggregateID: id, SeqNr: uint64(i + 1), OccurredAt: time.Unix(1700000000, 0).UTC(),
 			Caller: usecase.Caller{Tenant: tenant, Executor: newID[ident.UserAccount]().String(), CorrelationID: "of " + eventID},
 		}}
-		payload, err := codec.Encode(recorded)
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, projection.Record{Key: recorded.Key(), SeqNr: recorded.SeqNr, Payload: payload})
+		records = append(records, feed.Record(t, codec, recorded))
 	}
 	return records
 }
@@ -119,18 +83,16 @@ func eventID(t *testing.T, record projection.Record) string {
 
 // scene is a thread that ada made and bob joined, and bob's account, which is closed in the afternoon.
 type scene struct {
-	thread, account  []projection.Record
-	id               thread.ID
-	ada, bob         ident.UserID
-	joins, joinAgain string // by which events
-	closes           string
-	want             func(event string) string
+	tenant          usecase.Tenant
+	thread, account []projection.Record
+	id              thread.ID
+	bob             ident.UserID
 }
 
 func newScene(t *testing.T, tenant usecase.Tenant, atNoon int, more ...thread.Event) scene {
 	t.Helper()
-	s := scene{id: newID[thread.Thread](), ada: newID[ident.UserAccount](), bob: newID[ident.UserAccount]()}
-	adaIn := thread.Member{ID: newID[thread.Member](), User: s.ada, Role: thread.RoleAdmin}
+	s := scene{tenant: tenant, id: newID[thread.Thread](), bob: newID[ident.UserAccount]()}
+	adaIn := thread.Member{ID: newID[thread.Member](), User: newID[ident.UserAccount](), Role: thread.RoleAdmin}
 	bobIn := thread.Member{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleMember}
 	events := []thread.Event{thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{adaIn}}, thread.MemberAdded{Member: bobIn}}
 	for _, event := range more {
@@ -144,78 +106,93 @@ func newScene(t *testing.T, tenant usecase.Tenant, atNoon int, more ...thread.Ev
 	}
 	s.thread = happened(t, threadcodec.Events(), tenant, s.id.String(), atNoon, events...)
 	s.account = happened(t, accountcodec.Events(), tenant, s.bob.String(), 1, account.Event(account.Registered{Name: writing.RecordedName("Bob")}), account.Event(account.Closed{}))
-	s.joins, s.joinAgain, s.closes = eventID(t, s.thread[1]), eventID(t, s.thread[len(s.thread)-1]), eventID(t, s.account[1])
-	s.want = func(event string) string { return event + " " + tenant.String() + s.id.String() + " " + s.bob.String() }
 	return s
+}
+
+// leaves is the command that has bob leave: found necessary by an event, and caused by it or by another one.
+func (s scene) leaves(t *testing.T, foundBy, because projection.Record) process.Command {
+	t.Helper()
+	cause := eventID(t, because)
+	return process.Command{
+		Target: chat.ThreadKey(s.tenant, s.id), Name: "thread.Withdraw", EventID: eventID(t, foundBy),
+		Executor: s.bob.String(), CausationID: cause, CorrelationID: "of " + cause,
+	}
 }
 
 func TestWhoClosesLeaves(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		tenant := db.World(t, "acme").Tenant
+		acme, globex := db.World(t, "acme").Tenant, db.World(t, "globex").Tenant
+		processManager := leaving(t, db, nil)
 		removed, added := thread.MemberRemoved{}, thread.MemberAdded{}
-		closed := func(s scene) string { return s.want(s.closes) }
-		joined := func(s scene) string { return s.want(s.joins) }
-		again := func(s scene) string { return s.want(s.joinAgain) }
-		nothing := func(scene) string { return "" }
-		batch := func(parts ...[]projection.Record) (whole []projection.Record) {
-			for _, part := range parts {
-				whole = append(whole, part...)
-			}
-			return whole
-		}
 		for _, c := range []struct {
-			about   string
-			atNoon  int // events of the thread, before the account is closed
-			more    []thread.Event
-			batches func(s scene) [][]projection.Record
-			want    func(s scene) string
+			about  string
+			atNoon int // events of the thread, before the account is closed
+			more   []thread.Event
+			run    func(s scene, rule feed.ProcessRule)
 		}{
-			{"a member closes", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
-			{"a member closes, and its events come first", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, closed},
-			{"both in one batch", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.thread, s.account)} }, closed},
-			{"both in one batch, the other way", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.account, s.thread)} }, closed},
-			{"who is closed joins", 1, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, joined},
-			{"who is closed joins, in one batch", 1, nil, func(s scene) [][]projection.Record { return [][]projection.Record{batch(s.account, s.thread)} }, joined},
-			{"who is closed joins, and that comes first", 1, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
-			{"everything twice", 9, nil, func(s scene) [][]projection.Record {
-				return [][]projection.Record{s.thread, s.account, s.thread, s.account}
-			}, closed},
-			{"only one has closed", 9, nil, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account[:1]} }, nothing},
-			{"who left before", 9, []thread.Event{removed}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, nothing},
-			{"who left before, in two steps", 9, []thread.Event{removed}, func(s scene) [][]projection.Record {
-				return [][]projection.Record{s.thread[:2], s.thread[2:], s.account}
-			}, nothing},
-			{"who came back", 9, []thread.Event{removed, added}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
-			{"who came back, in steps", 9, []thread.Event{removed, added}, func(s scene) [][]projection.Record {
-				return [][]projection.Record{s.thread[:2], s.thread[2:], s.account}
-			}, closed},
-			{"who is closed is added again", 3, []thread.Event{removed, added}, func(s scene) [][]projection.Record {
-				return [][]projection.Record{s.thread[:3], s.account, s.thread[3:]}
-			}, again},
-			{"a thread that is gone", 9, []thread.Event{thread.Deleted{}}, func(s scene) [][]projection.Record {
-				return [][]projection.Record{s.thread[:2], s.thread[2:], s.account}
-			}, nothing},
-			{"a thread that is gone at once", 9, []thread.Event{thread.Deleted{}}, func(s scene) [][]projection.Record { return [][]projection.Record{s.account, s.thread} }, nothing},
+			{"a member closes", 9, nil, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
+			}},
+			{"a member closes, and its events come first", 9, nil, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.account...).When(s.thread...).Then(s.leaves(t, s.thread[1], s.account[1]))
+			}},
+			{"both in one batch", 9, nil, func(s scene, rule feed.ProcessRule) {
+				rule.When(slices.Concat(s.thread, s.account)...).Then(s.leaves(t, s.thread[1], s.account[1]))
+			}},
+			{"both in one batch, the other way", 9, nil, func(s scene, rule feed.ProcessRule) {
+				rule.When(slices.Concat(s.account, s.thread)...).Then(s.leaves(t, s.thread[1], s.account[1]))
+			}},
+			{"who is closed joins", 1, nil, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.account...).When(s.thread...).Then(s.leaves(t, s.thread[1], s.thread[1]))
+			}},
+			{"who is closed joins, in one batch", 1, nil, func(s scene, rule feed.ProcessRule) {
+				rule.When(slices.Concat(s.account, s.thread)...).Then(s.leaves(t, s.thread[1], s.thread[1]))
+			}},
+			{"who is closed joins, and that comes first", 1, nil, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
+			}},
+			{"everything twice", 9, nil, func(s scene, rule feed.ProcessRule) {
+				rule.When(s.thread...).When(s.account...).When(s.thread...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
+			}},
+			{"everything again, later", 9, nil, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread...).Given(s.account...).When(s.thread...).When(s.account...).Then()
+			}},
+			{"only one has closed", 9, nil, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread...).When(s.account[:1]...).Then()
+			}},
+			{"who left before", 9, []thread.Event{removed}, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread...).When(s.account...).Then()
+			}},
+			{"who left before, in two steps", 9, []thread.Event{removed}, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread[:2]...).Given(s.thread[2:]...).When(s.account...).Then()
+			}},
+			{"who came back", 9, []thread.Event{removed, added}, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
+			}},
+			{"who came back, in steps", 9, []thread.Event{removed, added}, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread[:2]...).Given(s.thread[2:]...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
+			}},
+			{"who is closed is added again", 3, []thread.Event{removed, added}, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread[:3]...).Given(s.account...).When(s.thread[3:]...).Then(s.leaves(t, s.thread[3], s.thread[3]))
+			}},
+			{"a thread that is gone", 9, []thread.Event{thread.Deleted{}}, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread[:2]...).Given(s.thread[2:]...).When(s.account...).Then()
+			}},
+			{"a thread that is gone at once", 9, []thread.Event{thread.Deleted{}}, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.account...).When(s.thread...).Then()
+			}},
 			{"what is said and renamed changes nothing", 9, []thread.Event{
 				thread.Renamed{Name: writing.RecordedName("coffee")},
 				thread.MessagePosted{Message: thread.Message{ID: newID[thread.Message](), Sender: newID[ident.UserAccount](), Text: thread.RecordedText("x")}},
-			}, func(s scene) [][]projection.Record { return [][]projection.Record{s.thread, s.account} }, closed},
+			}, func(s scene, rule feed.ProcessRule) {
+				rule.Given(s.thread...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
+			}},
 		} {
-			process := newLeaving(t, db, nil)
-			s := newScene(t, tenant, c.atNoon, c.more...)
+			s := newScene(t, acme, c.atNoon, c.more...)
 			// The same user account of another tenant, in the thread with the same id, is somebody else.
-			process.project(t, happened(t, threadcodec.Events(), db.World(t, "globex").Tenant, s.id.String(), 1, thread.Event(
-				thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleAdmin}}}))...)
-			for _, records := range c.batches(s) {
-				process.project(t, records...)
-			}
-			got := strings.Join(process.commands(t), ", ")
-			if want := c.want(s); got != want {
-				t.Errorf("%s: %q, want %q", c.about, got, want)
-			}
-			if _, err := db.DB.ExecContext(t.Context(), "DELETE FROM process_commands"); err != nil {
-				t.Fatal(err)
-			}
+			somebodyElse := happened(t, threadcodec.Events(), globex, s.id.String(), 1, thread.Event(
+				thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleAdmin}}}))
+			c.run(s, processManager.Rule(t, c.about).Given(somebodyElse...))
 		}
 	})
 }
@@ -225,23 +202,21 @@ func TestWhoJoinsAndClosesAtTheSameTimeLeavesOnce(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		tenant := db.World(t, "acme").Tenant
 		const rounds = 40
-		want := map[string]bool{}
-		first, second := newLeaving(t, db, nil), newLeaving(t, db, nil)
+		want := map[usecase.Key]string{} // by thread, who leaves it
+		first, second := leaving(t, db, nil), leaving(t, db, nil)
 		for range rounds {
 			s := newScene(t, tenant, 2)
-			want[s.want("")] = true
+			want[chat.ThreadKey(tenant, s.id)] = s.bob.String()
 			var both sync.WaitGroup
-			both.Go(func() { first.project(t, s.thread...) })
-			both.Go(func() { second.project(t, s.account...) })
+			both.Go(func() { first.Project(t, s.thread...) })
+			both.Go(func() { second.Project(t, s.account...) })
 			both.Wait()
 		}
-		got := first.commands(t)
-		for _, command := range got {
-			_, about, _ := strings.Cut(command, " ")
-			if !want[" "+about] {
-				t.Errorf("%s twice, or unasked", command)
+		for _, command := range first.Commands(t) {
+			if want[command.Target] != command.Executor {
+				t.Errorf("%+v twice, or unasked", command)
 			}
-			delete(want, " "+about)
+			delete(want, command.Target)
 		}
 		if len(want) > 0 {
 			t.Errorf("of %d rounds %d were missed", rounds, len(want))
@@ -339,7 +314,7 @@ func TestNoClosedAccountStays(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		random := mathrand.New(mathrand.NewPCG(7, 7))
 		w := newWorld(t)
-		updaters := []leaving{newLeaving(t, db, w.journal), newLeaving(t, db, w.journal)}
+		updaters := []feed.Process{leaving(t, db, w.journal), leaving(t, db, w.journal)}
 		send := chat.SendWithdrawals(w.threads)
 		var users []ident.UserID
 		for range 8 {
@@ -358,14 +333,14 @@ func TestNoClosedAccountStays(t *testing.T) {
 			random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 			var both sync.WaitGroup
 			half := len(records) / 2
-			both.Go(func() { updaters[0].project(t, records[:half]...) })
-			both.Go(func() { updaters[1].project(t, records[half:]...) })
+			both.Go(func() { updaters[0].Project(t, records[:half]...) })
+			both.Go(func() { updaters[1].Project(t, records[half:]...) })
 			both.Wait()
 			sent := 0
 			for _, updater := range updaters {
-				box := process.Outbox(updater.outbox)
+				box := process.Outbox(updater.Outbox)
 				if breaks && random.IntN(2) == 0 {
-					box = deaf{updater.outbox}
+					box = deaf{updater.Outbox}
 				}
 				n, err := process.NewManager(chat.LeaveOnClose, box, send, process.Settings{}).SendDue(t.Context())
 				if _, broken := box.(deaf); err != nil && !broken {
@@ -404,7 +379,7 @@ func TestNoClosedAccountStays(t *testing.T) {
 		for round := 0; ; round++ {
 			before := len(w.old)
 			follow(false)
-			waiting, failing, err := updaters[0].outbox.Count(t.Context())
+			waiting, failing, err := updaters[0].Outbox.Count(t.Context())
 			if err != nil || failing > 0 || round > 50 {
 				t.Fatalf("%d commands fail, %v, after %d rounds", failing, err, round)
 			}
@@ -457,11 +432,10 @@ func TestLeaveOnCloseDecodesNoMessages(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		s := newScene(t, db.World(t, "acme").Tenant, 1)
 		thread, seqNr := s.thread[0].Key, uint64(len(s.thread))
-		leaving := newLeaving(t, db, nil)
-		leaving.project(t, s.thread...)
+		rule := leaving(t, db, nil).Rule(t, "a member closes after many messages").Given(s.thread...)
 		for _, name := range []string{"ThreadMessagePosted", "ThreadMessageEdited", "ThreadMessageDeleted"} {
 			seqNr++
-			leaving.project(t, projection.Record{Key: thread, SeqNr: seqNr, Payload: fmt.Appendf(nil, `{"type":%q, not even JSON`, name)})
+			rule = rule.Given(projection.Record{Key: thread, SeqNr: seqNr, Payload: fmt.Appendf(nil, `{"type":%q, not even JSON`, name)})
 		}
 		store, err := projectionstore.New(db.DB, chat.LeaveOnClose)
 		if err != nil {
@@ -474,9 +448,6 @@ func TestLeaveOnCloseDecodesNoMessages(t *testing.T) {
 		if parked, err := store.CountParked(t.Context()); err != nil || parked != 0 {
 			t.Errorf("%d parked, %v", parked, err)
 		}
-		leaving.project(t, s.account...)
-		if got := leaving.commands(t); len(got) != 1 {
-			t.Errorf("the commands are %q", got)
-		}
+		rule.When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/kit"
+	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
@@ -42,11 +43,7 @@ func TestRowsAreWhatTheFoldSays(t *testing.T) {
 				t.Fatal(err)
 			}
 			want.Put(change)
-			payload, err := threadcodec.Events().Encode(recorded)
-			if err != nil {
-				t.Fatal(err)
-			}
-			records = append(records, projection.Record{Key: recorded.Key(), SeqNr: recorded.SeqNr, Payload: payload})
+			records = append(records, feed.Record(t, threadcodec.Events(), recorded))
 		}
 		kit.EveryField(t, "rows of this test", want)
 		for len(records) > 0 {

@@ -2,6 +2,7 @@ package chatrows_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	mathrand "math/rand/v2"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/tests/testenv"
 	"example.com/threads/usecase"
@@ -66,11 +68,7 @@ func newVerified(t *testing.T, db *readmodeltest.Database) *verified {
 			story.anything(random)
 		}
 		for _, recorded := range story.events {
-			payload, err := threadcodec.Events().Encode(recorded)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v.journal[story.key] = append(v.journal[story.key], projection.Record{Key: story.key, SeqNr: recorded.SeqNr, Payload: payload})
+			v.journal[story.key] = append(v.journal[story.key], feed.Record(t, threadcodec.Events(), recorded))
 		}
 		v.key = story.key
 		if err := v.Fill(t.Context(), story.key); err != nil {
@@ -115,13 +113,33 @@ func (v *verified) differences() []string {
 	return slices.Compact(found)
 }
 
+// spoilt is a statement that changes rows by hand, and the one difference that it makes.
+type spoilt struct{ statement, want string }
+
+// spoil sees that each is told, and is gone when the rows have been made anew.
+func (v *verified) spoil(all []spoilt) {
+	v.t.Helper()
+	if found := v.differences(); len(found) > 0 {
+		v.t.Fatalf("of rows that nobody has touched: %v", found)
+	}
+	for _, each := range all {
+		v.run(each.statement)
+		if found := v.differences(); len(found) != 1 || found[0] != each.want {
+			v.t.Errorf("%s:\ntold %v, want %q", each.statement, found, each.want)
+		}
+		if err := v.Remake(v.t.Context(), v.key); err != nil {
+			v.t.Fatal(err)
+		}
+		if found := v.differences(); len(found) > 0 {
+			v.t.Errorf("%s:\nafter the repair: %v", each.statement, found)
+		}
+	}
+}
+
 func TestWhatIsSpoiltInRowsIsToldAndMended(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		v := newVerified(t, db)
-		if found := v.differences(); len(found) > 0 {
-			t.Fatalf("of rows that nobody has touched: %v", found)
-		}
-		for _, spoilt := range []struct{ statement, want string }{
+		v.spoil([]spoilt{
 			{"UPDATE messages SET text = 'other' WHERE thread_id = :id AND deleted = 0", "messages text"},
 			{"UPDATE messages SET created_at = created_at + 1 WHERE thread_id = :id", "messages created_at"},
 			{"UPDATE messages SET deleted = 0 WHERE thread_id = :id AND deleted = 1", "messages deleted"},
@@ -133,23 +151,31 @@ func TestWhatIsSpoiltInRowsIsToldAndMended(t *testing.T) {
 			{"UPDATE projection_positions SET version = 1000 WHERE aggregate_id = :id", "the the rows claim events that the journal does not have"},
 			{"INSERT INTO messages (tenant_code, id, thread_id, user_account_id, text, seq_nr, deleted, created_at, updated_at) " +
 				"SELECT tenant_code, '01H42KBHCWC000000000000HE1', id, owner_id, 'never said', 3, 0, 0, 0 FROM threads WHERE id = :id", "messages a row that no event makes"},
-		} {
-			v.run(spoilt.statement)
-			if found := v.differences(); len(found) != 1 || found[0] != spoilt.want {
-				t.Errorf("%s:\ntold %v, want %q", spoilt.statement, found, spoilt.want)
-			}
-			if err := v.Remake(t.Context(), v.key); err != nil {
-				t.Fatal(err)
-			}
-			if found := v.differences(); len(found) > 0 {
-				t.Errorf("%s:\nafter the repair: %v", spoilt.statement, found)
-			}
-		}
+		})
 		versions, err := v.store.Versions(t.Context(), []usecase.Key{v.key})
 		if want := uint64(len(v.journal[v.key])); err != nil || versions[v.key] != want {
 			t.Errorf("the position is %d, %v; want %d", versions[v.key], err, want)
 		}
 	})
+}
+
+// A verification changes nothing, and takes no lock that whoever writes waits for.
+func TestVerifyingHoldsNobodyUp(t *testing.T) {
+	v := newVerified(t, readmodeltest.SQLite(t))
+	v.Projector = projection.New(unchangeable{v.store}, v.journal, projection.Options{}, chatrows.Handlers()...)
+	if found := v.differences(); len(found) > 0 {
+		t.Errorf("told %v", found)
+	}
+	v.run("UPDATE messages SET text = 'other' WHERE thread_id = :id AND deleted = 0")
+	if found := v.differences(); len(found) != 1 {
+		t.Errorf("told %v", found)
+	}
+}
+
+type unchangeable struct{ *projectionstore.Store }
+
+func (unchangeable) Change(context.Context, func(context.Context, projection.Tx) error) error {
+	return errors.New("nothing may change")
 }
 
 func TestAnEventThatIsBrokenLaterLeavesItsRowsAlone(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/usecase"
 	"example.com/threads/usecase/process"
 	"example.com/threads/usecase/projection"
 )
@@ -39,17 +40,23 @@ var commands = table.Table[row]{
 	Name: "process_commands", Key: 5,
 	Columns: []string{
 		"process", "tenant_code", "aggregate_type", "aggregate_id", "event_id", "name", "executor_id", "causation_id", "correlation_id",
-		"attempts", "reason", "due_at",
+		"attempts", "reason", "due_at", "failing_since",
 	},
-	ID: func(r *row) []string {
-		return []string{r.process, r.Target.Tenant.String(), r.Target.Type, r.Target.ID, r.EventID}
-	},
+	ID: func(r *row) []string { return keyOf(r.process, r.Target, r.EventID) },
 	Fields: func(r *row) []any {
 		return []any{
 			&r.process, table.Tenant(&r.Target.Tenant), &r.Target.Type, &r.Target.ID, &r.EventID, &r.Name, &r.Executor, &r.CausationID, &r.CorrelationID,
-			&r.Attempts, &r.Reason, table.Time(&r.DueAt),
+			&r.Attempts, &r.Reason, table.Time(&r.DueAt), table.Time(&r.FailingSince),
 		}
 	},
+}
+
+func keyOf(process string, target usecase.Key, eventID string) []string {
+	return []string{process, target.Tenant.String(), target.Type, target.ID, eventID}
+}
+
+func (o *Outbox) key(target usecase.Key, eventID string) []string {
+	return keyOf(o.process, target, eventID)
 }
 
 // Add implements [process.Outbox].
@@ -60,7 +67,7 @@ func (o *Outbox) Add(ctx context.Context, tx projection.Tx, added []process.Comm
 	}
 	rows := make([]row, len(added))
 	for i, command := range added {
-		rows[i] = row{o.process, process.Pending{Command: command, DueAt: time.Now()}}
+		rows[i] = row{o.process, process.Pending{Command: command, DueAt: time.Now(), FailingSince: time.UnixMicro(0)}}
 	}
 	return in.Explain("keep commands of a process", commands.Upsert(ctx, in, in.Dialect, rows))
 }
@@ -78,7 +85,7 @@ func (o *Outbox) Due(ctx context.Context, now time.Time, limit int) ([]process.P
 func (o *Outbox) Done(ctx context.Context, done []process.Command) error {
 	keys := make([][]string, len(done))
 	for i, command := range done {
-		keys[i] = commands.ID(&row{o.process, process.Pending{Command: command}})
+		keys[i] = o.key(command.Target, command.EventID)
 	}
 	return o.store.Explain("take commands of a process away", commands.Delete(ctx, o.db, keys))
 }
@@ -87,13 +94,9 @@ const reasonKept = 2000 // code points
 
 // Postpone implements [process.Outbox].
 func (o *Outbox) Postpone(ctx context.Context, p process.Pending) error {
-	reason := []rune(strings.ToValidUTF8(p.Reason, "\uFFFD"))
-	args := []any{p.Attempts, string(reason[:min(len(reason), reasonKept)]), p.DueAt.UnixMicro()}
-	for _, part := range commands.ID(&row{o.process, p}) {
-		args = append(args, part)
-	}
-	_, err := o.db.ExecContext(ctx, "UPDATE process_commands SET attempts = ?, reason = ?, due_at = ? WHERE "+
-		strings.Join(commands.Columns[:commands.Key], " = ? AND ")+" = ?", args...)
+	where, key := table.Where(commands.Columns[:commands.Key], [][]string{o.key(p.Target, p.EventID)})
+	args := []any{p.Attempts, projectionstore.Cut(p.Reason, reasonKept), p.DueAt.UnixMicro(), p.FailingSince.UnixMicro()}
+	_, err := o.db.ExecContext(ctx, "UPDATE process_commands SET attempts = ?, reason = ?, due_at = ?, failing_since = ? WHERE "+where, append(args, key...)...)
 	return o.store.Explain("postpone a command of a process", err)
 }
 

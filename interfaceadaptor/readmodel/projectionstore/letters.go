@@ -125,7 +125,7 @@ func (s *Store) skipEvent(ctx context.Context, key usecase.Key, seqNr uint64, re
 				key, seqNr, position.Version)
 		}
 		row := skipRow{ownerOf(s.projection, key), Skip{
-			SeqNr: seqNr, EventID: letter.EventID, Cause: cut(letter.Reason, reasonKept), Reason: cut(reason, reasonKept), By: cut(by, byKept), At: now,
+			SeqNr: seqNr, EventID: letter.EventID, Cause: Cut(letter.Reason, reasonKept), Reason: Cut(reason, reasonKept), By: Cut(by, byKept), At: now,
 		}}
 		if err := skips.Upsert(ctx, tx, tx.Dialect, []skipRow{row}); err != nil {
 			return tx.Explain("keep a skipped event", err)

@@ -81,7 +81,7 @@ func (r *RowSets) Save(ctx context.Context, state projection.RebuildState) (canc
 	s := r.store
 	_, err = s.db.ExecContext(ctx, "UPDATE projection_rebuilds SET phase = ?, events_done = ?, events_total = ?, failure = ?, updated_at = ? "+
 		"WHERE projection = ? AND set_name = ?",
-		state.Phase.String(), state.Done, state.Total, cut(state.Failure, reasonKept), state.UpdatedAt.UnixMicro(), s.projection, state.Set)
+		state.Phase.String(), state.Done, state.Total, Cut(state.Failure, reasonKept), state.UpdatedAt.UnixMicro(), s.projection, state.Set)
 	if err == nil {
 		err = s.db.GetContext(ctx, &cancelled, "SELECT cancelled FROM projection_rebuilds WHERE projection = ? AND set_name = ?", s.projection, state.Set)
 	}

@@ -68,6 +68,25 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	return s.explain("commit", begun.Commit())
 }
 
+// View implements [projection.Store]. On a server it shares the lock of [Store.Change] with the others, so that no
+// other set takes the place of the live one meanwhile.
+func (s *Store) View(ctx context.Context, read func(context.Context, projection.Tx) error) error {
+	begun := s.within
+	if begun == nil {
+		var err error
+		if begun, err = s.db.BeginTxx(ctx, s.dialect.Viewing()); err != nil {
+			return s.explain("begin a transaction", err)
+		}
+		defer func() { _ = begun.Rollback() }()
+	}
+	tx, err := s.enter(ctx, begun)
+	if err != nil {
+		return err
+	}
+	tx.view = true
+	return read(ctx, tx)
+}
+
 // Versions implements [projection.Store].
 func (s *Store) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error) {
 	var versions map[usecase.Key]uint64

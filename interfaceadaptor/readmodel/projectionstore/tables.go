@@ -70,7 +70,7 @@ const (
 )
 
 func letterRowOf(set string, letter projection.DeadLetter) letterRow {
-	letter.EventID, letter.Reason = cut(letter.EventID, eventIDKept), cut(letter.Reason, reasonKept)
+	letter.EventID, letter.Reason = Cut(letter.EventID, eventIDKept), Cut(letter.Reason, reasonKept)
 	letter.Payload = append([]byte{}, letter.Payload[:min(len(letter.Payload), payloadKept)]...)
 	return letterRow{ownerOf(set, letter.Key), letter}
 }
@@ -80,7 +80,8 @@ func (r letterRow) read() projection.DeadLetter {
 	return r.letter
 }
 
-func cut(text string, kept int) string {
+// Cut returns the first code points of a text, of which any may come.
+func Cut(text string, kept int) string {
 	points := []rune(strings.ToValidUTF8(text, "\uFFFD"))
 	return string(points[:min(len(points), kept)])
 }

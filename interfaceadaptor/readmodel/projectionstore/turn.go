@@ -69,7 +69,7 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 	}
 	// Whoever had the turn before can't write any more once this is done: a transaction of theirs is either over, or
 	// finds another term.
-	_, err = conn.ExecContext(ctx, "UPDATE projection_turn SET term = term + 1, holder = ?, since = ? WHERE id = 1", cut(holder, byKept), time.Now().UnixMicro())
+	_, err = conn.ExecContext(ctx, "UPDATE projection_turn SET term = term + 1, holder = ?, since = ? WHERE id = 1", Cut(holder, byKept), time.Now().UnixMicro())
 	if err == nil {
 		err = conn.QueryRowContext(ctx, "SELECT term FROM projection_turn WHERE id = 1").Scan(&term)
 	}

@@ -23,6 +23,7 @@ type Tx struct {
 	store    *Store
 	set      string               // the name that positions and dead letters are under
 	existing map[usecase.Key]bool // the positions that Load found
+	view     bool                 // it locks nothing
 }
 
 // SQL returns the database transaction of tx.
@@ -42,7 +43,11 @@ func (t *Tx) Explain(doing string, err error) error { return t.store.explain(doi
 func (t *Tx) Load(ctx context.Context, keys []usecase.Key) (map[usecase.Key]projection.Position, error) {
 	found := make(map[usecase.Key]projection.Position, len(keys))
 	var parked []usecase.Key
-	err := positions.Load(ctx, t, primariesOf(t.set, keys), t.Dialect.ForUpdate(), func(row positionRow) {
+	lock := t.Dialect.ForUpdate()
+	if t.view {
+		lock = ""
+	}
+	err := positions.Load(ctx, t, primariesOf(t.set, keys), lock, func(row positionRow) {
 		t.existing[row.key()] = true
 		found[row.key()] = projection.Position{Version: row.version}
 		if row.parked {
@@ -50,7 +55,7 @@ func (t *Tx) Load(ctx context.Context, keys []usecase.Key) (map[usecase.Key]proj
 		}
 	})
 	if err == nil {
-		err = deadLetters.Load(ctx, t, primariesOf(t.set, parked), t.Dialect.ForUpdate(), func(row letterRow) {
+		err = deadLetters.Load(ctx, t, primariesOf(t.set, parked), lock, func(row letterRow) {
 			position, letter := found[row.key()], row.read()
 			position.Parked = &letter
 			found[row.key()] = position

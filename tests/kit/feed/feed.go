@@ -54,18 +54,24 @@ func Happened[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant,
 	var records []projection.Record
 	for _, event := range events {
 		recorded := record(f, codec, tenant, id, event)
-		payload, err := codec.Encode(recorded)
-		if err != nil {
-			f.t.Fatal(err)
-		}
 		envelopes = append(envelopes, recorded.Envelope)
-		records = append(records, projection.Record{Key: recorded.Key(), SeqNr: recorded.SeqNr, Payload: payload})
+		records = append(records, Record(f.t, codec, recorded))
 	}
 	outcome, err := f.projector.Project(f.t.Context(), projection.Batch{Records: records})
 	if err != nil || outcome.Applied != len(records) {
 		f.t.Fatalf("%d of %d events are in the rows: %+v, %v", outcome.Applied, len(records), outcome, err)
 	}
 	return envelopes
+}
+
+// Record is an event as a source of changes brings it.
+func Record[E any](t testing.TB, codec *eventcodec.Codec[E], recorded usecase.Recorded[E]) projection.Record {
+	t.Helper()
+	payload, err := codec.Encode(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return projection.Record{Key: recorded.Key(), SeqNr: recorded.SeqNr, Payload: payload}
 }
 
 func record[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, event E) usecase.Recorded[E] {

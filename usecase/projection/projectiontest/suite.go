@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"two at once":                       twoAtOnce,
 		"first insert race":                 firstInsertRace,
 		"lock":                              lock,
+		"view":                              view,
 		"chunked fill":                      chunkedFill,
 		"batch of many texts":               batchOfManyTexts,
 		"broken record, readable journal":   brokenRecord,

@@ -1,0 +1,132 @@
+package writeapi_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/database"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/tools/dynamodb-setup/schema"
+)
+
+const soon = time.Minute
+
+// TestAClockFarFromTheStores has the write side run on computers whose clocks are right, or not, as the real DynamoDB
+// Local and MariaDB or MySQL have it.
+func TestAClockFarFromTheStores(t *testing.T) {
+	for kind, environment := range map[string]func(*testing.T) map[string]string{"dynamodb": onDynamoDB, "mysql": onMySQL} {
+		t.Run(kind, func(t *testing.T) {
+			env := environment(t)
+			for _, test := range []struct {
+				ahead time.Duration
+				wrong bool
+			}{{0, false}, {4 * time.Minute, false}, {-4 * time.Minute, false}, {6 * time.Minute, true}, {-6 * time.Minute, true}} {
+				t.Run(test.ahead.String(), func(t *testing.T) {
+					url := serve(t, env, func() time.Time { return time.Now().Add(test.ahead) })
+					command, ready := http.StatusCreated, http.StatusOK
+					if test.wrong {
+						command, ready = http.StatusServiceUnavailable, http.StatusServiceUnavailable
+					}
+					testenv.Eventually(t, soon, func() error { // on a busy machine it may take more than one comparison
+						health := programtest.Get(t, url+"/health/ready")
+						if health.Status != ready || strings.Contains(health.Body, `"clock":"failed"`) != test.wrong || !strings.Contains(health.Body, `"store":"ok"`) {
+							return fmt.Errorf("ready: %+v", health)
+						}
+						return nil
+					})
+					created := programtest.Post(t, url+"/threads/create", `{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z","name":"tea"}`, nil)
+					if created.Status != command || test.wrong && !strings.Contains(created.Body, `"store_unavailable"`) {
+						t.Errorf("a command: %+v", created)
+					}
+					if measured := programtest.Get(t, url+"/metrics").Body; !strings.Contains(measured, "\nclock_ahead_seconds ") {
+						t.Error("it is not measured")
+					}
+				})
+			}
+		})
+	}
+}
+
+// serve runs the write side until the test ends, and returns its URL.
+func serve(t *testing.T, env map[string]string, clock func() time.Time) (url string) {
+	t.Helper()
+	type settings struct {
+		store  eventstore.Settings
+		access access.Settings
+		api    writeapi.Settings
+	}
+	s, err := config.Read(func(name string) string { return env[name] }, func(r *config.Reader) settings {
+		return settings{eventstore.ReadSettings(r), access.ReadSettings(r), writeapi.ReadSettings(r)}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.store.Clock, s.api.Measurements = clock, measurements.Settings{}
+	logger := slog.New(slog.DiscardHandler)
+	store, err := eventstore.Open(t.Context(), s.store, logger, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	letIn, err := access.Open(t.Context(), s.access, true, logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := writeapi.Listen(t.Context(), s.api, store, letIn, logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return server.URL()
+}
+
+func onDynamoDB(t *testing.T) map[string]string {
+	name := testenv.UniqueName(t)
+	journal, snapshot := name+"_journal", name+"_snapshot"
+	client := awsclient.DynamoDB(testenv.DynamoDBConfig(t))
+	if _, err := schema.Setup(t.Context(), client, schema.Tables(journal, snapshot)); err != nil {
+		t.Fatal(err)
+	}
+	// These are read by the SDK, from the process's own environment.
+	t.Setenv("AWS_REGION", testenv.Region)
+	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", testenv.SecretAccessKey)
+	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", testenv.DynamoDB(t))
+	return map[string]string{"WRITE_API_ADDR": "127.0.0.1:0", "JOURNAL_TABLE": journal, "SNAPSHOT_TABLE": snapshot}
+}
+
+func onMySQL(t *testing.T) map[string]string {
+	url := testenv.MySQL(t)
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"WRITE_API_ADDR": "127.0.0.1:0", "EVENT_STORE": "mysql", "EVENT_STORE_URL": url}
+}

@@ -1,0 +1,103 @@
+package feed
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/interfaceadaptor/readmodel/outbox"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/tests/kit"
+	"example.com/threads/usecase/process"
+	"example.com/threads/usecase/projection"
+)
+
+// Process is the process manager under test: a real projector brings events to its handlers, and they leave commands
+// in a real outbox, which only the rules empty.
+type Process struct {
+	Projector *projection.Projector
+	Outbox    *outbox.Outbox
+}
+
+// NewProcess returns the process manager with the name, whose rows are in db. journal fills the gaps between events;
+// nil when a test leaves none.
+func NewProcess(
+	t testing.TB, db *sqlx.DB, name string, journal projection.Journal, handlers func(*outbox.Outbox) []projection.Handler,
+) Process {
+	t.Helper()
+	store, err := projectionstore.New(db, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := outbox.New(db, store, name)
+	return Process{projection.New(store, journal, projection.Options{}, handlers(box)...), box}
+}
+
+// Project brings one batch of events to the handlers.
+func (p Process) Project(t testing.TB, batch ...projection.Record) {
+	t.Helper()
+	if _, err := p.Projector.Project(t.Context(), projection.Batch{Records: batch}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Commands returns the commands that wait in the outbox, in the order of their targets.
+func (p Process) Commands(t testing.TB) []process.Command {
+	t.Helper()
+	due, err := p.Outbox.Due(t.Context(), time.Now().Add(time.Hour), 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := make([]process.Command, len(due))
+	for i, pending := range due {
+		commands[i] = pending.Command
+	}
+	slices.SortFunc(commands, func(a, b process.Command) int {
+		return cmp.Or(cmp.Compare(a.Target.String(), b.Target.String()), cmp.Compare(a.EventID, b.EventID))
+	})
+	return commands
+}
+
+// ProcessRule is an example of one rule of a process manager. Its steps happen as they are called.
+type ProcessRule struct {
+	t       *testing.T
+	name    string
+	process Process
+}
+
+// Rule starts the example of a rule. The outbox must be empty, as it is after every rule.
+func (p Process) Rule(t *testing.T, name string) ProcessRule { return ProcessRule{t, name, p} }
+
+// Given is one batch of past events, whose commands have been decided.
+func (r ProcessRule) Given(batch ...projection.Record) ProcessRule {
+	r.t.Helper()
+	r.process.Project(r.t, batch...)
+	r.decided()
+	return r
+}
+
+// When is one batch of new events. It may be followed by more.
+func (r ProcessRule) When(batch ...projection.Record) ProcessRule {
+	r.t.Helper()
+	r.process.Project(r.t, batch...)
+	return r
+}
+
+// Then checks that these commands, in the order of their targets, follow from the new events.
+func (r ProcessRule) Then(commands ...process.Command) {
+	r.t.Helper()
+	if diff := kit.Diff(append([]process.Command{}, commands...), r.process.Commands(r.t)); diff != "" {
+		r.t.Errorf("%s: commands (-want +got):\n%s", r.name, diff)
+	}
+	r.decided()
+}
+
+func (r ProcessRule) decided() {
+	r.t.Helper()
+	if err := r.process.Outbox.Done(r.t.Context(), r.process.Commands(r.t)); err != nil {
+		r.t.Fatal(err)
+	}
+}

@@ -1,0 +1,98 @@
+package projection_test
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+// quietStore has a position at version 1 for every one of the aggregates, whose rows are always right.
+type quietStore struct {
+	projection.Store
+	keys []usecase.Key
+}
+
+func (s quietStore) Positions(_ context.Context, after usecase.Key, _ int) (found []projection.Head, err error) {
+	if after != (usecase.Key{}) {
+		return nil, nil
+	}
+	for _, key := range s.keys {
+		found = append(found, projection.Head{Key: key, Version: 1})
+	}
+	return found, nil
+}
+
+func (quietStore) Versions(context.Context, []usecase.Key) (map[usecase.Key]uint64, error) {
+	return nil, nil
+}
+func (quietStore) Skipped(context.Context, usecase.Key) (map[uint64]bool, error)          { return nil, nil }
+func (quietStore) View(context.Context, func(context.Context, projection.Tx) error) error { return nil }
+
+// countingJournal counts what it is asked about aggregates.
+type countingJournal struct {
+	keys  []usecase.Key
+	asked int
+}
+
+func (j *countingJournal) Heads(context.Context, string) iter.Seq2[projection.Head, error] {
+	return func(yield func(projection.Head, error) bool) {
+		for _, key := range j.keys {
+			if !yield(projection.Head{Key: key, Version: 1}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (j *countingJournal) EventsAfter(_ context.Context, key usecase.Key, _ uint64) iter.Seq2[projection.Record, error] {
+	j.asked++
+	return func(yield func(projection.Record, error) bool) { yield(projection.Record{Key: key, SeqNr: 1}, nil) }
+}
+
+// anyRows is a handler of aggregates whose rows are always right.
+type anyRows struct{ projection.Verifiable }
+
+func (anyRows) Type() string                                 { return "order" }
+func (anyRows) Shadow(usecase.Key, uint64) projection.Shadow { return noRest{} }
+
+type noRest struct{ projection.Shadow }
+
+func (noRest) Rest() (uint64, bool) { return 0, false }
+
+// Watching keeps to its rate in every part of a cycle: while it walks through the journal, and through the positions.
+func TestWatchKeepsToItsRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rate = 10
+		journal := &countingJournal{}
+		for range 50 {
+			journal.keys = append(journal.keys, usecase.Key{Type: "order", ID: time.Now().Format(time.RFC3339Nano)})
+		}
+		projector := projection.New(quietStore{keys: journal.keys}, journal, projection.Options{}, anyRows{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			projector.Watch(ctx, rate)
+		}()
+		total := 0
+		for range 60 { // several cycles
+			<-time.After(time.Second)
+			synctest.Wait()
+			if journal.asked > rate+1 {
+				t.Errorf("asked about %d aggregates within a second", journal.asked)
+			}
+			total += journal.asked
+			journal.asked = 0
+		}
+		if total < 100 {
+			t.Errorf("asked %d times, and not even a cycle is over", total)
+		}
+		stop()
+		<-ended
+	})
+}
