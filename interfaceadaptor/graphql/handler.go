@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -185,6 +186,7 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, answ
 		w.Header().Set("Retry-After", "1")
 	}
 	w.Header().Set("Content-Type", media)
+	w.Header().Set("Content-Length", strconv.Itoa(len(encoded)))
 	w.WriteHeader(status)
 	_, _ = w.Write(encoded) // fails only when the client has gone
 }

@@ -28,6 +28,8 @@ type figures struct {
 	TimesYardstick           float64 `json:"times_yardstick"`
 	AppendsTimesYardstick    float64 `json:"appends_times_yardstick"`
 
+	Queries []compared `json:"queries"`
+
 	posted  int   // all commands that were acknowledged, the warm-up included
 	failure error // one of the failures
 }
@@ -64,5 +66,8 @@ func (f figures) print(out io.Writer) {
 	row("appends of 4 KiB with an fsync on this disk", "%.0f /s", f.SyncsPerSecond)
 	row("commands per raw transaction", "%.1f", f.TimesYardstick)
 	row("appends per raw transaction", "%.1f", f.AppendsTimesYardstick)
+	for _, q := range f.Queries {
+		row(q.Name, "%.0f %s, %.2f of a prepared sqlx loop", q.Value, q.Unit, q.Value/q.Yardstick)
+	}
 	_ = table.Flush()
 }

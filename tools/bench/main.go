@@ -87,6 +87,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	system.stop() // the yardsticks have the machine for themselves
 	figures.CPUPerCommand = millisOf(system.cpu()) / millis(figures.posted)
+	progress("measuring queries")
+	if figures.Queries, err = queries(ctx, folder, s.duration/3); err != nil {
+		return err
+	}
 	progress("measuring the event store by itself, raw SQLite transactions and the disk")
 	if figures.AppendsPerSecond, err = appends(ctx, folder, s.clients, s.duration/3); err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 // system is the running program.
 type system struct {
 	writeAddress, readAddress string
+	data                      string // folder of its files
 	process                   *exec.Cmd
 	ended                     sync.Once
 }
@@ -39,6 +40,7 @@ func start(ctx context.Context, folder string) (*system, error) {
 	s := &system{
 		writeAddress: addresses[0],
 		readAddress:  addresses[1],
+		data:         filepath.Join(folder, "data"),
 		process:      exec.CommandContext(ctx, binary),
 	}
 	log, err := os.Create(filepath.Join(folder, "standalone.log"))
@@ -47,7 +49,7 @@ func start(ctx context.Context, folder string) (*system, error) {
 	}
 	defer func() { _ = log.Close() }()
 	s.process.Stdout, s.process.Stderr = log, log
-	s.process.Env = append(os.Environ(), "DATA_DIR="+filepath.Join(folder, "data"), "LOG_LEVEL=warn",
+	s.process.Env = append(os.Environ(), "DATA_DIR="+s.data, "LOG_LEVEL=warn",
 		"WRITE_API_ADDR="+addresses[0], "READ_API_ADDR="+addresses[1], "UPDATER_ADDR="+addresses[2])
 	if err := s.process.Start(); err != nil {
 		return nil, err
