@@ -9,4 +9,4 @@
 // graphiql beside them is the page for people.
 package graphql
 
-//go:generate go tool gqlgen generate --config gqlgen.yml
+//go:generate go run ../../tools/graphqlgen gqlgen.yml

@@ -107,9 +107,10 @@ func run[R positioned](ctx context.Context, r *Reader, s *statement, of table.Ta
 		return nil, r.explain(doing, err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
+	var next item[R]
+	fields := append([]any{&next.part}, of.Fields(&next.row)...)
 	for rows.Next() {
-		var next item[R]
-		if err := rows.Scan(append([]any{&next.part}, of.Fields(&next.row)...)...); err != nil {
+		if err := rows.Scan(fields...); err != nil {
 			return nil, r.explain(doing, err)
 		}
 		found = append(found, next)

@@ -78,9 +78,10 @@ func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query s
 		return err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
+	var row R
+	fields := t.Fields(&row)
 	for rows.Next() {
-		var row R
-		if err := rows.Scan(t.Fields(&row)...); err != nil {
+		if err := rows.Scan(fields...); err != nil {
 			return fmt.Errorf("%w of %s: %w", ErrRow, t.Name, err)
 		}
 		take(row)
