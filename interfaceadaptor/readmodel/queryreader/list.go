@@ -99,24 +99,25 @@ func (l list) addPart(s *statement, part part, scope []any, backward bool, limit
 	fmt.Fprintf(&s.sql, " ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d) AS part%[5]d", l.at, l.id, order, limit, s.size)
 }
 
-// run returns the rows of a statement, in any order.
-func run[R positioned](ctx context.Context, r *Reader, s *statement, of table.Table[R]) (found []item[R], err error) {
+// run calls take with the rows of a statement, in any order.
+func run[R any](ctx context.Context, r *Reader, s *statement, of table.Table[R], take func(part, R)) error {
 	const doing = "read a list of the read model"
 	rows, err := r.db.QueryContext(ctx, s.sql.String(), s.args...)
 	if err != nil {
-		return nil, r.explain(doing, err)
+		return r.explain(doing, err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
-	var next item[R]
-	fields := append([]any{&next.part}, of.Fields(&next.row)...)
+	var found part
+	var row R
+	fields := append([]any{&found}, of.Fields(&row)...)
 	for rows.Next() {
 		if err := rows.Scan(fields...); err != nil {
-			return nil, r.explain(doing, err)
+			return r.explain(doing, err)
 		}
-		found = append(found, next)
+		take(found, row)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, r.explain(doing, err)
+		return r.explain(doing, err)
 	}
-	return found, nil
+	return nil
 }
