@@ -4,6 +4,7 @@ package generated
 
 import (
 	"context"
+	"io"
 
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/interfaceadaptor/graphql/plain"
@@ -89,17 +90,17 @@ func plainAccount() plain.Type[model.Account] {
 		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Account] {
 			switch field.Name {
 			case "id":
-				return plain.Leaf(func(v *model.Account) graphql.Marshaler { return graphql.MarshalString(v.ID) })
+				return func(w io.Writer, v *model.Account) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "name":
-				return plain.Leaf(func(v *model.Account) graphql.Marshaler { return graphql.MarshalString(v.Name) })
+				return func(w io.Writer, v *model.Account) { graphql.MarshalString(v.Name).MarshalGQL(w) }
 			case "closed":
-				return plain.Leaf(func(v *model.Account) graphql.Marshaler { return graphql.MarshalBoolean(v.Closed) })
+				return func(w io.Writer, v *model.Account) { graphql.MarshalBoolean(v.Closed).MarshalGQL(w) }
 			case "version":
-				return plain.Leaf(func(v *model.Account) graphql.Marshaler { return graphql.MarshalInt(v.Version) })
+				return func(w io.Writer, v *model.Account) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
 			case "createdAt":
-				return plain.Leaf(func(v *model.Account) graphql.Marshaler { return model.MarshalTime(v.CreatedAt) })
+				return func(w io.Writer, v *model.Account) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return plain.Leaf(func(v *model.Account) graphql.Marshaler { return model.MarshalTime(v.UpdatedAt) })
+				return func(w io.Writer, v *model.Account) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -112,17 +113,17 @@ func plainMember() plain.Type[model.Member] {
 		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Member] {
 			switch field.Name {
 			case "id":
-				return plain.Leaf(func(v *model.Member) graphql.Marshaler { return graphql.MarshalString(v.ID) })
+				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "threadId":
-				return plain.Leaf(func(v *model.Member) graphql.Marshaler { return graphql.MarshalString(v.ThreadID) })
+				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.ThreadID).MarshalGQL(w) }
 			case "userAccountId":
-				return plain.Leaf(func(v *model.Member) graphql.Marshaler { return graphql.MarshalString(v.UserAccountID) })
+				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
 			case "role":
-				return plain.Leaf(func(v *model.Member) graphql.Marshaler { return v.Role })
+				return func(w io.Writer, v *model.Member) { v.Role.MarshalGQL(w) }
 			case "createdAt":
-				return plain.Leaf(func(v *model.Member) graphql.Marshaler { return model.MarshalTime(v.CreatedAt) })
+				return func(w io.Writer, v *model.Member) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return plain.Leaf(func(v *model.Member) graphql.Marshaler { return model.MarshalTime(v.UpdatedAt) })
+				return func(w io.Writer, v *model.Member) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -150,7 +151,7 @@ func plainMemberEdge() plain.Type[model.Edge[model.Member]] {
 		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Member]] {
 			switch field.Name {
 			case "cursor":
-				return plain.Leaf(func(v *model.Edge[model.Member]) graphql.Marshaler { return graphql.MarshalString(v.Cursor) })
+				return func(w io.Writer, v *model.Edge[model.Member]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
 				return plain.One(operation, field, func(v *model.Edge[model.Member]) *model.Member { return &v.Node }, plainMember())
 			}
@@ -165,17 +166,17 @@ func plainMessage() plain.Type[model.Message] {
 		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Message] {
 			switch field.Name {
 			case "id":
-				return plain.Leaf(func(v *model.Message) graphql.Marshaler { return graphql.MarshalString(v.ID) })
+				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "threadId":
-				return plain.Leaf(func(v *model.Message) graphql.Marshaler { return graphql.MarshalString(v.ThreadID) })
+				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.ThreadID).MarshalGQL(w) }
 			case "userAccountId":
-				return plain.Leaf(func(v *model.Message) graphql.Marshaler { return graphql.MarshalString(v.UserAccountID) })
+				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
 			case "text":
-				return plain.Leaf(func(v *model.Message) graphql.Marshaler { return graphql.MarshalString(v.Text) })
+				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.Text).MarshalGQL(w) }
 			case "createdAt":
-				return plain.Leaf(func(v *model.Message) graphql.Marshaler { return model.MarshalTime(v.CreatedAt) })
+				return func(w io.Writer, v *model.Message) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return plain.Leaf(func(v *model.Message) graphql.Marshaler { return model.MarshalTime(v.UpdatedAt) })
+				return func(w io.Writer, v *model.Message) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -203,7 +204,7 @@ func plainMessageEdge() plain.Type[model.Edge[model.Message]] {
 		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Message]] {
 			switch field.Name {
 			case "cursor":
-				return plain.Leaf(func(v *model.Edge[model.Message]) graphql.Marshaler { return graphql.MarshalString(v.Cursor) })
+				return func(w io.Writer, v *model.Edge[model.Message]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
 				return plain.One(operation, field, func(v *model.Edge[model.Message]) *model.Message { return &v.Node }, plainMessage())
 			}
@@ -218,9 +219,9 @@ func plainPageInfo() plain.Type[model.PageInfo] {
 		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.PageInfo] {
 			switch field.Name {
 			case "hasNextPage":
-				return plain.Leaf(func(v *model.PageInfo) graphql.Marshaler { return graphql.MarshalBoolean(v.HasNextPage) })
+				return func(w io.Writer, v *model.PageInfo) { graphql.MarshalBoolean(v.HasNextPage).MarshalGQL(w) }
 			case "hasPreviousPage":
-				return plain.Leaf(func(v *model.PageInfo) graphql.Marshaler { return graphql.MarshalBoolean(v.HasPreviousPage) })
+				return func(w io.Writer, v *model.PageInfo) { graphql.MarshalBoolean(v.HasPreviousPage).MarshalGQL(w) }
 			case "startCursor":
 				return plain.Nullable(func(v *model.PageInfo) *string { return v.StartCursor }, graphql.MarshalString)
 			case "endCursor":
@@ -237,17 +238,17 @@ func plainThread() plain.Type[model.Thread] {
 		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Thread] {
 			switch field.Name {
 			case "id":
-				return plain.Leaf(func(v *model.Thread) graphql.Marshaler { return graphql.MarshalString(v.ID) })
+				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "name":
-				return plain.Leaf(func(v *model.Thread) graphql.Marshaler { return graphql.MarshalString(v.Name) })
+				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.Name).MarshalGQL(w) }
 			case "ownerId":
-				return plain.Leaf(func(v *model.Thread) graphql.Marshaler { return graphql.MarshalString(v.OwnerID) })
+				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.OwnerID).MarshalGQL(w) }
 			case "version":
-				return plain.Leaf(func(v *model.Thread) graphql.Marshaler { return graphql.MarshalInt(v.Version) })
+				return func(w io.Writer, v *model.Thread) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
 			case "createdAt":
-				return plain.Leaf(func(v *model.Thread) graphql.Marshaler { return model.MarshalTime(v.CreatedAt) })
+				return func(w io.Writer, v *model.Thread) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return plain.Leaf(func(v *model.Thread) graphql.Marshaler { return model.MarshalTime(v.UpdatedAt) })
+				return func(w io.Writer, v *model.Thread) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -275,7 +276,7 @@ func plainThreadEdge() plain.Type[model.Edge[model.Thread]] {
 		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Thread]] {
 			switch field.Name {
 			case "cursor":
-				return plain.Leaf(func(v *model.Edge[model.Thread]) graphql.Marshaler { return graphql.MarshalString(v.Cursor) })
+				return func(w io.Writer, v *model.Edge[model.Thread]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
 				return plain.One(operation, field, func(v *model.Edge[model.Thread]) *model.Thread { return &v.Node }, plainThread())
 			}

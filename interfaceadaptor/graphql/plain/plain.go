@@ -62,11 +62,6 @@ func (t Type[T]) Select(operation *graphql.OperationContext, selected ast.Select
 	}
 }
 
-// Leaf is a field with a scalar or an enum.
-func Leaf[T any](of func(*T) graphql.Marshaler) Writer[T] {
-	return func(w io.Writer, v *T) { of(v).MarshalGQL(w) }
-}
-
 // Nullable is a field with a scalar or nothing.
 func Nullable[T, V any](of func(*T) *V, marshal func(V) graphql.Marshaler) Writer[T] {
 	return func(w io.Writer, v *T) {
