@@ -20,7 +20,8 @@ func (v Viewer) key(id thread.ID) usecase.Key {
 }
 
 // Thread, [Member] and [Message] are the rows of the read model: the projection (usecase/chat) writes them, and queries
-// return them. Queries never return rows that are Deleted or Removed.
+// return them. Queries never return rows that are Deleted or Removed, and leave out the Tenant in lists: it is the one
+// that was asked about.
 //
 // Lists of threads are ordered by the last change, latest first.
 type Thread struct {

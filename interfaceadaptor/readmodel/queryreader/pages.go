@@ -11,21 +11,28 @@ import (
 	"example.com/threads/usecase/query"
 )
 
+// The tables as lists are read. What their rows all have in common is not read with each of them.
+var (
+	threads  = chatrows.Threads.Without("tenant_code", "deleted")
+	members  = chatrows.Members.Without("tenant_code", "removed")
+	messages = chatrows.Messages.Without("tenant_code", "deleted")
+)
+
 // The lists of the read model.
 var (
 	threadsOfViewer = list{
-		columns: chatrows.Threads.List("t"),
+		columns: threads.List("t"),
 		from: `FROM members v JOIN threads t ON t.tenant_code = v.tenant_code AND t.id = v.thread_id AND t.deleted = 0
 			WHERE v.tenant_code = ? AND v.user_account_id = ? AND v.removed = 0`,
 		at: "t.updated_at", id: "t.id", descending: true,
 	}
 	membersOfThread = list{
-		columns: chatrows.Members.List("m"),
+		columns: members.List("m"),
 		from:    `FROM members m WHERE m.tenant_code = ? AND m.thread_id = ? AND m.removed = 0`,
 		at:      "m.joined_seq", id: "m.id",
 	}
 	messagesOfThread = list{
-		columns: chatrows.Messages.List("s"),
+		columns: messages.List("s"),
 		from:    `FROM messages s WHERE s.tenant_code = ? AND s.thread_id = ? AND s.deleted = 0`,
 		at:      "s.seq_nr", id: "s.id",
 	}
@@ -36,18 +43,18 @@ func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Ra
 	var s statement
 	threadsOfViewer.add(&s, page, viewer.Tenant.String(), viewer.User.String())
 	var found found[query.Thread]
-	err := run(ctx, r, &s, chatrows.Threads, found.take)
+	err := run(ctx, r, &s, threads, found.take)
 	return found.page(threadsOfViewer, page), err
 }
 
 // Members implements [query.MemberReader].
-func (r *Reader) Members(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
-	return pagesOf(ctx, r, membersOfThread, chatrows.Members, tenant, threads, page, func(row query.Member) thread.ID { return row.Thread })
+func (r *Reader) Members(ctx context.Context, tenant usecase.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
+	return pagesOf(ctx, r, membersOfThread, members, tenant, of, page, func(row query.Member) thread.ID { return row.Thread })
 }
 
 // Messages implements [query.MessageReader].
-func (r *Reader) Messages(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
-	return pagesOf(ctx, r, messagesOfThread, chatrows.Messages, tenant, threads, page, func(row query.Message) thread.ID { return row.Thread })
+func (r *Reader) Messages(ctx context.Context, tenant usecase.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
+	return pagesOf(ctx, r, messagesOfThread, messages, tenant, of, page, func(row query.Message) thread.ID { return row.Thread })
 }
 
 // ordered is a row with a position in a list.
