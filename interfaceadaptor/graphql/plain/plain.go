@@ -7,6 +7,7 @@
 package plain
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -110,25 +111,19 @@ func Many[T, V any](operation *graphql.OperationContext, field graphql.Collected
 	}
 }
 
-// sized is a [bytes.Buffer]: what gqlgen writes answers into.
-type sized interface {
-	Len() int
-	Grow(n int)
-}
-
-func size(w io.Writer) int {
-	if buffer, is := w.(sized); is {
-		return buffer.Len()
-	}
-	return 0
-}
-
 // makeRoom makes room for more elements about as large as the first, which begins at before: a buffer that doubles again
 // and again copies the answer as often.
 func makeRoom(w io.Writer, before, more int) {
-	if buffer, is := w.(sized); is {
+	if buffer, is := w.(*bytes.Buffer); is {
 		buffer.Grow((buffer.Len() - before + 1) * more * 9 / 8)
 	}
+}
+
+func size(w io.Writer) int {
+	if buffer, is := w.(*bytes.Buffer); is {
+		return buffer.Len()
+	}
+	return 0
 }
 
 // Value writes what a resolver has returned for the field of the context; nil where gqlgen has to, which knows about nil

@@ -42,7 +42,7 @@ var (
 func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Thread], error) {
 	var s statement
 	threadsOfViewer.add(&s, page, viewer.Tenant.String(), viewer.User.String())
-	var found found[query.Thread]
+	found := newFound[query.Thread](page.Limit)
 	err := run(ctx, r, &s, threads, found.take)
 	return found.page(threadsOfViewer, page), err
 }
@@ -66,7 +66,7 @@ func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l list, of table.Tabl
 ) (map[thread.ID]query.Page[R], error) {
 	lists := make(map[thread.ID]*found[R], len(threads))
 	for _, id := range threads {
-		lists[id] = new(found[R])
+		lists[id] = newFound[R](page.Limit / len(threads))
 	}
 	for some := range slices.Chunk(threads, maxSelects/selects(page)) {
 		var s statement
@@ -88,6 +88,11 @@ func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l list, of table.Tabl
 type found[R ordered[R]] struct {
 	items          []R
 	previous, next bool // there is a row beyond the bounds
+}
+
+// newFound has room for about so many rows.
+func newFound[R ordered[R]](rows int) *found[R] {
+	return &found[R]{items: make([]R, 0, min(rows+1, 128))}
 }
 
 func (f *found[R]) take(p part, row R) {
