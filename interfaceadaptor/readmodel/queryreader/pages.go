@@ -20,12 +20,6 @@ var (
 
 // The lists of the read model.
 var (
-	threadsOfViewer = list{
-		columns: threads.List("t"),
-		from: `FROM members v JOIN threads t ON t.tenant_code = v.tenant_code AND t.id = v.thread_id AND t.deleted = 0
-			WHERE v.tenant_code = ? AND v.user_account_id = ? AND v.removed = 0`,
-		at: "t.updated_at", id: "t.id", descending: true,
-	}
 	membersOfThread = list{
 		columns: members.List("m"),
 		from:    `FROM members m WHERE m.tenant_code = ? AND m.thread_id = ? AND m.removed = 0`,
@@ -37,15 +31,6 @@ var (
 		at:      "s.seq_nr", id: "s.id",
 	}
 )
-
-// Threads implements [query.ThreadReader].
-func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Thread], error) {
-	var s statement
-	threadsOfViewer.add(&s, page, viewer.Tenant.String(), viewer.User.String())
-	found := newFound[query.Thread](page.Limit)
-	err := run(ctx, r, &s, threads, found.take)
-	return found.page(threadsOfViewer, page), err
-}
 
 // Members implements [query.MemberReader].
 func (r *Reader) Members(ctx context.Context, tenant usecase.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
@@ -68,7 +53,7 @@ func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l list, of table.Tabl
 	for _, id := range threads {
 		lists[id] = newFound[R](page.Limit / len(threads))
 	}
-	for some := range slices.Chunk(threads, maxSelects/selects(page)) {
+	for some := range slices.Chunk(threads, maxSelects/len(partsOf(page))) {
 		var s statement
 		for _, id := range some {
 			l.add(&s, page, tenant.String(), id.String())
@@ -88,6 +73,7 @@ func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l list, of table.Tabl
 type found[R ordered[R]] struct {
 	items          []R
 	previous, next bool // there is a row beyond the bounds
+	many           bool // the list is too long for the statement
 }
 
 // newFound has room for about so many rows.
@@ -101,9 +87,22 @@ func (f *found[R]) take(p part, row R) {
 		f.previous = true
 	case partNext:
 		f.next = true
+	case partMany:
+		f.many = true
 	case partItems:
 		f.items = append(f.items, row)
 	}
+}
+
+// count is how many rows of a part there are.
+func (f *found[R]) count(p part) int {
+	switch {
+	case p == partItems:
+		return len(f.items)
+	case p == partPrevious && f.previous, p == partNext && f.next:
+		return 1
+	}
+	return 0
 }
 
 // page is the page that was asked for.

@@ -15,6 +15,7 @@ func TestRun(t *testing.T) {
 		{"up", "applied 00001"},
 		{"up", "nothing to do"},
 		{"status", "applied 00001"},
+		{"down", "took 00012"},
 		{"down", "took 00005"},
 		{"down", "took 00004"},
 		{"down", "took 00003"},
@@ -38,9 +39,9 @@ func TestEventStoreComesAlongWhereItIsRelational(t *testing.T) {
 	}
 	for _, step := range []struct{ args, want, not string }{
 		{"up", "event store: applied 00001", "nothing to do"},
-		{"down", "read model: took 00005", "event store"},
+		{"down", "read model: took 00012", "event store"},
 		{"status", "event store: applied 00001", "event store: pending"},
-		{"up readmodel", "read model: applied 00005", "event store"},
+		{"up readmodel", "read model: applied 00012", "event store"},
 		{"down eventstore", "event store: took 00002", "read model"},
 	} {
 		var out bytes.Buffer
