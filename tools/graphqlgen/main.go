@@ -1,6 +1,6 @@
-// Command graphqlgen generates the executable schema with gqlgen, as its configuration says, and beside it the tables of
-// fields by which package interfaceadaptor/graphql/plain writes what needs no resolver. It is a plugin of gqlgen, which
-// https://gqlgen.com/reference/plugins/ describes.
+// Command graphqlgen generates the executable schema with gqlgen, as its configuration says, and beside it the tables
+// of fields by which package interfaceadaptor/graphql/plain writes what needs no resolver. The tables are made by a
+// plugin of gqlgen; https://gqlgen.com/reference/plugins/ describes those.
 package main
 
 import (

@@ -111,8 +111,8 @@ func Many[T, V any](operation *graphql.OperationContext, field graphql.Collected
 	}
 }
 
-// makeRoom makes room for more elements about as large as the first, which begins at before: a buffer that doubles again
-// and again copies the answer as often.
+// makeRoom makes room for more elements about as large as the first, which begins at before: a buffer that doubles
+// again and again copies the answer as often.
 func makeRoom(w io.Writer, before, more int) {
 	if buffer, is := w.(*bytes.Buffer); is {
 		buffer.Grow((buffer.Len() - before + 1) * more * 9 / 8)
@@ -126,8 +126,8 @@ func size(w io.Writer) int {
 	return 0
 }
 
-// Value writes what a resolver has returned for the field of the context; nil where gqlgen has to, which knows about nil
-// values, too.
+// Value writes what a resolver has returned for the field of the context. It is nil where gqlgen has to write it, which
+// knows about nil values, too.
 func Value[T any](ctx context.Context, value *T, object Type[T]) graphql.Marshaler {
 	write := object.Select(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections)
 	if write == nil || value == nil {
