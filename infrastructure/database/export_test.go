@@ -5,3 +5,6 @@ func Kept(conn any) int { return conn.(*connection).kept.Len() }
 
 // KeptStatements is how many it keeps at most.
 const KeptStatements = keptStatements
+
+// KeptTexts is how many bytes of them it keeps at most.
+const KeptTexts = keptTexts

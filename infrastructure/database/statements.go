@@ -10,10 +10,12 @@ import (
 )
 
 // Limits of a connection's statement cache. Longer statements are those for hundreds of rows: they are rare, need much
-// memory when prepared, and take longer to run than to prepare.
+// memory when prepared, and take longer to run than to prepare. Those for the lists of a page's rows are some KiB long,
+// and take longer to prepare than to run.
 const (
 	keptStatements = 256
-	keptText       = 4 << 10 // bytes
+	keptText       = 16 << 10 // bytes of one
+	keptTexts      = 1 << 20  // bytes of all
 )
 
 // preparing opens SQLite connections that cache prepared statements: on SQLite, preparing a statement often takes
@@ -29,8 +31,12 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 	if !able {
 		return nil, errors.Join(fmt.Errorf("a connection of type %T lacks methods that are needed here", opened), opened.Close())
 	}
-	kept, err := simplelru.NewLRU(keptStatements, func(_ string, s *statement) { s.evict() })
-	return &connection{sqliteConn: conn, kept: kept}, err
+	c := &connection{sqliteConn: conn}
+	c.kept, err = simplelru.NewLRU(keptStatements, func(query string, s *statement) {
+		c.size -= len(query)
+		s.evict()
+	})
+	return c, err
 }
 
 // sqliteConn is a connection of the driver.
@@ -54,6 +60,7 @@ type sqliteStmt interface {
 type connection struct {
 	sqliteConn
 	kept *simplelru.LRU[string, *statement]
+	size int // bytes of the texts
 }
 
 // ExecContext implements [driver.ExecerContext].
@@ -95,6 +102,9 @@ func (c *connection) statement(ctx context.Context, query string) (*statement, e
 	s := &statement{sqliteStmt: made.(sqliteStmt), evicted: found || len(query) > keptText}
 	if !s.evicted {
 		c.kept.Add(query, s)
+		for c.size += len(query); c.size > keptTexts; {
+			c.kept.RemoveOldest()
+		}
 	}
 	return s, nil
 }

@@ -126,13 +126,24 @@ func TestNoMoreStatementsAreKeptThanTheBound(t *testing.T) {
 func TestALongStatementIsNotKept(t *testing.T) {
 	conn := oneConnection(t)
 	before := kept(t, conn)
-	list := "(" + strings.Repeat("9, ", 2000) + "3)"
+	list := "(" + strings.Repeat("9, ", 6000) + "3)"
 	expectNumbers(t, "a long query", numbers(t, conn, "SELECT n FROM numbers WHERE n IN "+list), 3)
 	exec(t, conn, "DELETE FROM numbers WHERE n IN "+list)
 	if count := kept(t, conn); count != before {
 		t.Errorf("%d statements are kept instead of %d", count, before)
 	}
 	expectNumbers(t, "what is left", numbers(t, conn, behind, 0), 1, 2)
+}
+
+func TestNoMoreTextIsKeptThanTheBound(t *testing.T) {
+	conn := oneConnection(t)
+	const length = 10 << 10
+	for n := range 2 * database.KeptTexts / length {
+		expectNumbers(t, "one of many long statements", numbers(t, conn, fmt.Sprintf("SELECT %-*d", length, n)), n)
+	}
+	if count := kept(t, conn); count == 0 || count > database.KeptTexts/length {
+		t.Errorf("%d statements of %d bytes are kept", count, length)
+	}
 }
 
 func TestAKeptStatementAfterAFailure(t *testing.T) {

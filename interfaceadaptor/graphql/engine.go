@@ -30,8 +30,21 @@ func newEngine(resolvers resolver, schema *ast.Schema, p presenter, complexity i
 	e.Use(extension.Introspection{})
 	e.Use(limits{complexity})
 	e.AroundOperations(around)
-	e.AroundFields(markResolverErrors)
+	e.AroundFields(aroundField)
 	return engine{e, p}
+}
+
+// aroundField is what resolves every field that is not written with others (package plain). It tells a resolver's errors
+// from those that the engine finds in the request, such as an argument out of bounds.
+func aroundField(ctx context.Context, next graphql.Resolver) (any, error) {
+	result, err := next(ctx)
+	if err != nil {
+		return result, resolverError{err}
+	}
+	if written := generated.Plain(ctx, result); written != nil {
+		return written, nil
+	}
+	return result, nil
 }
 
 // begin parses, validates and measures an operation, and nothing of it runs. What is refused has no operation, but an

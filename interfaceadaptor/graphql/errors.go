@@ -62,16 +62,6 @@ type resolverError struct{ error }
 
 func (e resolverError) Unwrap() error { return e.error }
 
-// markResolverErrors is the field middleware that tells a resolver's errors from those that the engine finds in the
-// request, such as an argument out of bounds.
-func markResolverErrors(ctx context.Context, next graphql.Resolver) (any, error) {
-	result, err := next(ctx)
-	if err != nil {
-		return result, resolverError{err}
-	}
-	return result, nil
-}
-
 // presenter turns errors into what clients see of them, and logs what they don't.
 type presenter struct{ log *slog.Logger }
 

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"time"
 
 	"example.com/threads/domain/thread"
@@ -19,7 +20,8 @@ func (v Viewer) key(id thread.ID) usecase.Key {
 }
 
 // Thread, [Member] and [Message] are the rows of the read model: the projection (usecase/chat) writes them, and queries
-// return them. Queries never return rows that are Deleted or Removed.
+// return them. Queries never return rows that are Deleted or Removed, and leave out the Tenant in lists: it is the one
+// that was asked about.
 //
 // Lists of threads are ordered by the last change, latest first.
 type Thread struct {
@@ -35,6 +37,11 @@ type Thread struct {
 
 // Position returns the thread's position in a list of threads; it changes with every event.
 func (t Thread) Position() Position { return Position{At: t.UpdatedAt.UnixMicro(), ID: t.ID.String()} }
+
+// Compare orders threads by position, the largest last.
+func (t Thread) Compare(other Thread) int {
+	return cmp.Or(t.UpdatedAt.Compare(other.UpdatedAt), t.ID.Compare(other.ID))
+}
 
 // Member is the membership of a user account. A user who leaves and joins again gets a new one. Lists of members are in
 // the order of joining.
@@ -53,6 +60,11 @@ type Member struct {
 // Position returns the member's position in the list of the thread's members; it never changes.
 func (m Member) Position() Position { return Position{At: int64(m.JoinedSeq), ID: m.ID.String()} }
 
+// Compare orders members by position.
+func (m Member) Compare(other Member) int {
+	return cmp.Or(cmp.Compare(m.JoinedSeq, other.JoinedSeq), m.ID.Compare(other.ID))
+}
+
 // Message is a message; a deleted one has no text. Lists of messages are in the order of posting.
 type Message struct {
 	Tenant    usecase.Tenant
@@ -68,3 +80,8 @@ type Message struct {
 
 // Position returns the message's position in the list of the thread's messages; it never changes.
 func (m Message) Position() Position { return Position{At: int64(m.SeqNr), ID: m.ID.String()} }
+
+// Compare orders messages by position.
+func (m Message) Compare(other Message) int {
+	return cmp.Or(cmp.Compare(m.SeqNr, other.SeqNr), m.ID.Compare(other.ID))
+}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,11 @@ import (
 // MarshalTime writes the scalar Time.
 func MarshalTime(t time.Time) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) {
-		_, _ = io.WriteString(w, t.UTC().Format(`"2006-01-02T15:04:05.000000Z"`))
+		var room []byte // without an allocation in a [bytes.Buffer], which gqlgen writes answers into
+		if buffer, is := w.(*bytes.Buffer); is {
+			room = buffer.AvailableBuffer()
+		}
+		_, _ = w.Write(t.UTC().AppendFormat(room, `"2006-01-02T15:04:05.000000Z"`))
 	})
 }
 

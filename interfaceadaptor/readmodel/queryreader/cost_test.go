@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jmoiron/sqlx"
+
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/tests/readmodeltest"
@@ -38,20 +40,7 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 	}
 	defer func() { _ = single.Close() }()
 	reader := readmodeltest.NewReader(t, single)
-	touched := func() (rows int64) {
-		var counters []struct {
-			Name  string `db:"Variable_name"`
-			Value int64  `db:"Value"`
-		}
-		if err := single.SelectContext(t.Context(), &counters, `SHOW SESSION STATUS LIKE 'Handler\_read\_%'`); err != nil {
-			t.Fatal(err)
-		}
-		for _, counter := range counters {
-			rows += counter.Value
-		}
-		return rows
-	}
-	idle := -touched() + touched() // what asking costs
+	idle := -touched(t, single) + touched(t, single) // what asking costs
 	at := func(seq int64) query.Position {
 		return query.Position{At: seq, ID: readmodeltest.NewID[thread.Message]().String()}
 	}
@@ -62,14 +51,30 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 		{After: at(100), Before: at(messages - 100)}, {After: at(100), Before: at(messages - 100), Backward: true},
 	} {
 		asked.Limit = page
-		before := touched()
+		before := touched(t, single)
 		pages, err := reader.Messages(t.Context(), w.Tenant, []thread.ID{chat}, asked)
 		if err != nil || len(pages[chat].Items) != page {
 			t.Fatalf("%+v: %d messages, %v", asked, len(pages[chat].Items), err)
 		}
 		// Each row is read from the index and once more from the part that it is put into; and then the borders.
-		if rows := touched() - before - idle; rows > 2*(page+1)+20 {
+		if rows := touched(t, single) - before - idle; rows > 2*(page+1)+20 {
 			t.Errorf("%+v: %d rows for a page of %d", asked, rows, page)
 		}
 	}
+}
+
+// touched is how many rows the server has touched for the only connection of a pool.
+func touched(t *testing.T, single *sqlx.DB) (rows int64) {
+	t.Helper()
+	var counters []struct {
+		Name  string `db:"Variable_name"`
+		Value int64  `db:"Value"`
+	}
+	if err := single.SelectContext(t.Context(), &counters, `SHOW SESSION STATUS LIKE 'Handler\_read\_%'`); err != nil {
+		t.Fatal(err)
+	}
+	for _, counter := range counters {
+		rows += counter.Value
+	}
+	return rows
 }

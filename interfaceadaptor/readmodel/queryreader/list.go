@@ -28,6 +28,7 @@ const (
 	partItems    part = iota // rows of the page, and one more
 	partPrevious             // a row at or before the position After
 	partNext                 // a row at or after the position Before
+	partMany                 // any row: the list is too long for this statement
 )
 
 // statement is an SQL statement with its arguments.
@@ -40,46 +41,47 @@ type statement struct {
 // maxSelects is the maximum number of SELECTs in one SQLite statement with UNION ALL.
 const maxSelects = 500
 
-// selects returns the number of SELECTs for one list's page.
-func selects(page query.Range) int {
-	n := 1
-	if !page.After.IsZero() {
-		n++
-	}
-	if !page.Before.IsZero() {
-		n++
-	}
-	return n
-}
-
 // add adds the SELECTs for one list's page.
 func (l list) add(s *statement, page query.Range, scope ...any) {
-	var bounds []bound
-	if !page.After.IsZero() {
-		bounds = append(bounds, bound{beyond: true, of: page.After})
-		l.addPart(s, partPrevious, scope, true, 1, bound{orAt: true, of: page.After})
+	for _, p := range partsOf(page) {
+		l.addPart(s, p, scope...)
 	}
-	if !page.Before.IsZero() {
-		bounds = append(bounds, bound{of: page.Before})
-		l.addPart(s, partNext, scope, false, 1, bound{beyond: true, orAt: true, of: page.Before})
-	}
-	l.addPart(s, partItems, scope, page.Backward, page.Limit+1, bounds...) // one more shows whether there are more
 }
 
-// bound restricts a part to one side of a position.
+// selection is what a SELECT reads of a list.
+type selection struct {
+	part     part
+	backward bool // from the end
+	offset   int
+	limit    int
+	bounds   []bound
+}
+
+// bound restricts a selection to one side of a position.
 type bound struct {
 	beyond bool // after the position in the list's order, not before it
 	orAt   bool // including the position
 	of     query.Position
 }
 
-func (l list) addPart(s *statement, part part, scope []any, backward bool, limit int, bounds ...bound) {
-	if s.size++; s.size > 1 {
-		s.sql.WriteString("\nUNION ALL ")
+// partsOf returns what a page needs.
+func partsOf(page query.Range) []selection {
+	items := selection{part: partItems, backward: page.Backward, limit: page.Limit + 1} // one more shows whether there are more
+	var parts []selection
+	if !page.After.IsZero() {
+		items.bounds = append(items.bounds, bound{beyond: true, of: page.After})
+		parts = append(parts, selection{part: partPrevious, backward: true, limit: 1, bounds: []bound{{orAt: true, of: page.After}}})
 	}
-	fmt.Fprintf(&s.sql, "SELECT * FROM (SELECT %d AS part, %s %s", part, l.columns, l.from)
-	s.args = append(s.args, scope...)
-	for _, b := range bounds {
+	if !page.Before.IsZero() {
+		items.bounds = append(items.bounds, bound{of: page.Before})
+		parts = append(parts, selection{part: partNext, limit: 1, bounds: []bound{{beyond: true, orAt: true, of: page.Before}}})
+	}
+	return append(parts, items)
+}
+
+func (l list) addPart(s *statement, p selection, scope ...any) {
+	s.begin(p.part, l.columns+" "+l.from, scope...)
+	for _, b := range p.bounds {
 		side := "<"
 		if b.beyond != l.descending {
 			side = ">"
@@ -93,29 +95,42 @@ func (l list) addPart(s *statement, part part, scope []any, backward bool, limit
 		s.args = append(s.args, b.of.At, b.of.At, b.of.ID)
 	}
 	order := "ASC"
-	if backward != l.descending {
+	if p.backward != l.descending {
 		order = "DESC"
 	}
-	fmt.Fprintf(&s.sql, " ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d) AS part%[5]d", l.at, l.id, order, limit, s.size)
+	s.end(fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.at, l.id, order, p.limit, p.offset))
 }
 
-// run returns the rows of a statement, in any order.
-func run[R positioned](ctx context.Context, r *Reader, s *statement, of table.Table[R]) (found []item[R], err error) {
+// begin begins a SELECT of columns from somewhere, which [statement.end] ends.
+func (s *statement) begin(part part, columnsFrom string, args ...any) {
+	if s.size++; s.size > 1 {
+		s.sql.WriteString("\nUNION ALL ")
+	}
+	fmt.Fprintf(&s.sql, "SELECT * FROM (SELECT %d AS part, %s", part, columnsFrom)
+	s.args = append(s.args, args...)
+}
+
+func (s *statement) end(suffix string) { fmt.Fprintf(&s.sql, "%s) AS part%d", suffix, s.size) }
+
+// run calls take with the rows of a statement, in any order.
+func run[R any](ctx context.Context, r *Reader, s *statement, of table.Table[R], take func(part, R)) error {
 	const doing = "read a list of the read model"
 	rows, err := r.db.QueryContext(ctx, s.sql.String(), s.args...)
 	if err != nil {
-		return nil, r.explain(doing, err)
+		return r.explain(doing, err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
+	var found part
+	var row R
+	fields := append([]any{&found}, of.Fields(&row)...)
 	for rows.Next() {
-		var next item[R]
-		if err := rows.Scan(append([]any{&next.part}, of.Fields(&next.row)...)...); err != nil {
-			return nil, r.explain(doing, err)
+		if err := rows.Scan(fields...); err != nil {
+			return r.explain(doing, err)
 		}
-		found = append(found, next)
+		take(found, row)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, r.explain(doing, err)
+		return r.explain(doing, err)
 	}
-	return found, nil
+	return nil
 }

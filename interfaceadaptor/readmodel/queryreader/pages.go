@@ -1,7 +1,6 @@
 package queryreader
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -12,109 +11,113 @@ import (
 	"example.com/threads/usecase/query"
 )
 
+// The tables as lists are read. What their rows all have in common is not read with each of them.
+var (
+	threads  = chatrows.Threads.Without("tenant_code", "deleted")
+	members  = chatrows.Members.Without("tenant_code", "removed")
+	messages = chatrows.Messages.Without("tenant_code", "deleted")
+)
+
 // The lists of the read model.
 var (
-	threadsOfViewer = list{
-		columns: chatrows.Threads.List("t"),
-		from: `FROM members v JOIN threads t ON t.tenant_code = v.tenant_code AND t.id = v.thread_id AND t.deleted = 0
-			WHERE v.tenant_code = ? AND v.user_account_id = ? AND v.removed = 0`,
-		at: "t.updated_at", id: "t.id", descending: true,
-	}
 	membersOfThread = list{
-		columns: chatrows.Members.List("m"),
+		columns: members.List("m"),
 		from:    `FROM members m WHERE m.tenant_code = ? AND m.thread_id = ? AND m.removed = 0`,
 		at:      "m.joined_seq", id: "m.id",
 	}
 	messagesOfThread = list{
-		columns: chatrows.Messages.List("s"),
+		columns: messages.List("s"),
 		from:    `FROM messages s WHERE s.tenant_code = ? AND s.thread_id = ? AND s.deleted = 0`,
 		at:      "s.seq_nr", id: "s.id",
 	}
 )
 
-// Threads implements [query.ThreadReader].
-func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Thread], error) {
-	var s statement
-	threadsOfViewer.add(&s, page, viewer.Tenant.String(), viewer.User.String())
-	found, err := run(ctx, r, &s, chatrows.Threads)
-	return assemble(threadsOfViewer, page, found), err
-}
-
 // Members implements [query.MemberReader].
-func (r *Reader) Members(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
-	return pagesOf(ctx, r, membersOfThread, chatrows.Members, tenant, threads, page, func(row query.Member) thread.ID { return row.Thread })
+func (r *Reader) Members(ctx context.Context, tenant usecase.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
+	return pagesOf(ctx, r, membersOfThread, members, tenant, of, page, func(row query.Member) thread.ID { return row.Thread })
 }
 
 // Messages implements [query.MessageReader].
-func (r *Reader) Messages(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
-	return pagesOf(ctx, r, messagesOfThread, chatrows.Messages, tenant, threads, page, func(row query.Message) thread.ID { return row.Thread })
+func (r *Reader) Messages(ctx context.Context, tenant usecase.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
+	return pagesOf(ctx, r, messagesOfThread, messages, tenant, of, page, func(row query.Message) thread.ID { return row.Thread })
 }
 
-// positioned is a row with a position in a list.
-type positioned interface{ Position() query.Position }
+// ordered is a row with a position in a list.
+type ordered[R any] interface{ Compare(other R) int }
 
 // pagesOf reads the same page of the lists of several threads, in one statement unless that exceeds maxSelects.
-func pagesOf[R positioned](ctx context.Context, r *Reader, l list, of table.Table[R], tenant usecase.Tenant, threads []thread.ID, page query.Range,
+func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l list, of table.Table[R], tenant usecase.Tenant, threads []thread.ID, page query.Range,
 	threadOf func(R) thread.ID,
 ) (map[thread.ID]query.Page[R], error) {
-	found := make(map[thread.ID][]item[R], len(threads))
-	for some := range slices.Chunk(threads, maxSelects/selects(page)) {
+	lists := make(map[thread.ID]*found[R], len(threads))
+	for _, id := range threads {
+		lists[id] = newFound[R](page.Limit / len(threads))
+	}
+	for some := range slices.Chunk(threads, maxSelects/len(partsOf(page))) {
 		var s statement
 		for _, id := range some {
 			l.add(&s, page, tenant.String(), id.String())
 		}
-		items, err := run(ctx, r, &s, of)
-		if err != nil {
+		if err := run(ctx, r, &s, of, func(p part, row R) { lists[threadOf(row)].take(p, row) }); err != nil {
 			return nil, err
-		}
-		for _, item := range items {
-			id := threadOf(item.row)
-			found[id] = append(found[id], item)
 		}
 	}
 	pages := make(map[thread.ID]query.Page[R], len(threads))
-	for _, id := range threads {
-		pages[id] = assemble(l, page, found[id])
+	for id, list := range lists {
+		pages[id] = list.page(l, page)
 	}
 	return pages, nil
 }
 
-// item is a row of a page, or a row beyond its bounds.
-type item[R positioned] struct {
-	part part
-	row  R
+// found is what has been read of a page.
+type found[R ordered[R]] struct {
+	items          []R
+	previous, next bool // there is a row beyond the bounds
+	many           bool // the list is too long for the statement
 }
 
-// assemble builds the page from the rows that were found.
-func assemble[R positioned](l list, page query.Range, found []item[R]) query.Page[R] {
-	var result query.Page[R]
-	items := make([]item[R], 0, len(found))
-	for _, f := range found {
-		switch f.part {
-		case partPrevious:
-			result.HasPrevious = true
-		case partNext:
-			result.HasNext = true
-		case partItems:
-			items = append(items, f)
-		}
+// newFound has room for about so many rows.
+func newFound[R ordered[R]](rows int) *found[R] {
+	return &found[R]{items: make([]R, 0, min(rows+1, 128))}
+}
+
+func (f *found[R]) take(p part, row R) {
+	switch p {
+	case partPrevious:
+		f.previous = true
+	case partNext:
+		f.next = true
+	case partMany:
+		f.many = true
+	case partItems:
+		f.items = append(f.items, row)
 	}
-	slices.SortFunc(items, func(a, b item[R]) int {
-		first, second := a.row.Position(), b.row.Position()
-		order := cmp.Or(cmp.Compare(first.At, second.At), cmp.Compare(first.ID, second.ID))
+}
+
+// count is how many rows of a part there are.
+func (f *found[R]) count(p part) int {
+	switch {
+	case p == partItems:
+		return len(f.items)
+	case p == partPrevious && f.previous, p == partNext && f.next:
+		return 1
+	}
+	return 0
+}
+
+// page is the page that was asked for.
+func (f *found[R]) page(l list, asked query.Range) query.Page[R] {
+	slices.SortFunc(f.items, func(a, b R) int {
 		if l.descending {
-			return -order
+			a, b = b, a
 		}
-		return order
+		return a.Compare(b)
 	})
-	if surplus := len(items) - page.Limit; surplus > 0 && page.Backward {
-		items, result.HasPrevious = items[surplus:], true
+	page := query.Page[R]{Items: f.items, HasPrevious: f.previous, HasNext: f.next}
+	if surplus := len(f.items) - asked.Limit; surplus > 0 && asked.Backward {
+		page.Items, page.HasPrevious = f.items[surplus:], true
 	} else if surplus > 0 {
-		items, result.HasNext = items[:page.Limit], true
+		page.Items, page.HasNext = f.items[:asked.Limit], true
 	}
-	result.Items = make([]R, len(items))
-	for i, it := range items {
-		result.Items[i] = it.row
-	}
-	return result
+	return page
 }

@@ -3,6 +3,7 @@ package table
 import (
 	"database/sql/driver"
 	"fmt"
+	"strconv"
 	"time"
 
 	"example.com/threads/usecase"
@@ -50,10 +51,13 @@ type micros time.Time
 // Scan implements [database/sql.Scanner].
 func (f *micros) Scan(source any) error {
 	found, known := source.(int64)
-	if !known {
-		if _, err := fmt.Sscan(fmt.Sprintf("%s", source), &found); err != nil {
-			return fmt.Errorf("expected microseconds, found %T: %v", source, err) //nolint:errorlint // the same
+	if !known { // MySQL's text protocol
+		text, isText := source.([]byte)
+		parsed, err := strconv.ParseInt(string(text), 10, 64)
+		if !isText || err != nil {
+			return fmt.Errorf("expected microseconds, found %T %s", source, text)
 		}
+		found = parsed
 	}
 	*f = micros(time.UnixMicro(found).UTC())
 	return nil

@@ -50,6 +50,27 @@ func (t Table[R]) List(alias string) string {
 // ErrRow says that what is in a row is nothing that can be there.
 var ErrRow = errors.New("a row that can't be read")
 
+// Without is the table for reading without some columns, whose fields keep their zero values.
+func (t Table[R]) Without(columns ...string) Table[R] {
+	left, all := []int{}, t.Fields
+	t.Columns = slices.Clone(t.Columns)
+	for i, name := range t.Columns {
+		if !slices.Contains(columns, name) {
+			t.Columns[len(left)] = name
+			left = append(left, i)
+		}
+	}
+	t.Columns = t.Columns[:len(left)]
+	t.Fields = func(row *R) []any {
+		fields := all(row)
+		for to, from := range left {
+			fields[to] = fields[from]
+		}
+		return fields[:len(left)]
+	}
+	return t
+}
+
 // In is the same table of another set of tables, whose names end with suffix; "" is the live set.
 func (t Table[R]) In(suffix string) Table[R] {
 	t.Name += suffix
@@ -78,9 +99,10 @@ func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query s
 		return err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
+	var row R
+	fields := t.Fields(&row)
 	for rows.Next() {
-		var row R
-		if err := rows.Scan(t.Fields(&row)...); err != nil {
+		if err := rows.Scan(fields...); err != nil {
 			return fmt.Errorf("%w of %s: %w", ErrRow, t.Name, err)
 		}
 		take(row)

@@ -1,0 +1,107 @@
+package queryreader
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/threads/usecase/query"
+)
+
+// A viewer's threads are in the order of threads, and are the viewer's by members: no index has both, and one that had
+// would be written for every member with every message. So there are two ways to a page: to take all of the viewer's
+// threads and sort them, or to walk the threads of the tenant in order and take the viewer's. The first costs as much
+// as the viewer has threads. The second costs little where the viewer has many of the tenant's. ADR 0020 has the
+// figures.
+const (
+	fewThreads = 2000 // of a viewer; so many are sorted in a few milliseconds
+	walked     = 2000 // threads of the tenant, at most
+)
+
+// The viewer's threads, found in different ways. The subquery has a LIMIT, joins are CROSS JOINs, and what is to be
+// sorted is a sum, so that no database comes at the rows by another way than it is meant to.
+var (
+	threadsOfTenant = threadsBy("t.updated_at", `FROM threads t WHERE t.tenant_code = ? AND t.deleted = 0`)
+	threadsOfViewer = threadsBy("t.updated_at + 0", `FROM members v CROSS JOIN threads t
+		ON t.tenant_code = v.tenant_code AND t.id = v.thread_id AND t.deleted = 0 WHERE v.tenant_code = ? AND v.user_account_id = ? AND v.removed = 0`)
+	threadsOfFew = threadsBy("t.updated_at + 0", fmt.Sprintf(`FROM %s
+		CROSS JOIN (SELECT thread_id FROM members WHERE tenant_code = ? AND user_account_id = ? AND removed = 0 LIMIT %[2]d) AS v
+		CROSS JOIN threads t ON t.tenant_code = ? AND t.id = v.thread_id AND t.deleted = 0 WHERE few.n < %[2]d`, counted, fewThreads))
+)
+
+// threadsWalked are those of the walk. Without statistics of a new table, a server would look for each membership among
+// all of the tenant; SQLite finds the index by itself.
+func threadsWalked(r *Reader) list {
+	hint := ""
+	if r.db.DriverName() == "mysql" {
+		hint = "FORCE INDEX (members_of_user)"
+	}
+	return threadsBy("t.updated_at", threadsOfTenant.from+` AND (SELECT v.id FROM members v `+hint+`
+		WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ? AND v.removed = 0 LIMIT 1) IS NOT NULL`)
+}
+
+// counted has the number of the viewer's threads, and fewThreads where there are more.
+var counted = fmt.Sprintf(`(SELECT COUNT(*) AS n FROM
+	(SELECT 1 FROM members WHERE tenant_code = ? AND user_account_id = ? AND removed = 0 LIMIT %d) AS m) AS few`, fewThreads)
+
+func threadsBy(at, from string) list {
+	return list{columns: threads.List("t"), from: from, at: at, id: "t.id", descending: true}
+}
+
+// Threads implements [query.ThreadReader].
+func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Thread], error) {
+	found, err := r.few(ctx, viewer, page)
+	whole := !found.many
+	if err == nil && !whole {
+		found, whole, err = r.walk(ctx, viewer, page)
+	}
+	if err == nil && !whole {
+		found = newFound[query.Thread](page.Limit)
+		var s statement
+		threadsOfViewer.add(&s, page, viewer.Tenant.String(), viewer.User.String())
+		err = run(ctx, r, &s, threads, found.take)
+	}
+	return found.page(threadsOfViewer, page), err
+}
+
+// few reads the page of a viewer with less than fewThreads, or that there are more.
+func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (*found[query.Thread], error) {
+	var s statement
+	tenant, user := viewer.Tenant.String(), viewer.User.String()
+	threadsOfFew.add(&s, page, tenant, user, tenant, user, tenant)
+	s.begin(partMany, fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ?`, threadsOfTenant.columns, counted, fewThreads),
+		tenant, user, tenant)
+	s.end(" LIMIT 1")
+	found := newFound[query.Thread](page.Limit)
+	return found, run(ctx, r, &s, threads, found.take)
+}
+
+// walk looks for the page among the threads of the tenant, from where the page begins. whole is false where it has not
+// come far enough.
+func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range) (found *found[query.Thread], whole bool, err error) {
+	found = newFound[query.Thread](page.Limit)
+	parts, tenant := partsOf(page), viewer.Tenant.String()
+	var s statement
+	for _, p := range parts {
+		p.limit, p.offset = 1, walked
+		threadsOfTenant.addPart(&s, p, tenant)
+	}
+	ends := map[part]query.Position{} // of the walks
+	err = run(ctx, r, &s, threads, func(p part, t query.Thread) { ends[p] = t.Position() })
+	if err != nil {
+		return found, false, err
+	}
+	s = statement{}
+	for _, p := range parts {
+		if end, ends := ends[p.part]; ends {
+			p.bounds = append(p.bounds, bound{beyond: p.backward, orAt: true, of: end})
+		}
+		threadsWalked(r).addPart(&s, p, tenant, viewer.User.String())
+	}
+	err = run(ctx, r, &s, threads, found.take)
+	whole = true
+	for _, p := range parts {
+		_, ended := ends[p.part]
+		whole = whole && (!ended || found.count(p.part) == p.limit)
+	}
+	return found, whole, err
+}
