@@ -1,7 +1,6 @@
 package publisher
 
 import (
-	"context"
 	"errors"
 	"net/url"
 	"strings"
@@ -12,11 +11,13 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 )
 
-// openKafka publishes with an idempotent producer; the broker's in-sync replicas have each event before Publish returns.
+// openKafka publishes to all in-sync replicas. The idempotent producer is off: it never gives a record up whose fate it
+// does not know, so an outage would not show. Events of one aggregate are handed over one by one, which keeps their
+// order; repeats are a subscriber's to drop, as everywhere.
 func openKafka(at *url.URL, topic string) (*Broker, error) {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(strings.Split(at.Host, ",")...), kgo.ClientID("read-model-updater"), kgo.AllowAutoTopicCreation(),
-		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.RecordDeliveryTimeout(answerWithin), kgo.ProducerLinger(0),
+		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.DisableIdempotentWrite(), kgo.RecordDeliveryTimeout(answerWithin), kgo.ProducerLinger(0),
 	}
 	if at.Scheme == "kafkas" {
 		options = append(options, kgo.DialTLS())
@@ -41,9 +42,7 @@ func (p produced) Publish(topic string, messages ...*message.Message) error {
 			Topic: topic, Key: []byte(m.Metadata.Get(headerKey)), Value: m.Payload,
 			Headers: []kgo.RecordHeader{{Key: headerContentType, Value: []byte(m.Metadata.Get(headerContentType))}},
 		}
-		// A record that is given up while its answer is awaited could still arrive after its repeat: so the context does
-		// not end the wait, and RecordDeliveryTimeout does.
-		if err := p.client.ProduceSync(context.WithoutCancel(m.Context()), record).FirstErr(); err != nil {
+		if err := p.client.ProduceSync(m.Context(), record).FirstErr(); err != nil {
 			return err
 		}
 	}

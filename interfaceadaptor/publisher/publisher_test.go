@@ -176,7 +176,6 @@ func TestKafka(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cluster.Close()
 	broker := open(t, "kafka://"+strings.Join(cluster.ListenAddrs(), ","))
 	publishes(t, broker, func() (arrived []got) {
 		client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics(topic))
