@@ -45,8 +45,11 @@ func (p *Publisher) Change(ctx context.Context, change func(context.Context, pro
 func (p *Publisher) forget(changes projection.Changes) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key := range changes.Versions {
-		delete(p.known, key)
+	for key, version := range changes.Versions {
+		_, parked := changes.Parked[key]
+		if known := p.known[key]; parked || version >= max(known.accepted, known.refused) {
+			delete(p.known, key)
+		}
 	}
 }
 
