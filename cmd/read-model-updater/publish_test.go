@@ -200,7 +200,8 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 
 			broker.stop()
 			post(5)
-			testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), key, version) }) // the rows do not wait
+			// The rows do not wait.
+			testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), key, version) })
 			testenv.Eventually(t, soon, func() error {
 				status, found, err := p.health()
 				if err == nil && (status != 200 || !slices.ContainsFunc(found.Warnings, func(w string) bool { return strings.Contains(w, "broker") })) {

@@ -1,5 +1,5 @@
-// Command subscriber is an example of a subscriber. It prints the events that the system publishes to NATS, each once and
-// in order within its aggregate, and goes on where it was when it is started again.
+// Command subscriber is an example of a subscriber. It prints the events that the system publishes to NATS, each once
+// and in order within its aggregate, and goes on where it was when it is started again.
 //
 //	PUBLISH_URL=nats://127.0.0.1:4222 go run ./cmd/subscriber
 package main

@@ -190,7 +190,8 @@ func TestKafka(t *testing.T) {
 				arrived = append(arrived, got{string(r.Key), string(r.Headers[0].Value), r.Value})
 			})
 		}
-		slices.SortFunc(arrived, func(a, b got) int { return cmp.Compare(seqNrOf(t, a.body), seqNrOf(t, b.body)) }) // of several partitions
+		// They come from several partitions.
+		slices.SortFunc(arrived, func(a, b got) int { return cmp.Compare(seqNrOf(t, a.body), seqNrOf(t, b.body)) })
 		return arrived
 	})
 	refuses(t, broker, happened(1, 2<<20))

@@ -14,9 +14,9 @@ import (
 
 // Share returns a client for the sources of several projections in one process: DynamoDB Streams allows two readers of
 // a shard, and a process has more projections than that. Each shard has one reader that is ahead of all others (the
-// front). Its latest records are kept for a moment, so that the sources behind it get them without a call. A source that
-// is further behind, for example because its projection stands still, reads with an iterator of its own until it has
-// come near. Of such readers, one at a time may call. So no source waits for another one's projection.
+// front). Its latest records are kept for a moment, so that the sources behind it get them without a call. A source
+// that is further behind, for example because its projection stands still, reads with an iterator of its own until it
+// has come near. Of such readers, one at a time may call. So no source waits for another one's projection.
 //
 // The sources notice nothing: each has its own position, checkpoints and errors.
 func Share(client Streams) Streams {
@@ -152,8 +152,8 @@ func (s *sharing) front(at cursor) *front {
 	return f
 }
 
-// cursor is a place in a shard: after a record, or at the oldest one. service is the service's iterator for it; empty if
-// there is none yet.
+// cursor is a place in a shard: after a record, or at the oldest one. service is the service's iterator for it; empty
+// if there is none yet.
 type cursor struct{ stream, shard, after, service string }
 
 func (c cursor) iterator() *string {
