@@ -43,7 +43,7 @@ func Encode(event publishing.Event) ([]byte, error) {
 	if event.SeqNr > math.MaxInt32 {
 		return nil, fmt.Errorf("event %d of %s is beyond what the extension seqnr can hold", event.SeqNr, aid)
 	}
-	ce.SetExtension("seqnr", int32(event.SeqNr)) //nolint:gosec // compared above
+	ce.SetExtension("seqnr", int32(event.SeqNr))
 	for name, value := range map[string]string{"correlationid": event.CorrelationID, "causationid": event.CausationID} {
 		if value != "" { // an attribute must not be empty
 			ce.SetExtension(name, value)

@@ -57,7 +57,7 @@ type publication struct {
 func (f *follower) newPublication(databases Databases, term uint64, registry prometheus.Registerer) (*publication, error) {
 	settings := f.settings.Publishing
 	if settings.URL == "" {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil
 	}
 	store, err := projectionstore.New(databases.ReadModel, Publisher)
 	if err != nil {
