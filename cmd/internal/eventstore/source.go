@@ -33,11 +33,12 @@ type Counter struct {
 	Value      *atomic.Int64
 }
 
-// Source returns the store's source of changes. Nothing is called before its Run.
+// Source returns a source of the store's changes. Those of one store share their readers of a stream. Nothing is called
+// before its Run.
 func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
 	if s.settings.Kind == stores.DynamoDB {
 		source := dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
-			Tables: awsclient.DynamoDB(s.aws), Streams: awsclient.Streams(s.aws),
+			Tables: awsclient.DynamoDB(s.aws), Streams: s.streams,
 			Projector: projector, Checkpoints: checkpoints, Log: s.log,
 		}, dynamodbstreams.Settings{
 			PollMin: settings.Polling.Min, PollMax: settings.Polling.Max, PageLimit: int32(settings.Streams.PageLimit),

@@ -16,6 +16,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -31,7 +32,8 @@ type Store struct {
 	log      *slog.Logger
 	close    func(context.Context) error
 	aws      aws.Config // of DynamoDB
-	db       *sqlx.DB   // of the others
+	streams  dynamodbstreams.Streams
+	db       *sqlx.DB // of the others
 }
 
 // Open connects to the store. onAppend, if not nil, is called when this process has added entries, if the store
@@ -67,6 +69,7 @@ func openDynamoDB(ctx context.Context, settings Settings, log *slog.Logger) (*St
 		log:      log,
 		close:    func(context.Context) error { return nil },
 		aws:      config,
+		streams:  dynamodbstreams.Share(awsclient.Streams(config)),
 	}, nil
 }
 

@@ -16,7 +16,7 @@ const root = "../../.."
 var (
 	programs = []string{"write-api", "read-model-updater", "read-api", "dev-issuer"}
 	jobs     = []string{"dynamodb-setup", "migrate"}
-	services = []string{"dynamodb", "mysql", "dynamodb-admin"}
+	services = []string{"dynamodb", "mysql", "dynamodb-admin", "nats"}
 )
 
 // load reads the compose file with nothing in the environment but env, and with every profile.
@@ -55,7 +55,7 @@ func TestNothingMissingAndNothingMore(t *testing.T) {
 
 // A tag that moves makes yesterday's system another one today.
 func TestImagesArePinned(t *testing.T) {
-	pinned := regexp.MustCompile(`^[a-z0-9./-]+:[0-9]+\.[0-9]+(\.[0-9]+)?$`)
+	pinned := regexp.MustCompile(`^[a-z0-9./-]+:[0-9]+\.[0-9]+(\.[0-9]+)?(-alpine)?$`)
 	project := load(t)
 	for _, name := range services {
 		if image := service(t, project, name).Image; !pinned.MatchString(image) {
@@ -115,6 +115,7 @@ func TestOrderOfStart(t *testing.T) {
 		"dev-issuer":         {},
 		"dynamodb":           {},
 		"mysql":              {},
+		"nats":               {},
 	}
 	project := load(t)
 	for name, conditions := range want {
@@ -132,7 +133,7 @@ func TestOrderOfStart(t *testing.T) {
 
 func TestDataOutlivesContainers(t *testing.T) {
 	project := load(t)
-	for _, name := range []string{"dynamodb", "mysql"} {
+	for _, name := range []string{"dynamodb", "mysql", "nats"} {
 		volumes := service(t, project, name).Volumes
 		if len(volumes) != 1 || volumes[0].Type != types.VolumeTypeVolume || volumes[0].Source != name {
 			t.Errorf("%s keeps its data in %v, want the volume of its name", name, volumes)
@@ -146,7 +147,7 @@ func TestDataOutlivesContainers(t *testing.T) {
 func TestPortsAreThisMachinesAlone(t *testing.T) {
 	want := map[string]string{
 		"write-api": "28080", "read-model-updater": "28081", "read-api": "28082",
-		"dynamodb": "28000", "mysql": "23306", "dynamodb-admin": "28001", "dev-issuer": "28084",
+		"dynamodb": "28000", "mysql": "23306", "dynamodb-admin": "28001", "dev-issuer": "28084", "nats": "4222",
 	}
 	for name, s := range load(t).Services {
 		for _, port := range s.Ports {
@@ -162,7 +163,7 @@ func TestPortsAreThisMachinesAlone(t *testing.T) {
 }
 
 func TestWhatHasAProfile(t *testing.T) {
-	profiles := map[string][]string{"dynamodb-admin": {"admin"}, "dev-issuer": {"auth"}}
+	profiles := map[string][]string{"dynamodb-admin": {"admin"}, "dev-issuer": {"auth"}, "nats": {"publish"}}
 	for name, s := range load(t).Services {
 		if !slices.Equal(s.Profiles, profiles[name]) {
 			t.Errorf("%s has the profiles %v, want %v", name, s.Profiles, profiles[name])
