@@ -67,7 +67,7 @@ func TestBrokenSnapshots(t *testing.T) {
 	for about, payload := range map[string]string{
 		"nothing":         ``,
 		"cut off":         whole[:len(whole)/2],
-		"newer format":    strings.Replace(whole, `"format":2`, `"format":3`, 1),
+		"newer format":    strings.Replace(whole, `"format":3`, `"format":4`, 1),
 		"without members": strings.Replace(whole, `"members":`, `"persons":`, 1),
 		"without version": strings.Replace(whole, `"version":`, `"edition":`, 1),
 		"without name":    strings.Replace(whole, `"name":`, `"title":`, 1),

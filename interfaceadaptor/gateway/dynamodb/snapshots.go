@@ -38,7 +38,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 func (g *Gateway) candidates(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if head.SnapshotVersion > 0 {
-			if !yield(head.SnapshotVersion, nil) {
+			if head.SnapshotVersion <= head.Version && !yield(head.SnapshotVersion, nil) {
 				return
 			}
 			for main, err := range g.snapshotIndex(ctx, id, head.Version) {
