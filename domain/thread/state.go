@@ -140,7 +140,7 @@ func (m Memento) Thread() Thread {
 		t = t.withParticipant(member)
 	}
 	for _, d := range m.Messages {
-		t.messages = t.messages.with(d.ID.ULID(), posting{sender: d.Sender, text: d.Text, posted: d.Posted, edited: d.Edited})
+		t.messages.put(d.ID.ULID(), posting{sender: d.Sender, text: d.Text, posted: d.Posted, edited: d.Edited})
 	}
 	return t
 }

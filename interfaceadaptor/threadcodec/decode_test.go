@@ -63,7 +63,7 @@ func TestBrokenEvents(t *testing.T) {
 }
 
 func TestBrokenSnapshots(t *testing.T) {
-	whole := string(golden(t, "snapshot-2.json"))
+	whole := string(golden(t, "snapshot-3.json"))
 	for about, payload := range map[string]string{
 		"nothing":         ``,
 		"cut off":         whole[:len(whole)/2],
