@@ -24,6 +24,7 @@ type wireSnapshot struct {
 	Members  *wireMembers          `json:"members"`
 	Messages []wirePosting         `json:"messages"`
 	Version  uint64                `json:"version"`
+	Counter  uint64                `json:"seq_nr_counter,omitempty"` // in the first version only: the number of the last event
 }
 
 type wirePosting struct {
@@ -139,6 +140,7 @@ func decode(payload []byte) (id string, version uint64, m thread.Memento, err er
 	case w.ID.id.IsZero() || w.Name == "" || w.Members == nil || w.Version == 0:
 		return fail(errors.New("id, name, members or version is missing"))
 	}
+	w.Version = max(w.Version, w.Counter)
 	m = thread.Memento{Deleted: w.Deleted, Events: w.Version, Name: writing.RecordedName(w.Name)}
 	if m.Members, err = w.Members.participants(); err != nil {
 		return fail(err)

@@ -18,42 +18,35 @@ import (
 // Admin is read from the journal as well. A deleted thread has those of the moment before. For other members the error
 // is [thread.ErrNotAdmin], for anybody else [thread.ErrThreadNotFound]. It is safe for concurrent use.
 type History struct {
-	open     func(context.Context) (ThreadJournal, error)
-	describe DescribeEvent
-	states   *semaphore.Weighted // bounds the states that are being read, which take memory
+	open   func(context.Context) (ThreadJournal, error)
+	states *semaphore.Weighted // bounds the states that are being read, which take memory
 }
 
 // ThreadJournal reads threads from the journal. Its errors are [usecase.ErrUnavailable], wrapped, when asking again may
 // help, or faults.
 type ThreadJournal interface {
-	// Reload returns the latest state; the zero State if there is no such thread.
-	Reload(ctx context.Context, key usecase.Key) (command.State[thread.Thread], error)
-	// At returns the state at a version that Reload has shown.
+	// Latest returns the thread's version and its latest state; the zero State if there is no such thread. If there is an
+	// event that cannot be read, the state is that before the event.
+	Latest(ctx context.Context, key usecase.Key) (state command.State[thread.Thread], version uint64, err error)
+	// At returns the state at a version that Latest has shown.
 	At(ctx context.Context, key usecase.Key, version uint64) (command.State[thread.Thread], error)
-	// Events yields the events with after < SeqNr <= upTo in order, upTo being a version that Reload has shown.
-	Events(ctx context.Context, key usecase.Key, after, upTo uint64) iter.Seq2[usecase.Recorded[thread.Event], error]
+	// Describe yields the events with after < SeqNr <= upTo in order, upTo being a version that Latest has shown.
+	Describe(ctx context.Context, key usecase.Key, after, upTo uint64) iter.Seq2[usecase.Described, error]
 	// EventsAt yields the events with these numbers, which ascend.
 	EventsAt(ctx context.Context, key usecase.Key, seqNrs []uint64) iter.Seq2[usecase.Recorded[thread.Event], error]
 }
-
-// DescribeEvent returns an event's name and its own fields as JSON.
-type DescribeEvent func(thread.Event) (name string, fields []byte, err error)
 
 // statesAtOnce is how many states are read at the same time. One of 100,000 messages takes some ten megabytes.
 const statesAtOnce = 2
 
 // NewHistory returns the history. open returns the journal, or why there is none at this moment; it is called for every
 // question.
-func NewHistory(open func(context.Context) (ThreadJournal, error), describe DescribeEvent) *History {
-	return &History{open: open, describe: describe, states: semaphore.NewWeighted(statesAtOnce)}
+func NewHistory(open func(context.Context) (ThreadJournal, error)) *History {
+	return &History{open: open, states: semaphore.NewWeighted(statesAtOnce)}
 }
 
-// HistoryEntry is an event of a thread, in the form that it is written in today.
-type HistoryEntry struct {
-	usecase.Envelope
-	Type string
-	Data []byte // JSON: the event's own fields
-}
+// HistoryEntry is an event of a thread.
+type HistoryEntry struct{ usecase.Described }
 
 // Position returns the entry's position in the history; it never changes.
 func (e HistoryEntry) Position() Position { return Position{At: int64(e.SeqNr), ID: e.EventID} }
@@ -65,20 +58,16 @@ func (h *History) Entries(ctx context.Context, viewer Viewer, id thread.ID, page
 	if err != nil {
 		return found, err
 	}
-	after, upTo := page.numbers(seen.latest.Version)
-	found.HasPrevious, found.HasNext = after > 0, upTo < int64(seen.latest.Version)
+	after, upTo := page.numbers(seen.version)
+	found.HasPrevious, found.HasNext = after > 0, upTo < int64(seen.version)
 	if after >= upTo {
 		return found, nil
 	}
-	for recorded, err := range seen.journal.Events(ctx, seen.key, uint64(after), uint64(upTo)) {
+	for described, err := range seen.journal.Describe(ctx, seen.key, uint64(after), uint64(upTo)) {
 		if err != nil {
 			return found, err
 		}
-		entry := HistoryEntry{Envelope: recorded.Envelope}
-		if entry.Type, entry.Data, err = h.describe(recorded.Event); err != nil {
-			return found, err
-		}
-		found.Items = append(found.Items, entry)
+		found.Items = append(found.Items, HistoryEntry{described})
 	}
 	return found, nil
 }
@@ -100,7 +89,8 @@ func (r Range) numbers(last uint64) (after, upTo int64) {
 type sight struct {
 	journal ThreadJournal
 	key     usecase.Key
-	latest  command.State[thread.Thread]
+	version uint64
+	latest  command.State[thread.Thread] // the latest that can be read
 	alive   command.State[thread.Thread] // the latest state that was not deleted
 }
 
@@ -114,7 +104,7 @@ func (h *History) look(ctx context.Context, viewer Viewer, id thread.ID) (sight,
 	}
 	defer h.states.Release(1)
 	s := sight{journal: journal, key: viewer.key(id)}
-	if s.latest, err = journal.Reload(ctx, s.key); err != nil {
+	if s.latest, s.version, err = journal.Latest(ctx, s.key); err != nil {
 		return s, err
 	}
 	s.alive = s.latest
@@ -132,8 +122,8 @@ func (h *History) At(ctx context.Context, viewer Viewer, id thread.ID, version i
 	if err != nil {
 		return ThreadState{}, err
 	}
-	if version < 1 || uint64(version) > seen.latest.Version {
-		return ThreadState{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.latest.Version)}
+	if version < 1 || uint64(version) > seen.version {
+		return ThreadState{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.version)}
 	}
 	state, err := h.stateAt(ctx, seen, uint64(version))
 	return ThreadState{

@@ -136,7 +136,7 @@ func (p *past) history() *query.History {
 }
 
 func historyOf(journal query.ThreadJournal) *query.History {
-	return query.NewHistory(func(context.Context) (query.ThreadJournal, error) { return journal, nil }, threadcodec.Events().Describe)
+	return query.NewHistory(func(context.Context) (query.ThreadJournal, error) { return journal, nil })
 }
 
 func (p *past) viewer(user thread.UserID) query.Viewer {
@@ -421,6 +421,34 @@ func TestTheHistoryTellsWhatTheJournalHas(t *testing.T) {
 	}
 	if err := json.Unmarshal(page.Items[1].Data, &data); err != nil || data.Message.Text != "hello" || page.Items[1].Type != "ThreadMessagePosted" {
 		t.Errorf("%s %s: %v", page.Items[1].Type, page.Items[1].Data, err)
+	}
+}
+
+// An event that nobody can read is in the way of commands, not of history: it is told as it is stored.
+func TestTheHistoryOfAThreadWithAnUnreadableEvent(t *testing.T) {
+	p := happen(t, sqlite(t), created(), says(1, "hello"))
+	for i, payload := range []string{`{"type":"ThreadFolded","corners":4}`, `not JSON`} {
+		write := eventstore.Append{ID: p.aggregate(), ExpectedVersion: uint64(2 + i), Entries: []eventstore.Entry{
+			{SeqNr: uint64(3 + i), EventID: chattest.NewID[thread.Event]().String(), OccurredAt: time.UnixMilli(1), Payload: []byte(payload)},
+		}}
+		if err := p.gateway.Append(t.Context(), write); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := p.history().Entries(t.Context(), p.viewer(ada), p.id, query.Range{Limit: 10})
+	if err != nil || len(page.Items) != 4 || page.HasNext {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	for i, want := range []struct{ name, data string }{{"ThreadFolded", `{"type":"ThreadFolded","corners":4}`}, {"", `"not JSON"`}} {
+		if got := page.Items[2+i]; got.SeqNr != uint64(3+i) || got.Type != want.name || string(got.Data) != want.data {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	if diff := cmp.Diff(p.view(2), seen(t, p.history(), p.viewer(ada), p.id, 2), byValue()); diff != "" {
+		t.Error("before it (-want +got):\n" + diff)
+	}
+	if _, err := p.history().At(t.Context(), p.viewer(ada), p.id, 3); err == nil {
+		t.Error("a version that nobody can read was shown")
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/graphiql"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
-	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
@@ -90,7 +89,7 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	}
 	queries := query.New(s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
 	mux := http.NewServeMux()
-	history := query.NewHistory(s.journal.threadsNow, threadcodec.Events().Describe)
+	history := query.NewHistory(s.journal.threadsNow)
 	endpoint := graphql.NewHandler(ctx, queries, history, s.log, graphql.Settings{
 		ComplexityLimit: s.settings.ComplexityLimit,
 		ConnectionLimit: s.settings.ConnectionLimit,

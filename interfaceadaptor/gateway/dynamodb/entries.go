@@ -153,6 +153,9 @@ func (g *Gateway) eventItem(id eventstore.AggregateID, entry eventstore.Entry) i
 
 func entryOf(event item) (eventstore.Entry, error) {
 	seqNr, err := event.number("seq_nr")
+	if event.isFormer() {
+		_, seqNr, err = placeOf(event.text("pkey"), event.text("skey"))
+	}
 	if err != nil {
 		return eventstore.Entry{}, err
 	}

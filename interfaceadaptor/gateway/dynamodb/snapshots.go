@@ -26,6 +26,9 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", version, "error", err)
 				continue
 			}
+			if err == nil && snapshot.Version > head.Version {
+				continue // the state in an earlier writer's head
+			}
 			if !yield(snapshot, explain(ctx, err, "read a snapshot of", id)) || err != nil {
 				return
 			}
