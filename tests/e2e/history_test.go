@@ -151,3 +151,29 @@ func upTo(last int) (numbers []int) {
 	}
 	return numbers
 }
+
+// Who made a row and who changed it last is in every row.
+func TestAudit(t *testing.T) {
+	eachSystem(t, func(t *testing.T, s *system) {
+		ada, bob := s.person("acme"), s.person("acme")
+		thread := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+		ada.command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": bob.id, "role": "Admin"})
+		bob.command(t, "/threads/change_member_role", fields{"thread_id": thread, "user_account_id": ada.id, "role": "Member"})
+		posted := ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": "hello"})
+		type by struct{ CreatedBy, UpdatedBy string }
+		var got struct {
+			GetThread  by
+			GetMembers []by
+			GetMessage by
+		}
+		ada.ask(t, &got, `query($t: ID!, $u: ID!, $m: ID!) {
+			getThread(threadId: $t, userAccountId: $u) { createdBy updatedBy }
+			getMembers(threadId: $t, userAccountId: $u) { createdBy updatedBy }
+			getMessage(messageId: $m, userAccountId: $u) { createdBy updatedBy }
+		}`, fields{"t": thread, "u": ada.id, "m": posted.text("message_id")}, token(posted))
+		if got.GetThread != (by{ada.id, ada.id}) || got.GetMessage != (by{ada.id, ada.id}) ||
+			!slices.Equal(got.GetMembers, []by{{ada.id, bob.id}, {ada.id, ada.id}}) {
+			t.Errorf("%+v", got)
+		}
+	})
+}

@@ -49,7 +49,7 @@ func sqlite(t testing.TB) eventstore.EventPersistenceGateway {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = gateway.Close(context.Background())
+		_ = gateway.Close(context.WithoutCancel(t.Context()))
 		_ = db.Close()
 	})
 	return gateway
