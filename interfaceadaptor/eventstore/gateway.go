@@ -71,7 +71,8 @@ type Snapshots interface {
 	SaveSnapshot(ctx context.Context, id AggregateID, snapshot Snapshot) error
 
 	// Snapshots yields the complete snapshots with Version <= head.Version, latest first, and finally the state after
-	// entry 1. head is one that Head has returned, or that with an earlier Version. A snapshot with missing parts or a wrong checksum is logged and skipped. It ends after an error.
+	// entry 1. head is one that Head has returned, or that with an earlier Version. A snapshot with missing parts or a
+	// wrong checksum is logged and skipped. It ends after an error.
 	Snapshots(ctx context.Context, id AggregateID, head Head) iter.Seq2[Snapshot, error]
 }
 

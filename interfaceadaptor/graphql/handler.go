@@ -77,8 +77,8 @@ type handler struct {
 	turns       *turns
 }
 
-// NewHandler returns the GraphQL endpoint over queries and history, for GET and POST. WebSockets and server-sent events end when streams does,
-// such that their clients connect again; single queries are not touched by it.
+// NewHandler returns the GraphQL endpoint over queries and history, for GET and POST. WebSockets and server-sent events
+// end when streams does, such that their clients connect again; single queries are not touched by it.
 func NewHandler(streams context.Context, queries *query.Queries, history *query.History, log *slog.Logger, settings Settings) http.Handler {
 	settings = settings.withDefaults()
 	p := presenter{log}

@@ -24,7 +24,7 @@ type wireSnapshot struct {
 	Members  *wireMembers          `json:"members"`
 	Messages []wirePosting         `json:"messages"`
 	Version  uint64                `json:"version"`
-	Counter  uint64                `json:"seq_nr_counter,omitempty"` // in the first version only: the number of the last event
+	Counter  uint64                `json:"seq_nr_counter,omitempty"` // in the first version: its last event
 }
 
 type wirePosting struct {

@@ -25,8 +25,8 @@ type History struct {
 // ThreadJournal reads threads from the journal. Its errors are [usecase.ErrUnavailable], wrapped, when asking again may
 // help, or faults.
 type ThreadJournal interface {
-	// Latest returns the thread's version and its latest state; the zero State if there is no such thread. If there is an
-	// event that cannot be read, the state is that before the event.
+	// Latest returns the thread's version and its latest state; the zero State if there is no such thread. If there is
+	// an event that cannot be read, the state is that before the event.
 	Latest(ctx context.Context, key usecase.Key) (state command.State[thread.Thread], version uint64, err error)
 	// At returns the state at a version that Latest has shown.
 	At(ctx context.Context, key usecase.Key, version uint64) (command.State[thread.Thread], error)

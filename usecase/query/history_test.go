@@ -306,7 +306,7 @@ func TestMessagesOfAVersionAreInTheOrderOfPosting(t *testing.T) {
 		events = append(events, says(int64(100-i), "hello"))
 	}
 	third := says(98, "hello")
-	events = append(events, edits(third, "bye"), edits(third, "hello")) // the text is the first one again, the time is not
+	events = append(events, edits(third, "bye"), edits(third, "hello"))
 	p := happen(t, sqlite(t), events...)
 	if diff := cmp.Diff(p.view(13), seen(t, p.history(), p.viewer(ada), p.id, 13), byValue()); diff != "" {
 		t.Error("(-want +got):\n" + diff)
