@@ -92,7 +92,7 @@ func next(key usecase.Key, event any) projection.Event {
 		Envelope: usecase.Envelope{AggregateType: key.Type, AggregateID: key.ID, SeqNr: 8, OccurredAt: later, Caller: usecase.Caller{
 			Tenant: key.Tenant, Executor: bob.String(), ClientIP: "192.0.2.8", RequestID: "request 8", Source: strings.Repeat("é", 300),
 		}},
-		Event:    event,
+		Event: event,
 	}
 }
 
