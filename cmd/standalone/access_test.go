@@ -58,7 +58,7 @@ func newWorld(t *testing.T, unscopedScope string) world {
 }
 
 // thread is one that the tables are tried on.
-type thread struct{ id, message string }
+type thread struct{ id, code, message string }
 
 // newThread makes a thread of ada's, with bob as a member and a message of his. The accounts are left out of the
 // bodies.
@@ -71,7 +71,7 @@ func (w world) newThread(t *testing.T) thread {
 	if created.status != http.StatusCreated || added.status != http.StatusOK || posted.status != http.StatusOK {
 		t.Fatalf("%s\n%s\n%s", created.raw, added.raw, posted.raw)
 	}
-	return thread{id, posted.text("message_id")}
+	return thread{id, created.text("code"), posted.text("message_id")}
 }
 
 const (
@@ -199,14 +199,15 @@ type rootField struct {
 }
 
 var queryFields = map[string]rootField{
-	"getAccount":  {`accountId: "` + ada + `"`, []string{"UNAUTHENTICATED", "", "", "", "NOT_FOUND", "", "", "FORBIDDEN"}},
-	"getThread":   {`threadId: "{thread}" {viewer}`, bySeers},
-	"getThreads":  {`first: 3 {viewer}`, byAll},
-	"getMember":   {`threadId: "{thread}" {viewer}`, byMember},
-	"getMembers":  {`threadId: "{thread}" {viewer}`, bySeers},
-	"getMessage":  {`messageId: "{message}" {viewer}`, bySeers},
-	"getMessages": {`threadId: "{thread}" {viewer}`, bySeers},
-	"threads":     {`first: 3 {viewer}`, byAll},
+	"getAccount":      {`accountId: "` + ada + `"`, []string{"UNAUTHENTICATED", "", "", "", "NOT_FOUND", "", "", "FORBIDDEN"}},
+	"getThread":       {`threadId: "{thread}" {viewer}`, bySeers},
+	"getThreadByCode": {`code: "{code}" {viewer}`, bySeers},
+	"getThreads":      {`first: 3 {viewer}`, byAll},
+	"getMember":       {`threadId: "{thread}" {viewer}`, byMember},
+	"getMembers":      {`threadId: "{thread}" {viewer}`, bySeers},
+	"getMessage":      {`messageId: "{message}" {viewer}`, bySeers},
+	"getMessages":     {`threadId: "{thread}" {viewer}`, bySeers},
+	"threads":         {`first: 3 {viewer}`, byAll},
 }
 
 var subscriptionFields = map[string]rootField{
@@ -218,7 +219,7 @@ func (f rootField) in(thread thread, actor string) string {
 	if actor == impostor {
 		viewer = `userAccountId: "` + ada + `"`
 	}
-	return strings.NewReplacer("{thread}", thread.id, "{message}", thread.message, "{viewer}", viewer).Replace(f.arguments)
+	return strings.NewReplacer("{thread}", thread.id, "{code}", thread.code, "{message}", thread.message, "{viewer}", viewer).Replace(f.arguments)
 }
 
 func TestWhoMaySeeWhat(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/sequence"
 )
 
 // system is the write side as it runs: this package on the real service, on DynamoDB.
@@ -40,7 +41,8 @@ func newSystem(t *testing.T) system {
 			t.Error(err)
 		}
 	})
-	return system{handlerOf([]rest.Aggregate{rest.Threads(onThreads), rest.Accounts(onAccounts)}, io.Discard), gateway}
+	coded := chat.WithCodes(onThreads, sequence.New(gateway, chat.CodeKind, sequence.Settings{}))
+	return system{handlerOf([]rest.Aggregate{rest.Threads(coded), rest.Accounts(onAccounts)}, io.Discard), gateway}
 }
 
 // do has a command done and checks what every success carries.

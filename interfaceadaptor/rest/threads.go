@@ -118,8 +118,8 @@ func Threads(threads Service[thread.Command]) Aggregate {
 	return Aggregate{"threads", "Commands on threads, their members and their messages.", []operation{
 		{
 			path: "/threads/create", status: http.StatusCreated, summary: "Create a thread",
-			description: "Begins a thread. The executor becomes its first member, as Admin.",
-			perform:     handle[createThread](threads, threadAnswerOf),
+			description: "Begins a thread, and gives it the next code of the tenant. The executor becomes its first member, as Admin.",
+			perform:     handle[createThread](threads, createdAnswerOf),
 			without:     []string{ifMatch},
 		},
 		{

@@ -83,6 +83,12 @@ func (w *World) ThreadWithID(id thread.ID, name string, creator thread.UserID) {
 	w.happened(id, thread.Created{Name: writing.RecordedName(name), Members: []thread.Member{w.member(id, creator, thread.RoleAdmin)}})
 }
 
+// Code gives the thread a code, as if it had been created with it.
+func (w *World) Code(id thread.ID, code string) {
+	w.t.Helper()
+	w.exec(`UPDATE threads SET code = ? WHERE tenant_code = ? AND id = ?`, code, w.Tenant.String(), id.String())
+}
+
 // Rename renames the thread.
 func (w *World) Rename(id thread.ID, name string) uint64 {
 	w.t.Helper()

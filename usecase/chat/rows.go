@@ -61,7 +61,7 @@ type RowStore interface {
 // threadRowsVersion rises with every change that makes other rows of the same events. Existing rows
 // must then be rebuilt:
 // `threadctl rows rebuild`, or REBUILD=auto.
-const threadRowsVersion = 1
+const threadRowsVersion = 2
 
 // ThreadRows is the [projection.Handler] of threads.
 type ThreadRows struct {
@@ -210,7 +210,7 @@ func (w *work) apply(event any) error {
 
 func (w *work) create(e thread.Created) error {
 	row := query.Thread{
-		Tenant: w.at.Tenant, ID: w.id, Name: e.Name.String(), Version: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
+		Tenant: w.at.Tenant, ID: w.id, Name: e.Name.String(), Code: e.Code, Version: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
 	}
 	for _, member := range e.Members {
 		if member.Role == thread.RoleAdmin && row.Owner.IsZero() {

@@ -35,6 +35,11 @@ func (q *Queries) Thread(ctx context.Context, viewer Viewer, id thread.ID) (Thre
 	return q.reader.Thread(ctx, viewer, id)
 }
 
+// ThreadByCode returns the thread with the code, or [thread.ErrThreadNotFound].
+func (q *Queries) ThreadByCode(ctx context.Context, viewer Viewer, code thread.Code) (Thread, error) {
+	return q.reader.ThreadByCode(ctx, viewer, code)
+}
+
 // Threads returns a page of the viewer's threads, latest change first.
 func (q *Queries) Threads(ctx context.Context, viewer Viewer, page Range) (Page[Thread], error) {
 	return q.reader.Threads(ctx, viewer, page)

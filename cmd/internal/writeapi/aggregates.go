@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/memory"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/eventstore"
@@ -11,13 +12,17 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/sequence"
 )
 
 // aggregateTypes are all types of aggregates that this program takes commands for: how large a share of the cache each
 // has, what decides its commands, what keeps it, and what can be asked of it.
-func aggregateTypes() []aggregateType {
+func aggregateTypes(codes *sequence.Sequence) []aggregateType {
+	threads := func(threads rest.Service[thread.Command]) rest.Aggregate {
+		return rest.Threads(chat.WithCodes(threads, codes))
+	}
 	return []aggregateType{
-		of(8, chat.Threads(), chatstore.NewThreadRepository, rest.Threads),
+		of(8, chat.Threads(), chatstore.NewThreadRepository, threads),
 		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts), // small, and seldom asked for
 	}
 }
@@ -50,15 +55,16 @@ type kept struct {
 
 // open makes what serves the aggregates of all types.
 func (s *Server) open(counters *command.Counters) (all []kept) {
+	types := aggregateTypes(sequence.New(s.store.Gateway, chat.CodeKind, s.settings.Codes))
 	var shares uint64
-	for _, each := range aggregateTypes() {
+	for _, each := range types {
 		shares += each.share
 	}
 	cache := s.settings.CacheBytes
 	if cache == 0 {
 		cache = memory.Limit() / 10
 	}
-	for _, each := range aggregateTypes() {
+	for _, each := range types {
 		all = append(all, each.open(s.store.Gateway, repository.Settings{
 			SnapshotEvery: uint64(s.settings.SnapshotEvery), CacheBytes: cache / shares * each.share, Logger: s.log,
 		}, command.Settings{

@@ -4,8 +4,9 @@
 //
 // # Items
 //
-// <shard> is the FNV-1a 64 hash of the ULID's (or the command id's) text, modulo the number of logical shards. The pkey
-// of a tenant with a code begins with the code and #. The aid does not, so index queries must filter by pkey.
+// <shard> is the FNV-1a 64 hash of the text of the ULID (or command id, or sequence), modulo the number of logical
+// shards. The pkey of a tenant with a code begins with the code and #. The aid does not, so index queries must filter
+// by pkey.
 //
 // Journal table, one kind of item. Index journal-aid-index on aid and seq_nr, with all attributes.
 //
@@ -55,6 +56,12 @@
 //	event_aid           S  aggregate of the event that the command led to
 //	event_seq_nr        N  number of that event
 //	ttl                 N  seconds since 1970
+//
+// Snapshot table, a sequence, out of the index too.
+//
+//	pkey                S  [<tenant>#]sequence-<shard>
+//	skey                S  sequence-<name>
+//	drawn               N  the last number that was drawn
 //
 // A payload may be read as S or B. DynamoDB deletes expired items late, so a receipt's ttl is checked whenever it is
 // read or overwritten.

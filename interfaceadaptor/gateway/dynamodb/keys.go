@@ -17,6 +17,7 @@ const (
 
 	tenantSeparator = "#"
 	receiptType     = "command"
+	sequenceType    = "sequence"
 )
 
 // partition returns the pkey of all items of name, which is an aggregate's ULID or a command's id.
@@ -51,6 +52,10 @@ func (g *Gateway) key(id eventstore.AggregateID, seqNr uint64) item {
 
 func (g *Gateway) receiptKey(tenant, commandID string) item {
 	return item{"pkey": text(g.partition(tenant, receiptType, commandID)), "skey": text(receiptType + "-" + commandID)}
+}
+
+func (g *Gateway) sequenceKey(tenant, name string) item {
+	return item{"pkey": text(g.partition(tenant, sequenceType, name)), "skey": text(sequenceType + "-" + name)}
 }
 
 // partKey returns the key of a further part of a snapshot. It contains the checksum, so that two processes that store

@@ -50,6 +50,7 @@ func Run(t *testing.T, open Open) {
 		{"concurrency", concurrencyContracts},
 		{"lost answer", lostAnswerContracts},
 		{"receipts", receiptContracts},
+		{"sequences", sequenceContracts},
 		{"entries", entriesContracts},
 		{"snapshots", snapshotContracts},
 		{"broken snapshots", brokenSnapshotContracts},

@@ -54,6 +54,7 @@ type MessageResolver interface {
 }
 type QueryResolver interface {
 	GetThread(ctx context.Context, threadID string, userAccountID string) (model.Thread, error)
+	GetThreadByCode(ctx context.Context, code string, userAccountID string) (model.Thread, error)
 	GetThreads(ctx context.Context, userAccountID string, first *int, after *string) ([]model.Thread, error)
 	GetMember(ctx context.Context, threadID string, userAccountID string) (model.Member, error)
 	GetMembers(ctx context.Context, threadID string, userAccountID string, first *int, after *string) ([]model.Member, error)
@@ -192,6 +193,8 @@ type Thread {
   id: ID!
   "The thread's name, 1 to 64 characters."
   name: String!
+  "The short name that people call the thread by, such as ` + "`" + `THREAD-000001` + "`" + `; unique in the tenant. Null for threads from before there were codes."
+  code: String
   "The user account that created the thread."
   ownerId: ID!
   "The number of the last event that this answer reflects: 1 after the thread's creation, and one more with every change."
@@ -364,6 +367,13 @@ type Query {
   getThread(
     "The thread's id."
     threadId: ID!
+    "The viewer."
+    userAccountId: ID!
+  ): Thread!
+  "The thread that has a code."
+  getThreadByCode(
+    "The thread's code, such as ` + "`" + `THREAD-000001` + "`" + `."
+    code: String!
     "The viewer."
     userAccountId: ID!
   ): Thread!
@@ -582,6 +592,8 @@ func (ec *executionContext) childFields_Thread(ctx context.Context, field graphq
 		return ec.fieldContext_Thread_id(ctx, field)
 	case "name":
 		return ec.fieldContext_Thread_name(ctx, field)
+	case "code":
+		return ec.fieldContext_Thread_code(ctx, field)
 	case "ownerId":
 		return ec.fieldContext_Thread_ownerId(ctx, field)
 	case "version":
@@ -879,6 +891,28 @@ func (ec *executionContext) field_Query_getMessages_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["after"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_getThreadByCode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "code",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["code"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "userAccountId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["userAccountId"] = arg1
 	return args, nil
 }
 
@@ -1974,6 +2008,50 @@ func (ec *executionContext) fieldContext_Query_getThread(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_getThreadByCode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_getThreadByCode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().GetThreadByCode(ctx, fc.Args["code"].(string), fc.Args["userAccountId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.Thread) graphql.Marshaler {
+			return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThread(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_getThreadByCode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thread(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_getThreadByCode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_getThreads(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2445,6 +2523,29 @@ func (ec *executionContext) _Thread_name(ctx context.Context, field graphql.Coll
 	)
 }
 func (ec *executionContext) fieldContext_Thread_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Thread_code(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thread_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Thread_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -4346,6 +4447,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "getThreadByCode":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_getThreadByCode(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "getThreads":
 			field := field
 
@@ -4575,6 +4698,11 @@ func (ec *executionContext) _Thread(ctx context.Context, sel ast.SelectionSet, o
 		case "name":
 			out.Values[i] = ec._Thread_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "code":
+			out.Values[i] = ec._Thread_code(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "ownerId":

@@ -11,11 +11,11 @@ import (
 var (
 	Threads = table.Table[query.Thread]{
 		Name: "threads", Key: 2,
-		Columns: []string{"tenant_code", "id", "name", "owner_id", "version", "deleted", "created_at", "updated_at"},
+		Columns: []string{"tenant_code", "id", "name", "code", "owner_id", "version", "deleted", "created_at", "updated_at"},
 		ID:      func(r *query.Thread) []string { return []string{r.Tenant.String(), r.ID.String()} },
 		Fields: func(r *query.Thread) []any {
 			return []any{
-				table.Tenant(&r.Tenant), id(&r.ID), &r.Name, id(&r.Owner), &r.Version, &r.Deleted,
+				table.Tenant(&r.Tenant), id(&r.ID), &r.Name, table.Text(&r.Code, codeOf), id(&r.Owner), &r.Version, &r.Deleted,
 				table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt),
 			}
 		},
@@ -53,3 +53,5 @@ var (
 )
 
 func id[T any](field *ident.Of[T]) any { return table.Text(field, ident.Parse[T]) }
+
+func codeOf(text string) (thread.Code, error) { return thread.RecordedCode(text), nil }
