@@ -4,7 +4,7 @@
 //
 // # Items
 //
-// <shard> is the FNV-1a 64 hash of the text of the ULID (or command id, or sequence), modulo the number of logical
+// <shard> is the FNV-1a 64 hash of the text of the ULID (or command id, sequence, or part of a file), modulo the number of logical
 // shards. The pkey of a tenant with a code begins with the code and #. The aid does not, so index queries must filter
 // by pkey.
 //
@@ -63,6 +63,14 @@
 //	skey                S  sequence-<name>
 //	drawn               N  the last number that was drawn
 //
-// A payload may be read as S or B. DynamoDB deletes expired items late, so a receipt's ttl is checked whenever it is
-// read or overwritten.
+// Snapshot table, a part of a file, out of the index too.
+//
+//	pkey                S  [<tenant>#]file-<shard>
+//	skey                S  file-<name>-<number>
+//	payload             B  the content, compressed
+//	encoding, checksum  S  as in a snapshot
+//	ttl                 N  seconds since 1970
+//
+// A payload may be read as S or B. DynamoDB deletes expired items late, so the ttl of a receipt or a file is
+// checked whenever it is read.
 package dynamodb

@@ -51,6 +51,7 @@ func Run(t *testing.T, open Open) {
 		{"lost answer", lostAnswerContracts},
 		{"receipts", receiptContracts},
 		{"sequences", sequenceContracts},
+		{"spool", spoolContracts},
 		{"entries", entriesContracts},
 		{"snapshots", snapshotContracts},
 		{"broken snapshots", brokenSnapshotContracts},
