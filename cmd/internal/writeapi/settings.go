@@ -10,18 +10,28 @@ import (
 
 // Settings are what the environment says.
 type Settings struct {
-	Address       string
+	CommandSettings
+	Address      string
+	Measurements measurements.Settings
+}
+
+// CommandSettings are those of everybody who handles commands.
+type CommandSettings struct {
 	SnapshotEvery int
 	CacheBytes    uint64 // 0: a share of the memory
 	StoreTimeout  time.Duration
 	Codes         sequence.Settings
-	Measurements  measurements.Settings
 }
 
 // ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
-	return Settings{
-		Address:       r.Address("WRITE_API_ADDR", ":28080", "address to listen on"),
+	address := r.Address("WRITE_API_ADDR", ":28080", "address to listen on")
+	return Settings{Address: address, CommandSettings: ReadCommands(r)}
+}
+
+// ReadCommands reads how commands are handled.
+func ReadCommands(r *config.Reader) CommandSettings {
+	return CommandSettings{
 		SnapshotEvery: ReadSnapshotEvery(r),
 		Codes:         readCodes(r),
 		CacheBytes: uint64(r.Int("STATE_CACHE_BYTES", 0, 0, 1<<40,

@@ -10,6 +10,8 @@ type (
 	MemberEdge        = Edge[Member]
 	MessageConnection = Connection[Message]
 	MessageEdge       = Edge[Message]
+	TaskConnection    = Connection[Task]
+	TaskEdge          = Edge[Task]
 )
 
 // Connection is a page of a list.
