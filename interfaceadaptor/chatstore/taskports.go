@@ -55,6 +55,7 @@ func (r TaskReader) apply(ctx context.Context, key usecase.Key, number uint64, f
 		switch e := recorded.Event.(type) {
 		case task.Created:
 			found.Request, found.Envelope = e.Request, recorded.Envelope
+			found.Progress.Total = e.Request.Total
 		case task.Started:
 		case task.Progressed:
 			found.Progress = e.Progress
