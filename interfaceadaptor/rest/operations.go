@@ -16,11 +16,14 @@ type operation struct {
 	description string
 	status      int // of success; 0: 200
 	perform     performer
-	stream      func(ctx context.Context, c conditions, body io.Reader) (reply, error) // in place of perform's, for a body of lines
-	rejections  []error                                                                // those of the domain that can come back
-	scope       access.Scope                                                           // that a token needs; empty: access.Write
-	without     []string                                                               // request headers that make no sense here: one that carries a condition is refused
+	stream      streamer     // executes in place of perform, for a body of lines
+	rejections  []error      // those of the domain that can come back
+	scope       access.Scope // that a token needs; empty: access.Write
+	without     []string     // request headers that make no sense here: one that carries a condition is refused
 }
+
+// streamer executes a request while its body arrives.
+type streamer func(ctx context.Context, c conditions, body io.Reader) (reply, error)
 
 // Aggregate is an aggregate type with its operations.
 type Aggregate struct {

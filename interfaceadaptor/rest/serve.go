@@ -122,7 +122,7 @@ func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op operation, 
 	ctx, cancel := context.WithTimeout(r.Context(), importTimeout)
 	defer cancel()
 	deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
-	_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // where they can't be set, the server's hold
+	_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
 	body := &arriving{reader: http.MaxBytesReader(w, r.Body, MaxImport)}
 	answer, err := op.stream(ctx, c, body)
 	var tooLarge *http.MaxBytesError

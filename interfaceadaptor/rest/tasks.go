@@ -108,7 +108,7 @@ func accepted(result command.Result, err error) (reply, error) {
 // importTimeout limits an import's upload.
 const importTimeout = 5 * time.Minute
 
-func importLines(intake *tasks.Intake) func(context.Context, conditions, io.Reader) (reply, error) {
+func importLines(intake *tasks.Intake) streamer {
 	return func(ctx context.Context, c conditions, input io.Reader) (reply, error) {
 		asked, err := askedOf(c)
 		if err != nil {
@@ -200,7 +200,8 @@ func getResult(intake *tasks.Intake) servesReading {
 			if err != nil {
 				return errors.Join(errCutShort, err)
 			}
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(partTimeout)) // where it can't be set, the server's holds
+			// Where it can't be set, the server's holds.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(partTimeout))
 			if _, err := w.Write(part); err != nil {
 				return nil // the client has gone
 			}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +32,8 @@ type Ports struct {
 	Source string
 	// Look is how often unfinished tasks are looked for when nobody wakes the worker. Default: 500 ms.
 	Look time.Duration
+	// Retry is the pause after the first failure of a task; it doubles up to 60 times as long. Default: 1 s.
+	Retry time.Duration
 	// ReportEvery is how often progress is reported. Default: 1 s.
 	ReportEvery time.Duration
 }
@@ -62,6 +66,9 @@ type failure struct {
 func NewWorker(ports Ports) *Worker {
 	if ports.Look == 0 {
 		ports.Look = 500 * time.Millisecond
+	}
+	if ports.Retry == 0 {
+		ports.Retry = time.Second
 	}
 	if ports.ReportEvery == 0 {
 		ports.ReportEvery = time.Second
@@ -106,11 +113,12 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 		if err != nil && ctx.Err() == nil {
 			w.ports.Log.WarnContext(ctx, "tasks to do can't be read; next try in a moment", "error", err)
 		}
+		if err == nil {
+			l.forget(keys)
+		}
 		for _, key := range keys {
-			if l.begin(key) {
-				working.Go(func() {
-					l.end(key, w.do(ctx, key))
-				})
+			if attempt := l.begin(key); attempt > 0 {
+				working.Go(func() { l.end(key, w.do(ctx, key, attempt), w.ports.Retry) })
 			}
 		}
 		select {
@@ -121,31 +129,34 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 	}
 }
 
-// begin takes a slot for the task; false if there is none, the task is in hand, or it must wait.
-func (l *lane) begin(key usecase.Key) bool {
+// begin takes a slot for the task and returns the number of the attempt; 0 if there is no slot, the task is in hand, or
+// it must wait.
+func (l *lane) begin(key usecase.Key) (attempt int) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.running[key] || len(l.running) >= l.slots || time.Now().Before(l.failed[key].again) {
-		return false
+		return 0
 	}
 	l.running[key] = true
-	return true
+	return l.failed[key].attempts + 1
 }
 
-const (
-	firstPause   = time.Second
-	longestPause = time.Minute
-)
+// forget drops the failures of tasks that are not among those to do any more.
+func (l *lane) forget(toDo []usecase.Key) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	maps.DeleteFunc(l.failed, func(key usecase.Key, _ failure) bool { return !slices.Contains(toDo, key) })
+}
 
-// end gives the slot back. A task that failed for now waits: a second, then twice as long, up to a minute.
-func (l *lane) end(key usecase.Key, failed error) {
+// end gives the slot back. A task that failed for now waits.
+func (l *lane) end(key usecase.Key, failed error, retry time.Duration) {
 	l.mutex.Lock()
 	delete(l.running, key)
 	if failed == nil {
 		delete(l.failed, key)
 	} else {
 		attempts := l.failed[key].attempts
-		pause := min(firstPause<<min(attempts, 10), longestPause)
+		pause := min(retry<<min(attempts, 10), 60*retry)
 		l.failed[key] = failure{attempts + 1, time.Now().Add(pause - rand.N(pause/4))}
 	}
 	l.mutex.Unlock()
@@ -160,45 +171,63 @@ type run struct {
 	reported time.Time
 }
 
+// maxFaults is the number of attempts after which a task fails for good because of a fault of the program.
+const maxFaults = 10
+
 // do does a task as far as it gets. An error means that it must be tried again.
-func (w *Worker) do(ctx context.Context, key usecase.Key) error {
-	err := w.try(ctx, key)
+func (w *Worker) do(ctx context.Context, key usecase.Key, attempt int) error {
+	r, err := w.take(ctx, key)
+	if err == nil && r != nil {
+		err = r.try(ctx)
+	}
 	switch {
 	case err == nil, ctx.Err() != nil:
 		return nil
 	case errors.Is(err, task.ErrTaskFinished), errors.Is(err, task.ErrTaskOvertaken):
 		return nil // it was cancelled, or is another worker's
+	case r != nil && attempt >= maxFaults && usecase.KindOf(err) == usecase.Internal:
+		w.ports.Log.ErrorContext(ctx, "a task failed", "tenant", key.Tenant, "task", key.ID, "error", err)
+		return r.order(ctx, task.Fail{Progress: r.Progress, Message: "the server could not do it; its log says why"})
 	}
 	w.ports.Log.WarnContext(ctx, "a task failed for now; it is tried again", "tenant", key.Tenant, "task", key.ID, "error", err)
 	return err
 }
 
-func (w *Worker) try(ctx context.Context, key usecase.Key) error {
+// take reads a task and starts it, if it was not; nil if it is finished.
+func (w *Worker) take(ctx context.Context, key usecase.Key) (*run, error) {
 	found, err := w.ports.Reader.Find(ctx, key.Tenant, chat.TaskID(key))
 	if err != nil || found.Finished() {
-		return err
+		return nil, err
 	}
 	caller := found.Envelope.Caller
 	caller.Source, caller.CausationID = w.ports.Source, found.Envelope.EventID
 	r := &run{Worker: w, Details: found, caller: caller, reported: time.Now()}
 	if found.Status == task.Queued {
-		if err := r.order(ctx, task.Start{}); err != nil {
-			return err
-		}
+		err = r.order(ctx, task.Start{})
 	}
-	err = r.work(ctx)
-	switch usecase.KindOf(err) {
-	case usecase.NotFound, usecase.Forbidden, usecase.Conflict, usecase.Invalid:
-		if errors.Is(err, task.ErrTaskFinished) || errors.Is(err, task.ErrTaskOvertaken) || errors.Is(err, usecase.ErrConcurrentUpdate) {
-			return err
-		}
+	return r, err
+}
+
+// try does what is left of the task, and finishes it.
+func (r *run) try(ctx context.Context) error {
+	err := r.work(ctx)
+	switch {
+	case err == nil:
+		return r.order(ctx, task.Succeed{Progress: r.Progress})
+	case isFinal(err):
 		return r.order(ctx, task.Fail{Progress: r.Progress, Message: err.Error()})
-	default:
-		if err != nil {
-			return err
+	}
+	return err
+}
+
+// isFinal reports whether another attempt would fail in the same way.
+func isFinal(err error) bool {
+	for _, again := range []error{task.ErrTaskFinished, task.ErrTaskOvertaken, usecase.ErrConcurrentUpdate} {
+		if errors.Is(err, again) {
+			return false
 		}
 	}
-	return r.order(ctx, task.Succeed{Progress: r.Progress})
+	return slices.Contains([]usecase.Kind{usecase.NotFound, usecase.Forbidden, usecase.Conflict, usecase.Invalid}, usecase.KindOf(err))
 }
 
 func (r *run) work(ctx context.Context) error {

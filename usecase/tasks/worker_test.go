@@ -211,6 +211,24 @@ func TestAnInputThatIsGone(t *testing.T) {
 	}
 }
 
+// A fault of the program does not keep a task running for ever; a store that does not answer does, until it does.
+func TestATaskThatCanNotBeDone(t *testing.T) {
+	w := newWorld()
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	id := created(t, result, err)
+	w.broken = usecase.ErrUnavailable
+	looks := 0
+	w.work(t.Context(), t, func() bool { looks++; return looks > 100 })
+	if found, err := w.Find(t.Context(), usecase.Tenant{}, id); err != nil || found.Finished() {
+		t.Errorf("while nothing answers: %+v, %v", found.Task, err)
+	}
+	w.broken = errors.New("a fault")
+	w.work(t.Context(), t, func() bool { return w.details[id.String()].Finished() })
+	if found, err := w.Find(t.Context(), usecase.Tenant{}, id); err != nil || found.Status != task.Failed || !strings.Contains(found.Message, "log") {
+		t.Errorf("after many attempts: %+v, %v", found.Task, err)
+	}
+}
+
 func TestWhoSeesWhat(t *testing.T) {
 	w := newWorld()
 	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))

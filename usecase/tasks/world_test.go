@@ -44,6 +44,7 @@ type world struct {
 	onResult func()         // is called when a part of a result is about to be stored
 	events   []string       // of the thread that is exported
 	denied   error          // why nobody may export it
+	broken   error          // why no file can be read
 }
 
 func newWorld() *world {
@@ -107,7 +108,7 @@ func (w *world) Part(_ context.Context, _, file string, number uint64) ([]byte, 
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	content, exists := w.files[fmt.Sprint(file, number)]
-	return content, exists, nil
+	return content, exists, w.broken
 }
 
 // Prepare implements [tasks.Commands]. A line is {"key","text"}; a text with a ! is rejected.
@@ -200,7 +201,7 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 			return keys, nil
 		},
 		Handler: w, Reader: w, Files: w, Commands: w, Threads: w, Journal: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
-		Look: time.Millisecond, ReportEvery: time.Nanosecond,
+		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,
 	})
 	worker.Run(ctx)
 	stop()

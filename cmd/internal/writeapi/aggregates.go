@@ -72,11 +72,10 @@ type Commands struct {
 	log     *slog.Logger
 }
 
-// NewCommands returns the commands over gateway. handle is what settings do not say.
-func NewCommands(gateway eventstore.EventPersistenceGateway, settings CommandSettings, handle command.Settings) *Commands {
 	log := handle.Logger
 	handle.Timeout = settings.StoreTimeout
-	threads := chatstore.NewThreadRepository(gateway, repository.Settings{CacheBytes: 1, Logger: log}) // each is loaded once
+	// Each is loaded once, so nothing is remembered.
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{CacheBytes: 1, Logger: log})
 	c := &Commands{log: log, threads: threads, Tasks: &tasks.Intake{
 		Reader: chatstore.TaskReader{Journal: gateway}, Files: gateway, Threads: chatstore.ThreadAdmins{Threads: threads}, NewID: rest.NewTaskID, Clock: time.Now,
 	}}

@@ -4,9 +4,9 @@
 //
 // # Items
 //
-// <shard> is the FNV-1a 64 hash of the text of the ULID (or command id, sequence, or part of a file), modulo the number of logical
-// shards. The pkey of a tenant with a code begins with the code and #. The aid does not, so index queries must filter
-// by pkey.
+// <shard> is the FNV-1a 64 hash of the text of the ULID (or command id, sequence, or part of a file), modulo the number
+// of logical shards. The pkey of a tenant with a code begins with the code and #. The aid does not, so index queries
+// must filter by pkey.
 //
 // Journal table, one kind of item. Index journal-aid-index on aid and seq_nr, with all attributes.
 //
