@@ -131,7 +131,7 @@ func send(t testing.TB, handler http.Handler, request *http.Request) answer {
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, request)
 	a := answer{status: recorder.Code, header: recorder.Header(), raw: recorder.Body.String()}
-	if strings.Contains(a.header.Get("Content-Type"), "json") {
+	if media := a.header.Get("Content-Type"); strings.Contains(media, "json") && media != "application/x-ndjson" {
 		if err := json.NewDecoder(bytes.NewReader(recorder.Body.Bytes())).Decode(&a.body); err != nil {
 			t.Errorf("not JSON: %v in %q", err, a.raw)
 		}
