@@ -20,7 +20,7 @@ func threadAnswerOf(r command.Result) ThreadAnswer {
 
 type createdAnswer struct {
 	ThreadAnswer
-	Code string `json:"code" doc:"The short name that people call the thread by: unique in the tenant, and never changed." example:"THREAD-000001"`
+	Code string `json:"code,omitempty" doc:"The short name that people call the thread by: unique in the tenant, and never changed. A repeat of a creation from before there were codes has none." example:"THREAD-000001"`
 }
 
 func createdAnswerOf(r command.Result) createdAnswer {

@@ -181,10 +181,10 @@ func (w *Worker) do(ctx context.Context, key usecase.Key, attempt int) error {
 		err = r.try(ctx)
 	}
 	switch {
-	case err == nil, ctx.Err() != nil:
+	case err == nil:
 		return nil
-	case errors.Is(err, task.ErrTaskFinished), errors.Is(err, task.ErrTaskOvertaken):
-		return nil // it was cancelled, or is another worker's
+	case ctx.Err() != nil, errors.Is(err, task.ErrTaskFinished), errors.Is(err, task.ErrTaskOvertaken):
+		return nil //nolint:nilerr // this worker ends, or the task was cancelled or is another worker's
 	case r != nil && attempt >= maxFaults && usecase.KindOf(err) == usecase.Internal:
 		w.ports.Log.ErrorContext(ctx, "a task failed", "tenant", key.Tenant, "task", key.ID, "error", err)
 		return r.order(ctx, task.Fail{Progress: r.Progress, Message: "the server could not do it; its log says why"})
