@@ -49,15 +49,13 @@ func absentFor(p access.Principal) map[string]json.RawMessage {
 
 // deny sends the response for a refused caller.
 func deny(w http.ResponseWriter, err error) {
-	if refusal := (*access.Refusal)(nil); errors.As(err, &refusal) {
-		refusal.SetHeaders(w.Header())
-	}
-	problemOfDenial(err).write(w)
+	problemOfDenial(w.Header(), err).write(w)
 }
 
-// problemOfDenial converts the error of a refused caller.
-func problemOfDenial(err error) *Problem {
+// problemOfDenial converts the error of a refused caller, and sets the headers that the answer needs.
+func problemOfDenial(answer http.Header, err error) *Problem {
 	if refusal := (*access.Refusal)(nil); errors.As(err, &refusal) {
+		refusal.SetHeaders(answer)
 		return problemOfRefusal(refusal)
 	}
 	return problemOf(err)

@@ -67,7 +67,7 @@ func (l *Lines) prepare(line tasks.Line) (prepared, error) {
 	case !known:
 		return prepared{}, malformedLine{newProblem(http.StatusNotFound, pathNotFound, "there is no command at this path; /docs tells which there are")}
 	case len(body) > MaxBody:
-		return prepared{}, malformedLine{newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes")}
+		return prepared{}, malformedLine{requestTooLarge()}
 	}
 	scopes := []string{string(access.Write)}
 	if line.ForOthers {

@@ -123,10 +123,14 @@ func earlyProblems() []*Problem {
 
 // problemsOf returns the errors of an operation.
 func problemsOf(op operation) []*Problem {
+	tooLarge, media := requestTooLarge(), mediaJSON
+	if op.stream != nil {
+		tooLarge, media = importTooLarge(), mediaNDJSON
+	}
 	problems := append(earlyProblems(),
 		malformed("the header %s must be sent once", tenantCode),
-		newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes"),
-		newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as application/json in UTF-8, not encoded otherwise"),
+		tooLarge,
+		unsupported(media),
 		invalidFields([]FieldError{{"body.executor_id", "is required"}}),
 		newProblem(http.StatusTooManyRequests, tooManyRequests, "this address has sent more than 100 requests a second; send fewer, and try again later"),
 		problemOf(usecase.ErrUnavailable),

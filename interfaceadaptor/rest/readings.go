@@ -35,9 +35,9 @@ func (a *api) read(reading reading) http.HandlerFunc {
 			deny(w, err)
 			return
 		}
-		c, problem := a.conditions(r, principal, operation{path: reading.path, without: []string{ifMatch, idempotencyKey}})
+		c, problem := a.conditions(w, r, principal, operation{path: reading.path, without: []string{ifMatch, idempotencyKey}})
 		if problem == nil {
-			problem = c.nameExecutor(r.Header)
+			problem = c.nameExecutor(w, r.Header)
 		}
 		if problem != nil {
 			problem.write(w)
@@ -63,7 +63,7 @@ func (a *api) read(reading reading) http.HandlerFunc {
 }
 
 // nameExecutor takes in who acts from the header X-Executor-Id, which a verified principal may leave out.
-func (c *conditions) nameExecutor(header http.Header) *Problem {
+func (c *conditions) nameExecutor(w http.ResponseWriter, header http.Header) *Problem {
 	var named ident.UserID
 	values := header.Values(executorHeader)
 	if len(values) > 0 || !c.principal.IsVerified() {
@@ -77,7 +77,7 @@ func (c *conditions) nameExecutor(header http.Header) *Problem {
 	}
 	executor, err := c.principal.For(named)
 	if err != nil {
-		return problemOfDenial(err)
+		return problemOfDenial(w.Header(), err)
 	}
 	c.caller.Executor = executor.String()
 	return nil

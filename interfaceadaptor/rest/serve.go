@@ -28,7 +28,7 @@ func (a *api) serve(op operation) http.HandlerFunc {
 			deny(w, err)
 			return
 		}
-		conditions, problem := a.conditions(r, principal, op)
+		conditions, problem := a.conditions(w, r, principal, op)
 		if problem != nil {
 			problem.write(w)
 			return
@@ -74,14 +74,14 @@ func (a *api) serve(op operation) http.HandlerFunc {
 }
 
 // conditions are those of a request, in the tenant of its principal.
-func (a *api) conditions(r *http.Request, principal access.Principal, op operation) (conditions, *Problem) {
+func (a *api) conditions(w http.ResponseWriter, r *http.Request, principal access.Principal, op operation) (conditions, *Problem) {
 	c, problem := readHeaders(a.headers, r.Header, op.without)
 	if problem != nil {
 		return c, problem
 	}
 	var err error
 	if c.caller.Tenant, err = principal.In(c.caller.Tenant); err != nil {
-		return c, problemOfDenial(err)
+		return c, problemOfDenial(w.Header(), err)
 	}
 	c.principal = principal
 	c.caller.Source = a.settings.Source + " " + op.path
@@ -107,12 +107,12 @@ func (a *api) later(ctx context.Context, op operation, c conditions, request pre
 
 // serveStream serves an operation whose body is lines.
 func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op operation, c conditions) {
-	if problem := c.nameExecutor(r.Header); problem != nil {
+	if problem := c.nameExecutor(w, r.Header); problem != nil {
 		problem.write(w)
 		return
 	}
 	if !says(r.Header, mediaNDJSON) {
-		newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as application/x-ndjson in UTF-8, not encoded otherwise").write(w)
+		unsupported(mediaNDJSON).write(w)
 		return
 	}
 	if r.ContentLength > MaxImport {
@@ -138,6 +138,14 @@ func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op operation, 
 	}
 }
 
+func unsupported(media string) *Problem {
+	return newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as "+media+" in UTF-8, not encoded otherwise")
+}
+
+func requestTooLarge() *Problem {
+	return newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes")
+}
+
 func importTooLarge() *Problem {
 	return newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 16777216 bytes; send the rest as another import")
 }
@@ -159,13 +167,13 @@ func (b *arriving) Read(p []byte) (int, error) {
 // readBody reads the JSON of a request.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
 	if !says(r.Header, mediaJSON) {
-		return nil, newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as application/json in UTF-8, not encoded otherwise")
+		return nil, unsupported(mediaJSON)
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes")
+		return nil, requestTooLarge()
 	case err != nil:
 		return nil, malformed("the body did not arrive whole")
 	case !isJSON(raw):
