@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -28,6 +29,11 @@ type Task struct {
 
 // Position returns the task's position in the list of its creator's tasks; it never changes.
 func (t Task) Position() Position { return Position{At: t.CreatedAt.UnixMicro(), ID: t.ID.String()} }
+
+// Compare orders tasks by position, the latest last.
+func (t Task) Compare(other Task) int {
+	return cmp.Or(t.CreatedAt.Compare(other.CreatedAt), t.ID.Compare(other.ID))
+}
 
 // Finished reports whether nothing will happen to the task any more.
 func (t Task) Finished() bool {

@@ -72,6 +72,8 @@ type Commands struct {
 	log     *slog.Logger
 }
 
+// NewCommands returns the commands over gateway. handle is what settings do not say.
+func NewCommands(gateway eventstore.EventPersistenceGateway, settings CommandSettings, handle command.Settings) *Commands {
 	log := handle.Logger
 	handle.Timeout = settings.StoreTimeout
 	// Each is loaded once, so nothing is remembered.

@@ -25,6 +25,7 @@ func (r *Reader) Task(ctx context.Context, viewer query.Viewer, id task.ID) (que
 func (r *Reader) Tasks(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Task], error) {
 	var s statement
 	tasksOfCreator.add(&s, page, viewer.Tenant.String(), viewer.User.String())
-	found, err := run(ctx, r, &s, chatrows.Tasks)
-	return assemble(tasksOfCreator, page, found), err
+	list := newFound[query.Task](page.Limit)
+	err := run(ctx, r, &s, chatrows.Tasks, list.take)
+	return list.page(tasksOfCreator, page), err
 }
