@@ -32,11 +32,9 @@ func TestThreadsByCode(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		a, w, other := serve(t, db, settings{}), db.World(t, "acme"), db.World(t, "globex")
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
-		chat, gone, foreign, former := w.Thread("Lunch", alice), w.Thread("Gone", alice), other.Thread("Theirs", alice), w.Thread("Old", alice)
-		w.Code(chat, "THREAD-000001")
-		w.Code(gone, "THREAD-000002")
+		chat, gone := w.CodedThread("Lunch", "THREAD-000001", alice), w.CodedThread("Gone", "THREAD-000002", alice)
+		foreign, former := other.CodedThread("Theirs", "THREAD-000001", alice), w.Thread("Old", alice)
 		w.Delete(gone)
-		other.Code(foreign, "THREAD-000001")
 		find := func(tenant, code string, viewer thread.UserID) string {
 			got := a.ask(t, asked{tenant: tenant}, fmt.Sprintf(`{ getThreadByCode(code: %q, userAccountId: "%s") { id code } }`, code, viewer))
 			if code := got.code(); code != "" {

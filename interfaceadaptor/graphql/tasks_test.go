@@ -17,7 +17,7 @@ func TestTasksOfTheirCreators(t *testing.T) {
 		created := w.Now().Format(timeFormat)
 		second := w.Task(alice)
 		w.Task(bob)
-		w.Progress(first, task.Failed, 7)
+		w.WithTask(first, task.Finished{Status: task.Failed, Progress: task.Progress{Done: 7, Total: 10}})
 		changed := w.Now().Format(timeFormat)
 
 		ask := func(tenant, document string) answer { return a.ask(t, asked{tenant: tenant}, document) }
@@ -72,9 +72,9 @@ func TestATaskIsFollowedToItsEnd(t *testing.T) {
 			}
 		}
 		want(task.Queued, 0)
-		w.Progress(id, task.Running, 4)
+		w.WithTask(id, task.Progressed{Progress: task.Progress{Done: 4, Total: 10}})
 		want(task.Running, 4)
-		w.Progress(id, task.Succeeded, 10)
+		w.WithTask(id, task.Finished{Status: task.Succeeded, Progress: task.Progress{Done: 10, Total: 10}})
 		want(task.Succeeded, 10)
 		if event, _ := s.take(t); event != eventComplete {
 			t.Errorf("%s after the end", event)

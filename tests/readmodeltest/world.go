@@ -83,10 +83,14 @@ func (w *World) ThreadWithID(id thread.ID, name string, creator thread.UserID) {
 	w.happened(id, thread.Created{Name: writing.RecordedName(name), Members: []thread.Member{w.member(id, creator, thread.RoleAdmin)}})
 }
 
-// Code gives the thread a code, as if it had been created with it.
-func (w *World) Code(id thread.ID, code string) {
+// CodedThread creates a thread that has a code.
+func (w *World) CodedThread(name, code string, creator thread.UserID) thread.ID {
 	w.t.Helper()
-	w.exec(`UPDATE threads SET code = ? WHERE tenant_code = ? AND id = ?`, code, w.Tenant.String(), id.String())
+	id := NewID[thread.Thread]()
+	w.happened(id, thread.Created{
+		Name: writing.RecordedName(name), Code: thread.RecordedCode(code), Members: []thread.Member{w.member(id, creator, thread.RoleAdmin)},
+	})
+	return id
 }
 
 // Rename renames the thread.
