@@ -11,6 +11,7 @@ import (
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
@@ -19,7 +20,7 @@ import (
 
 const about = `
 Follows the event store - the stream of the journal table, or the table of events as a queue - and brings its events into
-the read model. It waits for what is not there yet, and says so in its log. Of several on one server one works, and the others stand by:
+the read model. It does the tasks that clients have asked for. It waits for what is not there yet, and says so in its log. Of several on one server one works, and the others stand by:
 one of them goes on at once when it ends, and within five seconds when it dies or stands still.
 SIGINT and SIGTERM end it once the batches in hand are stored; killed at any point, it goes on where it was.
 
@@ -48,6 +49,7 @@ type settings struct {
 func readSettings(r *config.Reader) (s settings) {
 	s.updater = updater.ReadSettings(r)
 	s.updater.Measurements = measurements.ReadSettings(r)
+	s.updater.Commands = writeapi.ReadCommands(r)
 	s.updater.Source.Streams = eventstore.ReadStreams(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)
 	s.databaseURL = stores.ReadDatabaseURL(r)

@@ -43,6 +43,7 @@ func readSettings(r *config.Reader) settings {
 		access:       access.ReadSettings(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 	}
+	s.updater.Commands = s.write.CommandSettings
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)
 	return s
 }

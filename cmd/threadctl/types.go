@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/chatstore"
@@ -15,6 +16,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/journalcheck"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
@@ -33,6 +35,7 @@ func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) ty
 	settings := repository.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
 	return types{
 		thread.AggregateType:  typeOf(threadcodec.Events(), chatstore.NewThreadRepository(gateway, settings)),
+		task.AggregateType:    typeOf(taskcodec.Events(), chatstore.NewTaskRepository(gateway, settings)),
 		account.AggregateType: typeOf(accountcodec.Events(), chatstore.NewAccountRepository(gateway, settings)),
 	}
 }

@@ -181,6 +181,14 @@ func (t Thread) mustBeMember(user UserID) error {
 	return nil
 }
 
+// CheckAdmin returns the rejection unless the user is an Admin of the thread, which is there and not deleted.
+func (t Thread) CheckAdmin(user UserID) error {
+	if err := t.Usable(); err != nil {
+		return err
+	}
+	return t.mustBeAdmin(user)
+}
+
 func (t Thread) mustBeAdmin(user UserID) error {
 	member, isMember := t.members.get(user.ULID())
 	switch {

@@ -17,6 +17,8 @@ import (
 type EventPersistenceGateway interface {
 	Journal
 	Snapshots
+	Sequences
+	Spool
 
 	// Receipt returns the receipt of a command id of the tenant, read consistently; false if there is none or it has
 	// expired.

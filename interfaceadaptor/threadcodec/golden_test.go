@@ -93,6 +93,25 @@ func TestEventsOfToday(t *testing.T) {
 	}
 }
 
+// TestACreationWithACode: the field was added later, so there are events with and without it.
+func TestACreationWithACode(t *testing.T) {
+	created := today["ThreadCreated"].(thread.Created)
+	created.Code = thread.RecordedCode("THREAD-000007")
+	want := recorded(t, created)
+	encoded, err := threadcodec.Events().Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, "ThreadCreated-code.json", encoded)
+	got, err := threadcodec.Events().Decode(golden(t, "ThreadCreated-code.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, byValue()); diff != "" {
+		t.Error("decoded (-want +got):\n" + diff)
+	}
+}
+
 func TestTheFirstVersionOfThreadCreated(t *testing.T) {
 	got, err := threadcodec.Events().Decode(golden(t, "Created.json"))
 	if err != nil {
@@ -228,6 +247,7 @@ func byValue() cmp.Option {
 	return cmp.Options{
 		cmp.Comparer(func(a, b thread.Name) bool { return a == b }),
 		cmp.Comparer(func(a, b thread.Text) bool { return a == b }),
+		cmp.Comparer(func(a, b thread.Code) bool { return a == b }),
 		cmp.Comparer(func(a, b thread.Role) bool { return a == b }),
 		cmp.Comparer(func(a, b usecase.Tenant) bool { return a == b }),
 		cmpopts.EquateComparable(thread.ID{}, thread.MemberID{}, thread.MessageID{}, thread.UserID{}),

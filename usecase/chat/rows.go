@@ -235,7 +235,7 @@ func (w *work) apply(event any) error {
 
 func (w *work) create(e thread.Created) error {
 	row := query.Thread{
-		Tenant: w.at.Tenant, ID: w.id, Name: e.Name.String(), Version: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
+		Tenant: w.at.Tenant, ID: w.id, Name: e.Name.String(), Code: e.Code, Version: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
 		Audit: w.by,
 	}
 	for _, member := range e.Members {

@@ -154,13 +154,13 @@ func TestWhatEventsDo(t *testing.T) {
 
 func TestWhatTheFirstEventDoes(t *testing.T) {
 	key := keyOf(t)
-	created := next(key, thread.Created{Name: name(t, "new"), Members: []thread.Member{
+	created := next(key, thread.Created{Name: name(t, "new"), Code: thread.RecordedCode("THREAD-000007"), Members: []thread.Member{
 		{ID: bobM, User: bob, Role: thread.RoleMember}, {ID: aliceM, User: alice, Role: thread.RoleAdmin},
 	}})
 	created.SeqNr = 1
 	got, err := Fold(NewRows(), created)
 	want := Change{
-		Thread: query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "new", Owner: alice, Version: 1, CreatedAt: later, UpdatedAt: later, Audit: made},
+		Thread: query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "new", Code: thread.RecordedCode("THREAD-000007"), Owner: alice, Version: 1, CreatedAt: later, UpdatedAt: later, Audit: made},
 		Members: []query.Member{
 			{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later, Audit: made},
 			{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later, Audit: made},

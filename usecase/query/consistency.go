@@ -11,6 +11,7 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
@@ -44,6 +45,7 @@ type Token struct {
 var tokenTypes = []string{
 	thread.AggregateType,
 	account.AggregateType,
+	task.AggregateType,
 }
 
 // ParseTokens parses the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas.
@@ -51,7 +53,7 @@ var tokenTypes = []string{
 func ParseTokens(header string) ([]Token, error) {
 	invalid := &ident.InvalidError{
 		Field:  "Consistency-Token",
-		Reason: fmt.Sprintf("must be 1 to %d tokens of the form <thread id>:<version> or account-<id>:<version>, separated by commas", MaxTokens),
+		Reason: fmt.Sprintf("must be 1 to %d tokens of the form <thread id>:<version>, account-<id>:<version> or task-<id>:<version>, separated by commas", MaxTokens),
 	}
 	if strings.Count(header, ",") >= MaxTokens {
 		return nil, invalid
@@ -104,21 +106,28 @@ func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Tok
 // the first error ([thread.ErrThreadNotFound] when the thread is deleted or the viewer is no longer a member), and
 // without an error when ctx ends.
 func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
-	return func(yield func(Thread, error) bool) {
+	return changes(ctx, q, viewer.key(id), func(ctx context.Context) (Thread, uint64, error) {
+		found, err := q.reader.Thread(ctx, viewer, id)
+		return found, found.Version, err
+	})
+}
+
+// changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
+func changes[T any](ctx context.Context, q *Queries, key usecase.Key, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
+	within := func() (T, uint64, error) {
+		ctx, cancel := context.WithTimeout(ctx, q.settings.ReadTimeout)
+		defer cancel()
+		return read(ctx)
+	}
+	return func(yield func(T, error) bool) {
 		for {
-			seen, err := q.threadWithin(ctx, viewer, id)
+			seen, version, err := within()
 			if ctx.Err() != nil || !yield(seen, err) || err != nil {
 				return
 			}
-			if q.watcher.AwaitChange(ctx, viewer.key(id), seen.Version) != nil {
+			if q.watcher.AwaitChange(ctx, key, version) != nil {
 				return
 			}
 		}
 	}
-}
-
-func (q *Queries) threadWithin(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error) {
-	ctx, cancel := context.WithTimeout(ctx, q.settings.ReadTimeout)
-	defer cancel()
-	return q.reader.Thread(ctx, viewer, id)
 }

@@ -39,6 +39,7 @@ type Thread struct {
 	Tenant    usecase.Tenant
 	ID        thread.ID
 	Name      string
+	Code      thread.Code // zero: the thread is from before there were codes
 	Owner     thread.UserID
 	Version   uint64 // SeqNr of the last event that is in the rows of the thread
 	Deleted   bool

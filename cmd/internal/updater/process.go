@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/domain/task"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/outbox"
@@ -60,7 +62,7 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 	registry = prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": chat.LeaveOnClose}, registry))
 	outcomes := newOutcomes(registry)
 	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
-		Logger: log.With("process", chat.LeaveOnClose), Observe: outcomes.count, Ignore: f.settings.Ignore,
+		Logger: log.With("process", chat.LeaveOnClose), Observe: outcomes.count, Ignore: append(slices.Clip(f.settings.Ignore), task.AggregateType),
 		Notify: func([]projection.Head) { manager.Wake() },
 	}, chatrows.LeaveOnCloseHandlers(commandsToSend)...)
 	settings := f.settings.Source

@@ -55,8 +55,9 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	defer context.AfterFunc(turn.Lost, func() { stop(context.Cause(turn.Lost)) })()
 	store := f.shared.Load().store.InTerm(turn.Term)
 	registry := prometheus.NewRegistry() // what is counted begins anew with each turn
+	worker := f.newTaskWorker(databases)
 	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
-		Logger: f.ports.Log, Notify: f.ports.Notify, Observe: f.outcomes.count, Ignore: f.settings.Ignore,
+		Logger: f.ports.Log, Notify: worker.notified(f.ports.Notify), Observe: f.outcomes.count, Ignore: f.settings.Ignore,
 	}, chatrows.Handlers()...)
 	source, err := databases.Store.Source(timed{projector, f.outcomes.durations}, store, f.settings.Source)
 	if err != nil {
@@ -91,6 +92,7 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	background.Go(func() { projector.Run(ctx) })
 	background.Go(func() { f.report(ctx, parts) })
 	background.Go(func() { keeper.run(ctx) })
+	background.Go(func() { worker.run(ctx) })
 	background.Go(func() {
 		if err := process.run(ctx); err != nil {
 			f.ports.Log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)

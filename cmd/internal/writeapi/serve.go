@@ -45,15 +45,18 @@ func Listen(ctx context.Context, settings Settings, store *eventstore.Store, acc
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
 	s.measureClock(registry)
-	all := s.open(countersOf(registry))
+	commands := NewCommands(s.store.Gateway, s.settings.CommandSettings, command.Settings{
+		CheckClock: s.store.CheckClock, Logger: s.log, Counters: countersOf(registry),
+	})
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
-	background.Go(func() { s.catchUp(due, all) })
-	api := rest.NewHandler(operationsOf(all), rest.Settings{
+	background.Go(func() { commands.catchUp(due) })
+	api := rest.NewHandler(commands.Aggregates(), rest.Settings{
 		Source:  "write-api",
 		Log:     s.log,
 		Timeout: 2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
 		Gate:    s.access.Gate,
+		Tasks:   commands.Tasks,
 		Alive:   httpserver.Alive(s.access.Notes),
 		Ready:   httpserver.Ready(s.log, s.access.Notes, s.checks()...),
 		Metrics: measurements.Handler(s.settings.Measurements, registry),
@@ -64,7 +67,7 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	stop()
 	background.Wait()
-	s.finish(ctx, all)
+	commands.Finish(ctx)
 	return served
 }
 

@@ -92,6 +92,24 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainStateMessage())
 	case []model.StateMessage:
 		return plain.Values(ctx, value, plainStateMessage())
+	case model.Task:
+		return plain.Value(ctx, &value, plainTask())
+	case *model.Task:
+		return plain.Value(ctx, value, plainTask())
+	case []model.Task:
+		return plain.Values(ctx, value, plainTask())
+	case model.Connection[model.Task]:
+		return plain.Value(ctx, &value, plainTaskConnection())
+	case *model.Connection[model.Task]:
+		return plain.Value(ctx, value, plainTaskConnection())
+	case []model.Connection[model.Task]:
+		return plain.Values(ctx, value, plainTaskConnection())
+	case model.Edge[model.Task]:
+		return plain.Value(ctx, &value, plainTaskEdge())
+	case *model.Edge[model.Task]:
+		return plain.Value(ctx, value, plainTaskEdge())
+	case []model.Edge[model.Task]:
+		return plain.Values(ctx, value, plainTaskEdge())
 	case model.Thread:
 		return plain.Value(ctx, &value, plainThread())
 	case *model.Thread:
@@ -375,6 +393,71 @@ func plainStateMessage() plain.Type[model.StateMessage] {
 	}
 }
 
+func plainTask() plain.Type[model.Task] {
+	return plain.Type[model.Task]{
+		Names: taskImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Task] {
+			switch field.Name {
+			case "id":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+			case "taskId":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.TaskID).MarshalGQL(w) }
+			case "kind":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.Kind).MarshalGQL(w) }
+			case "status":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.Status).MarshalGQL(w) }
+			case "done":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Done).MarshalGQL(w) }
+			case "total":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Total).MarshalGQL(w) }
+			case "rejected":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Rejected).MarshalGQL(w) }
+			case "message":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.Message).MarshalGQL(w) }
+			case "version":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+			case "createdAt":
+				return func(w io.Writer, v *model.Task) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+			case "updatedAt":
+				return func(w io.Writer, v *model.Task) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			case "createdBy":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+			}
+			return nil
+		},
+	}
+}
+
+func plainTaskConnection() plain.Type[model.Connection[model.Task]] {
+	return plain.Type[model.Connection[model.Task]]{
+		Names: taskConnectionImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.Task]] {
+			switch field.Name {
+			case "edges":
+				return plain.Many(operation, field, func(v *model.Connection[model.Task]) []model.Edge[model.Task] { return v.Edges }, plainTaskEdge())
+			case "pageInfo":
+				return plain.One(operation, field, func(v *model.Connection[model.Task]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+			}
+			return nil
+		},
+	}
+}
+
+func plainTaskEdge() plain.Type[model.Edge[model.Task]] {
+	return plain.Type[model.Edge[model.Task]]{
+		Names: taskEdgeImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Task]] {
+			switch field.Name {
+			case "cursor":
+				return func(w io.Writer, v *model.Edge[model.Task]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+			case "node":
+				return plain.One(operation, field, func(v *model.Edge[model.Task]) *model.Task { return &v.Node }, plainTask())
+			}
+			return nil
+		},
+	}
+}
+
 func plainThread() plain.Type[model.Thread] {
 	return plain.Type[model.Thread]{
 		Names: threadImplementors,
@@ -384,6 +467,8 @@ func plainThread() plain.Type[model.Thread] {
 				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "name":
 				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.Name).MarshalGQL(w) }
+			case "code":
+				return plain.Nullable(func(v *model.Thread) *string { return v.Code }, graphql.MarshalString)
 			case "ownerId":
 				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.OwnerID).MarshalGQL(w) }
 			case "version":

@@ -12,6 +12,8 @@ type (
 	MessageEdge       = Edge[Message]
 	HistoryConnection = Connection[HistoryEntry]
 	HistoryEdge       = Edge[HistoryEntry]
+	TaskConnection    = Connection[Task]
+	TaskEdge          = Edge[Task]
 )
 
 // Connection is a page of a list.

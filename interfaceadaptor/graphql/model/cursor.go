@@ -18,6 +18,7 @@ const (
 	MemberList  ListKind = "members"
 	MessageList ListKind = "messages"
 	HistoryList ListKind = "history"
+	TaskList    ListKind = "tasks"
 )
 
 // EncodeCursor writes a position as a cursor, opaque to clients.

@@ -10,6 +10,7 @@ import (
 // Thread is the schema's Thread.
 type Thread struct {
 	ID        string
+	Code      *string // nil: the thread is from before there were codes
 	Name      string
 	OwnerID   string
 	Version   int
@@ -62,8 +63,12 @@ type Account struct {
 
 // NewThread is a thread of the list that siblings reads for.
 func NewThread(t query.Thread, siblings *Siblings) Thread {
+	var code *string
+	if text := t.Code.String(); text != "" {
+		code = &text
+	}
 	return Thread{
-		ID: t.ID.String(), Name: t.Name, OwnerID: t.Owner.String(), Version: int(t.Version),
+		ID: t.ID.String(), Code: code, Name: t.Name, OwnerID: t.Owner.String(), Version: int(t.Version),
 		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 		CreatedBy: t.CreatedBy.String(), UpdatedBy: t.UpdatedBy.String(), Key: t.ID, Siblings: siblings,
 	}

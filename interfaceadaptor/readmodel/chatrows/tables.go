@@ -11,12 +11,12 @@ import (
 var (
 	Threads = table.Table[query.Thread]{
 		Name: "threads", Key: 2,
-		Columns: []string{"tenant_code", "id", "name", "owner_id", "version", "deleted", "created_at", "updated_at",
+		Columns: []string{"tenant_code", "id", "name", "code", "owner_id", "version", "deleted", "created_at", "updated_at",
 			"created_by", "updated_by", "created_ip", "updated_ip", "request_id", "source"},
 		ID: func(r *query.Thread) []string { return []string{r.Tenant.String(), r.ID.String()} },
 		Fields: func(r *query.Thread) []any {
 			return []any{
-				table.Tenant(&r.Tenant), id(&r.ID), &r.Name, id(&r.Owner), &r.Version, &r.Deleted,
+				table.Tenant(&r.Tenant), id(&r.ID), &r.Name, table.Text(&r.Code, codeOf), id(&r.Owner), &r.Version, &r.Deleted,
 				table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt),
 				knownID(&r.CreatedBy), knownID(&r.UpdatedBy), &r.CreatedIP, &r.UpdatedIP, &r.RequestID, &r.Source,
 			}
@@ -69,3 +69,5 @@ func knownID[T any](field *ident.Of[T]) any {
 		return ident.Parse[T](text)
 	})
 }
+
+func codeOf(text string) (thread.Code, error) { return thread.RecordedCode(text), nil }
