@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
@@ -14,6 +16,7 @@ import (
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -42,6 +45,7 @@ type settings struct {
 	store       eventstore.Settings
 	databaseURL string
 	logging     program.Logging
+	tracing     tracing.Settings
 }
 
 // readSettings reads them.
@@ -53,6 +57,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
+	s.tracing = tracing.ReadSettings(r)
 	return s
 }
 
@@ -64,8 +69,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	log := s.logging.Logger(stdout)
-	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, log) }
-	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Log: log})
+	traces, err := tracing.Start(ctx, s.tracing, "read-model-updater", log)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop()
+	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, log, traces.Provider()) }
+	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Tracer: traces.Provider(), Log: log})
 	if err != nil {
 		return err
 	}
@@ -78,9 +88,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 // spareConns are connections to the read model beside one for each shard: for repairs, retries, rebuilds and health.
 const spareConns = 16
 
-func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases, error) {
+func (s settings) open(ctx context.Context, log *slog.Logger, traces trace.TracerProvider) (updater.Databases, error) {
 	db, err := database.Open(ctx, s.databaseURL, database.Settings{
-		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Silence: updater.Silence, Logger: log,
+		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Silence: updater.Silence, Tracer: traces, Logger: log,
 	})
 	if err != nil {
 		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)
@@ -88,7 +98,7 @@ func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases
 	if err := rdbmigration.Check(ctx, db, rdbmigration.ReadModel()); err != nil {
 		return updater.Databases{}, errors.Join(fmt.Errorf("DATABASE_URL: %w", err), db.Close())
 	}
-	store, err := eventstore.Open(ctx, s.store, log, nil)
+	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: traces})
 	if err != nil {
 		return updater.Databases{}, errors.Join(err, db.Close())
 	}

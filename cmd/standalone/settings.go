@@ -13,6 +13,7 @@ import (
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
+	"example.com/threads/infrastructure/tracing"
 )
 
 const about = `
@@ -30,6 +31,7 @@ type settings struct {
 	updater      updater.Settings
 	access       access.Settings
 	logging      program.Logging
+	tracing      tracing.Settings
 }
 
 // readSettings reads them.
@@ -42,6 +44,7 @@ func readSettings(r *config.Reader) settings {
 		updater:      updater.ReadSettings(r),
 		access:       access.ReadSettings(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
+		tracing:      tracing.ReadSettings(r),
 	}
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)
 	return s

@@ -52,7 +52,7 @@ func (f fails[C]) Snapshot(context.Context, usecase.Caller, string) (uint64, err
 // handlerOf is the handler as programs serve it. It logs to log.
 func handlerOf(aggregates []rest.Aggregate, log io.Writer) http.Handler {
 	logger := slog.New(slog.NewJSONHandler(log, nil))
-	return httpserver.Wrap(logger, rest.NewHandler(aggregates, rest.Settings{
+	return httpserver.Wrap(logger, nil, rest.NewHandler(aggregates, rest.Settings{
 		Source:  "write-api",
 		Log:     logger,
 		Timeout: 10 * time.Second,

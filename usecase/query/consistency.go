@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/codes"
+
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
@@ -85,16 +87,24 @@ func parseToken(text string) (token Token, valid bool) {
 // Await returns when the read model has reached the versions of the tokens, or with [usecase.ErrBehind] after
 // WaitTimeout. Aggregates that the tenant does not have never arrive.
 func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Token) error {
+	ctx, span := usecase.StartSpan(ctx, "await consistency token")
+	defer span.End()
 	least := make(map[usecase.Key]uint64, len(tokens))
 	for _, token := range tokens {
 		key := usecase.Key{Tenant: tenant, Type: token.Type, ID: token.ID}
 		least[key] = max(least[key], token.Version)
+		if span.IsRecording() {
+			span.SetAttributes(usecase.VersionAttribute(key, token.Version))
+		}
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, usecase.ErrBehind)
 	defer cancel()
 	err := q.watcher.Await(waiting, least)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), usecase.ErrBehind) {
-		return usecase.ErrBehind
+		err = usecase.ErrBehind
+	}
+	if err != nil && span.IsRecording() {
+		span.SetStatus(codes.Error, err.Error())
 	}
 	return err
 }

@@ -102,5 +102,6 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	for path, file := range page {
 		mux.Handle("GET "+path, file)
 	}
-	return metrics.HTTP(registry, httpserver.Route)(httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")), nil
+	answer := httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")
+	return metrics.HTTP(registry, httpserver.Route)(httpserver.NameSpans(httpserver.Route)(answer)), nil
 }

@@ -61,7 +61,7 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 	outcomes := newOutcomes(registry)
 	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
 		Logger: log.With("process", chat.LeaveOnClose), Observe: outcomes.count, Ignore: f.settings.Ignore,
-		Notify: func([]projection.Head) { manager.Wake() },
+		Notify: func([]projection.Head) { manager.Wake() }, Tracer: f.ports.tracer(chat.LeaveOnClose),
 	}, chatrows.LeaveOnCloseHandlers(commandsToSend)...)
 	settings := f.settings.Source
 	settings.Polling.Min = max(settings.Polling.Min, processPollMin)

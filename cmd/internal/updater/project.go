@@ -56,6 +56,7 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	registry := prometheus.NewRegistry() // what is counted begins anew with each turn
 	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
 		Logger: f.ports.Log, Notify: f.ports.Notify, Observe: f.outcomes.count, Ignore: f.settings.Ignore,
+		Tracer: f.ports.tracer(chatrows.Projection),
 	}, chatrows.Handlers()...)
 	source, err := databases.Store.Source(timed{projector, f.outcomes.durations}, store, f.settings.Source)
 	if err != nil {

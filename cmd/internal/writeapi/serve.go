@@ -3,6 +3,7 @@ package writeapi
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -57,7 +58,9 @@ func (s *Server) Run(ctx context.Context) error {
 		Alive:   httpserver.Alive(s.access.Notes),
 		Ready:   httpserver.Ready(s.log, s.access.Notes, s.checks()...),
 		Metrics: measurements.Handler(s.settings.Measurements, registry),
-		Around:  metrics.HTTP(registry, rest.Route),
+		Around: func(next http.Handler) http.Handler {
+			return metrics.HTTP(registry, rest.Route)(httpserver.NameSpans(rest.Route)(next))
+		},
 	})
 	served := measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
 		return s.access.Serve(ctx, s.Server, api)
