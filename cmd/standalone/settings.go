@@ -7,6 +7,7 @@ import (
 
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
@@ -46,6 +47,7 @@ func readSettings(r *config.Reader) settings {
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 		tracing:      tracing.ReadSettings(r),
 	}
+	s.write.Measurements.Profiles = measurements.ReadProfiles(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)
 	return s
 }

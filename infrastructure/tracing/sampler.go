@@ -10,7 +10,7 @@ import (
 )
 
 // hundredEachSecond is the default: whoever tries the system sees every trace, and under load tracing costs little.
-const hundredEachSecond = "parentbased, 100 a second"
+const hundredEachSecond = "parentbased_100_a_second"
 
 const tracesEachSecond = 100
 

@@ -14,8 +14,8 @@ const (
 	callersSpan  = "00f067aa0ba902b7"
 )
 
-// A client's trace has the whole way of its post: HTTP, decision, append, stream, projection, commit, and the query that
-// waited for it.
+// A client's trace has the whole way of its post: HTTP, decision, append, stream, projection, commit, and the query
+// that waited for it.
 func TestOneTraceFromACommandToTheAnswerThatWaitedForIt(t *testing.T) {
 	startsPrograms(t)
 	inOne := map[string]string{"write-api": "standalone", "read-model-updater": "standalone", "read-api": "standalone"}

@@ -21,6 +21,9 @@ import (
 type Settings struct {
 	WaitTimeout time.Duration // how long a query waits for the versions of its tokens; default 2 s
 	ReadTimeout time.Duration // limit for one read of a subscription; default 5 s
+
+	// Waited is called after each wait for tokens, for metrics; nil: nobody is told.
+	Waited func(took time.Duration, err error)
 }
 
 func (s Settings) withDefaults() Settings {
@@ -29,6 +32,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.ReadTimeout <= 0 {
 		s.ReadTimeout = 5 * time.Second
+	}
+	if s.Waited == nil {
+		s.Waited = func(time.Duration, error) {}
 	}
 	return s
 }
@@ -89,6 +95,7 @@ func parseToken(text string) (token Token, valid bool) {
 func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Token) error {
 	ctx, span := usecase.StartSpan(ctx, "await consistency token")
 	defer span.End()
+	began := time.Now()
 	least := make(map[usecase.Key]uint64, len(tokens))
 	for _, token := range tokens {
 		key := usecase.Key{Tenant: tenant, Type: token.Type, ID: token.ID}
@@ -103,6 +110,7 @@ func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Tok
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), usecase.ErrBehind) {
 		err = usecase.ErrBehind
 	}
+	q.settings.Waited(time.Since(began), err)
 	if err != nil && span.IsRecording() {
 		span.SetStatus(codes.Error, err.Error())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/measurements"
@@ -61,6 +62,7 @@ func (s *Server) Changed(heads []projection.Head) {
 // Run answers queries until ctx ends, and then finishes those that it has accepted.
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
+	registry.MustRegister(collectors.NewDBStatsCollector(s.db.DB, "read_model"))
 	handler, err := s.routes(ctx, registry)
 	if err != nil {
 		return err
@@ -82,7 +84,7 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	if err != nil {
 		return nil, err
 	}
-	queries := query.New(s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
+	queries := query.New(s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout, Waited: measureWaits(registry)})
 	mux := http.NewServeMux()
 	endpoint := graphql.NewHandler(ctx, queries, s.log, graphql.Settings{
 		ComplexityLimit: s.settings.ComplexityLimit,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"example.com/threads/infrastructure/memory"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/eventstore"
@@ -24,6 +26,7 @@ func aggregateTypes() []aggregateType {
 
 // aggregateType is one of them, whatever its states, commands and events are.
 type aggregateType struct {
+	name  string
 	share uint64
 	open  func(eventstore.EventPersistenceGateway, repository.Settings, command.Settings) kept
 }
@@ -33,23 +36,25 @@ func of[S, C, E any](
 	open func(eventstore.EventPersistenceGateway, repository.Settings) *repository.Repository[S, E],
 	operations func(rest.Service[C]) rest.Aggregate,
 ) aggregateType {
-	return aggregateType{share, func(gateway eventstore.EventPersistenceGateway, keep repository.Settings, handle command.Settings) kept {
+	return aggregateType{decider.Type, share, func(gateway eventstore.EventPersistenceGateway, keep repository.Settings, handle command.Settings) kept {
 		aggregates := open(gateway, keep)
 		service := command.NewService(decider, aggregates, handle)
-		return kept{operations(service), aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
+		return kept{operations(service), aggregates, aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
 	}}
 }
 
 // kept is what serves the aggregates of one type, and what has to be done for them.
 type kept struct {
 	operations        rest.Aggregate
+	caching           caching
 	writeSnapshotsDue func(context.Context) (int, error)
 	drain             func()
 	close             func(context.Context) error
 }
 
 // open makes what serves the aggregates of all types.
-func (s *Server) open(counters *command.Counters) (all []kept) {
+func (s *Server) open(registry prometheus.Registerer) (all []kept) {
+	counters, observer := countersOf(registry), newObserver(registry)
 	var shares uint64
 	for _, each := range aggregateTypes() {
 		shares += each.share
@@ -59,11 +64,13 @@ func (s *Server) open(counters *command.Counters) (all []kept) {
 		cache = memory.Limit() / 10
 	}
 	for _, each := range aggregateTypes() {
-		all = append(all, each.open(s.store.Gateway, repository.Settings{
+		opened := each.open(s.store.Gateway, repository.Settings{
 			SnapshotEvery: uint64(s.settings.SnapshotEvery), CacheBytes: cache / shares * each.share, Logger: s.log,
 		}, command.Settings{
-			Timeout: s.settings.StoreTimeout, CheckClock: s.store.CheckClock, Logger: s.log, Counters: counters,
-		}))
+			Timeout: s.settings.StoreTimeout, CheckClock: s.store.CheckClock, Logger: s.log, Counters: counters, Observer: observer,
+		})
+		registerCache(registry, each.name, opened.caching)
+		all = append(all, opened)
 	}
 	return all
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,7 +16,6 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase/command"
 )
 
 // drainTimeout is how long snapshots may still be written after the last request has been answered. What is left then
@@ -46,7 +44,8 @@ func Listen(ctx context.Context, settings Settings, store *eventstore.Store, acc
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
 	s.measureClock(registry)
-	all := s.open(countersOf(registry))
+	registry.MustRegister(s.store.Metrics...)
+	all := s.open(registry)
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { s.catchUp(due, all) })
@@ -88,21 +87,4 @@ func (s *Server) measureClock(registry prometheus.Registerer) {
 		Name: "clock_ahead_seconds",
 		Help: "How far this computer's clock was ahead of the event store's when they were last compared; negative: behind.",
 	}, func() float64 { return s.store.Skew.Ahead().Seconds() }))
-}
-
-// countersOf has the registry tell what the command service counts.
-func countersOf(registry prometheus.Registerer) *command.Counters {
-	counters := new(command.Counters)
-	for _, c := range []struct {
-		name, help string
-		count      *atomic.Int64
-	}{
-		{"commands_conflicts_total", "Writes that failed because another process was faster; they are decided again.", &counters.Conflicts},
-		{"commands_given_up_total", "Commands that were given up because others kept changing the aggregate.", &counters.GivenUp},
-		{"commands_inconsistent_total", "Times that a command found its aggregate's head and journal in contradiction; the log names it.", &counters.Inconsistent},
-	} {
-		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help},
-			func() float64 { return float64(c.count.Load()) }))
-	}
-	return counters
 }
