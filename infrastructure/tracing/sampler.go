@@ -9,14 +9,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// hundredEachSecond is the default: whoever tries the system sees every trace, and under load tracing costs little.
-const hundredEachSecond = "parentbased_100_a_second"
+// fewEachSecond is the default: whoever tries the system sees every trace, and under load tracing costs little.
+const fewEachSecond = "parentbased_20_a_second"
 
-const tracesEachSecond = 100
+const tracesEachSecond = 20
 
 // samplerOf returns a sampler by its name in OTEL_TRACES_SAMPLER.
 func samplerOf(name string, ratio float64) (sdk.Sampler, error) {
-	if name == hundredEachSecond {
+	if name == fewEachSecond {
 		return sdk.ParentBased(eachSecond{rate.NewLimiter(tracesEachSecond, tracesEachSecond)}), nil
 	}
 	roots := map[string]sdk.Sampler{
@@ -46,4 +46,4 @@ func (s eachSecond) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 }
 
 // Description implements [sdk.Sampler].
-func (s eachSecond) Description() string { return hundredEachSecond }
+func (s eachSecond) Description() string { return fewEachSecond }

@@ -23,9 +23,9 @@ func ReadSettings(r *config.Reader) Settings {
 	s := Settings{endpoint: r.URL("OTEL_EXPORTER_OTLP_ENDPOINT",
 		"collector that traces are sent to by OTLP over HTTP, such as http://127.0.0.1:4318; without it nothing is traced")}
 	ratio := config.Parsed(r, "OTEL_TRACES_SAMPLER_ARG", "1", "with ..._traceidratio, the share of traces that are kept; 0 to 1", parseRatio)
-	s.sampler = config.Parsed(r, "OTEL_TRACES_SAMPLER", hundredEachSecond,
+	s.sampler = config.Parsed(r, "OTEL_TRACES_SAMPLER", fewEachSecond,
 		"which traces are kept, as OpenTelemetry names it, such as parentbased_traceidratio; by default those whose caller keeps them, and "+
-			"of all others 100 a second", func(name string) (sdk.Sampler, error) { return samplerOf(name, ratio) })
+			"of all others 20 a second", func(name string) (sdk.Sampler, error) { return samplerOf(name, ratio) })
 	r.Secret("OTEL_EXPORTER_OTLP_HEADERS", "headers for the collector: key=value, separated by commas, with percent-encoded values", validHeaders)
 	return s
 }
