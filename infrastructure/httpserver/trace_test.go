@@ -22,7 +22,7 @@ func TestRequestsAreTraced(t *testing.T) {
 	tracer := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)).Tracer("test")
 	var log bytes.Buffer
 	mux := http.NewServeMux()
-	mux.HandleFunc("/things/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	mux.HandleFunc("POST /things/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	mux.HandleFunc("/health/ready", func(http.ResponseWriter, *http.Request) {})
 	handler := httpserver.Wrap(logging.New(&log, slog.LevelInfo, logging.JSON), tracer, httpserver.NameSpans(httpserver.Route)(mux))
 	for _, request := range []struct{ path, header, value string }{
