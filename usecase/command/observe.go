@@ -41,31 +41,31 @@ func (s *Service[S, C, E]) observe(span trace.Span, name string, result Result, 
 		return
 	}
 	span.SetAttributes(attribute.String("command.outcome", outcome))
-	switch usecase.KindOf(err) {
-	case usecase.Internal, usecase.Unavailable, usecase.Inconsistent:
-		if err != nil {
-			span.SetStatus(codes.Error, err.Error())
-		}
-	}
-	if err == nil {
+	kind := usecase.KindOf(err)
+	switch {
+	case err == nil:
 		span.SetAttributes(usecase.VersionAttribute(result.Key, result.Version))
+	case kind == usecase.Internal || kind == usecase.Unavailable || kind == usecase.Inconsistent:
+		span.SetStatus(codes.Error, err.Error())
 	}
 }
 
 // startAppend starts the span of a write. It is a child of the first traced command in the write; the other commands'
 // spans link to it.
 func startAppend[C, E any](ctx context.Context, decided []decision[C, E], events int) (context.Context, trace.Span) {
-	span := trace.SpanFromContext(context.Background()) // does nothing
+	var commands []trace.Span
 	for _, d := range decided {
-		command := trace.SpanFromContext(d.call.ctx)
-		switch {
-		case d.err != nil || !command.IsRecording():
-		case !span.IsRecording():
-			ctx, span = usecase.StartSpan(trace.ContextWithSpan(ctx, command), "append")
-			span.SetAttributes(attribute.Int("append.commands", len(decided)), attribute.Int("append.events", events))
-		default:
-			command.AddLink(trace.Link{SpanContext: span.SpanContext()})
+		if span := trace.SpanFromContext(d.call.ctx); d.err == nil && span.IsRecording() {
+			commands = append(commands, span)
 		}
+	}
+	if len(commands) == 0 {
+		return ctx, trace.SpanFromContext(context.Background()) // does nothing
+	}
+	ctx, span := usecase.StartSpan(trace.ContextWithSpan(ctx, commands[0]), "append")
+	span.SetAttributes(attribute.Int("append.commands", len(decided)), attribute.Int("append.events", events))
+	for _, command := range commands[1:] {
+		command.AddLink(trace.Link{SpanContext: span.SpanContext()})
 	}
 	return ctx, span
 }
