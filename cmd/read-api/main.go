@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer traces.Stop()
-	db, err := database.Open(ctx, s.databaseURL, database.Settings{Logger: log, Tracer: traces.Provider()})
+	db, err := database.Open(ctx, s.databaseURL, database.Settings{Logger: log})
 	if err != nil {
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}

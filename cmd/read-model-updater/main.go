@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 
-	"go.opentelemetry.io/otel/trace"
-
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
@@ -74,7 +72,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer traces.Stop()
-	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, log, traces.Provider()) }
+	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, log) }
 	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Tracer: traces.Provider(), Log: log})
 	if err != nil {
 		return err
@@ -88,9 +86,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 // spareConns are connections to the read model beside one for each shard: for repairs, retries, rebuilds and health.
 const spareConns = 16
 
-func (s settings) open(ctx context.Context, log *slog.Logger, traces trace.TracerProvider) (updater.Databases, error) {
+func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases, error) {
 	db, err := database.Open(ctx, s.databaseURL, database.Settings{
-		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Silence: updater.Silence, Tracer: traces, Logger: log,
+		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Silence: updater.Silence, Logger: log,
 	})
 	if err != nil {
 		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)
@@ -98,7 +96,7 @@ func (s settings) open(ctx context.Context, log *slog.Logger, traces trace.Trace
 	if err := rdbmigration.Check(ctx, db, rdbmigration.ReadModel()); err != nil {
 		return updater.Databases{}, errors.Join(fmt.Errorf("DATABASE_URL: %w", err), db.Close())
 	}
-	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: traces})
+	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log})
 	if err != nil {
 		return updater.Databases{}, errors.Join(err, db.Close())
 	}

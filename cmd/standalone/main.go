@@ -7,7 +7,6 @@ import (
 	"log/slog"
 
 	"github.com/jmoiron/sqlx"
-	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/access"
@@ -38,7 +37,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer traces.Stop()
-	readModel, err := openReadModel(ctx, s, traces.Provider(), log)
+	readModel, err := openReadModel(ctx, s, log)
 	if err != nil {
 		return err
 	}
@@ -46,9 +45,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 
 	// The three servers wake one another: an append wakes the projection, and its commit those who wait for a version.
 	system := &system{}
-	store, err := openEventStore(ctx, s, eventstore.Ports{
-		Log: log, Tracer: traces.Provider(), OnAppend: func() { system.updater.Wake() },
-	})
+	store, err := openEventStore(ctx, s, eventstore.Ports{Log: log, OnAppend: func() { system.updater.Wake() }})
 	if err != nil {
 		return err
 	}
@@ -60,8 +57,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 }
 
 // openReadModel opens the file, makes it where there is none, and brings it to this program's schema.
-func openReadModel(ctx context.Context, s settings, traces trace.TracerProvider, log *slog.Logger) (*sqlx.DB, error) {
-	db, err := database.Open(ctx, s.readModel(), database.Settings{Rebuildable: true, Tracer: traces, Logger: log})
+func openReadModel(ctx context.Context, s settings, log *slog.Logger) (*sqlx.DB, error) {
+	db, err := database.Open(ctx, s.readModel(), database.Settings{Rebuildable: true, Logger: log})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"go.opentelemetry.io/otel/trace"
 )
 
 // The drivers, as in [sqlx.DB.DriverName]. MySQL is also used for MariaDB.
@@ -36,8 +35,6 @@ type Settings struct {
 	// with its transaction and its locks: so a process that is paused holds nobody up for longer. A connection that is
 	// not in use is closed in time. A SQLite file does not know of it.
 	Silence time.Duration
-	// Tracer makes tracers for the statements of operations that are traced; nil: none are.
-	Tracer trace.TracerProvider
 	// Logger receives the driver's messages about connections; nil discards them.
 	Logger *slog.Logger
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config/stores"
@@ -44,8 +43,6 @@ type Store struct {
 // Ports is what a store works with.
 type Ports struct {
 	Log *slog.Logger
-	// Tracer makes tracers for statements; nil: nothing is traced.
-	Tracer trace.TracerProvider
 	// OnAppend, if not nil, is called when this process has added entries, if the store supports that; it must not
 	// block.
 	OnAppend func()
@@ -96,7 +93,7 @@ func openDynamoDB(ctx context.Context, settings Settings, ports Ports) (*Store, 
 }
 
 func openRelational(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
-	db, err := database.Open(ctx, settings.URL, database.Settings{Logger: ports.Log, Tracer: ports.Tracer})
+	db, err := database.Open(ctx, settings.URL, database.Settings{Logger: ports.Log})
 	if err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
