@@ -1,17 +1,24 @@
 package main
 
 import (
+	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"example.com/threads/tests/testenv"
 )
 
 // What is secret is in no log, even the most talkative, and in no answer.
 func TestNoSecretIsToldAnywhere(t *testing.T) {
 	const canary = "canary7f3a"
 	i := newIssuer(t)
-	r := start(t, i.trusted("LOG_LEVEL", "debug"))
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer hook.Close() // a broker that refuses is told of at length
+	publish := strings.Replace(hook.URL, "://", "://"+canary+":"+canary+"@", 1) + "/" + canary + "?token=" + canary
+	r := start(t, i.trusted("LOG_LEVEL", "debug", "PUBLISH_URL", publish))
 	good := i.token(t, ada, acme, usual)
 	signature := good[strings.LastIndex(good, ".")+1:]
 	var told []string
@@ -21,6 +28,7 @@ func TestNoSecretIsToldAnywhere(t *testing.T) {
 			told = append(told, name+": "+strings.Join(values, ", "))
 		}
 	}
+	keep(r.do(t, good, "/threads/create", map[string]any{"name": "tea"}))
 	for _, token := range []string{
 		good, good[:len(good)-4] + "AAAA", canary + "." + canary + "." + canary, "eyJhbGciOiJub25lIn0." + canary + ".",
 		i.tokenFor(t, ada, acme, usual, -time.Minute), i.token(t, ada, acme, canary), i.token(t, canary, acme, usual), i.token(t, ada, canary+"!", usual),
@@ -43,6 +51,12 @@ func TestNoSecretIsToldAnywhere(t *testing.T) {
 		}
 		keep(got)
 	}
+	testenv.Eventually(t, 20*time.Second, func() error {
+		if !strings.Contains(r.said.String(), "the broker refuses") {
+			return errors.New("the refusal is not in the log")
+		}
+		return nil
+	})
 	if err := r.stop(); err != nil {
 		t.Error(err)
 	}

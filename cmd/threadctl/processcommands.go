@@ -116,6 +116,6 @@ func (o *operator) showCommand(ctx context.Context, cmd *cli.Command, db *sqlx.D
 		return o.printJSON(shown)
 	}
 	o.sayCommand(shown)
-	_, err = fmt.Fprintf(o.stdout, "  cause     %s\n  executor  %s\n  conversation %s\n", shown.CausationID, shown.Executor, shown.CorrelationID)
+	_, err = fmt.Fprintf(o.stdout, "  cause     %s\n  executor  %s\n  correlation %s\n", shown.CausationID, shown.Executor, shown.CorrelationID)
 	return err
 }

@@ -21,6 +21,10 @@ type EventPersistenceGateway interface {
 	// Receipt returns the receipt of a command id of the tenant, read consistently; false if there is none or it has
 	// expired.
 	Receipt(ctx context.Context, tenant, commandID string) (Receipt, bool, error)
+
+	// EntryByCommand returns the aggregate's entry with a command id, read consistently; false if there is none. Every
+	// store finds the entries of commands with a receipt, until it expires. A store may find the others, too.
+	EntryByCommand(ctx context.Context, id AggregateID, commandID string) (Entry, bool, error)
 }
 
 // Journal is the part of an event store that holds the truth.

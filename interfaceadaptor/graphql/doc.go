@@ -5,8 +5,8 @@
 // transports are handler.go (one answer), sse.go, and websocket.go with socket.go. They are written here, on gqlgen's
 // executor: gqlgen's own do not keep their specifications to the letter. Errors become codes in errors.go.
 //
-// The schema is schema.graphqls; package generated makes it executable, and package model holds its types. Package plain
-// writes what needs no resolver. Package graphiql beside them is the page for people.
+// The schema is schema.graphqls; package generated makes it executable, and package model holds its types. Package
+// plain writes what needs no resolver. Package graphiql beside them is the page for people.
 package graphql
 
 //go:generate go run ../../tools/graphqlgen gqlgen.yml

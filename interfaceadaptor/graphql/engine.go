@@ -34,8 +34,8 @@ func newEngine(resolvers resolver, schema *ast.Schema, p presenter, complexity i
 	return engine{e, p}
 }
 
-// aroundField is what resolves every field that is not written with others (package plain). It tells a resolver's errors
-// from those that the engine finds in the request, such as an argument out of bounds.
+// aroundField is what resolves every field that is not written with others (package plain). It tells a resolver's
+// errors from those that the engine finds in the request, such as an argument out of bounds.
 func aroundField(ctx context.Context, next graphql.Resolver) (any, error) {
 	result, err := next(ctx)
 	if err != nil {

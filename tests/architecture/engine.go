@@ -16,7 +16,7 @@ import (
 // Engine lists the packages, with their sub-packages, that a team copies unchanged. They handle aggregates, events,
 // positions and rows in general, and know nothing of this application.
 var Engine = []string{
-	"usecase/command", "usecase/process", "usecase/projection",
+	"usecase/command", "usecase/process", "usecase/projection", "usecase/publishing",
 	"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/gateway", "interfaceadaptor/journalcheck", "interfaceadaptor/repository",
 	"interfaceadaptor/stream", "interfaceadaptor/readmodel/table", "interfaceadaptor/readmodel/outbox", "interfaceadaptor/readmodel/projectionstore",
 	"interfaceadaptor/sqldialect",

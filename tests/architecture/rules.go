@@ -35,6 +35,7 @@ var layers = map[string]struct {
 	"interfaceadaptor/journalcheck":        {imports: []string{"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore"}},
 	"interfaceadaptor/repository":          {imports: []string{"usecase", "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore"}},
 	"interfaceadaptor/readmodel":           {imports: with(inner, "interfaceadaptor/*codec", "interfaceadaptor/sqldialect")},
+	"interfaceadaptor/publisher":           {imports: []string{"usecase", "interfaceadaptor/eventcodec"}},
 	"interfaceadaptor/stream":              {imports: []string{"usecase", "interfaceadaptor/eventstore"}},
 	"interfaceadaptor/gateway/dynamodb":    {imports: gateway},
 	"interfaceadaptor/gateway/sqlstore":    {imports: with(gateway, "interfaceadaptor/sqldialect")},

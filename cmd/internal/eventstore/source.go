@@ -32,7 +32,8 @@ type Counter struct {
 	Value      *atomic.Int64
 }
 
-// Source returns the store's source of changes. Nothing is called before its Run.
+// Source returns a source of the store's changes. Those of one store share their readers of a stream. Nothing is called
+// before its Run.
 func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
 	if s.settings.Kind == stores.DynamoDB {
 		source := dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	awsstreams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -19,6 +18,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -35,9 +35,9 @@ type Store struct {
 	settings Settings
 	ports    Ports
 	close    func(context.Context) error
-	aws      *awsdynamodb.Client // of DynamoDB
-	streams  *awsstreams.Client  // of DynamoDB
-	db       *sqlx.DB            // of the others
+	aws      *awsdynamodb.Client     // of DynamoDB
+	streams  dynamodbstreams.Streams // of DynamoDB
+	db       *sqlx.DB                // of the others
 }
 
 // Ports is what a store works with.
@@ -88,7 +88,7 @@ func openDynamoDB(ctx context.Context, settings Settings, ports Ports) (*Store, 
 		ports:    ports,
 		close:    func(context.Context) error { return nil },
 		aws:      client,
-		streams:  awsclient.Streams(config),
+		streams:  dynamodbstreams.Share(awsclient.Streams(config)),
 	}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 type gauges struct {
 	active, rebuilding, rebuildEvents, rebuildTotal, rebuildLeft, ahead, outdated prometheus.Gauge
 	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue, drifted         prometheus.Gauge
+	publishLagSeconds, publishLagRecords, publishOutage                           prometheus.Gauge
 	unregistered                                                                  *prometheus.GaugeVec
 }
 
@@ -27,21 +28,24 @@ func newGauges(registry prometheus.Registerer) *gauges {
 	}, []string{"aggregate_type"})
 	registry.MustRegister(unregistered)
 	return &gauges{
-		unregistered:  unregistered,
-		active:        gauge("projection_active", "1 while this process writes the read model, 0 while it stands by."),
-		rebuilding:    gauge("projection_rebuild_running", "1 while there is a rebuild of the read model that is not over."),
-		rebuildEvents: gauge("projection_rebuild_events", "Events that are in the new rows of the rebuild."),
-		rebuildTotal:  gauge("projection_rebuild_events_expected", "Events that are to be in them, as far as is known."),
-		rebuildLeft:   gauge("projection_rebuild_seconds_left", "Time until the rebuild has read all events; 0 where there is no telling."),
-		ahead:         gauge("projection_aggregates_ahead", "Aggregates whose rows have events that the journal does not have, as far as has been looked."),
-		outdated:      gauge("projection_rows_outdated", "Aggregate types whose rows were made by another version of the program."),
-		ready:         gauge("projection_ready", "1 while /health/ready answers 200."),
-		lagSeconds:    gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none."),
-		lagRecords:    gauge("projection_lag_records", "Records that are not in the read model."),
-		lagAtLeast:    gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
-		parked:        gauge("projection_parked_aggregates", "Aggregates that wait for an event that can't be projected."),
-		drifted:       gauge("projection_drifted_aggregates", "Aggregates whose rows differ from the journal, of those verified so far (VERIFY_RATE)."),
-		repairDue:     gauge("projection_repair_due", "1 while a repair is due: rows may be missing until the comparison with the journal is done."),
+		unregistered:      unregistered,
+		active:            gauge("projection_active", "1 while this process writes the read model, 0 while it stands by."),
+		rebuilding:        gauge("projection_rebuild_running", "1 while there is a rebuild of the read model that is not over."),
+		rebuildEvents:     gauge("projection_rebuild_events", "Events that are in the new rows of the rebuild."),
+		rebuildTotal:      gauge("projection_rebuild_events_expected", "Events that are to be in them, as far as is known."),
+		rebuildLeft:       gauge("projection_rebuild_seconds_left", "Time until the rebuild has read all events; 0 where there is no telling."),
+		ahead:             gauge("projection_aggregates_ahead", "Aggregates whose rows have events that the journal does not have, as far as has been looked."),
+		outdated:          gauge("projection_rows_outdated", "Aggregate types whose rows were made by another version of the program."),
+		ready:             gauge("projection_ready", "1 while /health/ready answers 200."),
+		lagSeconds:        gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none."),
+		lagRecords:        gauge("projection_lag_records", "Records that are not in the read model."),
+		lagAtLeast:        gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
+		parked:            gauge("projection_parked_aggregates", "Aggregates that wait for an event that can't be projected."),
+		drifted:           gauge("projection_drifted_aggregates", "Aggregates whose rows differ from the journal, of those verified so far (VERIFY_RATE)."),
+		publishLagSeconds: gauge("publisher_lag_seconds", "Age of the oldest event that is not published; 0 when there is none."),
+		publishLagRecords: gauge("publisher_lag_records", "Events that are not published, as far as is known."),
+		publishOutage:     gauge("publisher_outage", "1 while the broker does not accept events."),
+		repairDue:         gauge("projection_repair_due", "1 while a repair is due: rows may be missing until the comparison with the journal is done."),
 	}
 }
 
@@ -67,11 +71,20 @@ func (w *watch) measure(ctx context.Context) {
 	if found.ParkedAggregates != nil {
 		w.gauges.parked.Set(float64(*found.ParkedAggregates))
 	}
+	w.gauges.publishLagSeconds.Set(0)
+	w.gauges.publishLagRecords.Set(0)
+	w.gauges.publishOutage.Set(0)
 	w.gauges.unregistered.Reset()
 	if parts := w.follower.parts.Load(); parts != nil {
 		w.gauges.ahead.Set(float64(parts.projector.Drift().Ahead))
 		w.gauges.outdated.Set(float64(len(parts.keeper.outdatedTypes())))
 		w.gauges.drifted.Set(float64(parts.projector.Drift().Wrong))
+		if published := parts.published; published != nil {
+			lag := published.lag(ctx)
+			w.gauges.publishLagSeconds.Set(lag.Behind.Seconds())
+			w.gauges.publishLagRecords.Set(float64(lag.Records))
+			w.gauges.publishOutage.Set(oneIf(published.publisher.Outage() != nil))
+		}
 		for _, key := range parts.projector.Unregistered() {
 			w.gauges.unregistered.WithLabelValues(key.Type).Set(1)
 		}

@@ -33,6 +33,7 @@ type parts struct {
 	source    eventstore.Source
 	caughtUp  atomic.Bool // once since the tables were made
 	process   *running
+	published *publication // nil: nothing is
 	keeper    *keeper
 }
 
@@ -79,7 +80,11 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 		return err
 	}
 	defer f.registry.Unregister(registry)
-	parts := &parts{store: store, projector: projector, source: source, process: process, keeper: keeper}
+	published, err := f.newPublication(databases, turn.Term, registry)
+	if err != nil {
+		return err
+	}
+	parts := &parts{store: store, projector: projector, source: source, process: process, published: published, keeper: keeper}
 	f.parts.Store(parts)
 	defer f.parts.Store(nil)
 
@@ -92,6 +97,13 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 			f.ports.Log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
 		}
 	})
+	if published != nil {
+		background.Go(func() {
+			if err := published.run(ctx); err != nil {
+				f.ports.Log.WarnContext(ctx, "the connection to the broker could not be closed in order", "error", err)
+			}
+		})
+	}
 	if rate := f.settings.VerifyRate; rate > 0 {
 		background.Go(func() { projector.Watch(ctx, rate) })
 	}

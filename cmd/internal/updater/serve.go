@@ -75,6 +75,9 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 func (s *Server) Wake() {
 	if parts := s.follower.parts.Load(); parts != nil {
 		parts.source.Wake()
+		if parts.published != nil {
+			parts.published.source.Wake()
+		}
 	}
 }
 

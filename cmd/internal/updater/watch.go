@@ -85,6 +85,11 @@ func (w *watch) lookAtTurn(ctx context.Context, found *Report, parts *parts) {
 	found.RepairDue = !parts.projector.RepairSince().IsZero()
 	found.DriftedAggregates = parts.projector.Drift().Wrong
 	processWarnings, processing := parts.process.check(ctx)
+	if parts.published != nil {
+		warnings, err := parts.published.check(ctx)
+		processing = errors.Join(processing, err)
+		found.Warnings = append(found.Warnings, warnings...)
+	}
 	versions, journal, versionWarning := parts.keeper.reasons(w.follower.settings.RebuildAuto)
 	w.check(ctx, found, "stream", parts.source.Health())
 	w.check(ctx, found, "processes", processing)

@@ -52,6 +52,8 @@
 //	skey                S  command-<command id>
 //	fingerprint         S  of the request
 //	answer              B
+//	event_aid           S  aggregate of the event that the command led to
+//	event_seq_nr        N  number of that event
 //	ttl                 N  seconds since 1970
 //
 // A payload may be read as S or B. DynamoDB deletes expired items late, so a receipt's ttl is checked whenever it is

@@ -27,6 +27,7 @@ func TestItemsAreAsDocumented(t *testing.T) {
 		id, kept := newID(), receipt()
 		id.Tenant = tenant
 		made := entries(0, 2)
+		made[1].CommandID = kept.CommandID
 		first := []byte(`{"state":1}`)
 		err := gateway.Append(t.Context(), eventstore.Append{
 			ID: id, Entries: made, FirstSnapshot: first, Receipts: []eventstore.Receipt{kept},
@@ -48,7 +49,8 @@ func TestItemsAreAsDocumented(t *testing.T) {
 		}
 		ttl := strconv.FormatInt(kept.ExpiresAt.Add(time.Second-time.Nanosecond).Unix(), 10)
 		answer := s.get(t, s.snapshot, prefix+"command-"+shardOf(kept.CommandID), "command-"+kept.CommandID)
-		if str(answer, "fingerprint") != "f" || num(answer, "ttl") != ttl || answer["aid"] != nil || answer["seq_nr"] != nil {
+		if str(answer, "fingerprint") != "f" || num(answer, "ttl") != ttl || answer["aid"] != nil || answer["seq_nr"] != nil ||
+			str(answer, "event_aid") != "thread-"+id.ULID || num(answer, "event_seq_nr") != "2" {
 			t.Errorf("the receipt is %v", answer)
 		}
 	}

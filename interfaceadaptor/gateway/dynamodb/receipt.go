@@ -13,27 +13,71 @@ import (
 
 // Receipt reads consistently. An expired receipt counts as missing, even if DynamoDB has not deleted it yet.
 func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (eventstore.Receipt, bool, error) {
+	_, receipt, err := g.readReceipt(ctx, tenant, commandID)
+	return receipt, receipt.CommandID != "", err
+}
+
+// readReceipt returns the item of a valid receipt, too; both are zero if there is none.
+func (g *Gateway) readReceipt(ctx context.Context, tenant, commandID string) (item, eventstore.Receipt, error) {
 	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(g.settings.SnapshotTable),
 		Key:            g.receiptKey(tenant, commandID),
 		ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return eventstore.Receipt{}, false, explainf(ctx, err, "read the receipt of command %s", commandID)
+		return nil, eventstore.Receipt{}, explainf(ctx, err, "read the receipt of command %s", commandID)
 	}
 	if len(output.Item) == 0 {
-		return eventstore.Receipt{}, false, nil
+		return nil, eventstore.Receipt{}, nil
 	}
 	receipt, err := receiptOf(commandID, output.Item)
 	if err != nil || !receipt.ExpiresAt.After(g.settings.Clock()) {
-		return eventstore.Receipt{}, false, err
+		return nil, eventstore.Receipt{}, err
 	}
-	return receipt, true, nil
+	return output.Item, receipt, nil
 }
 
+// EntryByCommand finds the entry through the command's receipt. The journal has no index on command ids: it would cost
+// a write for every event.
+func (g *Gateway) EntryByCommand(ctx context.Context, id eventstore.AggregateID, commandID string) (eventstore.Entry, bool, error) {
+	kept, _, err := g.readReceipt(ctx, id.Tenant, commandID)
+	if err != nil || kept.text(ledToAggregate) != id.String() {
+		return eventstore.Entry{}, false, err
+	}
+	seqNr, err := kept.number(ledToEvent)
+	if err != nil {
+		return eventstore.Entry{}, false, err
+	}
+	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      aws.String(g.settings.JournalTable),
+		Key:            g.key(id, seqNr),
+		ConsistentRead: aws.Bool(true),
+	})
+	switch {
+	case err != nil:
+		return eventstore.Entry{}, false, explainf(ctx, err, "read the event of command %s", commandID)
+	case len(output.Item) == 0:
+		return eventstore.Entry{}, false, &eventstore.InconsistentError{ID: id, Head: seqNr, Event: seqNr}
+	}
+	entry, err := entryOf(output.Item)
+	entry.CommandID = commandID
+	return entry, err == nil, err
+}
+
+// Attributes of a receipt that name the entry that the command led to.
+const (
+	ledToAggregate = "event_aid"
+	ledToEvent     = "event_seq_nr"
+)
+
 // receiptPut writes a receipt, on the condition that there is none or that it has expired.
-func (g *Gateway) receiptPut(tenant string, receipt eventstore.Receipt) *types.Put {
-	put := g.receiptKey(tenant, receipt.CommandID)
+func (g *Gateway) receiptPut(write eventstore.Append, receipt eventstore.Receipt) *types.Put {
+	put := g.receiptKey(write.ID.Tenant, receipt.CommandID)
+	for _, entry := range write.Entries {
+		if entry.CommandID == receipt.CommandID {
+			put[ledToAggregate], put[ledToEvent] = text(write.ID.String()), number(entry.SeqNr)
+		}
+	}
 	put["fingerprint"] = text(receipt.Fingerprint)
 	put["answer"] = binary(receipt.Answer)
 	put["ttl"] = number(ceilSeconds(receipt.ExpiresAt))

@@ -34,7 +34,7 @@ func (g *Gateway) transaction(write eventstore.Append) (*dynamodb.TransactWriteI
 		}})
 	}
 	for _, receipt := range write.Receipts {
-		put := g.receiptPut(write.ID.Tenant, receipt)
+		put := g.receiptPut(write, receipt)
 		size += item(put.Item).size()
 		items = append(items, types.TransactWriteItem{Put: put})
 	}

@@ -102,3 +102,10 @@ func wantHandled(t *testing.T, err error, want eventstore.Receipt) {
 	}
 	wantSameReceipt(t, handled.Receipt, want)
 }
+
+func wantNoEntryByCommand(t *testing.T, h Harness, id eventstore.AggregateID, commandID string) {
+	t.Helper()
+	if entry, found, err := h.Gateway.EntryByCommand(t.Context(), id, commandID); found || err != nil {
+		t.Errorf("%s of tenant %q has entry %+v of command %s, %v", id, id.Tenant, entry, commandID, err)
+	}
+}

@@ -57,6 +57,27 @@ var receiptContracts = []contract{
 			wantReceipt(t, h, tenant, kept)
 		}
 	}},
+	{"the entry of a command is found by its id", Settings{}, func(t *testing.T, h Harness) {
+		id, other := newID(), newID()
+		made := entries(0, 3, 0)
+		kept := []eventstore.Receipt{receipt(made[0].CommandID), receipt(made[2].CommandID)}
+		wantNoEntryByCommand(t, h, id, made[0].CommandID)
+		mustAppend(t, h, eventstore.Append{ID: id, Entries: made, Receipts: kept})
+		grow(t, h, other, 0, 1, 0)
+		for _, entry := range []eventstore.Entry{made[0], made[2]} {
+			h.HideEntries(func(uint64) bool { return true }) // an index that lags does not matter
+			got, found, err := h.Gateway.EntryByCommand(t.Context(), id, entry.CommandID)
+			if err != nil || !found || got.CommandID != entry.CommandID {
+				t.Fatalf("entry %d by its command: %+v, %v, %v", entry.SeqNr, got, found, err)
+			}
+			wantEntry(t, got, entry)
+			stranger := id
+			stranger.Tenant = "stranger"
+			wantNoEntryByCommand(t, h, stranger, entry.CommandID)
+			wantNoEntryByCommand(t, h, other, entry.CommandID)
+		}
+		wantNoEntryByCommand(t, h, id, ulid.Make().String())
+	}},
 	{"an expired one does not exist", Settings{}, func(t *testing.T, h Harness) {
 		id, expired := newID(), receipt(ulid.Make().String())
 		expired.ExpiresAt = time.Now().Add(-5 * time.Second)

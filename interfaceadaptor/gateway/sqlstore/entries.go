@@ -76,7 +76,7 @@ func (r entryRow) entry() eventstore.Entry {
 	}
 }
 
-// EntryByCommand returns the aggregate's entry for a command id; false if there is none.
+// EntryByCommand finds the entries of all commands, for ever: the command id is unique within an aggregate.
 func (g *Gateway) EntryByCommand(ctx context.Context, id eventstore.AggregateID, commandID string) (eventstore.Entry, bool, error) {
 	entry, found, err := readByCommand(ctx, g.db, id, commandID)
 	return entry, found, explain(ctx, g.dialect, err, "look for command %s in the journal of %s", commandID, id)

@@ -66,7 +66,8 @@ type bound struct {
 
 // partsOf returns what a page needs.
 func partsOf(page query.Range) []selection {
-	items := selection{part: partItems, backward: page.Backward, limit: page.Limit + 1} // one more shows whether there are more
+	// One row more than the page has shows whether there are more.
+	items := selection{part: partItems, backward: page.Backward, limit: page.Limit + 1}
 	var parts []selection
 	if !page.After.IsZero() {
 		items.bounds = append(items.bounds, bound{beyond: true, of: page.After})

@@ -102,8 +102,8 @@ func expectPage(t *testing.T, db *readmodeltest.Database, viewer query.Viewer, a
 	return db.Statements() - before
 }
 
-// manyThreads are of a tenant where bob has enough of the threads to be walked to, and alice has just as many, but others
-// changed later. Threads that nobody may see are between them.
+// manyThreads are of a tenant where bob has enough of the threads to be walked to, and alice has just as many, but
+// others changed later. Threads that nobody may see are between them.
 func manyThreads(alice, bob, carol thread.UserID) (threads []threadRow) {
 	add := func(at int64, row threadRow) {
 		row.id, row.at = readmodeltest.NewID[thread.Thread](), at
@@ -205,8 +205,9 @@ func TestAPageOfManyThreadsIsNotSorted(t *testing.T) {
 		asked query.Range
 		most  int64
 	}{
-		// Each of the parts of a page counts 2000 memberships twice and passes 2000 threads. A server reads again from a
-		// temporary table what it has counted. Sorting 8000 threads would take three times as many rows each time.
+		// Each of the parts of a page counts 2000 memberships twice and passes 2000 threads. A server reads again
+		// from a temporary table what it has counted. Sorting 8000 threads would take three times as many rows
+		// each time.
 		{alice, query.Range{}, 14_000},
 		{alice, query.Range{Backward: true}, 14_000},
 		{alice, query.Range{After: middle}, 20_000},

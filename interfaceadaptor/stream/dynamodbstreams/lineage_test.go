@@ -27,6 +27,7 @@ type story struct {
 	settings dynamodbstreams.Settings
 	pageSize int
 	trims    bool
+	shared   bool // the client's readers
 }
 
 type plot struct {
@@ -51,6 +52,7 @@ func drawStory(t *rapid.T) story {
 	s := story{
 		pageSize: rapid.IntRange(1, 4).Draw(t, "page size"),
 		trims:    rapid.Bool().Draw(t, "trims empty shards"),
+		shared:   rapid.Bool().Draw(t, "shared readers"),
 		settings: dynamodbstreams.Settings{
 			PageLimit:   int32(rapid.IntRange(1, 4).Draw(t, "page limit")),
 			Concurrency: rapid.IntRange(1, 3).Draw(t, "concurrency"),
@@ -144,12 +146,12 @@ func (s story) tell(ctx context.Context) error {
 	}
 	for _, life := range s.lives {
 		<-time.After(life.pause)
-		life.live(ctx, streams, store, s.settings, check)
+		life.live(ctx, streams, s.client(streams), store, s.settings, check)
 	}
 	<-time.After(time.Until(last))
 	store.before = func(batch projection.Batch) error { check(batch); return nil }
 	store.after, store.beforeFix = nil, nil
-	source, stop := start(ctx, streams, store, s.settings)
+	source, stop := startOn(ctx, streams, s.client(streams), store, s.settings)
 	defer stop()
 	err := within(10*time.Minute, func() error {
 		if err := store.hasRows(int(next - 1)); err != nil {
@@ -161,6 +163,14 @@ func (s story) tell(ctx context.Context) error {
 		return errors.Join(store.settled(), source.Health())
 	})
 	return errors.Join(err, violation)
+}
+
+// client is the service as it is, or with shared readers.
+func (s story) client(streams *aws24h) dynamodbstreams.Streams {
+	if s.shared {
+		return dynamodbstreams.Share(streams)
+	}
+	return streams
 }
 
 // endedBefore checks that a shard's parent is stored as ended when something of the shard is stored.
@@ -179,7 +189,7 @@ func (s story) endedBefore(shard string, streams *aws24h, stored map[string]stri
 }
 
 // live runs a process until it dies, or for a minute.
-func (l life) live(ctx context.Context, streams *aws24h, store *memory, settings dynamodbstreams.Settings, check func(projection.Batch)) {
+func (l life) live(ctx context.Context, streams *aws24h, client dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings, check func(projection.Batch)) {
 	dead := make(chan struct{})
 	left := l.dies
 	isDead := func() bool {
@@ -221,7 +231,7 @@ func (l life) live(ctx context.Context, streams *aws24h, store *memory, settings
 			return nil
 		}
 	})
-	_, stop := start(ctx, streams, store, settings)
+	_, stop := startOn(ctx, streams, client, store, settings)
 	select {
 	case <-dead:
 	case <-time.After(time.Minute):

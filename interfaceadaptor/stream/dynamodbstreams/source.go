@@ -48,7 +48,7 @@ type Counters struct {
 }
 
 // Source hands the changes of one journal table's stream to a projector. At most one process should run a source for a
-// projection: two are safe but do everything twice, and the service allows two readers per shard.
+// projection: two are safe but do everything twice. The sources of several projections use one client of [Share].
 type Source struct {
 	ports    Ports
 	table    string

@@ -47,8 +47,13 @@ func recordsOf(from, to uint64, at time.Time) []types.Record {
 
 // start runs a source until the returned stop is called, which waits for its end.
 func start(ctx context.Context, streams *aws24h, store *memory, settings dynamodbstreams.Settings) (*dynamodbstreams.Source, func()) {
+	return startOn(ctx, streams, streams, store, settings)
+}
+
+// startOn is start with a client that shares readers, or does not.
+func startOn(ctx context.Context, streams *aws24h, client dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings) (*dynamodbstreams.Source, func()) {
 	source := dynamodbstreams.New("journal", dynamodbstreams.Ports{
-		Tables: streams, Streams: streams, Projector: store, Checkpoints: store, Log: discard,
+		Tables: streams, Streams: client, Projector: store, Checkpoints: store, Log: discard,
 	}, settings)
 	return source, run(ctx, source, store)
 }

@@ -16,7 +16,7 @@ const root = "../../.."
 var (
 	programs = []string{"write-api", "read-model-updater", "read-api", "dev-issuer"}
 	jobs     = []string{"dynamodb-setup", "migrate"}
-	services = []string{"dynamodb", "mysql", "dynamodb-admin", "prometheus", "grafana", "jaeger"}
+	services = []string{"dynamodb", "mysql", "dynamodb-admin", "nats", "prometheus", "grafana", "jaeger"}
 )
 
 // load reads the compose file with nothing in the environment but env, and with every profile.
@@ -55,7 +55,7 @@ func TestNothingMissingAndNothingMore(t *testing.T) {
 
 // A tag that moves makes yesterday's system another one today.
 func TestImagesArePinned(t *testing.T) {
-	pinned := regexp.MustCompile(`^[a-z0-9./-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)?$`)
+	pinned := regexp.MustCompile(`^[a-z0-9./-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)?(-alpine)?$`)
 	project := load(t)
 	for _, name := range services {
 		if image := service(t, project, name).Image; !pinned.MatchString(image) {
@@ -118,6 +118,7 @@ func TestOrderOfStart(t *testing.T) {
 		"jaeger":             {},
 		"dynamodb":           {},
 		"mysql":              {},
+		"nats":               {},
 	}
 	project := load(t)
 	for name, conditions := range want {
@@ -135,7 +136,7 @@ func TestOrderOfStart(t *testing.T) {
 
 func TestDataOutlivesContainers(t *testing.T) {
 	project := load(t)
-	for _, name := range []string{"dynamodb", "mysql"} {
+	for _, name := range []string{"dynamodb", "mysql", "nats"} {
 		volumes := service(t, project, name).Volumes
 		if len(volumes) != 1 || volumes[0].Type != types.VolumeTypeVolume || volumes[0].Source != name {
 			t.Errorf("%s keeps its data in %v, want the volume of its name", name, volumes)
@@ -150,7 +151,7 @@ func TestPortsAreThisMachinesAlone(t *testing.T) {
 	want := map[string]string{
 		"write-api": "28080", "read-model-updater": "28081", "read-api": "28082",
 		"dynamodb": "28000", "mysql": "23306", "dynamodb-admin": "28001", "dev-issuer": "28084",
-		"prometheus": "28090", "grafana": "28091", "jaeger": "28092",
+		"nats": "4222", "prometheus": "28090", "grafana": "28091", "jaeger": "28092",
 	}
 	for name, s := range load(t).Services {
 		for _, port := range s.Ports {
@@ -167,7 +168,7 @@ func TestPortsAreThisMachinesAlone(t *testing.T) {
 
 func TestWhatHasAProfile(t *testing.T) {
 	profiles := map[string][]string{
-		"dynamodb-admin": {"admin"}, "dev-issuer": {"auth"},
+		"dynamodb-admin": {"admin"}, "dev-issuer": {"auth"}, "nats": {"publish"},
 		"prometheus": {"observe"}, "grafana": {"observe"}, "jaeger": {"observe"},
 	}
 	for name, s := range load(t).Services {

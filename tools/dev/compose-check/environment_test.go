@@ -67,7 +67,7 @@ func TestPortsCanBeReplaced(t *testing.T) {
 	for variable, name := range map[string]string{
 		"WRITE_API_PORT": "write-api", "UPDATER_PORT": "read-model-updater", "READ_API_PORT": "read-api",
 		"DEV_DYNAMODB_PORT": "dynamodb", "DEV_MYSQL_PORT": "mysql", "DYNAMODB_ADMIN_PORT": "dynamodb-admin",
-		"DEV_ISSUER_PORT": "dev-issuer",
+		"DEV_ISSUER_PORT": "dev-issuer", "NATS_PORT": "nats",
 	} {
 		if got := service(t, load(t, variable+"=39999"), name).Ports[0].Published; got != "39999" {
 			t.Errorf("%s=39999 publishes %s at %s", variable, name, got)

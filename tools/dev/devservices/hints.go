@@ -27,6 +27,13 @@ Try it: create a thread, post a message, read it back.
   curl -s {{.Read}}/graphql -H 'Content-Type: application/json' -H "Consistency-Token: $THREAD:2" \
     -d '{"query":"{ getMessages(threadId: \"'$THREAD'\", userAccountId: \"{{.UserAccount}}\") { id text createdAt } }"}'
 
+Look into the tables: in a browser at http://127.0.0.1:28001 (with Node 20 or newer), which shows items as they are stored;
+snapshots are compressed, and a head is not a state, so threadctl tells what they mean.
+
+  export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
+  DYNAMO_ENDPOINT={{.DynamoDB}} npx --yes dynamodb-admin@5.3.3 --host 127.0.0.1 --port 28001
+  AWS_ENDPOINT_URL_DYNAMODB={{.DynamoDB}} go run ./cmd/threadctl journal show thread-$THREAD
+
 make dev-down stops it and keeps the data; make dev-up starts what is not running.
 `))
 

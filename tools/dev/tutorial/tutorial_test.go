@@ -14,8 +14,8 @@ import (
 
 const root = "../../.."
 
-// mostFiles bounds the files that one command with one event and one field touches, generated code included.
-const mostFiles = 16
+// mostFiles bounds the files that one command with one event and one field touches by hand.
+const mostFiles = 14
 
 var (
 	blocks = regexp.MustCompile("(?s)```diff\n(.*?\n)```")
@@ -35,7 +35,7 @@ func TestTheTutorialIsTrue(t *testing.T) {
 	}
 	folder := treecopy.Of(t, root)
 	patch = strings.ReplaceAll(patch, "NNNNN", nextMigration(t, folder))
-	files := []string{"interfaceadaptor/graphql/generated/generated.go", "interfaceadaptor/graphql/generated/plain.go"}
+	var files []string
 	for _, file := range target.FindAllStringSubmatch(patch, -1) {
 		if !tests.MatchString(file[1]) {
 			files = append(files, file[1])

@@ -1,0 +1,144 @@
+package updater
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/publisher"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/publishing"
+)
+
+// Publisher is the name of the projection that publishes events.
+const Publisher = "publisher"
+
+// Publishing says where events are published.
+type Publishing struct {
+	URL   string // secret; empty: nothing is published
+	Topic string
+}
+
+// ReadPublishing reads where events are published.
+func ReadPublishing(r *config.Reader) Publishing {
+	check := func(value string) error {
+		if value == "" {
+			return nil
+		}
+		return publisher.Check(value)
+	}
+	return Publishing{
+		URL: r.Secret("PUBLISH_URL", "broker that every event is published to: "+publisher.Expected+"; without it nothing is published", check),
+		Topic: config.Parsed(r, "PUBLISH_TOPIC", "threads.events", "with PUBLISH_URL: NATS subject or Kafka topic; a webhook has none",
+			publisher.ParseTopic),
+	}
+}
+
+// publication publishes events, from a source of its own that does not keep the read model's waiting.
+type publication struct {
+	store     *projectionstore.Store
+	publisher *publishing.Publisher
+	projector *projection.Projector
+	source    eventstore.Source
+	broker    *publisher.Broker
+}
+
+// newPublication returns nil if nothing is published.
+func (f *follower) newPublication(databases Databases, term uint64, registry prometheus.Registerer) (*publication, error) {
+	settings := f.settings.Publishing
+	if settings.URL == "" {
+		return nil, nil
+	}
+	store, err := projectionstore.New(databases.ReadModel, Publisher)
+	if err != nil {
+		return nil, err
+	}
+	store = store.InTerm(term)
+	broker, err := publisher.Open(settings.URL, settings.Topic)
+	if err != nil {
+		return nil, fmt.Errorf("PUBLISH_URL: %w", err)
+	}
+	p := &publication{store: store, broker: broker, publisher: publishing.New(store, broker)}
+	log := f.ports.Log.With("projection", Publisher)
+	registry = prometheus.WrapRegistererWithPrefix("publisher_", registry)
+	outcomes := newOutcomes(registry)
+	threads, accounts := threadcodec.Events(), accountcodec.Events()
+	p.projector = projection.New(p.publisher, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
+		Logger: log, Observe: outcomes.count, Ignore: f.settings.Ignore, Tracer: f.ports.tracer(Publisher),
+		RepairWorkers: 1, // events are handed over by one change at a time
+		Attempts:      3, // the source goes on trying, with a longer backoff
+	},
+		p.publisher.Handler(threads.Type(), publisher.Decode(threads)),
+		p.publisher.Handler(accounts.Type(), publisher.Decode(accounts)),
+	)
+	slower := f.settings.Source
+	slower.Polling.Min = max(slower.Polling.Min, processPollMin)
+	slower.Polling.Max = max(slower.Polling.Max, processPollMax)
+	if p.source, err = databases.Store.Source(timed{p.projector, outcomes}, store, slower); err != nil {
+		_ = broker.Close() // nothing was published
+		return nil, err
+	}
+	registerCounters(registry, p.source)
+	p.register(registry)
+	return p, nil
+}
+
+// register offers what the publisher counts.
+func (p *publication) register(registry prometheus.Registerer) {
+	for _, c := range []struct {
+		name, help string
+		count      *atomic.Int64
+	}{
+		{"events_published_total", "Events that the broker has accepted, repeats included.", &p.publisher.Published},
+		{"events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused},
+		{"events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures},
+	} {
+		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help}, func() float64 { return float64(c.count.Load()) }))
+	}
+}
+
+// lag is how far publishing is behind: as far as its source is, and as long as a repair has been due.
+func (p *publication) lag(ctx context.Context) stream.Lag {
+	lag := p.source.Lag(ctx)
+	if since := p.projector.RepairSince(); !since.IsZero() {
+		lag.Behind, lag.AtLeast = max(lag.Behind, time.Since(since)), true
+	}
+	return lag
+}
+
+// run works until ctx ends and what is in hand is stored.
+func (p *publication) run(ctx context.Context) error {
+	var working sync.WaitGroup
+	working.Go(func() { p.projector.Run(ctx) })
+	p.source.Run(ctx)
+	working.Wait()
+	return p.broker.Close()
+}
+
+// check tells what an operator must look after. A broker that is not there is no reason to be unready: the read model
+// goes on without it.
+func (p *publication) check(ctx context.Context) (warnings []string, err error) {
+	parked, err := p.store.CountParked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if parked > 0 {
+		warnings = append(warnings, fmt.Sprintf("publishing of %d aggregates is parked: the broker refused an event; "+
+			"`threadctl dead-letters list` says why", parked))
+	}
+	if p.publisher.Outage() != nil {
+		warnings = append(warnings, fmt.Sprintf("the broker of PUBLISH_URL does not accept events; they are published once it does, "+
+			"%.0f seconds behind now; the log says why", p.lag(ctx).Behind.Seconds()))
+	}
+	return warnings, nil
+}

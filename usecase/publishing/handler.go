@@ -1,0 +1,52 @@
+package publishing
+
+import (
+	"context"
+
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+// Decode turns the payload of a journal record into an event to publish. With an error it returns an event with the
+// EventID, if that could be read.
+type Decode func(payload []byte) (Event, error)
+
+// Handler returns the handler of an aggregate type.
+func (p *Publisher) Handler(aggregateType string, decode Decode) projection.Handler {
+	return handler{p, aggregateType, decode}
+}
+
+type handler struct {
+	publisher     *Publisher
+	aggregateType string
+	decode        Decode
+}
+
+// Type implements [projection.Handler].
+func (h handler) Type() string { return h.aggregateType }
+
+// Decode implements [projection.Handler].
+func (h handler) Decode(payload []byte) (projection.Event, error) {
+	event, err := h.decode(payload)
+	return projection.Event{Envelope: event.Envelope, Event: event.Event}, err
+}
+
+// Load implements [projection.Handler]. An event needs no rows.
+func (h handler) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
+	return &fold{publisher: h.publisher}, nil
+}
+
+// fold collects the events of a change.
+type fold struct {
+	publisher *Publisher
+	events    []Event
+}
+
+// Apply implements [projection.Fold].
+func (f *fold) Apply(event projection.Event) error {
+	f.events = append(f.events, usecase.Recorded[Content]{Envelope: event.Envelope, Event: event.Event.(Content)}) // Decode made it
+	return nil
+}
+
+// Save implements [projection.Fold].
+func (f *fold) Save(ctx context.Context) error { return f.publisher.publish(ctx, f.events) }

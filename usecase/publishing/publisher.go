@@ -1,0 +1,167 @@
+package publishing
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+// atOnce is the number of aggregates whose events are handed over at the same time.
+const atOnce = 16
+
+// Backoff during an outage: doubled from the first to the longest, less up to half at random.
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+)
+
+// Publisher hands events over to a broker. It is the store of a [projection.Projector]; its positions say what the
+// broker has stored.
+type Publisher struct {
+	projection.Store // of the positions
+
+	broker Broker
+	turn   chan struct{} // held during a change, so that two never publish events of one aggregate
+
+	mu      sync.Mutex
+	known   map[usecase.Key]known // what became of events whose positions are not stored yet
+	failure error                 // of the last attempt; nil: it succeeded
+	pauses  int                   // failed attempts in a row
+	resume  time.Time             // nothing is tried before
+
+	Published, Refused, Failures atomic.Int64 // events
+}
+
+// known says what the broker answered. A change that is made again does not ask again.
+type known struct {
+	accepted uint64 // SeqNr of the last event that was accepted
+	refused  uint64 // SeqNr of the event that was refused; 0: none
+	why      error
+}
+
+// New returns a publisher that keeps its positions in store.
+func New(store projection.Store, broker Broker) *Publisher {
+	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), known: make(map[usecase.Key]known)}
+}
+
+// Outage returns why the broker does not accept events now; nil: it does, as far as is known.
+func (p *Publisher) Outage() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failure
+}
+
+// publish hands events over: those of one aggregate one after the other, those of several at the same time. After an
+// outage, nothing else is begun; a refusal stops its aggregate only.
+func (p *Publisher) publish(ctx context.Context, events []Event) error {
+	if err := p.paused(); err != nil {
+		return err
+	}
+	byAggregate := make(map[usecase.Key][]Event)
+	var order []usecase.Key
+	for _, event := range events {
+		key := event.Key()
+		if byAggregate[key] == nil {
+			order = append(order, key)
+		}
+		byAggregate[key] = append(byAggregate[key], event)
+	}
+	var refused atomic.Pointer[RefusedError]
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, key := range order {
+		group.Go(func() error {
+			err := p.inOrder(ctx, byAggregate[key])
+			if refusal := (*RefusedError)(nil); errors.As(err, &refusal) {
+				refused.Store(refusal)
+				return nil
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return p.failed(err)
+	}
+	p.mu.Lock()
+	p.failure, p.pauses = nil, 0
+	p.mu.Unlock()
+	if refusal := refused.Load(); refusal != nil {
+		return refusal
+	}
+	return nil
+}
+
+// inOrder hands over the events of one aggregate.
+func (p *Publisher) inOrder(ctx context.Context, events []Event) error {
+	for _, event := range events {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		key, seqNr := event.Key(), event.SeqNr
+		before := p.recall(key)
+		if seqNr <= before.accepted {
+			continue
+		}
+		if seqNr == before.refused {
+			return before.why
+		}
+		err := p.broker.Publish(ctx, event)
+		var refusal *RefusedError
+		switch {
+		case err == nil:
+			p.Published.Add(1)
+			before.accepted = seqNr
+		case errors.As(err, &refusal):
+			p.Refused.Add(1)
+			before.refused, before.why = seqNr, refusal
+		default:
+			p.Failures.Add(1)
+			return err
+		}
+		p.mu.Lock()
+		p.known[key] = before
+		p.mu.Unlock()
+		if refusal != nil {
+			return refusal
+		}
+	}
+	return nil
+}
+
+func (p *Publisher) recall(key usecase.Key) known {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.known[key]
+}
+
+// paused returns the outage as long as it is too early for another attempt.
+func (p *Publisher) paused() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failure != nil && time.Now().Before(p.resume) {
+		return &outage{p.failure}
+	}
+	return nil
+}
+
+// failed remembers an outage, and when to try again.
+func (p *Publisher) failed(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pause := min(firstPause<<min(p.pauses, 10), longestPause)
+	pause -= rand.N(pause / 2)
+	if busy := (*BusyError)(nil); errors.As(err, &busy) {
+		pause = max(pause, busy.After)
+	}
+	p.failure, p.resume = err, time.Now().Add(pause)
+	p.pauses++
+	return &outage{err}
+}

@@ -1,0 +1,275 @@
+package publishing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/publishing"
+)
+
+// journal has the same number of events of each aggregate.
+type journal struct {
+	keys []usecase.Key
+	each uint64
+}
+
+func newJournal(aggregates int, each uint64) journal {
+	j := journal{each: each}
+	for range aggregates {
+		j.keys = append(j.keys, usecase.Key{Type: "order", ID: ulid.Make().String()})
+	}
+	return j
+}
+
+func record(key usecase.Key, seqNr uint64) projection.Record {
+	return projection.Record{Key: key, SeqNr: seqNr, Payload: fmt.Appendf(nil, "%s %d", key.ID, seqNr)}
+}
+
+func decode(payload []byte) (e publishing.Event, err error) {
+	e.AggregateType = "order"
+	_, err = fmt.Sscan(string(payload), &e.AggregateID, &e.SeqNr)
+	return e, err
+}
+
+func (j journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+	return func(yield func(projection.Record, error) bool) {
+		for seqNr := after + 1; seqNr <= j.each; seqNr++ {
+			if !yield(record(key, seqNr), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (j journal) Heads(context.Context, string) iter.Seq2[projection.Head, error] {
+	return func(yield func(projection.Head, error) bool) {
+		for _, key := range j.keys {
+			if !yield(projection.Head{Key: key, Version: j.each}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// broker remembers what it has accepted, and fails as a test says.
+type broker struct {
+	mu      sync.Mutex
+	seen    map[usecase.Key]uint64
+	repeats int
+	fault   func(publishing.Event) error
+	faults  []error
+}
+
+func (b *broker) Publish(_ context.Context, event publishing.Event) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.fault != nil {
+		if err := b.fault(event); err != nil {
+			return err
+		}
+	}
+	last := b.seen[event.Key()]
+	switch {
+	case event.SeqNr > last+1:
+		b.faults = append(b.faults, fmt.Errorf("after event %d of %s came %d", last, event.Key(), event.SeqNr))
+	case event.SeqNr <= last:
+		b.repeats++
+	}
+	b.seen[event.Key()] = max(last, event.SeqNr)
+	return nil
+}
+
+func (b *broker) has(j journal, version uint64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := errors.Join(b.faults...)
+	for _, key := range j.keys {
+		if b.seen[key] != version {
+			err = errors.Join(err, fmt.Errorf("%s was published up to %d, want %d", key, b.seen[key], version))
+		}
+	}
+	return err
+}
+
+// uncertain is a store whose commits fail, or seem to.
+type uncertain struct {
+	projection.Store
+	fault func() bool
+}
+
+func (s *uncertain) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
+	if s.fault() {
+		return fmt.Errorf("before it began: %w", projection.ErrTransient)
+	}
+	if err := s.Store.Change(ctx, change); err != nil {
+		return err
+	}
+	if s.fault() {
+		return fmt.Errorf("its answer was lost: %w", projection.ErrTransient)
+	}
+	return nil
+}
+
+func newPublisher(t *testing.T, db *readmodeltest.Database, b *broker, j journal, fault func() bool) (*publishing.Publisher, *projection.Projector) {
+	t.Helper()
+	store, err := projectionstore.New(db.DB, "publisher")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := publishing.New(&uncertain{store, fault}, b)
+	return p, projection.New(p, j, projection.Options{Attempts: 4}, p.Handler("order", decode))
+}
+
+func never() bool { return false }
+
+// until repeats a call as a source does.
+func until(t *testing.T, do func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		err := do()
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatal(err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// Whatever is lost, repeated, disordered, refused or fails: in the end everything is published, and never out of order.
+func TestRandomBatchesAndFaults(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		const seed = 5
+		random, j := rand.New(rand.NewPCG(seed, seed)), newJournal(6, 20)
+		b := &broker{seen: map[usecase.Key]uint64{}}
+		var mu sync.Mutex
+		chance := func(percent int) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return random.IntN(100) < percent
+		}
+		b.fault = func(event publishing.Event) error {
+			switch {
+			case chance(1):
+				return errors.New("it is not there")
+			case chance(2):
+				return &publishing.RefusedError{Cause: errors.New("too spicy")}
+			}
+			return nil
+		}
+		var records []projection.Record
+		for _, key := range j.keys {
+			for seqNr := uint64(1); seqNr <= j.each; seqNr++ {
+				for range random.IntN(3) { // lost, once or twice
+					records = append(records, record(key, seqNr))
+				}
+			}
+		}
+		random.Shuffle(len(records), func(a, b int) {
+			if max(a-b, b-a) < 30 {
+				records[a], records[b] = records[b], records[a]
+			}
+		})
+		_, projector := newPublisher(t, db, b, j, func() bool { return chance(3) })
+		for begin := 0; begin < len(records); begin += 15 {
+			if chance(20) { // the program dies and begins again
+				_, projector = newPublisher(t, db, b, j, func() bool { return chance(3) })
+			}
+			batch := projection.Batch{Records: records[begin:min(begin+15, len(records))]}
+			until(t, func() error { _, err := projector.Project(t.Context(), batch); return err })
+			until(t, func() error { _, err := projector.RetryParked(t.Context()); return err })
+		}
+		b.mu.Lock()
+		b.fault = nil
+		b.mu.Unlock()
+		_, projector = newPublisher(t, db, b, j, never) // which retries what is parked
+		until(t, func() error { _, err := projector.Repair(t.Context()); return err })
+		until(t, func() error {
+			if _, err := projector.RetryParked(t.Context()); err != nil {
+				return err
+			}
+			return b.has(j, j.each)
+		})
+	})
+}
+
+func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
+	db, j := readmodeltest.SQLite(t), newJournal(2, 9)
+	b := &broker{seen: map[usecase.Key]uint64{}}
+	asked := 0
+	b.fault = func(event publishing.Event) error {
+		if event.Key() == j.keys[0] && event.SeqNr == 5 {
+			asked++
+			return &publishing.RefusedError{Cause: errors.New("too spicy")}
+		}
+		return nil
+	}
+	p, projector := newPublisher(t, db, b, j, never)
+	var batch projection.Batch
+	for seqNr := uint64(1); seqNr <= j.each; seqNr++ {
+		for _, key := range j.keys {
+			batch.Records = append(batch.Records, record(key, seqNr))
+		}
+	}
+	outcome, err := projector.Project(t.Context(), batch)
+	if err != nil || outcome.Parked != 1 || b.seen[j.keys[0]] != 4 || b.seen[j.keys[1]] != 9 || b.repeats != 0 || asked != 1 {
+		t.Errorf("%+v, %v, published %v, %d repeats, asked %d times", outcome, err, b.seen, b.repeats, asked)
+	}
+	letters, err := p.Parked(t.Context(), time.Now().Add(time.Hour), 10)
+	if err != nil || len(letters) != 1 || letters[0].Key != j.keys[0] || letters[0].SeqNr != 5 || letters[0].Reason != "the broker refuses the event: too spicy" {
+		t.Errorf("%+v, %v", letters, err)
+	}
+	b.fault = nil
+	_, again := newPublisher(t, db, b, j, never)
+	if _, err := again.RetryParked(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.has(j, 9); err != nil || b.repeats != 0 {
+		t.Errorf("%v, %d repeats", err, b.repeats)
+	}
+}
+
+// An outage keeps positions and checkpoint where they are, holds up nothing else, and is not asked about too often.
+func TestAnOutageDelays(t *testing.T) {
+	db, j := readmodeltest.SQLite(t), newJournal(1, 3)
+	b := &broker{seen: map[usecase.Key]uint64{}}
+	asked := 0
+	b.fault = func(event publishing.Event) error {
+		asked++
+		return &publishing.BusyError{Cause: errors.New("come back later"), After: time.Hour}
+	}
+	p, projector := newPublisher(t, db, b, j, never)
+	batch := projection.Batch{Records: []projection.Record{record(j.keys[0], 1)}, Checkpoint: projection.Checkpoint{Source: "s", Shard: "1", Position: "1"}}
+	for range 3 {
+		if _, err := projector.Project(t.Context(), batch); !errors.Is(err, projection.ErrTransient) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	versions, err := p.Versions(t.Context(), j.keys)
+	if err != nil || len(versions) != 0 || asked != 1 || p.Outage() == nil || p.Failures.Load() != 1 {
+		t.Errorf("versions %v, %v; asked %d times, outage %v", versions, err, asked, p.Outage())
+	}
+	store, err := projectionstore.New(db.DB, "publisher")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, err := store.Checkpoints(t.Context(), "s"); err != nil || len(at) != 0 {
+		t.Errorf("the checkpoint has moved: %v, %v", at, err)
+	}
+}
