@@ -43,7 +43,7 @@ generate: ## writes generated code anew
 new-aggregate: ## writes a small working aggregate to start from: make new-aggregate NAME=order
 	@go -C tools/dev run ./scaffold -root ../.. $(NAME)
 
-check: check-format check-lint check-modules check-generated check-layers ## formatting, vet, lint, generated code up to date, layer rules
+check: check-format check-lint check-modules check-generated check-layers check-observe ## formatting, vet, lint, generated code up to date, layer rules
 
 GO_FILES := git ls-files --cached --others --exclude-standard '*.go'
 
@@ -72,6 +72,12 @@ check-layers:
 	@echo "check: layer rules"
 	@go test -count=1 ./tests/architecture
 
+# Prometheus's own promtool, where it is to be had.
+check-observe:
+	@echo "check: alerts"
+	@if promtool="$$(./tools/dev/promtool.sh)"; then \
+	  cd deploy/observe && "$$promtool" check config prometheus.yml && "$$promtool" test rules alerts_test.yml; fi
+
 fuzz: ## every fuzz target for a minute, or as long as FUZZ_TIME says
 	FUZZ_TIME=$${FUZZ_TIME:-1m} go test -count=1 -timeout=0 -v ./tests/fuzz
 
@@ -91,4 +97,4 @@ $(GOTESTSUM): FORCE
 FORCE:
 
 .PHONY: FORCE run test dev-up dev-down up down compose-check migrate generate new-aggregate fuzz bench help \
-	check check-format check-lint check-modules check-generated check-layers
+	check check-format check-lint check-modules check-generated check-layers check-observe

@@ -22,6 +22,7 @@ type Envelope struct {
 	SeqNr         uint64    // 1, 2, 3 ... per aggregate, without gaps; the aggregate's version after the event
 	OccurredAt    time.Time // UTC, to the microsecond
 	CommandID     string    // id of the command that produced the event; the same for every retry of the command
+	Traceparent   string    // of the command, in the form of W3C Trace Context; empty if it was not part of a trace
 	Caller
 }
 

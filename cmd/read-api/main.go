@@ -16,6 +16,7 @@ import (
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/infrastructure/tracing"
 )
 
 const about = `
@@ -37,6 +38,7 @@ type settings struct {
 	store       eventstore.Settings
 	access      access.Settings
 	logging     program.Logging
+	tracing     tracing.Settings
 }
 
 // readSettings reads them.
@@ -47,6 +49,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.store = eventstore.ReadPlace(r)
 	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
+	s.tracing = tracing.ReadSettings(r)
 	return s
 }
 
@@ -58,6 +61,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	log := s.logging.Logger(stdout)
+	traces, err := tracing.Start(ctx, s.tracing, "read-api", log)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop()
 	db, err := database.Open(ctx, s.databaseURL, database.Settings{Logger: log})
 	if err != nil {
 		return fmt.Errorf("DATABASE_URL: %w", err)
@@ -73,6 +81,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}
+	server.Tracer = traces.Tracer("http")
 	log.InfoContext(ctx, "listening", "url", server.URL())
 	group, serving := errgroup.WithContext(ctx)
 	group.Go(func() error { return letIn.Run(serving) })

@@ -15,6 +15,7 @@ import (
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -43,6 +44,7 @@ type settings struct {
 	store       eventstore.Settings
 	databaseURL string
 	logging     program.Logging
+	tracing     tracing.Settings
 }
 
 // readSettings reads them.
@@ -55,6 +57,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
+	s.tracing = tracing.ReadSettings(r)
 	return s
 }
 
@@ -66,8 +69,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	log := s.logging.Logger(stdout)
+	traces, err := tracing.Start(ctx, s.tracing, "read-model-updater", log)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop()
 	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, log) }
-	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Log: log})
+	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Tracer: traces.Provider(), Log: log})
 	if err != nil {
 		return err
 	}
@@ -90,7 +98,7 @@ func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases
 	if err := rdbmigration.Check(ctx, db, rdbmigration.ReadModel()); err != nil {
 		return updater.Databases{}, errors.Join(fmt.Errorf("DATABASE_URL: %w", err), db.Close())
 	}
-	store, err := eventstore.Open(ctx, s.store, log, nil)
+	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log})
 	if err != nil {
 		return updater.Databases{}, errors.Join(err, db.Close())
 	}

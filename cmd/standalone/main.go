@@ -16,6 +16,7 @@ import (
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -31,6 +32,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	log := s.logging.Logger(stdout)
+	traces, err := tracing.Start(ctx, s.tracing, "standalone", log)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop()
 	readModel, err := openReadModel(ctx, s, log)
 	if err != nil {
 		return err
@@ -39,12 +45,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 
 	// The three servers wake one another: an append wakes the projection, and its commit those who wait for a version.
 	system := &system{}
-	store, err := openEventStore(ctx, s, log, func() { system.updater.Wake() })
+	store, err := openEventStore(ctx, s, eventstore.Ports{Log: log, OnAppend: func() { system.updater.Wake() }})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	if err := system.listen(ctx, s, store, readModel, log); err != nil {
+	if err := system.listen(ctx, s, store, readModel, traces, log); err != nil {
 		return err
 	}
 	return system.run(ctx, s, stdout)
@@ -62,8 +68,8 @@ func openReadModel(ctx context.Context, s settings, log *slog.Logger) (*sqlx.DB,
 	return db, nil
 }
 
-func openEventStore(ctx context.Context, s settings, log *slog.Logger, onAppend func()) (*eventstore.Store, error) {
-	db, err := database.Open(ctx, s.eventStore().URL, database.Settings{Logger: log})
+func openEventStore(ctx context.Context, s settings, ports eventstore.Ports) (*eventstore.Store, error) {
+	db, err := database.Open(ctx, s.eventStore().URL, database.Settings{Logger: ports.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +77,7 @@ func openEventStore(ctx context.Context, s settings, log *slog.Logger, onAppend 
 	if err := errors.Join(err, db.Close()); err != nil {
 		return nil, err
 	}
-	return eventstore.Open(ctx, s.eventStore(), log, onAppend)
+	return eventstore.Open(ctx, s.eventStore(), ports)
 }
 
 // system is the three servers.
@@ -83,7 +89,7 @@ type system struct {
 }
 
 // listen takes all addresses, or none.
-func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store, readModel *sqlx.DB, log *slog.Logger) (err error) {
+func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store, readModel *sqlx.DB, traces *tracing.Traces, log *slog.Logger) (err error) {
 	var taken []io.Closer
 	defer func() {
 		for _, server := range taken {
@@ -104,11 +110,13 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		return err
 	}
 	taken = append(taken, y.read)
+	y.write.Tracer, y.read.Tracer = traces.Tracer("http"), traces.Tracer("http")
 	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
 		Open: func(context.Context) (updater.Databases, error) {
 			return updater.Databases{Store: store, ReadModel: readModel, Close: func() {}}, nil
 		},
 		Notify: y.read.Changed,
+		Tracer: traces.Provider(),
 		Log:    log,
 	})
 	return err

@@ -7,12 +7,14 @@ import (
 
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
+	"example.com/threads/infrastructure/tracing"
 )
 
 const about = `
@@ -30,6 +32,7 @@ type settings struct {
 	updater      updater.Settings
 	access       access.Settings
 	logging      program.Logging
+	tracing      tracing.Settings
 }
 
 // readSettings reads them.
@@ -42,8 +45,10 @@ func readSettings(r *config.Reader) settings {
 		updater:      updater.ReadSettings(r),
 		access:       access.ReadSettings(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
+		tracing:      tracing.ReadSettings(r),
 	}
 	s.updater.Commands = s.write.CommandSettings
+	s.write.Measurements.Profiles = measurements.ReadProfiles(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)
 	return s
 }

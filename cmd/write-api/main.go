@@ -13,6 +13,7 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/tracing"
 )
 
 const about = `
@@ -28,6 +29,7 @@ type settings struct {
 	store   eventstore.Settings
 	access  access.Settings
 	logging program.Logging
+	tracing tracing.Settings
 }
 
 // readSettings reads them.
@@ -37,6 +39,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.store = eventstore.ReadSettings(r)
 	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
+	s.tracing = tracing.ReadSettings(r)
 	return s
 }
 
@@ -48,7 +51,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	log := s.logging.Logger(stdout)
-	store, err := eventstore.Open(ctx, s.store, log, nil)
+	traces, err := tracing.Start(ctx, s.tracing, "write-api", log)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop()
+	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log})
 	if err != nil {
 		return err
 	}
@@ -60,6 +68,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return errors.Join(err, letIn.Close(), store.Close(ctx))
 	}
+	server.Tracer = traces.Tracer("http")
 	log.InfoContext(ctx, "listening", "url", server.URL())
 	group, serving := errgroup.WithContext(ctx)
 	group.Go(func() error { return letIn.Run(serving) })

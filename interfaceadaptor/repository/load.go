@@ -13,8 +13,10 @@ import (
 // Load returns the cached state if there is one, otherwise the latest.
 func (r *Repository[S, E]) Load(ctx context.Context, key usecase.Key) (command.State[S], error) {
 	if known, found := r.states.get(key); found {
+		r.counters.Hits.Add(1)
 		return known.state, nil
 	}
+	r.counters.Misses.Add(1)
 	return r.Reload(ctx, key)
 }
 
@@ -85,6 +87,7 @@ func (r *Repository[S, E]) base(ctx context.Context, key usecase.Key, known comm
 		if err == nil {
 			return command.State[S]{Version: version, Value: state}, nil
 		}
+		r.counters.SnapshotsUnreadable.Add(1)
 		r.snapshotter.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
 			"tenant", key.Tenant, "aggregate", key.String(), "version", snapshot.Version, "error", err)
 	}

@@ -95,7 +95,7 @@ func requestHeaders() []requestHeader {
 		},
 		{
 			name: traceparent, example: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-			description: "W3C Trace Context; the trace's id is logged with the request. A malformed one is ignored.",
+			description: "W3C Trace Context: the request is part of this trace, and its id is logged and stored with the events. A malformed one is ignored.",
 			read:        func(*conditions, string) error { return nil },
 		},
 		{

@@ -58,7 +58,7 @@ func handlerOf(aggregates []rest.Aggregate, log io.Writer) http.Handler {
 // handlerWith is handlerOf with tasks.
 func handlerWith(aggregates []rest.Aggregate, intake *tasks.Intake, log io.Writer) http.Handler {
 	logger := slog.New(slog.NewJSONHandler(log, nil))
-	return httpserver.Wrap(logger, rest.NewHandler(aggregates, rest.Settings{
+	return httpserver.Wrap(logger, nil, rest.NewHandler(aggregates, rest.Settings{
 		Source:  "write-api",
 		Log:     logger,
 		Timeout: 10 * time.Second,

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/codes"
+
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
@@ -20,6 +22,9 @@ import (
 type Settings struct {
 	WaitTimeout time.Duration // how long a query waits for the versions of its tokens; default 2 s
 	ReadTimeout time.Duration // limit for one read of a subscription; default 5 s
+
+	// Waited is called after each wait for tokens, for metrics; nil: nobody is told.
+	Waited func(took time.Duration, err error)
 }
 
 func (s Settings) withDefaults() Settings {
@@ -28,6 +33,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.ReadTimeout <= 0 {
 		s.ReadTimeout = 5 * time.Second
+	}
+	if s.Waited == nil {
+		s.Waited = func(time.Duration, error) {}
 	}
 	return s
 }
@@ -87,16 +95,26 @@ func parseToken(text string) (token Token, valid bool) {
 // Await returns when the read model has reached the versions of the tokens, or with [usecase.ErrBehind] after
 // WaitTimeout. Aggregates that the tenant does not have never arrive.
 func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Token) error {
+	ctx, span := usecase.StartSpan(ctx, "await consistency token")
+	defer span.End()
+	began := time.Now()
 	least := make(map[usecase.Key]uint64, len(tokens))
 	for _, token := range tokens {
 		key := usecase.Key{Tenant: tenant, Type: token.Type, ID: token.ID}
 		least[key] = max(least[key], token.Version)
+		if span.IsRecording() {
+			span.SetAttributes(usecase.VersionAttribute(key, token.Version))
+		}
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, usecase.ErrBehind)
 	defer cancel()
 	err := q.watcher.Await(waiting, least)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), usecase.ErrBehind) {
-		return usecase.ErrBehind
+		err = usecase.ErrBehind
+	}
+	q.settings.Waited(time.Since(began), err)
+	if err != nil && span.IsRecording() {
+		span.SetStatus(codes.Error, err.Error())
 	}
 	return err
 }

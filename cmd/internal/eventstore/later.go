@@ -34,7 +34,7 @@ func (l *Later) Store(ctx context.Context) (*Store, error) {
 	if l.store != nil {
 		return l.store, nil
 	}
-	store, err := Open(ctx, l.settings, l.log, nil)
+	store, err := Open(ctx, l.settings, Ports{Log: l.log})
 	if err != nil {
 		return nil, err
 	}

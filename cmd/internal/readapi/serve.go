@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
@@ -66,6 +67,7 @@ func (s *Server) Changed(heads []projection.Head) {
 // Run answers queries until ctx ends, and then finishes those that it has accepted.
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
+	registry.MustRegister(collectors.NewDBStatsCollector(s.db.DB, "read_model"))
 	handler, err := s.routes(ctx, registry)
 	if err != nil {
 		return err
@@ -87,7 +89,7 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	if err != nil {
 		return nil, err
 	}
-	queries := query.New(s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
+	queries := query.New(s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout, Waited: measureWaits(registry)})
 	mux := http.NewServeMux()
 	history := query.NewHistory(s.journal.threadsNow)
 	endpoint := graphql.NewHandler(ctx, queries, history, s.log, graphql.Settings{
@@ -108,5 +110,6 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	for path, file := range page {
 		mux.Handle("GET "+path, file)
 	}
-	return metrics.HTTP(registry, httpserver.Route)(httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")), nil
+	answer := httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")
+	return metrics.HTTP(registry, httpserver.Route)(httpserver.NameSpans(httpserver.Route)(answer)), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -58,8 +59,9 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	worker := f.newTaskWorker(databases)
 	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
 		Logger: f.ports.Log, Notify: worker.notified(f.ports.Notify), Observe: f.outcomes.count, Ignore: f.settings.Ignore,
+		Tracer: f.ports.tracer(chatrows.Projection),
 	}, chatrows.Handlers()...)
-	source, err := databases.Store.Source(timed{projector, f.outcomes.durations}, store, f.settings.Source)
+	source, err := databases.Store.Source(timed{projector, f.outcomes}, store, f.settings.Source)
 	if err != nil {
 		return err
 	}
@@ -73,6 +75,8 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	if err != nil {
 		return err
 	}
+	registry.MustRegister(databases.Store.Metrics...)
+	registry.MustRegister(collectors.NewDBStatsCollector(databases.ReadModel.DB, "read_model"))
 	if err := f.registry.Register(registry); err != nil {
 		return err
 	}

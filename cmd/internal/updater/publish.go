@@ -75,7 +75,7 @@ func (f *follower) newPublication(databases Databases, term uint64, registry pro
 	outcomes := newOutcomes(registry)
 	threads, accounts, tasks := threadcodec.Events(), accountcodec.Events(), taskcodec.Events()
 	p.projector = projection.New(p.publisher, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
-		Logger: log, Observe: outcomes.count, Ignore: f.settings.Ignore,
+		Logger: log, Observe: outcomes.count, Ignore: f.settings.Ignore, Tracer: f.ports.tracer(Publisher),
 		RepairWorkers: 1, // events are handed over by one change at a time
 		Attempts:      3, // the source goes on trying, with a longer backoff
 	},
@@ -86,7 +86,7 @@ func (f *follower) newPublication(databases Databases, term uint64, registry pro
 	slower := f.settings.Source
 	slower.Polling.Min = max(slower.Polling.Min, processPollMin)
 	slower.Polling.Max = max(slower.Polling.Max, processPollMax)
-	if p.source, err = databases.Store.Source(timed{p.projector, outcomes.durations}, store, slower); err != nil {
+	if p.source, err = databases.Store.Source(timed{p.projector, outcomes}, store, slower); err != nil {
 		_ = broker.Close() // nothing was published
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/eventstore"
@@ -31,7 +32,17 @@ type Ports struct {
 	Open func(context.Context) (Databases, error)
 	// Notify, unless nil, is told of every change of the read model after its commit. It must not block.
 	Notify func([]projection.Head)
+	// Tracer makes tracers for the projections; nil: nothing is traced.
+	Tracer trace.TracerProvider
 	Log    *slog.Logger
+}
+
+// tracer returns the tracer of a projection; nil where nothing is traced.
+func (p Ports) tracer(projection string) trace.Tracer {
+	if p.Tracer == nil {
+		return nil
+	}
+	return p.Tracer.Tracer("projection/" + projection)
 }
 
 // Server is the read-model-updater, with health and metrics listening.

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/memory"
@@ -50,13 +52,15 @@ func of[S, C, E any](
 	return aggregateType{share, func(gateway eventstore.EventPersistenceGateway, keep repository.Settings, handle command.Settings) kept {
 		aggregates := open(gateway, keep)
 		service := command.NewService(decider, aggregates, handle)
-		return kept{operations(service), aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
+		return kept{decider.Type, operations(service), aggregates, aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
 	}}
 }
 
 // kept is what serves the aggregates of one type, and what has to be done for them.
 type kept struct {
+	name              string
 	operations        rest.Aggregate
+	caching           caching
 	writeSnapshotsDue func(context.Context) (int, error)
 	drain             func()
 	close             func(context.Context) error
@@ -96,6 +100,13 @@ func NewCommands(gateway eventstore.EventPersistenceGateway, settings CommandSet
 		}, handle))
 	}
 	return c
+}
+
+// measure registers what is counted about states and snapshots.
+func (c *Commands) measure(registry prometheus.Registerer) {
+	for _, each := range c.all {
+		registerCache(registry, each.name, each.caching)
+	}
 }
 
 // Aggregates returns the operations.

@@ -79,6 +79,7 @@ func (s settings) environment() []string {
 		"SNAPSHOT_TABLE=",
 		"SHARD_COUNT=",  // of the data that is there
 		"METRICS_ADDR=", // it can be but one program's
+		"PPROF_ADDR=",
 		"AUTH_DEV_ADDR=",
 		"DATABASE_URL="+services.DSN(s.mySQLPort, services.Database),
 	)
