@@ -14,6 +14,7 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/web"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/database"
 	rdbmigration "example.com/threads/rdb-migration"
@@ -37,7 +38,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	defer func() { err = errors.Join(err, readModel.Close()) }()
 
-	// The three servers wake one another: an append wakes the projection, and its commit those who wait for a version.
+	// The servers wake one another: an append wakes the projection, and its commit those who wait for a version.
 	system := &system{}
 	store, err := openEventStore(ctx, s, log, func() { system.updater.Wake() })
 	if err != nil {
@@ -74,11 +75,12 @@ func openEventStore(ctx context.Context, s settings, log *slog.Logger, onAppend 
 	return eventstore.Open(ctx, s.eventStore(), log, onAppend)
 }
 
-// system is the three servers.
+// system is the four servers.
 type system struct {
 	write   *writeapi.Server
 	read    *readapi.Server
 	updater *updater.Server
+	web     *web.Server
 	access  *access.Access
 }
 
@@ -104,6 +106,10 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		return err
 	}
 	taken = append(taken, y.read)
+	if y.web, err = web.Listen(ctx, s.web, y.access, nil, log); err != nil {
+		return err
+	}
+	taken = append(taken, y.web)
 	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
 		Open: func(context.Context) (updater.Databases, error) {
 			return updater.Databases{Store: store, ReadModel: readModel, Close: func() {}}, nil
@@ -117,13 +123,16 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 // run serves until ctx ends or one of the servers fails.
 func (y *system) run(ctx context.Context, s settings, stdout io.Writer) error {
 	if err := y.greet(s, stdout); err != nil {
-		return errors.Join(err, y.access.Close(), y.write.Close(), y.read.Close(), y.updater.Close())
+		return errors.Join(err, y.access.Close(), y.write.Close(), y.read.Close(), y.updater.Close(), y.web.Close())
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return y.access.Run(ctx) })
 	group.Go(func() error { return y.write.Run(ctx) })
 	group.Go(func() error { return y.read.Run(ctx) })
 	group.Go(func() error { return y.updater.Run(ctx) })
+	group.Go(func() error {
+		return y.web.Run(ctx, web.Programs{Write: y.write.URL(), Read: y.read.URL(), Updater: y.updater.URL()})
+	})
 	group.Go(func() error { return y.tellProgress(ctx, stdout) })
 	return group.Wait()
 }

@@ -10,13 +10,14 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/web"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 )
 
 const about = `
-The whole system in one process: commands over REST, queries over GraphQL, events and read model in SQLite files. What has
+The whole system in one process: a page, commands over REST, queries over GraphQL, events and read model in SQLite files. What has
 been acknowledged survives the death of the process and of the machine. Without the file of the read model, it is made
 again from the events. SIGINT (Ctrl-C) and SIGTERM end it once the requests that it has accepted are answered.
 `
@@ -28,6 +29,7 @@ type settings struct {
 	snapshotKeep int
 	read         readapi.Settings
 	updater      updater.Settings
+	web          web.Settings
 	access       access.Settings
 	logging      program.Logging
 }
@@ -40,6 +42,7 @@ func readSettings(r *config.Reader) settings {
 		snapshotKeep: eventstore.ReadSnapshotKeep(r),
 		read:         readapi.ReadSettings(r),
 		updater:      updater.ReadSettings(r),
+		web:          web.ReadSettings(r),
 		access:       access.ReadSettings(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 	}

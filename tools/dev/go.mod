@@ -7,13 +7,16 @@ tool gotest.tools/gotestsum
 
 require (
 	github.com/compose-spec/compose-go/v2 v2.16.2
+	github.com/evanw/esbuild v0.28.2
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/gofrs/flock v0.13.1
+	github.com/vektah/gqlparser/v2 v2.5.64
 	golang.org/x/mod v0.42.0
 )
 
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
+	github.com/agnivade/levenshtein v1.2.2 // indirect
 	github.com/bitfield/gotestdox v0.2.3 // indirect
 	github.com/distribution/reference v0.5.0 // indirect
 	github.com/dnephin/pflag v1.0.7 // indirect

@@ -1,0 +1,76 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/web/page"
+	"example.com/threads/infrastructure/httpserver"
+)
+
+// Server is the page with its origin, listening.
+type Server struct {
+	*httpserver.Server
+	settings Settings
+	access   *access.Access
+	lab      http.Handler
+	log      *slog.Logger
+}
+
+// Listen takes the address. The server answers once [Server.Run] runs. lab serves the failure lab; nil: there is none.
+func Listen(ctx context.Context, settings Settings, access *access.Access, lab http.Handler, log *slog.Logger) (*Server, error) {
+	server, err := httpserver.Listen(ctx, log, "WEB_ADDR", settings.Address)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{Server: server, settings: settings, access: access, lab: lab, log: log}, nil
+}
+
+// Run serves until ctx ends, over these programs.
+func (s *Server) Run(ctx context.Context, programs Programs) error {
+	handler, err := s.routes(ctx, programs)
+	if err != nil {
+		return err
+	}
+	return s.access.Serve(ctx, s.Server, handler)
+}
+
+func (s *Server) routes(ctx context.Context, programs Programs) (http.Handler, error) {
+	mux := http.NewServeMux()
+	for _, behind := range []struct{ prefix, name, url string }{
+		{"/api/write", "write-api", programs.Write},
+		{"/api/read", "read-api", programs.Read},
+		{"/api/operate", "read-model-updater", programs.Updater + "/operate"},
+	} {
+		target, err := url.Parse(behind.url)
+		if err != nil {
+			return nil, fmt.Errorf("the URL of the %s: %w", behind.name, err)
+		}
+		mux.Handle(behind.prefix+"/", proxy{
+			prefix: behind.prefix, name: behind.name, target: target, stopping: ctx, log: s.log,
+			authorize: func(*http.Request, http.Header) {},
+		})
+	}
+	mux.Handle("GET /status", newStatus(programs))
+	mux.HandleFunc("GET /session", s.session)
+	if s.lab != nil {
+		mux.Handle("/lab/", http.StripPrefix("/lab", s.lab))
+	}
+	mux.Handle("GET /health/alive", httpserver.Alive(s.access.Notes))
+	mux.Handle("GET /health/ready", httpserver.Ready(s.log, s.access.Notes, s.access.Checks...))
+	for path, file := range page.Files() {
+		mux.Handle("GET "+path, file)
+	}
+	return httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read"), nil
+}
+
+// session tells the page how people are known here, and what there is to see.
+func (s *Server) session(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"auth": s.access.Notes["auth"], "lab": s.lab != nil})
+}

@@ -1,0 +1,41 @@
+package web
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"example.com/threads/infrastructure/config"
+)
+
+// Settings are what the environment says.
+type Settings struct{ Address string }
+
+// ReadSettings reads them.
+func ReadSettings(r *config.Reader) Settings {
+	return Settings{Address: r.Address("WEB_ADDR", ":28083", "address to listen on, for the page")}
+}
+
+// Programs are the URLs of the programs behind the page, without a slash at the end.
+type Programs struct{ Write, Read, Updater string }
+
+// ReadPrograms reads where the other programs are, for a program that does not bring them along.
+func ReadPrograms(r *config.Reader) Programs {
+	base := func(name, fallback, program string) string {
+		return config.Parsed(r, name, fallback, "where the page reaches the "+program, parseBase)
+	}
+	return Programs{
+		Write:   base("WRITE_API_URL", "http://127.0.0.1:28080", "write-api"),
+		Read:    base("READ_API_URL", "http://127.0.0.1:28082", "read-api"),
+		Updater: base("UPDATER_URL", "http://127.0.0.1:28081", "read-model-updater"),
+	}
+}
+
+func parseBase(value string) (string, error) {
+	parsed, err := url.Parse(value)
+	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" || parsed.User != nil ||
+		strings.Trim(parsed.Path, "/") != "" || parsed.RawQuery != "" {
+		return "", errors.New("expected an http or https URL without path and credentials, such as http://127.0.0.1:28080")
+	}
+	return parsed.Scheme + "://" + parsed.Host, nil
+}

@@ -1,0 +1,97 @@
+// Code generated from the GraphQL schema by go generate. DO NOT EDIT.
+
+export interface Account {
+  id: string;
+  name: string;
+  closed: boolean;
+  version: number;
+  createdAt: Time;
+  updatedAt: Time;
+}
+
+export interface Member {
+  id: string;
+  threadId: string;
+  userAccountId: string;
+  account: Account | null;
+  role: Role;
+  createdAt: Time;
+  updatedAt: Time;
+}
+
+export interface MemberConnection {
+  edges: Array<MemberEdge>;
+  pageInfo: PageInfo;
+}
+
+export interface MemberEdge {
+  cursor: string;
+  node: Member;
+}
+
+export interface Message {
+  id: string;
+  threadId: string;
+  userAccountId: string;
+  sender: Account | null;
+  text: string;
+  createdAt: Time;
+  updatedAt: Time;
+}
+
+export interface MessageConnection {
+  edges: Array<MessageEdge>;
+  pageInfo: PageInfo;
+}
+
+export interface MessageEdge {
+  cursor: string;
+  node: Message;
+}
+
+export interface PageInfo {
+  hasNextPage: boolean;
+  hasPreviousPage: boolean;
+  startCursor: string | null;
+  endCursor: string | null;
+}
+
+export interface Query {
+  getThread: Thread;
+  getThreads: Array<Thread>;
+  getMember: Member;
+  getMembers: Array<Member>;
+  getMessage: Message;
+  getMessages: Array<Message>;
+  getAccount: Account;
+  threads: ThreadConnection;
+}
+
+export type Role = 'ADMIN' | 'MEMBER';
+
+export interface Subscription {
+  threadChanged: Thread;
+}
+
+export interface Thread {
+  id: string;
+  name: string;
+  ownerId: string;
+  version: number;
+  createdAt: Time;
+  updatedAt: Time;
+  members: MemberConnection;
+  messages: MessageConnection;
+}
+
+export interface ThreadConnection {
+  edges: Array<ThreadEdge>;
+  pageInfo: PageInfo;
+}
+
+export interface ThreadEdge {
+  cursor: string;
+  node: Thread;
+}
+
+export type Time = string;
