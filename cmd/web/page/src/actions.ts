@@ -4,6 +4,7 @@ import type { Outcome } from './api.ts';
 import { follow } from './live.ts';
 import { change, state } from './state.ts';
 import type { HistoryEvent, Pane, Pending, Person, ShownThread, Trace } from './state.ts';
+import { arrived } from './traces.ts';
 
 const threadFields = `id name version
   members(first: 200) { edges { node { id userAccountId role account { name closed } } } }
@@ -39,7 +40,7 @@ export function open(pane: Pane, thread: string): void {
   if (!thread) return;
   pane.unfollow = follow<{ threadChanged: ShownThread }>(
     threadChanged, { thread, viewer: pane.viewer.id },
-    (data) => arrived(pane, data.threadChanged),
+    (data) => refresh(pane, data.threadChanged),
     (code, message) => {
       change(() => {
         pane.gone = code === 'NOT_FOUND' ? `${pane.viewer.name} is not in this thread any more, or it has been deleted.` : message;
@@ -51,20 +52,14 @@ export function open(pane: Pane, thread: string): void {
 }
 
 /** The read model has a version: what was pending up to it is there. */
-function arrived(pane: Pane, thread: ShownThread): void {
-  const now = performance.now();
+function refresh(pane: Pane, thread: ShownThread): void {
   change(() => {
     pane.thread = thread;
     pane.pending = pane.pending.filter((each) => each.version === undefined || each.version > thread.version);
     const listed = pane.threads.find((each) => each.id === thread.id);
     if (listed) Object.assign(listed, { name: thread.name, version: thread.version });
-    for (const trace of state.traces) {
-      if (trace.stage === 'written' && trace.aggregate === thread.id && (trace.version ?? 0) <= thread.version) {
-        Object.assign(trace, { stage: 'visible', visibleAt: now, pushed: { threadChanged: brief(thread) } });
-        void readEvent(pane, trace);
-      }
-    }
   });
+  for (const trace of arrived(thread.id, thread.version, { threadChanged: brief(thread) })) void readEvent(pane, trace);
 }
 
 const brief = (thread: ShownThread): unknown => ({
@@ -163,10 +158,26 @@ export async function createThread(pane: Pane, name: string): Promise<boolean> {
 export async function register(person: Person): Promise<Outcome> {
   const outcome = await command('/accounts/register', person, { name: person.name });
   if (outcome.ok || outcome.problem.code === 'account_exists') remember(person);
+  if (outcome.ok) void readAccount(person.id, outcome.token);
   return outcome;
 }
 
-export const closeAccount = (pane: Pane): Promise<Outcome> => send(pane, 'account', '/accounts/close', {});
+export async function closeAccount(pane: Pane): Promise<void> {
+  const outcome = await send(pane, 'account', '/accounts/close', {});
+  if (outcome.ok) void readAccount(pane.viewer.id, outcome.token);
+}
+
+/** Asks for an account, which waits for the version that the token names. */
+async function readAccount(id: string, token: string): Promise<void> {
+  try {
+    const data = await query<{ getAccount: { version: number } }>(
+      'query($id: ID!) { getAccount(accountId: $id) { id name closed version } }', { id }, token,
+    );
+    arrived(token.split(':')[0] ?? '', data.getAccount.version, data);
+  } catch {
+    // The read model is behind, or nobody answers: it has not been seen.
+  }
+}
 
 const kept = 'threads.people';
 

@@ -2,6 +2,7 @@
 // in its trace.
 import { change, state } from './state.ts';
 import type { Trace } from './state.ts';
+import { settle } from './traces.ts';
 
 /** What the write-api answers when it refuses a command (RFC 9457). */
 export interface Problem {
@@ -61,6 +62,7 @@ async function attempt(trace: Trace): Promise<Outcome | null> {
       trace.version = Number(version);
     }
   });
+  settle(trace);
   if (response.status === 401) change(() => (state.session.expired = true));
   return response.ok ? { ok: true, answer: answer as Answer, token } : { ok: false, problem: answer as unknown as Problem };
 }

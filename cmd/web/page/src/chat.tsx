@@ -250,7 +250,7 @@ function Edit({ pane, id }: { pane: Pane; id: string }): Child {
             aria-describedby={`edit-${id}`}
             created={(field: HTMLElement) => queueMicrotask(() => field.focus())}
             onInput={(event: Event) => pane.editing && (pane.editing.text = (event.target as HTMLTextAreaElement).value)}
-            onKeyDown={submitOnEnter}
+            onKeyPress={submitOnEnter}
           />
         </label>
         <Problem of={pane} field="edit" id={`edit-${id}`} />
@@ -276,7 +276,7 @@ function Composer({ pane, at }: { pane: Pane; at: number }): Child {
           value={pane.draft}
           aria-describedby={`draft-${at}`}
           onInput={(event: Event) => change(() => (pane.draft = (event.target as HTMLTextAreaElement).value))}
-          onKeyDown={submitOnEnter}
+          onKeyPress={submitOnEnter}
         />
       </label>
       <button class="primary">Send</button>
