@@ -115,6 +115,7 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 			return updater.Databases{Store: store, ReadModel: readModel, Close: func() {}}, nil
 		},
 		Notify: y.read.Changed,
+		Access: y.access,
 		Log:    log,
 	})
 	return err
