@@ -14,7 +14,7 @@ TEST_FLAGS ?= -race -count=1 -timeout=15m
 .DEFAULT_GOAL := help
 
 run: ## builds and runs everything in one process on SQLite under ./data; needs Go alone. AUTH=dev asks for tokens
-	@go build -o ./bin/standalone ./cmd/standalone && exec ./bin/standalone
+	@go build -tags lab -o ./bin/standalone ./cmd/standalone && LAB=$${LAB:-on} exec ./bin/standalone
 
 test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
@@ -82,6 +83,11 @@ type system struct {
 	updater *updater.Server
 	web     *web.Server
 	access  *access.Access
+
+	// With a failure lab.
+	lab     updater.Faults
+	labPage http.Handler
+	second  *writeapi.Server // beside write
 }
 
 // listen takes all addresses, or none.
@@ -98,7 +104,14 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		return err
 	}
 	taken = append(taken, y.access)
-	if y.write, err = writeapi.Listen(ctx, s.write, store, y.access, log); err != nil {
+	writable := store
+	if s.lab != nil {
+		if writable, err = y.addLab(ctx, s.lab, s, store, y.access, log); err != nil {
+			return err
+		}
+		taken = append(taken, y.second)
+	}
+	if y.write, err = writeapi.Listen(ctx, s.write, writable, y.access, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.write)
@@ -106,7 +119,7 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		return err
 	}
 	taken = append(taken, y.read)
-	if y.web, err = web.Listen(ctx, s.web, y.access, nil, log); err != nil {
+	if y.web, err = web.Listen(ctx, s.web, y.access, y.labPage, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.web)
@@ -116,6 +129,7 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		},
 		Notify: y.read.Changed,
 		Access: y.access,
+		Faults: y.lab,
 		Log:    log,
 	})
 	return err
@@ -130,6 +144,9 @@ func (y *system) run(ctx context.Context, s settings, stdout io.Writer) error {
 	group.Go(func() error { return y.access.Run(ctx) })
 	group.Go(func() error { return y.write.Run(ctx) })
 	group.Go(func() error { return y.read.Run(ctx) })
+	if y.second != nil {
+		group.Go(func() error { return y.second.Run(ctx) })
+	}
 	group.Go(func() error { return y.updater.Run(ctx) })
 	group.Go(func() error {
 		return y.web.Run(ctx, web.Programs{Write: y.write.URL(), Read: y.read.URL(), Updater: y.updater.URL()})

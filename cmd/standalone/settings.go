@@ -31,6 +31,7 @@ type settings struct {
 	updater      updater.Settings
 	web          web.Settings
 	access       access.Settings
+	lab          failureLab // nil: none
 	logging      program.Logging
 }
 
@@ -44,6 +45,7 @@ func readSettings(r *config.Reader) settings {
 		updater:      updater.ReadSettings(r),
 		web:          web.ReadSettings(r),
 		access:       access.ReadSettings(r),
+		lab:          readLab(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 	}
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)

@@ -93,6 +93,9 @@ async function send(pane: Pane, field: string, path: string, fields: Record<stri
   return outcome;
 }
 
+/** Posts a text; it is shown once it is in the read model. */
+export const postText = (pane: Pane, text: string): Promise<Outcome> => send(pane, 'draft', '/threads/post_message', { ...onThread(pane), text });
+
 const onThread = (pane: Pane): Record<string, unknown> => ({ thread_id: pane.selected });
 
 /** Shows a change at once, grey until the read model has it. */

@@ -1,8 +1,9 @@
 import * as act from './actions.ts';
-import { csrf, query } from './api.ts';
+import { csrf, inWords, query } from './api.ts';
 import { Chat } from './chat.tsx';
 import { Flow } from './flow.tsx';
 import * as past from './history.tsx';
+import type { PageForLab } from './lab.tsx';
 import * as operations from './operations.tsx';
 import { Fragment, h, show } from './view.ts';
 import type { Child } from './view.ts';
@@ -10,7 +11,22 @@ import { change, onChange, state } from './state.ts';
 import type { ProgramStatus, Session, View } from './state.ts';
 
 /** The failure lab is a script of its own, which only a server with a lab has. */
-let lab: { View: (h: unknown, changed: () => void, pane: () => unknown) => Child } | null = null;
+let lab: { View: (page: PageForLab) => Child } | null = null;
+
+const pageForLab: PageForLab = {
+  changed: () => change(() => undefined),
+  pane: () => state.panes[state.front],
+  post: async (text) => {
+    const pane = state.panes[state.front];
+    const outcome = pane && (await act.postText(pane, text));
+    if (!outcome?.ok) throw new Error(outcome ? inWords(outcome.problem) : 'open a thread in the chat first');
+    return outcome.answer.version;
+  },
+  headers: csrf,
+  get withToken() {
+    return state.session.account !== undefined;
+  },
+};
 
 const views: Array<[View, string]> = [
   ['chat', 'Chat'],
@@ -58,7 +74,7 @@ function Page(): Child {
           <operations.Operations />
         ) : (
           <>
-            {state.view === 'lab' && lab ? lab.View(h, () => change(() => undefined), () => state.panes[state.front]) : <Chat />}
+            {state.view === 'lab' && lab ? <Broken /> : <Chat />}
             <Flow />
           </>
         )}
@@ -66,6 +82,14 @@ function Page(): Child {
     </>
   );
 }
+
+/** The lab, with the chat below it. */
+const Broken = (): Child => (
+  <div class="broken">
+    {lab?.View(pageForLab)}
+    <Chat />
+  </div>
+);
 
 const needsLogin = (): boolean => state.ready && state.session.auth !== 'none' && (!state.session.account || state.session.expired === true);
 
