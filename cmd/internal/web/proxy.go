@@ -17,8 +17,7 @@ import (
 type proxy struct {
 	prefix, name string
 	target       *url.URL
-	authorize    func(*http.Request, http.Header) // adds the token of who has logged in
-	stopping     context.Context                  // streams end with it; other requests are answered
+	stopping     context.Context // streams end with it; other requests are answered
 	log          *slog.Logger
 }
 
@@ -42,8 +41,6 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			request.Out.Host = r.Host // by which the read-api knows pages of the same origin
 			request.Out.Header["X-Forwarded-For"] = r.Header["X-Forwarded-For"]
 			request.SetXForwarded()
-			request.Out.Header.Del("Cookie") // the session is ours alone
-			p.authorize(r, request.Out.Header)
 		},
 		Transport:     transport,
 		FlushInterval: -1,

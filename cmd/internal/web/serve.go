@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -42,6 +41,8 @@ func (s *Server) Run(ctx context.Context, programs Programs) error {
 
 func (s *Server) routes(ctx context.Context, programs Programs) (http.Handler, error) {
 	mux := http.NewServeMux()
+	login := newLogin(s.settings, s.access, s.log)
+	login.addTo(mux)
 	for _, behind := range []struct{ prefix, name, url string }{
 		{"/api/write", "write-api", programs.Write},
 		{"/api/read", "read-api", programs.Read},
@@ -51,15 +52,14 @@ func (s *Server) routes(ctx context.Context, programs Programs) (http.Handler, e
 		if err != nil {
 			return nil, fmt.Errorf("the URL of the %s: %w", behind.name, err)
 		}
-		mux.Handle(behind.prefix+"/", proxy{
+		mux.Handle(behind.prefix+"/", login.sessions.authorized(proxy{
 			prefix: behind.prefix, name: behind.name, target: target, stopping: ctx, log: s.log,
-			authorize: func(*http.Request, http.Header) {},
-		})
+		}))
 	}
 	mux.Handle("GET /status", newStatus(programs))
-	mux.HandleFunc("GET /session", s.session)
+	mux.HandleFunc("GET /session", login.tell(s.lab != nil))
 	if s.lab != nil {
-		mux.Handle("/lab/", http.StripPrefix("/lab", s.lab))
+		mux.Handle("/lab/", http.StripPrefix("/lab", login.sessions.authorized(s.lab)))
 	}
 	mux.Handle("GET /health/alive", httpserver.Alive(s.access.Notes))
 	mux.Handle("GET /health/ready", httpserver.Ready(s.log, s.access.Notes, s.access.Checks...))
@@ -67,10 +67,4 @@ func (s *Server) routes(ctx context.Context, programs Programs) (http.Handler, e
 		mux.Handle("GET "+path, file)
 	}
 	return httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read"), nil
-}
-
-// session tells the page how people are known here, and what there is to see.
-func (s *Server) session(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"auth": s.access.Notes["auth"], "lab": s.lab != nil})
 }

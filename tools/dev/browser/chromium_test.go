@@ -22,7 +22,7 @@ import (
 
 const patience = 20 * time.Second
 
-// chromium starts a browser with nothing in it. All tabs of a test are in one.
+// chromium starts a browser with nothing in it, and one tab.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -67,22 +67,17 @@ type tab struct {
 	allowed  []string // what a test brings about, such as a lost connection
 }
 
-// open opens the program's page.
+// open opens the program's page in the browser's tab.
 func open(t *testing.T, browser context.Context, home string, width, height int) *tab {
 	t.Helper()
-	ctx, close := chromedp.NewContext(browser)
-	t.Cleanup(close)
-	if err := chromedp.Run(ctx); err != nil { // without a time limit, which would be the tab's
-		t.Fatal(err)
-	}
-	p := &tab{t: t, ctx: ctx, home: home}
-	chromedp.ListenTarget(ctx, p.listen)
-	p.run(chromedp.EmulateViewport(int64(width), int64(height)), network.Enable(), log.Enable(), chromedp.Navigate(home))
+	p := &tab{t: t, ctx: browser, home: home}
+	chromedp.ListenTarget(browser, p.listen)
+	p.run(chromedp.EmulateViewport(int64(width), int64(height)), emulation.SetFocusEmulationEnabled(true), network.Enable(), log.Enable(), chromedp.Navigate(home))
 	t.Cleanup(func() {
 		if t.Failed() {
 			p.screenshot("failed-" + strings.ReplaceAll(t.Name(), "/", "-"))
 			var text string
-			_ = chromedp.Run(ctx, chromedp.Evaluate("document.body.innerText", &text))
+			_ = chromedp.Run(p.ctx, chromedp.Evaluate("document.body.innerText", &text))
 			t.Logf("the page says:\n%s", text)
 		}
 		p.check()

@@ -165,6 +165,22 @@ export async function register(person: Person): Promise<Outcome> {
   return outcome;
 }
 
+/** Learns by which name others know who has logged in. */
+export async function readName(person: Person): Promise<void> {
+  try {
+    const data = await query<{ getAccount: { name: string } }>('query($id: ID!) { getAccount(accountId: $id) { name } }', { id: person.id });
+    change(() => (person.name = data.getAccount.name));
+  } catch (error) {
+    if (error instanceof QueryError && error.code === 'NOT_FOUND') change(() => (state.session.unnamed = true));
+  }
+}
+
+/** Registers the name of who has logged in. */
+export async function registerName(pane: Pane): Promise<void> {
+  const outcome = await send(pane, 'account', '/accounts/register', { name: pane.viewer.name });
+  if (outcome.ok) change(() => (state.session.unnamed = false));
+}
+
 export async function closeAccount(pane: Pane): Promise<void> {
   const outcome = await send(pane, 'account', '/accounts/close', {});
   if (outcome.ok) void readAccount(pane.viewer.id, outcome.token);

@@ -29,7 +29,7 @@ export function Chat(): Child {
 function Welcome(): Child {
   return (
     <section class="card welcome">
-      <h1>See a message become an event</h1>
+      <h2>See a message become an event</h2>
       <p>
         Two people chat. Each thing they do is a command, each command becomes an event in a journal, and what they read is made from
         the events a few milliseconds later. This page shows every step of it.
@@ -54,6 +54,12 @@ function PaneView({ pane, at }: { pane: Pane; at: number }): Child {
       </header>
       <Problem of={pane} field="list" />
       <Problem of={pane} field="account" />
+      {state.session.unnamed && (
+        <p class="notice">
+          Others see a number instead of your name.{' '}
+          <button onClick={() => void act.registerName(pane)}>Register the name {name}</button>
+        </p>
+      )}
       {pane.gone && <p class="notice">{pane.gone}</p>}
       {pane.thread ? <Thread pane={pane} at={at} /> : pane.selected && !pane.gone ? <p class="quiet">Loading …</p> : <NoThread pane={pane} />}
       <NewThread pane={pane} at={at} />

@@ -51,15 +51,21 @@ const stations: Station[] = [
   {
     name: 'Query',
     about: 'The read-api pushes what has changed to every subscriber.',
-    at: (trace) => (trace.visibleAt === undefined ? '' : `seen ${ms(trace.answeredAt ?? 0, trace.visibleAt)} after the answer`),
+    at: (trace) => seenAfter(trace),
     json: (trace) => trace.pushed,
   },
 ];
 
 function waiting(trace: Trace): string {
   if (trace.version === undefined) return '';
-  if (trace.visibleAt !== undefined) return `passed within ${ms(trace.answeredAt ?? 0, trace.visibleAt)}`;
-  return 'on its way';
+  return trace.visibleAt === undefined ? 'on its way' : 'passed';
+}
+
+/** Stream, projection and query together: from the answer, which comes when the event is written, to the push. */
+function seenAfter(trace: Trace): string {
+  if (trace.visibleAt === undefined || trace.answeredAt === undefined) return '';
+  if (trace.visibleAt < trace.answeredAt) return `seen after ${ms(trace.sentAt, trace.visibleAt)}, even before the answer`;
+  return `seen ${ms(trace.answeredAt, trace.visibleAt)} after the answer`;
 }
 
 function figuresOf(program: string, names: RegExp): unknown {
@@ -183,7 +189,7 @@ function Lag(): Child {
   const samples = state.samples;
   const now = samples.at(-1)?.at ?? performance.now();
   const seen = state.traces.filter((trace) => trace.visibleAt !== undefined && now - trace.visibleAt < 60_000);
-  const latency = (trace: Trace): number => (trace.visibleAt ?? 0) - (trace.answeredAt ?? 0);
+  const latency = (trace: Trace): number => Math.max(0, (trace.visibleAt ?? 0) - (trace.answeredAt ?? 0));
   const top = Math.max(20, ...samples.map((sample) => sample.lag), ...seen.map(latency));
   const x = (at: number): number => width - ((now - at) / 60_000) * width;
   const y = (value: number): number => height - 4 - (value / top) * (height - 16);

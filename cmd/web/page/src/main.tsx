@@ -41,30 +41,27 @@ function Page(): Child {
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <header class="top">
-        <span class="brand">Threads</span>
-        <nav aria-label="Views">
-          {views
-            .filter(([view]) => (view !== 'lab' || lab) && (view !== 'history' || state.queries.has('threadHistory')))
-            .map(([view, name]) => (
-              <a key={view} href={`#${view}`} aria-current={state.view === view ? 'page' : undefined}>
-                {name}
-              </a>
-            ))}
-        </nav>
-        <span class={`live ${state.live}`} role="status">
-          {state.live === 'connected' ? 'live' : state.panes.length > 0 ? 'connection lost, reconnecting …' : ''}
-        </span>
-        <Account />
+      <header>
+        <div class="top">
+          <h1 class="brand">Threads</h1>
+          <nav aria-label="Views">
+            {views
+              .filter(([view]) => (view !== 'lab' || lab) && (view !== 'history' || state.queries.has('threadHistory')))
+              .map(([view, name]) => (
+                <a key={view} href={`#${view}`} aria-current={state.view === view ? 'page' : undefined}>
+                  {name}
+                </a>
+              ))}
+          </nav>
+          <span class={`live ${state.live}`} role="status">
+            {state.live === 'connected' ? 'live' : state.panes.length > 0 ? 'connection lost, reconnecting …' : ''}
+          </span>
+          <Account />
+        </div>
+        {state.session.auth === 'none' && state.ready && (
+          <p class="open">Nobody is asked who they are here (AUTH=none): everybody can be anybody. It is for a first look.</p>
+        )}
       </header>
-      {state.session.auth === 'none' && state.ready && (
-        <p class="open">Nobody is asked who they are here (AUTH=none): everybody can be anybody. It is for a first look.</p>
-      )}
-      {state.notice && (
-        <p class="notice" role="alert">
-          {state.notice}
-        </p>
-      )}
       <main id="main" class={state.view}>
         {needsLogin() ? (
           <Login />
@@ -106,7 +103,7 @@ function Account(): Child {
 function Login(): Child {
   return (
     <section class="card welcome">
-      <h1>{state.session.expired ? 'Your session has ended' : 'Log in'}</h1>
+      <h2>{state.session.expired ? 'Your session has ended' : 'Log in'}</h2>
       {state.session.auth === 'dev' ? (
         <>
           <p>The issuer for development gives a token to anybody who asks. Who do you want to be?</p>
@@ -178,6 +175,7 @@ async function start(): Promise<void> {
   if (state.session.account) {
     const person = { id: state.session.account, name: state.session.name ?? 'You' };
     change(() => (state.panes = [act.newPane(person)]));
+    void act.readName(person);
   } else {
     change(() => (state.panes = state.people.slice(0, 2).map((person) => act.newPane(person))));
   }

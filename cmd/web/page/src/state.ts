@@ -82,6 +82,7 @@ export interface Session {
   users?: string[]; // of the issuer for development
   scopes?: string[];
   expired?: boolean;
+  unnamed?: boolean; // nobody has registered the account
 }
 
 export interface ProgramStatus {
@@ -121,7 +122,6 @@ export const state = {
   status: [] as ProgramStatus[],
   samples: [] as Sample[],
   queries: new Set<string>(), // what the schema can be asked
-  notice: '',
 };
 
 let draw = (): void => undefined;

@@ -23,6 +23,6 @@ export function settle(trace: Trace): boolean {
   const version = trace.version ?? 0;
   const first = arrivals.get(trace.aggregate ?? '')?.find((each) => each.version >= version);
   if (!first) return false;
-  change(() => Object.assign(trace, { stage: 'visible', visibleAt: Math.max(first.at, trace.answeredAt ?? 0), pushed: first.pushed }));
+  change(() => Object.assign(trace, { stage: 'visible', visibleAt: first.at, pushed: first.pushed }));
   return true;
 }
