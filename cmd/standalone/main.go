@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"syscall"
 
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
@@ -119,7 +120,14 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		return err
 	}
 	taken = append(taken, y.read)
-	if y.web, err = web.Listen(ctx, s.web, y.access, y.labPage, log); err != nil {
+	y.web, err = web.Listen(ctx, s.web, y.access, y.labPage, log)
+	if errors.Is(err, syscall.EADDRINUSE) && s.web.Address == web.UsualAddress {
+		// Nobody has asked for this address, and the banner tells which one it is.
+		anyOther := s.web
+		anyOther.Address = "localhost:0"
+		y.web, err = web.Listen(ctx, anyOther, y.access, y.labPage, log)
+	}
+	if err != nil {
 		return err
 	}
 	taken = append(taken, y.web)

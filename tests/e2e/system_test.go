@@ -78,7 +78,7 @@ func threePrograms(t *testing.T, env []string) *system {
 func oneProcess(t *testing.T) *system {
 	t.Helper()
 	folder := t.TempDir()
-	p := programs.New(t, binaries, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften, "LOG_LEVEL=info"}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR")
+	p := programs.New(t, binaries, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften, "LOG_LEVEL=info"}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR")
 	p.Start(t)
 	store := []string{
 		"EVENT_STORE=sqlite", "EVENT_STORE_URL=sqlite:" + filepath.Join(folder, "events.db"),

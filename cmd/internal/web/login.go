@@ -21,6 +21,7 @@ import (
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/infrastructure/auth/devissuer"
 	"example.com/threads/infrastructure/httpserver"
+	adaptor "example.com/threads/interfaceadaptor/access"
 )
 
 const (
@@ -31,6 +32,9 @@ const (
 	loginCookie  = "login"
 	callback     = "/login/callback"
 )
+
+// scopes are asked for; an issuer grants those that the person may have.
+var scopes = []string{oidc.ScopeOpenID, string(adaptor.Read), string(adaptor.Write), string(adaptor.Operate)}
 
 // login lets people log in: with AUTH=oidc at the issuer, by the authorization code flow with PKCE; with AUTH=dev by
 // naming one of its users.
@@ -194,7 +198,7 @@ func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, err
 	}
 	return &oauth2.Config{
 		ClientID: l.settings.ClientID, ClientSecret: l.settings.ClientSecret, Endpoint: provider.Endpoint(),
-		RedirectURL: l.settings.URL + callback, Scopes: strings.Fields(l.settings.Scopes),
+		RedirectURL: l.settings.URL + callback, Scopes: scopes,
 	}, provider, nil
 }
 

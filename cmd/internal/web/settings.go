@@ -8,24 +8,25 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
+// UsualAddress is where the page is, unless WEB_ADDR says otherwise.
+const UsualAddress = ":28083"
+
 // Settings are what the environment says.
 type Settings struct {
 	Address string
 	URL     string // by which browsers reach the page
 	// Of the client that people log in with.
-	ClientID, ClientSecret, Scopes string
+	ClientID, ClientSecret string
 }
 
 // ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
 	return Settings{
-		Address: r.Address("WEB_ADDR", ":28083", "address to listen on, for the page"),
+		Address: r.Address("WEB_ADDR", UsualAddress, "address to listen on, for the page"),
 		URL: config.Parsed(r, "WEB_URL", "http://localhost:28083",
 			"with AUTH=oidc: where browsers reach the page; the issuer sends them to /login/callback there", parseBase),
 		ClientID:     r.String("WEB_CLIENT_ID", "", "with AUTH=oidc: the client of the issuer that people log in with; without it nobody can, on the page"),
 		ClientSecret: r.Secret("WEB_CLIENT_SECRET", "with AUTH=oidc: its secret, if it has one", func(string) error { return nil }),
-		Scopes: r.String("WEB_SCOPES", "openid threads:read threads:write threads:operate",
-			"with AUTH=oidc: the scopes that are asked for"),
 	}
 }
 
