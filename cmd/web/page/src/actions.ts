@@ -4,7 +4,7 @@ import type { Outcome } from './api.ts';
 import { follow } from './live.ts';
 import { change, state } from './state.ts';
 import type { HistoryEvent, Pane, Pending, Person, ShownThread, Trace } from './state.ts';
-import { arrived } from './traces.ts';
+import { arrived, onSettled } from './traces.ts';
 
 const threadFields = `id name version
   members(first: 200) { edges { node { id userAccountId role account { name closed } } } }
@@ -59,18 +59,23 @@ function refresh(pane: Pane, thread: ShownThread): void {
     const listed = pane.threads.find((each) => each.id === thread.id);
     if (listed) Object.assign(listed, { name: thread.name, version: thread.version });
   });
-  for (const trace of arrived(thread.id, thread.version, { threadChanged: brief(thread) })) void readEvent(pane, trace);
+  arrived(thread.id, thread.version, { threadChanged: brief(thread) });
 }
 
 const brief = (thread: ShownThread): unknown => ({
   id: thread.id, name: thread.name, version: thread.version, messages: { edges: thread.messages.edges.slice(-1) },
 });
 
-/** Reads the event of a command from the journal, where this server can be asked for history and the person is an admin. */
-async function readEvent(pane: Pane, trace: Trace): Promise<void> {
-  if (!state.queries.has('threadHistory')) return;
+onSettled((trace) => void readEvent(trace));
+
+/** Reads the event of a command from the journal, where this server can be asked for history and an admin is here. */
+async function readEvent(trace: Trace): Promise<void> {
+  const admin = state.panes.find(({ thread, viewer }) =>
+    thread?.id === trace.aggregate && thread?.members.edges.some(({ node }) => node.userAccountId === viewer.id && node.role === 'ADMIN'),
+  );
+  if (!admin || !state.queries.has('threadHistory')) return;
   try {
-    const events = await history(trace.aggregate ?? '', pane.viewer.id, 5);
+    const events = await history(trace.aggregate ?? '', admin.viewer.id, 5);
     change(() => (trace.event = events.find((event) => event.seqNr === trace.version) ?? null));
   } catch {
     change(() => (trace.event = null));

@@ -10,19 +10,26 @@ interface Arrival {
 
 const arrivals = new Map<string, Arrival[]>(); // by aggregate, the first first
 
-/** Notes that a version of an aggregate can be read. It returns the commands that are seen with it. */
-export function arrived(aggregate: string, version: number, pushed: unknown): Trace[] {
-  const known = arrivals.get(aggregate) ?? [];
-  arrivals.set(aggregate, [...known, { version, at: performance.now(), pushed }].slice(-50));
-  return state.traces.filter(settle);
+let tell = (_trace: Trace): void => undefined;
+
+/** Has a function called with every command whose effect is seen. */
+export function onSettled(teller: (trace: Trace) => void): void {
+  tell = teller;
 }
 
-/** Makes a command that is written a visible one, if it is; true where it has become so. */
-export function settle(trace: Trace): boolean {
-  if (trace.stage !== 'written') return false;
+/** Notes that a version of an aggregate can be read. */
+export function arrived(aggregate: string, version: number, pushed: unknown): void {
+  const known = arrivals.get(aggregate) ?? [];
+  arrivals.set(aggregate, [...known, { version, at: performance.now(), pushed }].slice(-50));
+  state.traces.forEach(settle);
+}
+
+/** Makes a command that is written a visible one, if it is. */
+export function settle(trace: Trace): void {
+  if (trace.stage !== 'written') return;
   const version = trace.version ?? 0;
   const first = arrivals.get(trace.aggregate ?? '')?.find((each) => each.version >= version);
-  if (!first) return false;
+  if (!first) return;
   change(() => Object.assign(trace, { stage: 'visible', visibleAt: first.at, pushed: first.pushed }));
-  return true;
+  tell(trace);
 }
