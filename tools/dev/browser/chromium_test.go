@@ -20,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // chromium starts a browser with nothing in it, and one tab.
 func chromium(t *testing.T) context.Context {

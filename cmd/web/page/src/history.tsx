@@ -91,7 +91,7 @@ export function History(): Child {
   );
 }
 
-const words = (type: string): string => type.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+const words = (type: string): string => type.replace('Thread', type === 'ThreadCreated' || type === 'ThreadRenamed' || type === 'ThreadDeleted' ? 'Thread' : '').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 
 function Timeline({ pane }: { pane: Pane }): Child {
   return (
