@@ -43,6 +43,7 @@ var layers = map[string]struct {
 	"interfaceadaptor/gateway/gatewaytest": {imports: []string{"interfaceadaptor/eventstore"}},
 	"interfaceadaptor/sqldialect":          {},
 
+	"docs":              {},
 	"infrastructure":    {},
 	"rdb-migration":     {},
 	"rdb-migration/cmd": {imports: everything},
@@ -58,7 +59,7 @@ var (
 	gateway = []string{"interfaceadaptor/eventstore", "interfaceadaptor/gateway/internal"}
 	// smallLibraries are allowed in use cases; they bring no technology with them.
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5"}
-	everything     = []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
+	everything     = []string{"docs", "domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
 )
 
 func with(parts []string, more ...string) []string { return slices.Concat(parts, more) }

@@ -109,8 +109,8 @@ func assign[T any](to *T, from *T) {
 // A second writer posts as many messages as the page does meanwhile through the write-api.
 const secondWrites = 10
 
-// secondWriter posts to a thread through another write-api, with a cache and queues of its own: what it writes makes the
-// first one's decisions outdated.
+// secondWriter posts to a thread through another write-api, with a cache and queues of its own: what it writes makes
+// the first one's decisions outdated.
 func (l *Lab) secondWriter(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
 		ExecutorID string `json:"executor_id"`

@@ -95,7 +95,8 @@ func (l *login) begin(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, config.AuthCodeURL(begun.state, append(options, l.resource()...)...), http.StatusSeeOther)
 }
 
-// resource names what the token is to be for: as RFC 8707 says, where the audience is a URI, and as other issuers take it.
+// resource names what the token is to be for: as RFC 8707 says, where the audience is a URI, and as other issuers take
+// it.
 func (l *login) resource() []oauth2.AuthCodeOption {
 	_, audience := l.access.Issuer()
 	options := []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("audience", audience)}

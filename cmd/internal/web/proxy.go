@@ -12,8 +12,8 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 )
 
-// proxy passes requests through to a program, WebSockets and event streams included. The program answers for itself: its
-// headers come through as they are.
+// proxy passes requests through to a program, WebSockets and event streams included. The program answers for itself:
+// its headers come through as they are.
 type proxy struct {
 	prefix, name string
 	target       *url.URL
@@ -24,7 +24,7 @@ type proxy struct {
 type ownHeader struct{}
 
 func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The program sets the headers that guard its answers, so ours step aside; they are back when it does not answer.
+	// The program sets the headers that guard its answers, so ours step aside. They are back when it does not answer.
 	own := w.Header().Clone()
 	clear(w.Header())
 	ctx, end := context.WithCancel(context.WithValue(r.Context(), ownHeader{}, own))

@@ -190,9 +190,12 @@ func (p *tab) showsNot(part, text string) {
 func (p *tab) click(element string) {
 	p.t.Helper()
 	p.eventually("there is "+element, element+" && !("+element+").disabled")
-	p.run(chromedp.ActionFunc(func(ctx context.Context) error {
-		return chromedp.Click(element, chromedp.ByJSPath, chromedp.NodeReady).Do(ctx)
-	}))
+	at := evaluate[[]float64](p, fmt.Sprintf(`((element) => {
+		element.scrollIntoView({block: 'center'});
+		const box = element.getBoundingClientRect();
+		return [box.x + box.width / 2, box.y + box.height / 2];
+	})(%s)`, element))
+	p.run(chromedp.MouseClickXY(at[0], at[1]))
 }
 
 // fill types into a field.

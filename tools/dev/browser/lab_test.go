@@ -2,6 +2,8 @@ package browser
 
 import (
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // held is what each experiment says when its promise has held.
@@ -9,7 +11,7 @@ const held = "are what the journal says"
 
 func TestEachFaultKeepsItsPromise(t *testing.T) {
 	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 1400)
+	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
 	p.click(labelled("document", "Failure lab"))
 	experiment := func(name, button, result string) {
@@ -21,7 +23,6 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	experiment("Pause the projection", "Pause", "it stays grey")
 	says(p, bob, "Bob", "while it is paused")
 	p.shows(bob, "not in the read model yet")
-	p.screenshot("lab")
 	experiment("Pause the projection", "Resume", held)
 	p.showsNot(bob, "not in the read model yet")
 
@@ -34,6 +35,8 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	experiment("Deliver events twice", "Send messages twice", held)
 	p.shows(within("Deliver events twice"), "20 of 20 messages have a number of their own; all are seen")
 	p.showsNot(within("Deliver events twice"), "Duplicates left out: 0")
+	p.run(chromedp.Evaluate(within("Failure lab")+".scrollTo(0, 0)", nil))
+	p.screenshot("lab")
 	experiment("Deliver out of order", "Shuffle messages", held)
 	p.shows(within("Deliver out of order"), "20 of 20 messages have a number of their own; all are seen")
 	experiment("Lose events", "Lose messages", held)

@@ -1,5 +1,5 @@
-// Package faults is what can go wrong between a journal and a projection: records that a source loses, repeats, reorders
-// or breaks, and events that cannot be read. Tests inject them, and the failure lab lets people do so.
+// Package faults is what can go wrong between a journal and a projection: records that a source loses, repeats,
+// reorders or breaks, and events that cannot be read. Tests inject them, and the failure lab lets people do so.
 package faults
 
 import (
