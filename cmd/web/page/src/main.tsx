@@ -46,7 +46,7 @@ function Page(): Child {
           <h1 class="brand">Threads</h1>
           <nav aria-label="Views">
             {views
-              .filter(([view]) => (view !== 'lab' || lab) && (view !== 'history' || state.queries.has('threadHistory')))
+              .filter(([view]) => !needsLogin() && (view !== 'lab' || lab) && (view !== 'history' || state.queries.has('threadHistory')))
               .map(([view, name]) => (
                 <a key={view} href={`#${view}`} aria-current={state.view === view ? 'page' : undefined}>
                   {name}
