@@ -80,7 +80,7 @@ func TestTheAPIsArePassedThrough(t *testing.T) {
 	subscription := fmt.Sprintf(`subscription { threadChanged(threadId: %q, userAccountId: %q) { version } }`, thread, ada)
 	t.Run("WebSocket", func(t *testing.T) {
 		headers := http.Header{"Origin": {r.web}}
-		conn, _, err := websocket.Dial(t.Context(), strings.Replace(r.web, "http", "ws", 1)+"/api/read/graphql",
+		conn, _, err := websocket.Dial(t.Context(), strings.Replace(r.web, "http", "ws", 1)+"/api/read/graphql", //nolint:bodyclose // of an upgrade
 			&websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: headers})
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+
 	"example.com/threads/tests/programs"
 	"example.com/threads/tests/testenv"
 )
@@ -23,8 +26,14 @@ type browser struct {
 	page   string
 }
 
-// send sends a form, or with nil asks, and returns what comes back at last.
-func (b browser) send(address string, form url.Values, headers ...string) (answer *http.Response, body string) {
+// shown is what comes back at last.
+type shown struct {
+	status    int
+	url, body string
+}
+
+// send sends a form, or with nil asks.
+func (b browser) send(address string, form url.Values) shown {
 	b.t.Helper()
 	method, text := http.MethodGet, ""
 	if form != nil {
@@ -35,10 +44,7 @@ func (b browser) send(address string, form url.Values, headers ...string) (answe
 		b.t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	for i := 0; i < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
-	}
-	answer, err = b.client.Do(request)
+	answer, err := b.client.Do(request)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -47,14 +53,13 @@ func (b browser) send(address string, form url.Values, headers ...string) (answe
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return answer, string(read)
+	return shown{answer.StatusCode, answer.Request.URL.String(), string(read)}
 }
 
 func (b browser) session() map[string]any {
 	b.t.Helper()
-	_, body := b.send(b.page+"/session", nil)
 	var said map[string]any
-	if err := json.Unmarshal([]byte(body), &said); err != nil {
+	if err := json.Unmarshal([]byte(b.send(b.page+"/session", nil).body), &said); err != nil {
 		b.t.Fatal(err)
 	}
 	return said
@@ -63,13 +68,32 @@ func (b browser) session() map[string]any {
 var action = regexp.MustCompile(`action="([^"]+)"`)
 
 // submit fills in the provider's form.
-func (b browser) submit(shown string, fields url.Values) (*http.Response, string) {
+func (b browser) submit(form shown, fields url.Values) shown {
 	b.t.Helper()
-	found := action.FindStringSubmatch(shown)
+	found := action.FindStringSubmatch(form.body)
 	if found == nil {
-		b.t.Fatalf("there is no form in %s", shown)
+		b.t.Fatalf("there is no form in %s", form.body)
 	}
 	return b.send(found[1], fields)
+}
+
+// follow opens a WebSocket, which the session's token lets in.
+func (b browser) follow() *websocket.Conn {
+	b.t.Helper()
+	conn, _, err := websocket.Dial(b.t.Context(), b.page+"/api/read/graphql", &websocket.DialOptions{ //nolint:bodyclose // of an upgrade
+		HTTPClient: b.client, HTTPHeader: http.Header{"Origin": {b.page}}, Subprotocols: []string{"graphql-transport-ws"},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = conn.CloseNow() })
+	if err := wsjson.Write(b.t.Context(), conn, map[string]string{"type": "connection_init"}); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, raw, err := conn.Read(b.t.Context()); err != nil || !strings.Contains(string(raw), "connection_ack") {
+		b.t.Fatalf("the WebSocket answers %s, %v", raw, err)
+	}
+	return conn
 }
 
 // Somebody logs in on the page at a provider that others wrote. The token stays with the program: the browser has a
@@ -95,11 +119,9 @@ func TestLoginOnThePage(t *testing.T) {
 	if said := b.session(); said["account"] != nil {
 		t.Fatalf("before the login: %v", said)
 	}
-	_, shown := b.send(home+"/login", nil)
-	_, shown = b.submit(shown, url.Values{"prompt": {"login"}, "login": {"ada"}, "password": {"any"}})
-	answer, _ := b.submit(shown, url.Values{"prompt": {"consent"}})
-	if answer.Request.URL.String() != home+"/" || answer.StatusCode != http.StatusOK {
-		t.Fatalf("the login ends at %s with %s", answer.Request.URL, answer.Status)
+	consent := b.submit(b.send(home+"/login", nil), url.Values{"prompt": {"login"}, "login": {"ada"}, "password": {"any"}})
+	if end := b.submit(consent, url.Values{"prompt": {"consent"}}); end.url != home+"/" || end.status != http.StatusOK {
+		t.Fatalf("the login ends at %s with %d", end.url, end.status)
 	}
 	said := b.session()
 	csrf, _ := said["csrf"].(string)
@@ -132,12 +154,13 @@ func TestLoginOnThePage(t *testing.T) {
 	if status := create("X-CSRF-Token", csrf, "Origin", "https://evil.example.com", "Sec-Fetch-Site", "cross-site"); status != http.StatusForbidden {
 		t.Errorf("a command of another origin: %d", status)
 	}
+	follow := b.follow()
 	// A code that was not asked for in this browser is worth nothing.
-	if answer, _ := b.send(home+"/login/callback?code=stolen&state=guessed", nil); answer.StatusCode != http.StatusBadRequest {
-		t.Errorf("another's code: %s", answer.Status)
+	if got := b.send(home+"/login/callback?code=stolen&state=guessed", nil); got.status != http.StatusBadRequest {
+		t.Errorf("another's code: %d", got.status)
 	}
-	if answer, _ := b.send(home+"/logout", url.Values{"csrf": {"wrong"}}); answer.StatusCode != http.StatusForbidden {
-		t.Errorf("a logout without the CSRF token: %s", answer.Status)
+	if got := b.send(home+"/logout", url.Values{"csrf": {"wrong"}}); got.status != http.StatusForbidden {
+		t.Errorf("a logout without the CSRF token: %d", got.status)
 	}
 	b.send(home+"/logout", url.Values{"csrf": {csrf}})
 	if said := b.session(); said["account"] != nil {
@@ -146,7 +169,16 @@ func TestLoginOnThePage(t *testing.T) {
 	if status := create("X-CSRF-Token", csrf); status != http.StatusUnauthorized {
 		t.Errorf("a command after the logout: %d", status)
 	}
-	for _, cookie := range jar.Cookies(answer.Request.URL) {
+	// The program ends although somebody follows.
+	web.Stop(t)
+	if _, _, err := follow.Read(t.Context()); err == nil {
+		t.Error("the WebSocket outlives the page")
+	}
+	at, err := url.Parse(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cookie := range jar.Cookies(at) {
 		if cookie.Name == "session" || cookie.Name == "login" {
 			t.Errorf("the cookie %s is left", cookie.Name)
 		}

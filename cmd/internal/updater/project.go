@@ -55,7 +55,7 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	defer context.AfterFunc(turn.Lost, func() { stop(context.Cause(turn.Lost)) })()
 	ctx, err := f.ports.Faults.Turn(ctx)
 	if err != nil {
-		return nil //nolint:nilerr // it has ended before it began
+		return nil // it has ended before it began
 	}
 	store := f.shared.Load().store.InTerm(turn.Term)
 	registry := prometheus.NewRegistry() // what is counted begins anew with each turn

@@ -31,7 +31,7 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer end()
 	if streams(r) {
 		defer context.AfterFunc(p.stopping, end)()
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a connection that can't have one ends soon enough
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // one that can't be set ends soon enough
 	}
 	forward := httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {

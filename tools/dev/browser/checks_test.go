@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -177,5 +176,5 @@ func TestTheFirstViewIsSmall(t *testing.T) {
 	if size == 0 || size > 150<<10 {
 		t.Errorf("the first view takes %d bytes", size)
 	}
-	t.Log(fmt.Sprintf("the first view takes %d bytes", size))
+	t.Logf("the first view takes %d bytes", size)
 }

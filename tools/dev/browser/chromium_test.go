@@ -29,7 +29,7 @@ func chromium(t *testing.T) context.Context {
 	if err != nil {
 		t.Fatalf("these tests need Chromium on the PATH; make test installs it where it may, by apt-get install chromium: %v", err)
 	}
-	profile, err := os.MkdirTemp("", "threads-chromium-")
+	profile, err := os.MkdirTemp("", "threads-chromium-") //nolint:usetesting // Chromium's last processes may write after the test
 	if err != nil {
 		t.Fatal(err)
 	}

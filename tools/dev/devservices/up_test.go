@@ -48,7 +48,7 @@ func TestDevelopmentSystem(t *testing.T) {
 			t.Errorf("started %v, want %v", starting, started)
 		}
 	}
-	up("dynamodb", "mysql", "write-api", "read-model-updater", "read-api")
+	up("dynamodb", "mysql", "write-api", "read-model-updater", "read-api", "web")
 	thread := system.createThread(t)
 	system.expectThread(t, thread)
 	up()
