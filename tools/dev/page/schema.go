@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,15 +14,23 @@ import (
 // scalars are GraphQL's own in TypeScript; other scalars come as texts, JSON as anything.
 var scalars = map[string]string{"Int": "number", "Float": "number", "Boolean": "boolean", "JSON": "unknown"}
 
-// typesOf is the schema in TypeScript.
-func typesOf(path string) (string, error) {
-	text, err := os.ReadFile(path)
+// typesOf is the schema that these files make up, in TypeScript.
+func typesOf(pattern string) (string, error) {
+	paths, err := filepath.Glob(pattern)
 	if err != nil {
 		return "", err
 	}
-	schema, err := gqlparser.LoadSchema(&ast.Source{Name: path, Input: string(text)})
+	var sources []*ast.Source
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		sources = append(sources, &ast.Source{Name: path, Input: string(text)})
+	}
+	schema, err := gqlparser.LoadSchema(sources...)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
+		return "", fmt.Errorf("the schema %s: %w", pattern, err)
 	}
 	var names []string
 	for name, definition := range schema.Types {
