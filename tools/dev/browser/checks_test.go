@@ -88,6 +88,7 @@ func TestEverybodyCanUseIt(t *testing.T) {
 		}
 	}
 	p.click(labelled("document", "Chat"))
+	p.click(labelled(ada, "2 people"))
 	p.run(chromedp.EmulateViewport(390, 844))
 	if wide := evaluate[string](p, `[...document.body.querySelectorAll('*')].filter((each) => each.getBoundingClientRect().right > 391 && each.offsetParent)
 		.map((each) => each.tagName + '.' + each.className).join(' ')`); evaluate[int](p, "document.documentElement.scrollWidth") > 390 {

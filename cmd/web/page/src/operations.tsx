@@ -66,7 +66,7 @@ async function verify(repair: boolean): Promise<void> {
 
 export function Operations(): Child {
   return (
-    <div class="operations">
+    <div class="operate">
       <section class="card wide" aria-label="Programs">
         <h2>Programs</h2>
         <div class="programs">{state.status.map((program) => <Program program={program} />)}</div>
