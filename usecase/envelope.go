@@ -28,6 +28,14 @@ type Envelope struct {
 // Key names the aggregate that the event belongs to.
 func (e Envelope) Key() Key { return Key{Tenant: e.Tenant, Type: e.AggregateType, ID: e.AggregateID} }
 
+// Described is an event for people: its name and its own fields, in the form that they are written in today. Of one
+// that cannot be decoded, Data is all that is stored, and the envelope what is known without it.
+type Described struct {
+	Envelope
+	Type string
+	Data []byte // JSON
+}
+
 // Recorded is an event with its envelope, as stored in the journal.
 type Recorded[E any] struct {
 	Envelope

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
@@ -18,7 +19,8 @@ import (
 )
 
 const about = `
-Answers GraphQL queries and subscriptions on chat threads from the read model at /graphql; GET / is a page to try them on.
+Answers GraphQL queries and subscriptions on chat threads from the read model at /graphql, and threadHistory and threadAt
+from the event store, which the rest does not need. GET / is a page to try them on.
 SIGINT and SIGTERM end it once the queries that it has accepted are answered; the clients of subscriptions are told to
 connect again.
 
@@ -32,6 +34,7 @@ func main() { program.Main("read-api", run) }
 type settings struct {
 	api         readapi.Settings
 	databaseURL string
+	store       eventstore.Settings
 	access      access.Settings
 	logging     program.Logging
 }
@@ -41,6 +44,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.api = readapi.ReadSettings(r)
 	s.api.Measurements = measurements.ReadSettings(r)
 	s.databaseURL = stores.ReadDatabaseURL(r)
+	s.store = eventstore.ReadPlace(r)
 	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
 	return s
@@ -48,7 +52,7 @@ func readSettings(r *config.Reader) (s settings) {
 
 // run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the
 // line with the message "listening" tells the address.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
 	s, helped, err := program.Settings("read-api", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {
 		return err
@@ -59,11 +63,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	defer func() { _ = db.Close() }()
+	store := eventstore.OpenLater(s.store, log)
+	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
 	letIn, err := access.Open(ctx, s.access, false, log)
 	if err != nil {
 		return err
 	}
-	server, err := readapi.Listen(ctx, s.api, db, letIn, log)
+	server, err := readapi.Listen(ctx, s.api, db, store, letIn, log)
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}

@@ -116,7 +116,7 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		return err
 	}
 	taken = append(taken, y.write)
-	if y.read, err = readapi.Listen(ctx, s.read, readModel, y.access, log); err != nil {
+	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), y.access, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.read)

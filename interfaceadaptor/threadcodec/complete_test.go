@@ -50,7 +50,7 @@ func TestEveryFieldOfTheStateIsInItsSnapshot(t *testing.T) {
 	}
 	kit.EveryField(t, "states of this test", states...)
 	for _, state := range states {
-		payload, err := threadcodec.Snapshots{}.Encode(aThread.String(), 3, state)
+		payload, err := threadcodec.Snapshots{}.Encode(aThread.String(), state.Memento().Events, state)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
@@ -26,14 +27,18 @@ type Server struct {
 	*httpserver.Server
 	settings Settings
 	db       *sqlx.DB
+	journal  *journal
 	access   *access.Access
 	log      *slog.Logger
 	reader   *queryreader.Reader
 	watcher  *query.Watcher
 }
 
-// Listen takes the address. The server answers from db once [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, db *sqlx.DB, access *access.Access, log *slog.Logger) (*Server, error) {
+// Listen takes the address. The server answers from db once [Server.Run] runs, and from store what only the journal
+// knows; it goes on without store while that can't be used.
+func Listen(
+	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, access *access.Access, log *slog.Logger,
+) (*Server, error) {
 	reader, err := queryreader.New(db)
 	if err != nil {
 		return nil, err
@@ -43,7 +48,7 @@ func Listen(ctx context.Context, settings Settings, db *sqlx.DB, access *access.
 		return nil, err
 	}
 	return &Server{
-		Server: server, settings: settings, db: db, access: access, log: log,
+		Server: server, settings: settings, db: db, journal: &journal{store: store, log: log}, access: access, log: log,
 		reader: reader, watcher: query.NewWatcher(reader, log, query.Pace{}),
 	}, nil
 }
@@ -84,7 +89,8 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	}
 	queries := query.New(s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
 	mux := http.NewServeMux()
-	endpoint := graphql.NewHandler(ctx, queries, s.log, graphql.Settings{
+	history := query.NewHistory(s.journal.threadsNow)
+	endpoint := graphql.NewHandler(ctx, queries, history, s.log, graphql.Settings{
 		ComplexityLimit: s.settings.ComplexityLimit,
 		ConnectionLimit: s.settings.ConnectionLimit,
 		InitLimit:       s.settings.InitLimit,

@@ -88,6 +88,9 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	f.parts.Store(parts)
 	defer f.parts.Store(nil)
 
+	// The source stores the types that it brings. Types without versions are rows of before there were versions, so the
+	// versions come first.
+	keeper.storeVersions(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { projector.Run(ctx) })
 	background.Go(func() { f.report(ctx, parts) })

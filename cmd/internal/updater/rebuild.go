@@ -84,6 +84,20 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
+// storeVersions returns once the versions of the handlers are known to the database, or ctx ends.
+func (k *keeper) storeVersions(ctx context.Context) {
+	for {
+		outdated, err := projection.Outdated(ctx, k.sets, k.store, chatrows.Handlers())
+		if err == nil {
+			k.outdated.Store(&outdated)
+			return
+		}
+		if !stream.Pause(ctx, rebuildLook) {
+			return
+		}
+	}
+}
+
 func (k *keeper) look(ctx context.Context) error {
 	state, err := k.sets.State(ctx)
 	if err != nil {

@@ -20,6 +20,24 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainAccount())
 	case []model.Account:
 		return plain.Values(ctx, value, plainAccount())
+	case model.Connection[model.HistoryEntry]:
+		return plain.Value(ctx, &value, plainHistoryConnection())
+	case *model.Connection[model.HistoryEntry]:
+		return plain.Value(ctx, value, plainHistoryConnection())
+	case []model.Connection[model.HistoryEntry]:
+		return plain.Values(ctx, value, plainHistoryConnection())
+	case model.Edge[model.HistoryEntry]:
+		return plain.Value(ctx, &value, plainHistoryEdge())
+	case *model.Edge[model.HistoryEntry]:
+		return plain.Value(ctx, value, plainHistoryEdge())
+	case []model.Edge[model.HistoryEntry]:
+		return plain.Values(ctx, value, plainHistoryEdge())
+	case model.HistoryEntry:
+		return plain.Value(ctx, &value, plainHistoryEntry())
+	case *model.HistoryEntry:
+		return plain.Value(ctx, value, plainHistoryEntry())
+	case []model.HistoryEntry:
+		return plain.Values(ctx, value, plainHistoryEntry())
 	case model.Member:
 		return plain.Value(ctx, &value, plainMember())
 	case *model.Member:
@@ -62,6 +80,18 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainPageInfo())
 	case []model.PageInfo:
 		return plain.Values(ctx, value, plainPageInfo())
+	case model.StateMember:
+		return plain.Value(ctx, &value, plainStateMember())
+	case *model.StateMember:
+		return plain.Value(ctx, value, plainStateMember())
+	case []model.StateMember:
+		return plain.Values(ctx, value, plainStateMember())
+	case model.StateMessage:
+		return plain.Value(ctx, &value, plainStateMessage())
+	case *model.StateMessage:
+		return plain.Value(ctx, value, plainStateMessage())
+	case []model.StateMessage:
+		return plain.Values(ctx, value, plainStateMessage())
 	case model.Thread:
 		return plain.Value(ctx, &value, plainThread())
 	case *model.Thread:
@@ -80,6 +110,12 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainThreadEdge())
 	case []model.Edge[model.Thread]:
 		return plain.Values(ctx, value, plainThreadEdge())
+	case model.ThreadState:
+		return plain.Value(ctx, &value, plainThreadState())
+	case *model.ThreadState:
+		return plain.Value(ctx, value, plainThreadState())
+	case []model.ThreadState:
+		return plain.Values(ctx, value, plainThreadState())
 	}
 	return nil
 }
@@ -107,6 +143,67 @@ func plainAccount() plain.Type[model.Account] {
 	}
 }
 
+func plainHistoryConnection() plain.Type[model.Connection[model.HistoryEntry]] {
+	return plain.Type[model.Connection[model.HistoryEntry]]{
+		Names: historyConnectionImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.HistoryEntry]] {
+			switch field.Name {
+			case "edges":
+				return plain.Many(operation, field, func(v *model.Connection[model.HistoryEntry]) []model.Edge[model.HistoryEntry] { return v.Edges }, plainHistoryEdge())
+			case "pageInfo":
+				return plain.One(operation, field, func(v *model.Connection[model.HistoryEntry]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+			}
+			return nil
+		},
+	}
+}
+
+func plainHistoryEdge() plain.Type[model.Edge[model.HistoryEntry]] {
+	return plain.Type[model.Edge[model.HistoryEntry]]{
+		Names: historyEdgeImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.HistoryEntry]] {
+			switch field.Name {
+			case "cursor":
+				return func(w io.Writer, v *model.Edge[model.HistoryEntry]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+			case "node":
+				return plain.One(operation, field, func(v *model.Edge[model.HistoryEntry]) *model.HistoryEntry { return &v.Node }, plainHistoryEntry())
+			}
+			return nil
+		},
+	}
+}
+
+func plainHistoryEntry() plain.Type[model.HistoryEntry] {
+	return plain.Type[model.HistoryEntry]{
+		Names: historyEntryImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.HistoryEntry] {
+			switch field.Name {
+			case "seqNr":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalInt(v.SeqNr).MarshalGQL(w) }
+			case "eventId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.EventID).MarshalGQL(w) }
+			case "type":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.Type).MarshalGQL(w) }
+			case "occurredAt":
+				return func(w io.Writer, v *model.HistoryEntry) { model.MarshalTime(v.OccurredAt).MarshalGQL(w) }
+			case "executorId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.ExecutorID).MarshalGQL(w) }
+			case "commandId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.CommandID).MarshalGQL(w) }
+			case "correlationId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.CorrelationID).MarshalGQL(w) }
+			case "causationId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.CausationID).MarshalGQL(w) }
+			case "source":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.Source).MarshalGQL(w) }
+			case "requestId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.RequestID).MarshalGQL(w) }
+			}
+			return nil
+		},
+	}
+}
+
 func plainMember() plain.Type[model.Member] {
 	return plain.Type[model.Member]{
 		Names: memberImplementors,
@@ -124,6 +221,10 @@ func plainMember() plain.Type[model.Member] {
 				return func(w io.Writer, v *model.Member) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
 				return func(w io.Writer, v *model.Member) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			case "createdBy":
+				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+			case "updatedBy":
+				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -177,6 +278,10 @@ func plainMessage() plain.Type[model.Message] {
 				return func(w io.Writer, v *model.Message) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
 				return func(w io.Writer, v *model.Message) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			case "createdBy":
+				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+			case "updatedBy":
+				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -232,6 +337,44 @@ func plainPageInfo() plain.Type[model.PageInfo] {
 	}
 }
 
+func plainStateMember() plain.Type[model.StateMember] {
+	return plain.Type[model.StateMember]{
+		Names: stateMemberImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.StateMember] {
+			switch field.Name {
+			case "userAccountId":
+				return func(w io.Writer, v *model.StateMember) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
+			case "role":
+				return func(w io.Writer, v *model.StateMember) { v.Role.MarshalGQL(w) }
+			case "createdAt":
+				return func(w io.Writer, v *model.StateMember) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+			}
+			return nil
+		},
+	}
+}
+
+func plainStateMessage() plain.Type[model.StateMessage] {
+	return plain.Type[model.StateMessage]{
+		Names: stateMessageImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.StateMessage] {
+			switch field.Name {
+			case "id":
+				return func(w io.Writer, v *model.StateMessage) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+			case "userAccountId":
+				return func(w io.Writer, v *model.StateMessage) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
+			case "text":
+				return func(w io.Writer, v *model.StateMessage) { graphql.MarshalString(v.Text).MarshalGQL(w) }
+			case "createdAt":
+				return func(w io.Writer, v *model.StateMessage) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+			case "updatedAt":
+				return func(w io.Writer, v *model.StateMessage) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			}
+			return nil
+		},
+	}
+}
+
 func plainThread() plain.Type[model.Thread] {
 	return plain.Type[model.Thread]{
 		Names: threadImplementors,
@@ -249,6 +392,10 @@ func plainThread() plain.Type[model.Thread] {
 				return func(w io.Writer, v *model.Thread) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
 				return func(w io.Writer, v *model.Thread) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			case "createdBy":
+				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+			case "updatedBy":
+				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -279,6 +426,23 @@ func plainThreadEdge() plain.Type[model.Edge[model.Thread]] {
 				return func(w io.Writer, v *model.Edge[model.Thread]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
 				return plain.One(operation, field, func(v *model.Edge[model.Thread]) *model.Thread { return &v.Node }, plainThread())
+			}
+			return nil
+		},
+	}
+}
+
+func plainThreadState() plain.Type[model.ThreadState] {
+	return plain.Type[model.ThreadState]{
+		Names: threadStateImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.ThreadState] {
+			switch field.Name {
+			case "version":
+				return func(w io.Writer, v *model.ThreadState) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+			case "name":
+				return func(w io.Writer, v *model.ThreadState) { graphql.MarshalString(v.Name).MarshalGQL(w) }
+			case "deleted":
+				return func(w io.Writer, v *model.ThreadState) { graphql.MarshalBoolean(v.Deleted).MarshalGQL(w) }
 			}
 			return nil
 		},

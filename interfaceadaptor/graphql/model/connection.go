@@ -10,6 +10,8 @@ type (
 	MemberEdge        = Edge[Member]
 	MessageConnection = Connection[Message]
 	MessageEdge       = Edge[Message]
+	HistoryConnection = Connection[HistoryEntry]
+	HistoryEdge       = Edge[HistoryEntry]
 )
 
 // Connection is a page of a list.
