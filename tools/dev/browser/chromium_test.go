@@ -165,6 +165,8 @@ func (p *tab) eventually(about, script string) {
 
 var reload = chromedp.Reload()
 
+func focus(element string) chromedp.Action { return chromedp.Evaluate(element+".focus()", nil) }
+
 // within is a part of the page by its label.
 func within(label string) string {
 	return fmt.Sprintf("document.querySelector(`[aria-label=%q]`)", label)

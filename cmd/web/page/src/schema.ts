@@ -9,6 +9,32 @@ export interface Account {
   updatedAt: Time;
 }
 
+export interface HistoryConnection {
+  edges: Array<HistoryEdge>;
+  pageInfo: PageInfo;
+}
+
+export interface HistoryEdge {
+  cursor: string;
+  node: HistoryEntry;
+}
+
+export interface HistoryEntry {
+  seqNr: number;
+  eventId: string;
+  type: string;
+  occurredAt: Time;
+  executorId: string;
+  commandId: string;
+  correlationId: string;
+  causationId: string;
+  source: string;
+  requestId: string;
+  data: unknown;
+}
+
+export type JSON = unknown;
+
 export interface Member {
   id: string;
   threadId: string;
@@ -17,6 +43,8 @@ export interface Member {
   role: Role;
   createdAt: Time;
   updatedAt: Time;
+  createdBy: string;
+  updatedBy: string;
 }
 
 export interface MemberConnection {
@@ -37,6 +65,8 @@ export interface Message {
   text: string;
   createdAt: Time;
   updatedAt: Time;
+  createdBy: string;
+  updatedBy: string;
 }
 
 export interface MessageConnection {
@@ -65,9 +95,25 @@ export interface Query {
   getMessages: Array<Message>;
   getAccount: Account;
   threads: ThreadConnection;
+  threadHistory: HistoryConnection;
+  threadAt: ThreadState;
 }
 
 export type Role = 'ADMIN' | 'MEMBER';
+
+export interface StateMember {
+  userAccountId: string;
+  role: Role;
+  createdAt: Time;
+}
+
+export interface StateMessage {
+  id: string;
+  userAccountId: string;
+  text: string;
+  createdAt: Time;
+  updatedAt: Time;
+}
 
 export interface Subscription {
   threadChanged: Thread;
@@ -80,6 +126,8 @@ export interface Thread {
   version: number;
   createdAt: Time;
   updatedAt: Time;
+  createdBy: string;
+  updatedBy: string;
   members: MemberConnection;
   messages: MessageConnection;
 }
@@ -92,6 +140,14 @@ export interface ThreadConnection {
 export interface ThreadEdge {
   cursor: string;
   node: Thread;
+}
+
+export interface ThreadState {
+  version: number;
+  name: string;
+  deleted: boolean;
+  members: Array<StateMember>;
+  messages: Array<StateMessage>;
 }
 
 export type Time = string;
