@@ -7,6 +7,7 @@ import (
 )
 
 func TestTimeTravel(t *testing.T) {
+	install(t)
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -34,6 +35,7 @@ func TestTimeTravel(t *testing.T) {
 	p.shows(then, "Anyone for a cup?")
 	p.showsNot(then, "Gladly")
 	p.screenshot("time-travel")
+	p.accessible("time travel")
 	p.click(events + ".querySelectorAll('button')[0]")
 	p.showsNot(then, "Bob")
 	p.shows(causes, "message posted")
