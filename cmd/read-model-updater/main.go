@@ -7,6 +7,9 @@ import (
 	"io"
 	"log/slog"
 
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
@@ -34,6 +37,8 @@ GET /health/ready   200 while it keeps up its work; 503 while database or event 
                     whether it works or stands by, rebuild how far the rows are that are being made anew. It is unready, too,
                     while rows were made by another version of the program or are ahead of the journal: see REBUILD
 GET /metrics        the same and more, for Prometheus
+/operate/...        what operators do from the page: parked aggregates, verification and rebuild of the rows. With AUTH it
+                    needs the scope threads:operate
 `
 
 func main() { program.Main("read-model-updater", run) }
@@ -43,6 +48,7 @@ type settings struct {
 	updater     updater.Settings
 	store       eventstore.Settings
 	databaseURL string
+	access      access.Settings
 	logging     program.Logging
 	tracing     tracing.Settings
 }
@@ -56,6 +62,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
+	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
 	s.tracing = tracing.ReadSettings(r)
 	return s
@@ -75,12 +82,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	defer traces.Stop()
 	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, log) }
-	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Tracer: traces.Provider(), Log: log})
+	letIn, err := access.Open(ctx, s.access, false, log)
 	if err != nil {
 		return err
 	}
+	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Access: letIn, Tracer: traces.Provider(), Log: log})
+	if err != nil {
+		return errors.Join(err, letIn.Close())
+	}
 	log.InfoContext(ctx, "listening", "url", server.URL())
-	err = server.Run(ctx)
+	group, serving := errgroup.WithContext(ctx)
+	group.Go(func() error { return letIn.Run(serving) })
+	group.Go(func() error { return server.Run(serving) })
+	err = group.Wait()
 	log.InfoContext(ctx, "stopped")
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
+	"syscall"
 
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
@@ -14,6 +16,7 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/web"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/infrastructure/tracing"
@@ -43,7 +46,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	defer func() { err = errors.Join(err, readModel.Close()) }()
 
-	// The three servers wake one another: an append wakes the projection, and its commit those who wait for a version.
+	// The servers wake one another: an append wakes the projection, and its commit those who wait for a version.
 	system := &system{}
 	store, err := openEventStore(ctx, s, eventstore.Ports{Log: log, OnAppend: func() { system.updater.Wake() }})
 	if err != nil {
@@ -80,12 +83,18 @@ func openEventStore(ctx context.Context, s settings, ports eventstore.Ports) (*e
 	return eventstore.Open(ctx, s.eventStore(), ports)
 }
 
-// system is the three servers.
+// system is the four servers.
 type system struct {
 	write   *writeapi.Server
 	read    *readapi.Server
 	updater *updater.Server
+	web     *web.Server
 	access  *access.Access
+
+	// With a failure lab.
+	lab     updater.Faults
+	labPage http.Handler
+	second  *writeapi.Server // beside write
 }
 
 // listen takes all addresses, or none.
@@ -102,7 +111,14 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		return err
 	}
 	taken = append(taken, y.access)
-	if y.write, err = writeapi.Listen(ctx, s.write, store, y.access, log); err != nil {
+	writable := store
+	if s.lab != nil {
+		if writable, err = y.addLab(ctx, s.lab, s, store, y.access, log); err != nil {
+			return err
+		}
+		taken = append(taken, y.second)
+	}
+	if y.write, err = writeapi.Listen(ctx, s.write, writable, y.access, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.write)
@@ -110,6 +126,17 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		return err
 	}
 	taken = append(taken, y.read)
+	y.web, err = web.Listen(ctx, s.web, y.access, y.labPage, log)
+	if errors.Is(err, syscall.EADDRINUSE) && s.web.Address == web.UsualAddress {
+		// Nobody has asked for this address, and the banner tells which one it is.
+		anyOther := s.web
+		anyOther.Address = "localhost:0"
+		y.web, err = web.Listen(ctx, anyOther, y.access, y.labPage, log)
+	}
+	if err != nil {
+		return err
+	}
+	taken = append(taken, y.web)
 	y.write.Tracer, y.read.Tracer = traces.Tracer("http"), traces.Tracer("http")
 	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
 		Open: func(context.Context) (updater.Databases, error) {
@@ -117,6 +144,8 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		},
 		Notify: y.read.Changed,
 		Tracer: traces.Provider(),
+		Access: y.access,
+		Faults: y.lab,
 		Log:    log,
 	})
 	return err
@@ -125,13 +154,19 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 // run serves until ctx ends or one of the servers fails.
 func (y *system) run(ctx context.Context, s settings, stdout io.Writer) error {
 	if err := y.greet(s, stdout); err != nil {
-		return errors.Join(err, y.access.Close(), y.write.Close(), y.read.Close(), y.updater.Close())
+		return errors.Join(err, y.access.Close(), y.write.Close(), y.read.Close(), y.updater.Close(), y.web.Close())
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return y.access.Run(ctx) })
 	group.Go(func() error { return y.write.Run(ctx) })
 	group.Go(func() error { return y.read.Run(ctx) })
+	if y.second != nil {
+		group.Go(func() error { return y.second.Run(ctx) })
+	}
 	group.Go(func() error { return y.updater.Run(ctx) })
+	group.Go(func() error {
+		return y.web.Run(ctx, web.Programs{Write: y.write.URL(), Read: y.read.URL(), Updater: y.updater.URL()})
+	})
 	group.Go(func() error { return y.tellProgress(ctx, stdout) })
 	return group.Wait()
 }

@@ -11,6 +11,7 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/web"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
@@ -18,7 +19,7 @@ import (
 )
 
 const about = `
-The whole system in one process: commands over REST, queries over GraphQL, events and read model in SQLite files. What has
+The whole system in one process: a page, commands over REST, queries over GraphQL, events and read model in SQLite files. What has
 been acknowledged survives the death of the process and of the machine. Without the file of the read model, it is made
 again from the events. SIGINT (Ctrl-C) and SIGTERM end it once the requests that it has accepted are answered.
 `
@@ -30,7 +31,9 @@ type settings struct {
 	snapshotKeep int
 	read         readapi.Settings
 	updater      updater.Settings
+	web          web.Settings
 	access       access.Settings
+	lab          failureLab // nil: none
 	logging      program.Logging
 	tracing      tracing.Settings
 }
@@ -43,7 +46,9 @@ func readSettings(r *config.Reader) settings {
 		snapshotKeep: eventstore.ReadSnapshotKeep(r),
 		read:         readapi.ReadSettings(r),
 		updater:      updater.ReadSettings(r),
+		web:          web.ReadSettings(r),
 		access:       access.ReadSettings(r),
+		lab:          readLab(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 		tracing:      tracing.ReadSettings(r),
 	}

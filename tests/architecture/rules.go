@@ -43,6 +43,7 @@ var layers = map[string]struct {
 	"interfaceadaptor/gateway/gatewaytest": {imports: []string{"interfaceadaptor/eventstore"}},
 	"interfaceadaptor/sqldialect":          {},
 
+	"docs":              {},
 	"infrastructure":    {},
 	"rdb-migration":     {},
 	"rdb-migration/cmd": {imports: everything},
@@ -60,7 +61,7 @@ var (
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5",
 		// the interface to traces, without what collects and sends them
 		"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"}
-	everything = []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
+	everything = []string{"docs", "domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
 )
 
 func with(parts []string, more ...string) []string { return slices.Concat(parts, more) }

@@ -80,7 +80,7 @@ func oneProcess(t *testing.T, more ...string) *system {
 	t.Helper()
 	folder := t.TempDir()
 	env := append([]string{"DATA_DIR=" + folder, snapshotsOften, "LOG_LEVEL=info"}, more...)
-	p := programs.New(t, binaries, "standalone", env, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR")
+	p := programs.New(t, binaries, "standalone", env, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR")
 	p.Start(t)
 	store := []string{
 		"EVENT_STORE=sqlite", "EVENT_STORE_URL=sqlite:" + filepath.Join(folder, "events.db"),

@@ -54,14 +54,18 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(turn.Lost, func() { stop(context.Cause(turn.Lost)) })()
+	ctx, err := f.ports.Faults.Turn(ctx)
+	if err != nil {
+		return nil // it has ended before it began
+	}
 	store := f.shared.Load().store.InTerm(turn.Term)
 	registry := prometheus.NewRegistry() // what is counted begins anew with each turn
 	worker := f.newTaskWorker(databases)
-	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
+	projector := projection.New(store, f.ports.Faults.Journal(stream.NewJournalReader(databases.Store.Gateway)), projection.Options{
 		Logger: f.ports.Log, Notify: worker.notified(f.ports.Notify), Observe: f.outcomes.count, Ignore: f.settings.Ignore,
 		Tracer: f.ports.tracer(chatrows.Projection),
 	}, chatrows.Handlers()...)
-	source, err := databases.Store.Source(timed{projector, f.outcomes}, store, f.settings.Source)
+	source, err := databases.Store.Source(f.ports.Faults.Projector(timed{projector, f.outcomes}), store, f.settings.Source)
 	if err != nil {
 		return err
 	}

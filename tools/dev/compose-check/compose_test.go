@@ -14,7 +14,7 @@ import (
 const root = "../../.."
 
 var (
-	programs = []string{"write-api", "read-model-updater", "read-api", "dev-issuer"}
+	programs = []string{"write-api", "read-model-updater", "read-api", "web", "dev-issuer"}
 	jobs     = []string{"dynamodb-setup", "migrate"}
 	services = []string{"dynamodb", "mysql", "dynamodb-admin", "nats", "prometheus", "grafana", "jaeger"}
 )
@@ -116,6 +116,7 @@ func TestOrderOfStart(t *testing.T) {
 		"prometheus":         {},
 		"grafana":            {},
 		"jaeger":             {},
+		"web":                {},
 		"dynamodb":           {},
 		"mysql":              {},
 		"nats":               {},
@@ -149,7 +150,7 @@ func TestDataOutlivesContainers(t *testing.T) {
 
 func TestPortsAreThisMachinesAlone(t *testing.T) {
 	want := map[string]string{
-		"write-api": "28080", "read-model-updater": "28081", "read-api": "28082",
+		"write-api": "28080", "read-model-updater": "28081", "read-api": "28082", "web": "28083",
 		"dynamodb": "28000", "mysql": "23306", "dynamodb-admin": "28001", "dev-issuer": "28084",
 		"nats": "4222", "prometheus": "28090", "grafana": "28091", "jaeger": "28092",
 	}
@@ -186,7 +187,7 @@ func TestTheIssuerHasOneName(t *testing.T) {
 	if aliases := issuer.Networks["default"].Aliases; len(aliases) != 1 || url != "http://"+aliases[0]+":28084" {
 		t.Errorf("the issuer is %s, and the network calls it %v", url, aliases)
 	}
-	for _, name := range []string{"write-api", "read-api"} {
+	for _, name := range []string{"write-api", "read-model-updater", "read-api", "web"} {
 		environment := service(t, project, name).Environment
 		if *environment["AUTH"] != "oidc" || *environment["AUTH_ISSUER"] != url || *environment["AUTH_AUDIENCE"] != "threads" {
 			t.Errorf("%s trusts %s with AUTH=%s", name, *environment["AUTH_ISSUER"], *environment["AUTH"])

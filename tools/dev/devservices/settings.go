@@ -28,6 +28,7 @@ var listeners = []struct{ program, variable, address string }{
 	{"write-api", "WRITE_API_ADDR", ":28080"},
 	{updater, "UPDATER_ADDR", ":28081"},
 	{"read-api", "READ_API_ADDR", ":28082"},
+	{"web", "WEB_ADDR", ":28083"},
 }
 
 // readSettings reads the ports and addresses from the environment. root is the clone's folder.
@@ -86,7 +87,8 @@ func (s settings) environment() []string {
 	for _, listener := range listeners {
 		env = append(env, listener.variable+"="+s.addresses[listener.program])
 	}
-	return env
+	return append(env,
+		"WRITE_API_URL="+localURL(s.addresses["write-api"]), "READ_API_URL="+localURL(s.addresses["read-api"]), "UPDATER_URL="+localURL(s.addresses[updater]))
 }
 
 // withoutAWS leaves out whatever the AWS SDK reads, of which there is much: profiles, roles, endpoints.
