@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Settings are what a [Manager] can be told. The zero value of a field stands for its default.
+// Settings configure a [Manager]. Zero fields take their defaults.
 type Settings struct {
-	// Every is how often the outbox is looked at when nobody wakes the manager. Default: 1 s.
+	// Every is the interval of reading the outbox if Wake is not called. Default: 1 s.
 	Every time.Duration
-	// Timeout is how long one attempt may take. Default: 30 s.
+	// Timeout limits one attempt. Default: 30 s.
 	Timeout time.Duration
-	// Clock tells when commands are due. Default: time.Now.
+	// Clock returns the current time. Default: time.Now.
 	Clock func() time.Time
-	// Logger is told of commands that can't be decided. Default: nobody.
+	// Logger receives failed attempts. Default: none.
 	Logger *slog.Logger
 }
 
@@ -32,7 +32,7 @@ type Manager struct {
 	woken    chan struct{}
 
 	Sent     atomic.Int64 // commands that were decided
-	Failures atomic.Int64 // attempts in vain
+	Failures atomic.Int64 // failed attempts
 }
 
 // NewManager makes the manager of the process with this name. It works while [Manager.Run] runs.
@@ -52,15 +52,15 @@ func NewManager(name string, outbox Outbox, send Send, settings Settings) *Manag
 	return &Manager{name: name, outbox: outbox, send: send, settings: settings, woken: make(chan struct{}, 1)}
 }
 
-// Wake has the manager look at the outbox at once. It never blocks.
+// Wake makes the manager read the outbox at once. It never blocks.
 func (m *Manager) Wake() {
 	select {
 	case m.woken <- struct{}{}:
-	default: // it is about to look
+	default: // a wake-up is already pending
 	}
 }
 
-// Run sends what is due until ctx ends.
+// Run sends due commands until ctx ends.
 func (m *Manager) Run(ctx context.Context) {
 	look := time.NewTicker(m.settings.Every)
 	defer look.Stop()
@@ -81,14 +81,14 @@ func (m *Manager) Run(ctx context.Context) {
 }
 
 const (
-	page       = 100 // commands that are sent before they are taken away
-	atOnce     = 8   // of them
+	page       = 100 // commands sent before they are deleted
+	atOnce     = 8   // of them, sent concurrently
 	retryAfter = time.Second
 	retryAtMax = 5 * time.Minute
 )
 
-// SendDue sends what is due now, a page of it at most, and returns how many commands those were. An error is the
-// outbox's: what has been sent by then is sent again.
+// SendDue sends at most one page of due commands and returns their number. An error is the outbox's: the commands
+// already sent are then sent again.
 func (m *Manager) SendDue(ctx context.Context) (int, error) {
 	due, err := m.outbox.Due(ctx, m.settings.Clock(), page)
 	if err != nil {
@@ -123,10 +123,10 @@ func (m *Manager) try(ctx context.Context, command Command) error {
 	return m.send(ctx, command.caller(m.name), command.idempotencyKey(m.name), command)
 }
 
-// postpone keeps a command for later: the pause doubles from a second to five minutes, less up to a half by chance.
+// postpone delays a command: the delay doubles from a second to five minutes, less up to half at random.
 func (m *Manager) postpone(ctx context.Context, pending Pending, failed error) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // the program ends: nothing is known about the command
+		return context.Cause(ctx) // the program is stopping: the outcome is unknown
 	}
 	m.Failures.Add(1)
 	if pending.Reason != failed.Error() {

@@ -15,7 +15,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// memory is an outbox that can fail to take away what has been sent, as one does whose program is killed.
+// memory is an outbox that can fail to delete sent commands, as if the program were killed.
 type memory struct {
 	mu      sync.Mutex
 	pending []process.Pending
@@ -75,7 +75,7 @@ func (m *memory) Count(context.Context) (waiting, failing int, err error) {
 	return len(m.pending), failing, nil
 }
 
-// receiver is who decides commands: it remembers each and fails for the aggregates that it is told.
+// receiver decides commands: it records each one and fails for the aggregates in failing.
 type receiver struct {
 	mu      sync.Mutex
 	got     map[string]int // by key
@@ -127,7 +127,7 @@ func TestWhatACommandCarries(t *testing.T) {
 	}
 }
 
-// Killed after sending: what is sent again has the same key, by which its receiver knows it.
+// Killed after sending: the command is sent again with the same key, by which the receiver recognizes it.
 func TestAKilledProgramSendsAgainWithTheSameKey(t *testing.T) {
 	box, to := &memory{killed: true}, newReceiver()
 	if err := box.Add(t.Context(), nil, []process.Command{commandFor(t, "A")}); err != nil {
@@ -181,7 +181,7 @@ func TestACommandThatFailsHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// Woken or not, a running manager sends everything, page by page, and ends with its context.
+// A running manager sends everything page by page, with and without Wake, and stops with its context.
 func TestRun(t *testing.T) {
 	for _, wake := range []bool{true, false} {
 		box, to := &memory{}, newReceiver()

@@ -9,11 +9,11 @@ import (
 	"example.com/threads/usecase"
 )
 
-// verifyWorkers is how many aggregates are verified together, each with a transaction.
+// verifyWorkers is how many aggregates are verified concurrently, each in its own transaction.
 const verifyWorkers = 4
 
-// Aggregates calls look with every aggregate of the verifiable types that the journal or the rows know, in no order
-// and at most twice, several at a time. It ends with the first error.
+// Aggregates calls look for every aggregate of the verifiable types in the journal or the rows: concurrently, in any
+// order, at most twice each. It stops at the first error.
 func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, usecase.Key) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(verifyWorkers + 1)
@@ -27,9 +27,8 @@ func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, u
 	return group.Wait()
 }
 
-// walk calls do with the aggregates that have a head, and then with those that have rows beyond the journal. It calls
-// pace before it turns to an aggregate, and again before it asks the journal about its rows. It ends with the first
-// error.
+// walk calls do for the aggregates that have a head, then for those whose rows are ahead of the journal. It calls pace
+// before each aggregate, and again before it reads the journal for its rows. It stops at the first error.
 func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase.Key) error) error {
 	for name, handler := range p.handlers {
 		if _, able := handler.(Verifiable); !able {
@@ -79,7 +78,7 @@ func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase
 
 const positionsPage = 500
 
-// ahead tells that the journal does not have the event that a position is at.
+// ahead reports whether the journal lacks the event that a position is at.
 func (p *Projector) ahead(ctx context.Context, position Head) (bool, error) {
 	for _, err := range p.journal.EventsAfter(ctx, position.Key, position.Version-1) {
 		return false, err

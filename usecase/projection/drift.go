@@ -9,19 +9,19 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Drift is what a watch has found out about rows that are not what the journal says.
+// Drift is the result of [Projector.Watch]: rows that differ from the journal.
 type Drift struct {
-	Wrong   int // aggregates whose rows are different, as far as has been looked; at most maxDrift are counted
-	Checked int // looks at an aggregate
-	// Ahead are those of them whose rows have events that the journal does not have: it was restored to an earlier
-	// moment, or has lost some. First is one of them.
+	Wrong   int // aggregates with different rows found so far; at most maxDrift are counted
+	Checked int // comparisons made so far
+	// Ahead counts those of Wrong whose rows have events that the journal lacks: it was restored to an earlier time, or
+	// lost events. First is one of them.
 	Ahead int
 	First usecase.Key
 }
 
 const (
 	maxDrift    = 1000
-	driftAgain  = 10 * time.Second // between two looks at those that are known to be wrong
+	driftAgain  = 10 * time.Second // interval of checking wrong aggregates again
 	afterACycle = 5 * time.Second
 	afterAFault = 30 * time.Second
 )
@@ -34,7 +34,7 @@ type drift struct {
 	ahead   map[usecase.Key]bool
 }
 
-// Drift is what [Projector.Watch] has found out so far.
+// Drift returns what [Projector.Watch] has found so far.
 func (p *Projector) Drift() Drift {
 	p.drift.mu.Lock()
 	defer p.drift.mu.Unlock()
@@ -45,9 +45,9 @@ func (p *Projector) Drift() Drift {
 	return found
 }
 
-// Watch verifies one aggregate after the other, again and again, until ctx ends: so that rows that are not what the
-// journal says show by themselves. It asks the journal about so many aggregates a second, and changes nothing. It is
-// for a program that has nothing to do with who asks.
+// Watch verifies all aggregates, one after the other, in cycles, until ctx ends, so that wrong rows are found without
+// being asked for. It reads the journal for a limited number of aggregates per second and changes nothing. Run it in a
+// program that does not answer queries.
 func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	tick := time.Second / time.Duration(perSecond)
 	again := p.options.Now()
@@ -72,14 +72,14 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 			p.logger.WarnContext(ctx, "the rows could not be verified; the next look is in a while", "error", err)
 			pause = afterAFault
 		}
-		_ = wait(ctx, pause) // ctx is looked at above
+		_ = wait(ctx, pause) // ctx is checked above
 	}
 }
 
 func (p *Projector) lookAt(ctx context.Context, key usecase.Key) error {
 	found, err := p.Verify(ctx, key)
 	if errors.Is(err, ErrTransient) {
-		return nil // it is being written to; the next cycle looks again
+		return nil // it is being written to; the next cycle checks again
 	}
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (p *Projector) lookAt(ctx context.Context, key usecase.Key) error {
 	return nil
 }
 
-// noteAhead remembers that the rows of an aggregate are ahead of the journal, and tells of the first.
+// noteAhead records that the rows of an aggregate are ahead of the journal, and logs the first one.
 func (p *Projector) noteAhead(key usecase.Key, rows uint64) {
 	p.drift.mu.Lock()
 	first := len(p.drift.ahead) == 0
@@ -111,14 +111,14 @@ func (p *Projector) noteAhead(key usecase.Key, rows uint64) {
 	}
 }
 
-// ForgetDrift is for rows that others have taken the place of.
+// ForgetDrift clears the findings after the rows were replaced.
 func (p *Projector) ForgetDrift() {
 	p.drift.mu.Lock()
 	defer p.drift.mu.Unlock()
 	p.drift.wrong, p.drift.ahead = nil, nil
 }
 
-// note remembers what a look has found, and tells whether it is news that something is wrong.
+// note records the result of a comparison and reports whether the aggregate is newly wrong.
 func (d *drift) note(key usecase.Key, wrong bool) (news bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

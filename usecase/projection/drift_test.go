@@ -12,7 +12,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// quietStore has a position at version 1 for every one of the aggregates, whose rows are always right.
+// quietStore has a position at version 1 for every aggregate; all rows are right.
 type quietStore struct {
 	projection.Store
 	keys []usecase.Key
@@ -34,7 +34,7 @@ func (quietStore) Versions(context.Context, []usecase.Key) (map[usecase.Key]uint
 func (quietStore) Skipped(context.Context, usecase.Key) (map[uint64]bool, error)          { return nil, nil }
 func (quietStore) View(context.Context, func(context.Context, projection.Tx) error) error { return nil }
 
-// countingJournal counts what it is asked about aggregates.
+// countingJournal counts the reads of aggregates.
 type countingJournal struct {
 	keys  []usecase.Key
 	asked atomic.Int64
@@ -55,7 +55,7 @@ func (j *countingJournal) EventsAfter(_ context.Context, key usecase.Key, _ uint
 	return func(yield func(projection.Record, error) bool) { yield(projection.Record{Key: key, SeqNr: 1}, nil) }
 }
 
-// anyRows is a handler of aggregates whose rows are always right.
+// anyRows is a handler whose rows are always right.
 type anyRows struct{ projection.Verifiable }
 
 func (anyRows) Type() string                                 { return "order" }
@@ -65,7 +65,7 @@ type noRest struct{ projection.Shadow }
 
 func (noRest) Rest() (uint64, bool) { return 0, false }
 
-// Watching keeps to its rate in every part of a cycle: while it walks through the journal, and through the positions.
+// Watch keeps to its rate in every part of a cycle: while it reads the journal, and the positions.
 func TestWatchKeepsToItsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate = 10

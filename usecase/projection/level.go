@@ -9,20 +9,20 @@ import (
 
 const (
 	levelPage = 500
-	// enoughLevel is how many events the last round may have had to fill before the switch: the next one has as few,
-	// and writers wait for it.
+	// enoughLevel is how many events the last round may apply before the switch. The switch has to apply about as many
+	// while writers wait.
 	enoughLevel = 100
 	levelRounds = 50
 )
 
-// leveller brings a set that is being made level with the live one.
+// leveller brings the new set level with the live one.
 type leveller struct {
-	// ahead are the live version and the one here of aggregates whose live rows are ahead of the journal: they can't be
-	// reached, and need no second look until one of them moves.
+	// ahead holds, for each aggregate whose live rows are ahead of the journal, the live and the new version. The live
+	// version can't be reached, so the aggregate is skipped until one of the two changes.
 	ahead map[usecase.Key][2]uint64
 }
 
-// bring fills what the set is behind, and tells how many events that were.
+// bring applies the missing events and returns their number.
 func (l *leveller) bring(ctx context.Context, next Making, projector *Projector) (filled int, err error) {
 	for after, more := (usecase.Key{}), true; more; {
 		page, err := next.Behind(ctx, after, levelPage)
@@ -52,7 +52,7 @@ func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, 
 	var gaps []gap
 	for _, live := range page {
 		if _, registered := projector.handlers[live.Key.Type]; registered && l.ahead[live.Key] != [2]uint64{live.Version, versions[live.Key]} {
-			// Up to the end of the journal, wherever that is: the live rows may be ahead of it.
+			// Up to the end of the journal: the live rows may be ahead of it.
 			gaps = append(gaps, gap{key: live.Key, after: versions[live.Key], target: versions[live.Key], whole: true, origin: fromJournal})
 		}
 	}

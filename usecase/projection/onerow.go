@@ -11,26 +11,27 @@ import (
 type OneRow[E, R any] struct {
 	// AggregateType is the type of the aggregates.
 	AggregateType string
-	// Version rises with every change that makes another row of the same events; see [Versioned]. 0 is 1.
+	// Version must be increased by every change that makes a different row from the same events; see [Versioned]. 0
+	// means 1.
 	Version int
-	// Read reads an event. With an error, the event's id is what could be made out of it.
+	// Read decodes an event. With an error it returns the event's id, if that could be read.
 	Read func(payload []byte) (usecase.Recorded[E], error)
-	// Next is the row after an event, the next one of its aggregate; exists tells whether there was a row before. It is
-	// pure. An event that contradicts the row is an error.
+	// Next returns the row after the next event of its aggregate; exists reports whether there was a row. It is pure.
+	// An event that contradicts the row is an error.
 	Next func(row R, exists bool, event usecase.Recorded[E]) (R, error)
-	// Rows is where the rows are kept.
+	// Rows stores the rows.
 	Rows RowStore[R]
 }
 
-// RowStore keeps the rows of aggregates that have one each. Errors are those of [Store].
+// RowStore stores the rows of aggregates that have one row each. Errors are those of [Store].
 type RowStore[R any] interface {
-	// LoadRows returns the rows of those of the aggregates that have one.
+	// LoadRows returns the existing rows of the aggregates.
 	LoadRows(ctx context.Context, tx Tx, keys []usecase.Key) (map[usecase.Key]R, error)
-	// SaveRows writes rows, whether they were there before or not.
+	// SaveRows inserts or updates rows.
 	SaveRows(ctx context.Context, tx Tx, rows map[usecase.Key]R) error
 	// DeleteRow deletes the row of an aggregate, if there is one.
 	DeleteRow(ctx context.Context, tx Tx, key usecase.Key) error
-	// CompareRow tells how the stored row of an aggregate differs from want; nil: there should be none.
+	// CompareRow returns how the stored row of an aggregate differs from want; nil: there should be no row.
 	CompareRow(ctx context.Context, tx Tx, key usecase.Key, want *R, tell func(Difference)) error
 }
 

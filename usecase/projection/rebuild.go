@@ -17,28 +17,28 @@ import (
 	"example.com/threads/usecase"
 )
 
-// RebuildOptions are what a [Rebuild] can be told. The zero value is good.
+// RebuildOptions configure a [Rebuild]. Zero fields take their defaults.
 type RebuildOptions struct {
-	// Observe is called about every second, and with each phase; nil is nobody. since is when this process began, and
-	// from how many events were in the new rows then.
+	// Observe, if set, is called about every second and at each phase. since is when this process started; from is the
+	// number of events in the new rows at that time.
 	Observe func(state RebuildState, since time.Time, from uint64)
-	// Logger takes what operators should know; nil is nobody.
+	// Logger receives messages for the operator; nil discards them.
 	Logger *slog.Logger
-	// Now is the clock; nil is time.Now.
+	// Now returns the current time; default time.Now.
 	Now func() time.Time
-	// Workers is how many transactions there are at once, but at least one for each part of the journal; 0 is 1.
+	// Workers is the number of concurrent transactions, at least one for each part of the journal; default 1.
 	Workers int
-	// Sample is how many aggregates have all their new rows compared with the journal before the switch; 0 is 200. The
-	// versions of all of them are compared in any case.
+	// Sample is how many aggregates have all their new rows compared with the journal before the switch; default 200.
+	// The versions of all aggregates are always compared.
 	Sample int
 }
 
-// Rebuild makes the rows of a projection anew from the journal, beside the live ones, and then puts them in their
-// place. Queries and the live projection go on meanwhile.
+// Rebuild builds new rows of a projection from the journal, beside the live ones, and then switches to them. Queries
+// and the live projection continue meanwhile.
 //
-// The live projection follows the source; the rebuild does not. It reads the journal, and then whatever the live
-// positions say that it lacks, until it is level: at last while nobody writes. So the source's checkpoints hold for the
-// new rows, too.
+// The live projection follows the source; the rebuild does not. It reads the journal, then catches up with the live
+// positions; the last round runs while writers are locked out. So the source's checkpoints are valid for the new rows,
+// too.
 type Rebuild struct {
 	sets     RowSets
 	live     Store
@@ -47,7 +47,7 @@ type Rebuild struct {
 	options  RebuildOptions
 }
 
-// NewRebuild makes one. live is the store of the projection, with these sets.
+// NewRebuild returns a rebuild. live is the projection's store, whose row sets are sets.
 func NewRebuild(sets RowSets, live Store, journal WholeJournal, options RebuildOptions, handlers ...Handler) *Rebuild {
 	if options.Observe == nil {
 		options.Observe = func(RebuildState, time.Time, uint64) {}
@@ -63,7 +63,7 @@ func NewRebuild(sets RowSets, live Store, journal WholeJournal, options RebuildO
 	return &Rebuild{sets, live, journal, handlers, options}
 }
 
-// Why a rebuild does not begin or go on. Compare with [errors.Is].
+// Reasons why a rebuild does not start or continue. Compare with [errors.Is].
 var (
 	ErrRebuilding   = errors.New("another rebuild is running")
 	ErrUnfinished   = errors.New("there is a rebuild that was interrupted")
@@ -71,7 +71,7 @@ var (
 	ErrCancelled    = errors.New("the rebuild was cancelled")
 )
 
-// Start begins a rebuild and brings it to its end.
+// Start starts a rebuild and runs it to the end.
 func (r *Rebuild) Start(ctx context.Context) error {
 	return r.locked(ctx, func() error {
 		state, err := r.sets.State(ctx)
@@ -85,8 +85,7 @@ func (r *Rebuild) Start(ctx context.Context) error {
 	})
 }
 
-// Resume brings a rebuild to its end that was interrupted. One that was begun for other versions of the handlers begins
-// anew.
+// Resume finishes an interrupted rebuild. A rebuild for other versions of the handlers starts over.
 func (r *Rebuild) Resume(ctx context.Context) error {
 	return r.locked(ctx, func() error {
 		state, err := r.sets.State(ctx)
@@ -106,8 +105,7 @@ func (r *Rebuild) Resume(ctx context.Context) error {
 	})
 }
 
-// Cancel ends a rebuild, running or interrupted, and drops what it has made. One whose rows are live already is past
-// that.
+// Cancel ends a running or interrupted rebuild and drops its rows. It fails if its rows are live already.
 func (r *Rebuild) Cancel(ctx context.Context) error {
 	state, err := r.sets.State(ctx)
 	if err != nil {
@@ -127,7 +125,7 @@ func (r *Rebuild) Cancel(ctx context.Context) error {
 		return r.drop(ctx, state)
 	})
 	if errors.Is(err, ErrRebuilding) {
-		return nil // it sees by itself that it is to end
+		return nil // the running rebuild sees the request and ends
 	}
 	return err
 }
@@ -156,7 +154,7 @@ func (r *Rebuild) locked(ctx context.Context, work func() error) error {
 	return work()
 }
 
-// begin drops what is left of another rebuild.
+// begin drops what is left of an earlier rebuild.
 func (r *Rebuild) begin(ctx context.Context) error {
 	if err := r.sets.Begin(ctx, VersionsOf(r.handlers), r.options.Now()); err != nil {
 		return err
@@ -164,7 +162,7 @@ func (r *Rebuild) begin(ctx context.Context) error {
 	return r.run(ctx)
 }
 
-// run goes on from wherever the rebuild is: each step finds out by itself what is left of it.
+// run continues the rebuild: each step finds out what it still has to do.
 func (r *Rebuild) run(ctx context.Context) error {
 	state, err := r.sets.State(ctx)
 	if err != nil {
@@ -191,7 +189,7 @@ func (r *Rebuild) run(ctx context.Context) error {
 	return errors.Join(err, work.save(last))
 }
 
-// rebuilding is a rebuild under way.
+// rebuilding is a rebuild in progress.
 type rebuilding struct {
 	*Rebuild
 	since time.Time
@@ -203,7 +201,7 @@ type rebuilding struct {
 	state RebuildState
 }
 
-// tellEvery is the pace at which it is stored how far the rebuild is.
+// tellEvery is the interval of storing the progress.
 const tellEvery = time.Second
 
 func (w *rebuilding) tell(ctx context.Context) {
@@ -260,8 +258,8 @@ func (w *rebuilding) work(ctx context.Context) error {
 	if err := w.sets.Settle(ctx); err != nil {
 		return err
 	}
-	// Where the rows were ahead of the journal, the source may have passed events by as known that were not in the new
-	// rows.
+	// If the live rows were ahead of the journal, the source may have skipped events as known that are missing from the
+	// new rows.
 	live := New(w.live, w.journal, w.projecting(), w.handlers...)
 	if _, err := live.Repair(ctx); err != nil {
 		return err
@@ -273,7 +271,7 @@ func (w *rebuilding) projecting() Options {
 	return Options{Logger: w.options.Logger, Now: w.options.Now, Observe: func(o Outcome) { w.done.Add(uint64(o.Applied + o.Filled)) }}
 }
 
-// make makes the new rows and has them take the place of the live ones.
+// make builds the new rows and switches to them.
 func (w *rebuilding) make(ctx context.Context) error {
 	next, err := w.sets.Next(ctx)
 	if err != nil {
@@ -290,7 +288,7 @@ func (w *rebuilding) make(ctx context.Context) error {
 	if err := w.read(ctx, next, projector); err != nil {
 		return err
 	}
-	// What was written behind the reader's back, or is in no page: every head is compared.
+	// Events written during the read may be in no page: compare every head.
 	if _, err := projector.Repair(ctx); err != nil {
 		return err
 	}
@@ -322,10 +320,10 @@ func (w *rebuilding) make(ctx context.Context) error {
 	})
 }
 
-// pageWaits is how many pages of a part are read ahead.
+// pageWaits is the number of pages of a part that are read ahead.
 const pageWaits = 2
 
-// read brings the journal into the new rows, all parts at once.
+// read applies the journal to the new rows, all parts concurrently.
 func (w *rebuilding) read(ctx context.Context, next Making, projector *Projector) error {
 	parts := w.journal.Parts()
 	group, ctx := errgroup.WithContext(ctx)
@@ -380,7 +378,7 @@ func hand[T any](ctx context.Context, to chan<- T, value T) error {
 	}
 }
 
-// decode decodes a page, in shares that can be applied at the same time, and its checkpoint, which comes last.
+// decode decodes a page into shares that can be applied concurrently, and its checkpoint, which is stored last.
 func (w *rebuilding) decode(projector *Projector, shard string, page Page) []decoded {
 	shares := make([]Batch, max(1, w.options.Workers/w.journal.Parts()))
 	for _, record := range page.Records {
@@ -402,7 +400,7 @@ func (w *rebuilding) decode(projector *Projector, shard string, page Page) []dec
 	return decoded
 }
 
-// project brings the shares of a page into the new rows, and then stores that it is there with the last.
+// project applies the shares of a page to the new rows and stores the checkpoint with the last one.
 func (w *rebuilding) project(ctx context.Context, projector *Projector, shares []decoded) error {
 	last := len(shares) - 1
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -419,17 +417,17 @@ func (w *rebuilding) project(ctx context.Context, projector *Projector, shares [
 	return err
 }
 
-// shareOf gives an aggregate's events to the same worker.
+// shareOf assigns all events of an aggregate to the same worker.
 func shareOf(key usecase.Key, shares int) int {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(key.ID)) // never fails
 	return int(hash.Sum32() % uint32(shares))
 }
 
-// verify compares a sample of the new rows with the journal, and sees that the new handlers can use every event that
-// the live ones could.
+// verify compares a sample of the new rows with the journal, and checks that the new handlers can apply every event
+// that the live ones could.
 func (w *rebuilding) verify(ctx context.Context, next Making, projector *Projector) error {
-	// What could not be read a while ago may be readable now.
+	// Reads that failed earlier may succeed now.
 	if _, err := projector.RetryParked(ctx); err != nil {
 		return err
 	}
@@ -452,7 +450,7 @@ func (w *rebuilding) verify(ctx context.Context, next Making, projector *Project
 	return group.Wait()
 }
 
-// sample yields the first aggregates whose rows can be compared, as many as the options say.
+// sample yields the first Options.Sample aggregates whose rows can be compared.
 func (w *rebuilding) sample(ctx context.Context) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
 		seen := 0

@@ -7,9 +7,9 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Remake makes the rows of an aggregate anew from the journal, and its position with them, in one transaction. Events
-// that were skipped stay left out; a parked aggregate stays parked. Where an event can't be used any more that was in
-// the rows, it changes nothing, and the error says so.
+// Remake rebuilds the rows of an aggregate and its position from the journal, in one transaction. Skipped events stay
+// left out; a parked aggregate stays parked. If an event that was in the rows can no longer be applied, Remake fails
+// and changes nothing.
 func (p *Projector) Remake(ctx context.Context, key usecase.Key) error {
 	handler, able := p.handlers[key.Type].(Verifiable)
 	if !able {
@@ -63,7 +63,7 @@ func (p *Projector) remake(ctx context.Context, tx Tx, handler Verifiable, key u
 		if err != nil {
 			return 0, err
 		}
-		// What is behind the rows is the projection's own work: it knows what to do about events that do not fit.
+		// Later events are left to the projection, which handles events that can't be applied.
 		if record.SeqNr > before.Version {
 			break
 		}

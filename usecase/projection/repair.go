@@ -180,11 +180,11 @@ func (r *repair) compare(ctx context.Context, heads []Head) error {
 	return err
 }
 
-// lookForRowsAhead looks for an aggregate that has rows and no head, where there are more positions than heads had.
+// lookForRowsAhead looks for an aggregate with rows but no head, if there are more positions than heads.
 func (r *repair) lookForRowsAhead(ctx context.Context) error {
 	p, there := r.projector, 0
 	if p.Drift().Ahead > 0 {
-		return nil // what is to be told has been
+		return nil // already reported
 	}
 	positions := func(do func(Head) (more bool, err error)) error {
 		for after := (usecase.Key{}); ; {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// tracedFor is the age up to which an event's trace is continued. Whoever wanted to see a command's effect has
-	// looked by then; a repair or a first projection of old events must not add to their traces.
+	// tracedFor is the age up to which an event's trace is continued. A repair or a first projection of old events must
+	// not add to their traces.
 	tracedFor = 10 * time.Minute
 	// maxLinks limits the traces that the span of a batch links to.
 	maxLinks = 32

@@ -98,7 +98,7 @@ func (t *transaction) apply(ctx context.Context, run run) error {
 // errMovedBack: a position is lower than before, which only a rebuild of the tables causes.
 var errMovedBack = errors.New("positions went back while a gap was filled; the batch has to be projected again")
 
-// passes reports whether an event changes no row: it concerns nobody, or an operator leaves it out.
+// passes reports whether an event changes no row: its handler ignores it, or an operator leaves it out.
 func (p *Projector) passes(key usecase.Key, event Event) bool {
 	return event.Event == nil || p.options.Skipped[key][event.SeqNr]
 }

@@ -39,8 +39,8 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	var changed []Type
 	due := false
 	for name := range p.handlers {
-		// A source that begins anew although all of its events are in the rows: it may be another one, or one that was
-		// restored to an earlier moment.
+		// The source starts from its first event although all of its events are in the rows: it may be another source,
+		// or one restored to an earlier time.
 		due = due || complete[name] && fromFirst
 		if !complete[name] {
 			changed = append(changed, Type{Name: name, Complete: fromFirst})

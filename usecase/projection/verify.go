@@ -7,43 +7,43 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Verifiable is a [Handler] whose rows can be held against the journal, and be made anew from it.
+// Verifiable is a [Handler] whose rows can be compared with the journal and rebuilt from it.
 type Verifiable interface {
 	Handler
-	// Shadow is what the rows of an aggregate should be that come into being behind event after, in memory: as many
-	// as it has room for.
+	// Shadow returns an in-memory copy of the rows that an aggregate creates after event after, limited to the rows
+	// that fit.
 	Shadow(key usecase.Key, after uint64) Shadow
 	// Clear deletes all rows of an aggregate, in the transaction tx. Errors are those of [Store].
 	Clear(ctx context.Context, tx Tx, key usecase.Key) error
 }
 
-// Shadow is what rows of one aggregate should be, made from its events alone.
+// Shadow is the expected rows of one aggregate, made from its events alone.
 type Shadow interface {
-	// Apply brings the next event in. An error says that the event contradicts those before it.
+	// Apply applies the next event. An error means that the event contradicts those before it.
 	Apply(event Event) error
-	// Compare tells how the rows in the transaction tx are different. Errors are those of [Store].
+	// Compare returns how the rows in the transaction tx differ. Errors are those of [Store].
 	Compare(ctx context.Context, tx Tx, tell func(Difference)) error
-	// Rest is the event behind which rows come into being that there was no room for; false: there are none.
+	// Rest returns the event after which rows were created that did not fit; false: there are none.
 	Rest() (after uint64, more bool)
 }
 
-// Difference is a row, or a part of one, that is not what the journal says.
+// Difference is a row, or part of one, that differs from the journal.
 type Difference struct {
 	Key      usecase.Key
 	Row      string // such as a table and an id
-	What     string // what of it is different
+	What     string // what differs
 	Expected string
 	Found    string
 }
 
-// Verified is what [Projector.Verify] has found out about an aggregate.
+// Verified is the result of [Projector.Verify] for an aggregate.
 type Verified struct {
 	Differences []Difference // the first maxDifferences of them
-	More        int          // how many there are beyond these
-	Behind      bool         // the journal has events that are not in the rows yet; that alone is no difference
+	More        int          // number of further differences
+	Behind      bool         // the rows lack the latest events; that alone is no difference
 }
 
-// maxDifferences bounds what is told of one aggregate.
+// maxDifferences limits the differences reported for one aggregate.
 const maxDifferences = 100
 
 func (v *Verified) add(difference Difference) {
@@ -54,9 +54,9 @@ func (v *Verified) add(difference Difference) {
 	v.Differences = append(v.Differences, difference)
 }
 
-// Verify folds the events of an aggregate, as far as they are in the rows, and compares every row. It may run beside
-// everything else: it sees the rows of one moment, and nobody waits for it. An aggregate of any size is looked at piece
-// by piece, in bounded memory.
+// Verify folds the events of an aggregate up to the rows' version and compares every row. It may run beside everything
+// else: it reads one snapshot of the rows and blocks no writer. It works piece by piece, in bounded memory, for an
+// aggregate of any size.
 //
 // Errors are those of [Projector.Project], and the journal's.
 func (p *Projector) Verify(ctx context.Context, key usecase.Key) (Verified, error) {
@@ -70,7 +70,7 @@ func (p *Projector) Verify(ctx context.Context, key usecase.Key) (Verified, erro
 		if err := piece.run(ctx); err != nil {
 			return Verified{}, fmt.Errorf("verify the rows of %s: %w", key, err)
 		}
-		if after == 0 { // what is no row is told once
+		if after == 0 { // differences outside of rows are reported once
 			piece.found.Differences = append(piece.other, piece.found.Differences...)
 		}
 		for _, difference := range piece.found.Differences {
@@ -79,7 +79,7 @@ func (p *Projector) Verify(ctx context.Context, key usecase.Key) (Verified, erro
 		total.More += piece.found.More
 		total.Behind = piece.found.Behind
 		if piece.unusable {
-			return total, nil // there is no telling what the rest should be
+			return total, nil // the expected rest is unknown
 		}
 		after, more = piece.shadow.Rest()
 	}
@@ -92,10 +92,10 @@ type verification struct {
 	key       usecase.Key
 	shadow    Shadow
 	skipped   map[uint64]bool
-	read      uint64 // the last event that the shadow has
-	unusable  bool   // the event behind it is in the rows, and can't be used any more
+	read      uint64 // the last event applied to the shadow
+	unusable  bool   // the next event is in the rows and can no longer be applied
 	found     Verified
-	other     []Difference // of what is no row: the position, an event
+	other     []Difference // outside of rows: the position, an event
 }
 
 func (v *verification) run(ctx context.Context) error {
@@ -121,7 +121,7 @@ func (v *verification) run(ctx context.Context) error {
 			if v.read > version {
 				return fmt.Errorf("%w: the rows went back", ErrTransient)
 			}
-			if err := v.readTo(ctx, version); err != nil { // those that have got into the rows meanwhile
+			if err := v.readTo(ctx, version); err != nil { // events projected meanwhile
 				return err
 			}
 			if v.unusable {
@@ -139,8 +139,8 @@ func (v *verification) run(ctx context.Context) error {
 	})
 }
 
-// readTo brings events up to version into the shadow, and looks whether there is one behind. An event that can't be
-// used is a difference.
+// readTo applies the events up to version to the shadow, and checks whether there is a later one. An event that can't
+// be applied is a difference.
 func (v *verification) readTo(ctx context.Context, version uint64) error {
 	if v.unusable {
 		return nil

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Versioned is a [Handler] that says which version of it makes the rows. Another version makes other rows of the same
-// events: those that are there have to be made anew. A handler that says nothing is version 1.
+// Versioned is a [Handler] with a version. Another version makes different rows from the same events, so the existing
+// rows have to be rebuilt. A handler that is not Versioned has version 1.
 type Versioned interface {
 	Handler
 	RowsVersion() int
 }
 
-// VersionsOf are the versions of handlers as text.
+// VersionsOf returns the versions of handlers as text.
 func VersionsOf(handlers []Handler) string {
 	versions := make([]string, len(handlers))
 	for i, handler := range handlers {
@@ -29,8 +29,8 @@ func VersionsOf(handlers []Handler) string {
 	return strings.Join(versions, ",")
 }
 
-// Outdated tells which types' rows were made by another version of their handler than this program's; empty: none were.
-// The versions of types that are new are stored: a projector gets their events into the rows by itself.
+// Outdated returns the types whose rows were made by another version of their handler than this program's. It stores
+// the versions of new types: a projector applies their events without a rebuild.
 func Outdated(ctx context.Context, sets RowSets, store Store, handlers []Handler) ([]string, error) {
 	text, err := sets.Handlers(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func Outdated(ctx context.Context, sets RowSets, store Store, handlers []Handler
 	}
 	made := versionsIn(text)
 	if text == "" {
-		// Rows that are there were made before anybody told versions.
+		// The existing rows were made before versions were stored.
 		types, err := store.Types(ctx)
 		if err != nil {
 			return nil, err

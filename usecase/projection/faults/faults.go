@@ -1,5 +1,5 @@
-// Package faults is what can go wrong between a journal and a projection: records that a source loses, repeats,
-// reorders or breaks, and events that cannot be read. Tests inject them, and the failure lab lets people do so.
+// Package faults simulates faults between a journal and a projection: records that a source loses, repeats, reorders or
+// corrupts, and events that cannot be read. Tests and the failure lab inject them.
 package faults
 
 import (
@@ -9,15 +9,15 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Delivery is how badly a source delivers. The zero value delivers perfectly.
+// Delivery describes the faults of a source. The zero value delivers perfectly.
 type Delivery struct {
-	Lost    int // percent of the records that never come
-	Doubled int // percent that come twice
-	Broken  int // percent that can't be read
-	Moved   int // places that a record comes late at most
+	Lost    int // percent of records lost
+	Doubled int // percent delivered twice
+	Broken  int // percent corrupted
+	Moved   int // how many places late a record comes at most
 }
 
-// Deliver returns the records as such a source delivers them.
+// Deliver returns the records with these faults.
 func (d Delivery) Deliver(records []projection.Record, random *rand.Rand) []projection.Record {
 	type moved struct {
 		place  int
