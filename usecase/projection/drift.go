@@ -69,7 +69,7 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	for ctx.Err() == nil {
 		pause := afterACycle
 		if err := p.walk(ctx, pace, look); err != nil && ctx.Err() == nil {
-			p.logger.WarnContext(ctx, "the rows could not be verified; the next look is in a while", "error", err)
+			p.logger.WarnContext(ctx, "verifying the rows failed and will be retried", "error", err)
 			pause = afterAFault
 		}
 		_ = wait(ctx, pause) // ctx is checked above
@@ -86,7 +86,7 @@ func (p *Projector) lookAt(ctx context.Context, key usecase.Key) error {
 	}
 	if p.drift.note(key, len(found.Differences) > 0) {
 		first := found.Differences[0]
-		p.logger.ErrorContext(ctx, "rows are not what the journal says: `rows verify` tells all of it, and mends it with --repair",
+		p.logger.ErrorContext(ctx, "rows differ from the journal: `rows verify` lists the differences, and repairs them with --repair",
 			"aggregate", key.String(), "tenant", key.Tenant.String(), "differences", len(found.Differences)+found.More,
 			"row", first.Row, "what", first.What, "expected", first.Expected, "found", first.Found)
 	}
@@ -106,7 +106,7 @@ func (p *Projector) noteAhead(key usecase.Key, rows uint64) {
 	p.drift.mu.Unlock()
 	p.drift.note(key, true)
 	if first {
-		p.logger.Error("the rows are ahead of the journal: the event store was restored to an earlier moment; rebuild the rows, "+
+		p.logger.Error("the rows are ahead of the journal: the event store was restored to an earlier time; rebuild the rows, "+
 			"or set REBUILD=auto to have it done", "aggregate", key.String(), "tenant", key.Tenant.String(), "rows_version", rows)
 	}
 }

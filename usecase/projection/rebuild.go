@@ -207,7 +207,7 @@ const tellEvery = time.Second
 func (w *rebuilding) tell(ctx context.Context) {
 	for wait(ctx, tellEvery) == nil {
 		if err := w.save(ctx); err != nil && ctx.Err() == nil {
-			w.options.Logger.WarnContext(ctx, "how far the rebuild is could not be stored", "error", err)
+			w.options.Logger.WarnContext(ctx, "storing the progress of the rebuild failed", "error", err)
 		}
 	}
 }
@@ -436,7 +436,7 @@ func (w *rebuilding) verify(ctx context.Context, next Making, projector *Project
 		return err
 	}
 	if len(parked) > 0 {
-		return fmt.Errorf("the new rows stop where the live ones go on, and so they stay apart: %s at event %d: %s; mend the handler and go on with "+
+		return fmt.Errorf("not switched: the new rows stop at an event that the live ones have: %s at event %d: %s; fix the handler and continue with "+
 			"--resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -477,6 +477,6 @@ func compare(ctx context.Context, projector *Projector, key usecase.Key) error {
 		return err
 	}
 	d := found.Differences[0]
-	return fmt.Errorf("the new rows are not what the journal says, and so they stay apart: %s, %s: %s: expected %s, found %s; "+
-		"give up with --cancel, and see what `journal check` tells", d.Key, d.Row, d.What, d.Expected, d.Found)
+	return fmt.Errorf("not switched: the new rows differ from the journal: %s, %s: %s: expected %s, found %s; "+
+		"end the rebuild with --cancel, and run `journal check`", d.Key, d.Row, d.What, d.Expected, d.Found)
 }

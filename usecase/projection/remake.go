@@ -13,7 +13,7 @@ import (
 func (p *Projector) Remake(ctx context.Context, key usecase.Key) error {
 	handler, able := p.handlers[key.Type].(Verifiable)
 	if !able {
-		return fmt.Errorf("the rows of aggregate type %q can't be made anew by this program", key.Type)
+		return fmt.Errorf("this program can't rebuild rows of aggregate type %q", key.Type)
 	}
 	skipped, err := p.store.Skipped(ctx, key)
 	if err != nil {

@@ -29,8 +29,8 @@ func inOrder(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// anyDelivery: whatever a source makes of valid events, and wherever the projector dies, the rows end up as the journal
-// says.
+// anyDelivery: however a source delivers valid events, and wherever the projector crashes, the rows finally match the
+// journal.
 func anyDelivery(t *testing.T, db Database) {
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
@@ -53,7 +53,7 @@ func anyDelivery(t *testing.T, db Database) {
 			untilDone(rt, func() error { _, err := projector.Project(t.Context(), batch); return err })
 			told = told[n:]
 		}
-		// The source may have lost the last of a ledger's events, and nobody hears of them until the repair.
+		// The source may have lost a ledger's last events; only a repair finds them.
 		untilDone(rt, func() error { _, err := projector.Repair(t.Context()); return err })
 		if err := difference(t.Context(), db, journal); err != nil {
 			rt.Fatalf("%v", err)
@@ -61,7 +61,7 @@ func anyDelivery(t *testing.T, db Database) {
 	})
 }
 
-// history lets things happen to ledgers of two tenants, and is what a perfect source tells of it.
+// history appends random events to ledgers of two tenants and returns the records in order.
 func history(t tb, journal *Journal, random *mathrand.Rand, ledgers, steps int) []projection.Record {
 	var stories []*story
 	known := make(map[usecase.Key]int)
@@ -84,7 +84,7 @@ func history(t tb, journal *Journal, random *mathrand.Rand, ledgers, steps int) 
 	return told
 }
 
-// untilDone does what a source does: it hands a batch over again until it has been taken.
+// untilDone hands a batch over again, as a source does, until it succeeds.
 func untilDone(t tb, do func() error) {
 	t.Helper()
 	for range 200 {
@@ -99,7 +99,7 @@ func untilDone(t tb, do func() error) {
 	t.Fatalf("not done after 200 times")
 }
 
-// crashing is a database whose transactions die: before the commit, or after it and before the answer.
+// crashing is a database that crashes before the commit, or after it and before the answer.
 type crashing struct {
 	Database
 	random  *mathrand.Rand

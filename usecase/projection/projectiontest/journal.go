@@ -12,18 +12,18 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Journal is a [projection.Journal] in memory. Its faults are set by tests. It may be used concurrently.
+// Journal is a [projection.Journal] in memory. Tests set its faults. It may be used concurrently.
 type Journal struct {
 	mu         sync.Mutex
 	events     map[usecase.Key][]projection.Event
 	unreadable map[usecase.Key]uint64 // the event that can't be read
 	failing    map[usecase.Key]bool
 	heads      map[usecase.Key]int
-	longest    int // the most events that one call of EventsAfter has given
+	longest    int // the most events that one call of EventsAfter returned
 	onRead     func(usecase.Key)
 }
 
-// NewJournal is an empty journal without faults.
+// NewJournal returns an empty journal without faults.
 func NewJournal() *Journal {
 	return &Journal{
 		events:     make(map[usecase.Key][]projection.Event),
@@ -41,28 +41,28 @@ func (j *Journal) Append(event projection.Event) {
 	j.events[event.Key()] = append(j.events[event.Key()], event)
 }
 
-// Break makes an event of a ledger unreadable; 0 mends the ledger.
+// Break makes an event of a ledger unreadable; 0 makes all readable again.
 func (j *Journal) Break(key usecase.Key, seqNr uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.unreadable[key] = seqNr
 }
 
-// Fail makes every read of a ledger fail, or not any more.
+// Fail makes every read of a ledger fail, or ends that.
 func (j *Journal) Fail(key usecase.Key, failing bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.failing[key] = failing
 }
 
-// Of is what a ledger's events are.
+// Of returns a ledger's events.
 func (j *Journal) Of(key usecase.Key) []projection.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.events[key])
 }
 
-// Keys are the ledgers that there are.
+// Keys returns the ledgers.
 func (j *Journal) Keys() []usecase.Key {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -114,7 +114,7 @@ func (j *Journal) Heads(_ context.Context, aggregateType string) iter.Seq2[proje
 	}
 }
 
-// SetHead makes the head of a ledger show another version than the journal has; without one it is what it should be.
+// SetHead gives the head of a ledger a wrong version; by default it is the version of the last event.
 func (j *Journal) SetHead(key usecase.Key, version ...int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -124,14 +124,14 @@ func (j *Journal) SetHead(key usecase.Key, version ...int) {
 	}
 }
 
-// OnRead calls do with every read of a ledger, after the read has seen what it will see.
+// OnRead calls do with every read of a ledger, after the read took its snapshot.
 func (j *Journal) OnRead(do func(usecase.Key)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.onRead = do
 }
 
-// Longest is how many events one call of EventsAfter has given at most.
+// Longest returns the most events that one call of EventsAfter returned.
 func (j *Journal) Longest() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// A ledger is the aggregate that the suite projects: each of its events writes a line, or writes one of its lines anew.
-// The rows are the lines. So a row tells of every event whether it was applied, when, and how often.
+// A ledger is the aggregate that the suite projects: each of its events adds a line or rewrites one. The rows are the
+// lines. So the rows show whether, when and how often each event was applied.
 
 // Line is a row.
 type Line struct {
@@ -30,19 +30,19 @@ type LineID struct {
 
 // Lines are the rows that the database under test keeps, in transactions of its [projection.Store].
 type Lines interface {
-	// LoadLines reads those of the lines that are there.
+	// LoadLines reads the existing lines.
 	LoadLines(ctx context.Context, tx projection.Tx, ids []LineID) (map[LineID]Line, error)
-	// SaveLines writes lines, whether they were there before or not.
+	// SaveLines inserts or updates lines.
 	SaveLines(ctx context.Context, tx projection.Tx, lines map[LineID]Line) error
 }
 
-// entry is what an event says: a new line, or another text for the line that event Edits wrote.
+// entry is an event: a new line, or another text for the line that event Edits wrote.
 type entry struct {
 	Text  string
 	Edits uint64
 }
 
-// payload is an event as the journal holds it.
+// payload is an event as stored in the journal.
 type payload struct {
 	ID, Type, Ledger, Tenant string
 	SeqNr                    uint64
@@ -58,12 +58,12 @@ func encode(event projection.Event) []byte {
 		entry: event.Event.(entry),
 	})
 	if err != nil {
-		panic(err) // texts and numbers can be written
+		panic(err) // texts and numbers always encode
 	}
 	return bytes
 }
 
-// ledgers is the handler of an aggregate type whose aggregates are ledgers.
+// ledgers is the handler of ledgers.
 type ledgers struct {
 	kind  string
 	lines Lines
@@ -124,7 +124,7 @@ func (f *fold) Apply(event projection.Event) error {
 
 func (f *fold) Save(ctx context.Context) error { return f.save(ctx, f.changed) }
 
-// expected is what lines the journal's events add up to, said without the projection's own code.
+// expected computes the lines from the journal's events without the projection's own code.
 func expected(journal *Journal) map[LineID]Line {
 	lines := make(map[LineID]Line)
 	for _, key := range journal.Keys() {
@@ -141,7 +141,7 @@ func expected(journal *Journal) map[LineID]Line {
 	return lines
 }
 
-// difference is how the rows differ from what the journal says; nil where they do not.
+// difference returns how the rows differ from the journal; nil: they do not.
 func difference(ctx context.Context, db Database, journal *Journal) error {
 	want := expected(journal)
 	keys := journal.Keys()

@@ -11,7 +11,7 @@ import (
 
 const hour = time.Hour
 
-// retryInTime: after the start at once, then with pauses that grow to five minutes.
+// retryInTime: the first retry is at once after the start, later ones after pauses that grow to five minutes.
 func retryInTime(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	s := begin(t, journal, "")
@@ -62,12 +62,12 @@ func retryInTime(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// retryBesideTheSource: what the source tells of while a parked ledger catches up is in the rows afterwards, whether
-// it comes just before the retry's last look at the journal or just after it, and whether the ledger has a row by then.
+// retryBesideTheSource: events that the source delivers while a parked ledger catches up are in the rows afterwards,
+// whether they come just before or just after the retry's last read, and whether or not the ledger has a row by then.
 func retryBesideTheSource(t *testing.T, db Database) {
 	for name, c := range map[string]struct {
 		unreadable uint64 // 1: the ledger has no row
-		before     int    // the read of the journal after which the source tells of an event that is held; 0: none
+		before     int    // the read of the journal after which the source delivers an event that is held; 0: none
 		lastLook   int    // the read that finds nothing more, in the transaction that releases the ledger
 	}{
 		"row":    {unreadable: 2, before: 1, lastLook: 4},
@@ -118,8 +118,8 @@ func retryBesideTheSource(t *testing.T, db Database) {
 	}
 }
 
-// parkedHalfway: a parked ledger that is being caught up with in several transactions stays parked in between: what a
-// source tells of meanwhile waits.
+// parkedHalfway: a parked ledger that catches up in several transactions stays parked in between: events from a source
+// wait.
 func parkedHalfway(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	s := begin(t, journal, "")

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// brokenRecord: what the source garbled, the journal still has.
+// brokenRecord: a corrupt record's event is read from the journal.
 func brokenRecord(t *testing.T, db Database) {
 	journal := NewJournal()
 	s := begin(t, journal, "")
@@ -21,8 +21,8 @@ func brokenRecord(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// unreadableEvent: an event that nobody can read stops its ledger, before itself, and no other; mended, the ledger
-// catches up with all that was held.
+// unreadableEvent: an unreadable event parks its ledger before this event, and no other; once readable, the ledger
+// catches up.
 func unreadableEvent(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	bad, good := begin(t, journal, "acme"), begin(t, journal, "acme")
@@ -58,7 +58,7 @@ func unreadableEvent(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// unfitEvent: an event that contradicts the rows stops its ledger.
+// unfitEvent: an event that contradicts the rows parks its ledger.
 func unfitEvent(t *testing.T, db Database) {
 	journal := NewJournal()
 	bad, good := begin(t, journal, ""), begin(t, journal, "")
@@ -72,7 +72,7 @@ func unfitEvent(t *testing.T, db Database) {
 	}
 }
 
-// silentJournal: where the journal does not answer for a ledger with a gap, that ledger waits and no other.
+// silentJournal: if the journal does not answer for a ledger with a gap, only that ledger waits.
 func silentJournal(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	silent, good := begin(t, journal, ""), begin(t, journal, "")
@@ -97,8 +97,8 @@ func silentJournal(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// contradictoryHead: where the source told of an event that is beyond what the head shows, the ledger is parked until
-// the head is mended: not let go in between, and told of once.
+// contradictoryHead: if the source delivered an event after the head's version, the ledger is parked until the head is
+// repaired: it is not released in between, and reported once.
 func contradictoryHead(t *testing.T, db Database) {
 	for name, head := range map[string]int{"behind": 2, "missing": 0} {
 		journal, clock := NewJournal(), newClock()
@@ -131,8 +131,7 @@ func contradictoryHead(t *testing.T, db Database) {
 	}
 }
 
-// refusedData: when the database does not take one ledger's data, the rest of the batch gets there, checkpoint
-// included.
+// refusedData: if the database refuses one ledger's data, the rest of the batch is stored, checkpoint included.
 func refusedData(t *testing.T, db Database) {
 	journal := NewJournal()
 	var records []projection.Record

@@ -12,7 +12,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// chunkedFill: a gap of any size takes memory for FillEvents events, and one transaction for as many.
+// chunkedFill: a gap of any size needs memory for FillEvents events, and one transaction for each FillEvents of them.
 func chunkedFill(t *testing.T, db Database) {
 	journal := NewJournal()
 	s := begin(t, journal, "")
@@ -29,7 +29,7 @@ func chunkedFill(t *testing.T, db Database) {
 	}
 }
 
-// repair: a source that tells nothing, and a read model that has some and lacks some.
+// repair: a source that delivers nothing, and a read model that lacks some events.
 func repair(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	random := mathrand.New(mathrand.NewPCG(3, 3))
@@ -72,7 +72,7 @@ func repairBesideTheSource(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// notify: every commit tells the ledgers that have changed, and their versions, and no others.
+// notify: every commit reports exactly the changed ledgers and their versions.
 func notify(t *testing.T, db Database) {
 	journal := NewJournal()
 	near, far := begin(t, journal, ""), begin(t, journal, "acme")
@@ -96,8 +96,8 @@ func notify(t *testing.T, db Database) {
 	}
 }
 
-// loss: what a source says to have lost is brought by a repair, whenever the program dies, and no repair is due
-// afterwards.
+// loss: a repair brings the events that a source reported lost, wherever the program crashes; afterwards no repair is
+// due.
 func loss(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	first := newProjector(db, journal, clock)
@@ -109,7 +109,7 @@ func loss(t *testing.T, db Database) {
 		t.Fatal("no repair is due", err)
 	}
 
-	again := newProjector(db, journal, clock) // the first one died
+	again := newProjector(db, journal, clock) // the first one crashed
 	if err := again.Begin(t.Context(), false); err != nil || again.RepairSince().IsZero() {
 		t.Fatal("no repair is due after a restart", err)
 	}

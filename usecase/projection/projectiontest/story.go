@@ -10,13 +10,13 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// tb is what stories need of a test; rapid's is one, too.
+// tb is the part of testing.TB that stories need; *rapid.T has it, too.
 type tb interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// story is a ledger whose events go into a journal.
+// story builds a ledger in a journal.
 type story struct {
 	journal *Journal
 	key     usecase.Key
@@ -25,7 +25,7 @@ type story struct {
 
 const ledgerType = "ledger"
 
-// begin begins a ledger of a tenant, with one line.
+// begin starts a ledger of a tenant with one line.
 func begin(t tb, journal *Journal, tenant string) *story {
 	t.Helper()
 	return beginAs(t, journal, ledgerType, tenant)
@@ -44,7 +44,7 @@ func beginAs(t tb, journal *Journal, aggregateType, tenant string) *story {
 
 func (s *story) version() uint64 { return uint64(len(s.journal.Of(s.key))) }
 
-// append adds an event that says what it says.
+// append adds an event.
 func (s *story) append(said entry) {
 	s.journal.Append(projection.Event{
 		Envelope: usecase.Envelope{
@@ -55,13 +55,13 @@ func (s *story) append(said entry) {
 	})
 }
 
-// write writes a line.
+// write adds an event that writes a line.
 func (s *story) write(text string) {
 	s.append(entry{Text: text})
 	s.lines = append(s.lines, s.version())
 }
 
-// anything lets something happen, chosen by random.
+// anything adds a random event.
 func (s *story) anything(random *mathrand.Rand) {
 	text := fmt.Sprintf("text %d \U0001F600 \\ ' \" \n%%s?", random.IntN(1000))
 	if random.IntN(3) == 0 {
@@ -71,7 +71,7 @@ func (s *story) anything(random *mathrand.Rand) {
 	}
 }
 
-// records are the ledger's events as a source would tell of them, from one seq_nr to another.
+// records returns the ledger's events from one seq_nr to another as a source delivers them.
 func (s *story) records(from, to uint64) []projection.Record {
 	var records []projection.Record
 	for _, event := range s.journal.Of(s.key) {
@@ -88,7 +88,7 @@ func recordOf(event projection.Event) projection.Record {
 	return projection.Record{Key: event.Key(), SeqNr: event.SeqNr, Payload: encode(event)}
 }
 
-// broken is the record of an event that nobody can read.
+// broken is the record of an unreadable event.
 func broken(event projection.Event) projection.Record {
 	return projection.Record{Key: event.Key(), SeqNr: event.SeqNr, Payload: []byte("broken " + event.EventID)}
 }

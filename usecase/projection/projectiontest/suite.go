@@ -11,16 +11,16 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Database is a fresh store of a projection, with rows, and what tests do to it.
+// Database is a new store of a projection with its rows, and the faults that tests inject.
 type Database interface {
 	projection.Store
 	projection.Checkpoints
 	Lines
-	// Refuse makes the database refuse every line with this text, for reasons of its own; "" none any more.
+	// Refuse makes the database refuse every line with this text; "" ends that.
 	Refuse(t *testing.T, text string)
 }
 
-// Run puts a store through the contract. open gives a fresh one for every test.
+// Run tests a store against the contract. open returns a new one for every test.
 func Run(t *testing.T, open func(t *testing.T) Database) {
 	for name, test := range map[string]func(*testing.T, Database){
 		"in order":                          inOrder,
@@ -77,7 +77,7 @@ func newProjectorOf(db Database, journal *Journal, options projection.Options, t
 	return projection.New(db, journal, options, handlers...)
 }
 
-// project projects records and fails the test where that fails.
+// project projects records and fails the test on an error.
 func project(t *testing.T, projector *projection.Projector, records ...projection.Record) projection.Outcome {
 	t.Helper()
 	outcome, err := projector.Project(t.Context(), projection.Batch{Records: records})
@@ -108,7 +108,7 @@ func expectVersion(t *testing.T, db Database, key usecase.Key, want uint64) {
 	}
 }
 
-// letterOf is the dead letter of a ledger, whenever it is due.
+// letterOf returns the dead letter of a ledger, due or not.
 func letterOf(t *testing.T, db Database, key usecase.Key) (projection.DeadLetter, bool) {
 	t.Helper()
 	letters, err := db.Parked(t.Context(), time.UnixMicro(1<<60), 100)
@@ -124,7 +124,7 @@ func letterOf(t *testing.T, db Database, key usecase.Key) (projection.DeadLetter
 
 var errCrash = errors.New("crash")
 
-// versionOf is how far a ledger is; 0 where it has no position.
+// versionOf returns a ledger's version; 0: it has no position.
 func versionOf(ctx context.Context, t tb, store projection.Store, key usecase.Key) uint64 {
 	t.Helper()
 	versions, err := store.Versions(ctx, []usecase.Key{key})

@@ -12,8 +12,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// traces: an event that has just happened, in a trace that is kept, has its way in that trace, once. Old events, as a
-// first projection or a repair meets them, add nothing to theirs.
+// traces: a recent event with a sampled trace adds its spans to that trace, once. Old events, as in a first projection
+// or a repair, add none.
 func traces(t *testing.T, db Database) {
 	spans := tracetest.NewSpanRecorder()
 	clock, journal := newClock(), NewJournal()

@@ -47,7 +47,7 @@ func checkpoints(t *testing.T, db Database) {
 	}
 }
 
-// watched is a database that tells of every commit.
+// watched is a database that reports every commit.
 type watched struct {
 	Database
 	committed func()
@@ -88,7 +88,7 @@ func checkpointWithTheLastRows(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// dying is a database whose every transaction dies before the commit.
+// dying is a database that crashes before every commit.
 type dying struct{ Database }
 
 func (d *dying) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
@@ -146,7 +146,7 @@ func twoAtOnce(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// firstInsertRace: two projectors make the same rows at the same time, with different knowledge.
+// firstInsertRace: two projectors insert the same rows at the same time from different events.
 func firstInsertRace(t *testing.T, db Database) {
 	for round := range 10 {
 		journal := NewJournal()
@@ -174,7 +174,7 @@ func firstInsertRace(t *testing.T, db Database) {
 	}
 }
 
-// lock: who loads a position waits until the one who loaded it before has committed, and sees what that one made.
+// lock: loading a position waits until the transaction that loaded it before has committed, and sees its changes.
 func lock(t *testing.T, db Database) {
 	journal := NewJournal()
 	s := begin(t, journal, "")

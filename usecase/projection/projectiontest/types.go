@@ -9,8 +9,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// unregisteredType: events of a type without a handler are told of and left out, whatever comes before and after, and
-// get into the rows once somebody has a handler for them - all of them, after restarts in between, too.
+// unregisteredType: events of a type without a handler are reported and skipped. Once there is a handler, all of them
+// are projected, also after restarts in between.
 func unregisteredType(t *testing.T, db Database) {
 	journal := NewJournal()
 	var log strings.Builder
@@ -69,7 +69,7 @@ func expectUnregistered(t *testing.T, projector *projection.Projector, first use
 	}
 }
 
-// ignoredType: a type that is left out on purpose is nobody's worry, and still complete once somebody has a handler.
+// ignoredType: an ignored type is not reported, and still complete once there is a handler.
 func ignoredType(t *testing.T, db Database) {
 	journal := NewJournal()
 	order := beginAs(t, journal, "order", "")

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// view changes an aggregate that somebody looks at: the change does not wait, and the view does not see it.
+// view: a change of an aggregate that is being viewed does not wait, and the view does not see it.
 func view(t *testing.T, db Database) {
 	journal := NewJournal()
 	s := begin(t, journal, "")
