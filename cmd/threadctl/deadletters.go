@@ -10,43 +10,43 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
-const aboutLetters = `An event that can't be projected parks its aggregate: the rows of this one stay as they are, all others go on. A command of a
-process that fails waits, and holds up nothing else. Both are tried again by themselves, ever more seldom, up to every five
-minutes.
+const aboutLetters = `An event that can't be projected parks its aggregate: its rows do not change, all others
+continue. A failing command of a process waits and does not delay others. Both are retried automatically, after pauses
+that grow to five minutes.
 
-An aggregate is named by its AID and the projection that it is parked in, a command by the AID that it is for, the process
-(--projection) and the event that it follows from (--event): list prints all of them.`
+An aggregate is named by its AID and the projection that it is parked in, a command by the AID of its target, the
+process (--projection) and the event that caused it (--event): list prints all of them.`
 
-const aboutSkip = `Lets a parked aggregate go on behind the event that it is parked on: the event stays in the journal, its effect is not in the
-rows. With --event, takes a failing command of a process away: it is not sent any more. Who decided so and why is kept:
-dead-letters list --skipped tells. Skip only what can't be mended: often a newer release reads the event, and then a retry is
-enough.`
+const aboutSkip = `Skips the event that an aggregate is parked on: the event stays in the journal, its effect is
+missing from the rows. With --event, drops a failing command of a process: it is not sent again. Who decided it and
+why is stored: see dead-letters list --skipped. Skip only what can't be fixed: often a newer release reads the event,
+and a retry is enough.`
 
 func (o *operator) deadLetters() *cli.Command {
-	of := &cli.StringFlag{Name: "projection", Value: chatrows.Projection, Usage: "which projection or process it is about"}
-	event := &cli.StringFlag{Name: "event", Usage: "a command of the process, by the id of the event that it follows from"}
+	of := &cli.StringFlag{Name: "projection", Value: chatrows.Projection, Usage: "name of the projection or process"}
+	event := &cli.StringFlag{Name: "event", Usage: "a command of the process, by the id of the event that caused it"}
 	return &cli.Command{
-		Name: "dead-letters", Usage: "lists what is parked or fails, and lets it go on",
+		Name: "dead-letters", Usage: "lists, retries or skips parked aggregates and failing commands",
 		Commands: []*cli.Command{
 			{
-				Name: "list", Usage: "lists what is parked or fails, of all projections and processes", Description: aboutLetters,
-				Flags:  []cli.Flag{&cli.BoolFlag{Name: "skipped", Usage: "list what was skipped instead, and who said so and why"}, jsonFlag},
+				Name: "list", Usage: "lists parked aggregates and failing commands of all projections and processes", Description: aboutLetters,
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "skipped", Usage: "list skipped events and commands instead, with who skipped them and why"}, jsonFlag},
 				Action: o.listLetters,
 			},
 			{
-				Name: "show", Usage: "tells why it does not go on, with the event as text, or the command", ArgsUsage: "AID", Description: aboutLetters,
+				Name: "show", Usage: "shows why one is parked or fails, with the event or the command", ArgsUsage: "AID", Description: aboutLetters,
 				Flags: []cli.Flag{tenantFlag, of, event, jsonFlag}, Action: o.showLetter,
 			},
 			{
-				Name: "retry", Usage: "tries one again, or all of the projection or process", ArgsUsage: "[AID]", Description: aboutLetters,
+				Name: "retry", Usage: "retries one, or all of the projection or process", ArgsUsage: "[AID]", Description: aboutLetters,
 				Flags: []cli.Flag{tenantFlag, of, event, jsonFlag}, Action: o.retryLetter,
 			},
 			{
-				Name: "skip", Usage: "lets an aggregate go on behind the event, or takes a command away", ArgsUsage: "AID", Description: aboutSkip,
+				Name: "skip", Usage: "skips the event that an aggregate is parked on, or drops a failing command", ArgsUsage: "AID", Description: aboutSkip,
 				Flags: []cli.Flag{
 					tenantFlag, of, event,
-					&cli.StringFlag{Name: "reason", Usage: "why it is left out; it is kept", Required: true},
-					&cli.StringFlag{Name: "by", Usage: "who says so; without it, who is logged in here (USER)"},
+					&cli.StringFlag{Name: "reason", Usage: "why it is skipped; stored with the skip", Required: true},
+					&cli.StringFlag{Name: "by", Usage: "who decided it; default: the user logged in here (USER)"},
 					jsonFlag,
 				},
 				Action: o.skipLetter,
@@ -94,7 +94,7 @@ func (o *operator) listLetters(ctx context.Context, cmd *cli.Command) error {
 	return err
 }
 
-// upTo is the number of what was listed, of which there may be more than are listed.
+// upTo is the number of listed items, marked if there may be more.
 func upTo(n int) string {
 	if n == maxListed {
 		return fmt.Sprint(n, " or more")

@@ -1,3 +1,3 @@
-// Command threadctl is the operators' program: it tells what is wrong with the data and what to do next, and mends
-// what can be mended, beside the running programs. See threadctl --help and docs/operations.md.
+// Command threadctl is the operators' program: it reports what is wrong with the data and what to do next, and repairs
+// what it can while the other programs run. See threadctl --help and docs/operations.md.
 package main

@@ -10,33 +10,34 @@ import (
 	"example.com/threads/interfaceadaptor/journalcheck"
 )
 
-const aboutCheck = `Holds the head and the snapshots of one aggregate, or of all of them, against the journal, and the events against their places.
-It tells of a head that is missing, behind or ahead, of missing events, of events that can't be read or belong somewhere
-else, of broken snapshots and of a pointer to the wrong one; and for each of them, what to do. It changes nothing and may
-run beside everything else. On DynamoDB a check of everything reads both tables about twice.`
+const aboutCheck = `Compares the head and the snapshots of one aggregate, or of all, with the journal, and the events
+with their places. It reports a head that is missing, behind or ahead, missing events, events that can't be read or
+belong somewhere else, broken snapshots and a pointer to the wrong one; and for each of them, what to do. It changes
+nothing and may run beside everything else. On DynamoDB a check of everything reads both tables about twice.`
 
-const aboutRepair = `Makes the head what the journal says: its version that of the last event, its pointer that of the latest snapshot that is
-whole. Snapshots that can't be used are deleted. Events are never changed. It may run beside the programs: commands and
-this exclude each other by the head's version. Where events are missing it does nothing, because only a backup has them.`
+const aboutRepair = `Corrects the head from the journal: its version becomes that of the last event, its pointer that
+of the latest intact snapshot. Snapshots that can't be used are deleted. Events are never changed. It may run beside
+the programs: the head's version protects repair and commands from each other. If events are missing, it does nothing,
+because only a backup has them.`
 
 const aboutShow = `Prints the head, the snapshots and the events of an aggregate as they are stored, as JSON, whatever is wrong with them.`
 
 func (o *operator) journal() *cli.Command {
 	typeFlag := &cli.StringFlag{Name: "type", Usage: "without an AID: aggregates of this type only"}
-	dryRun := &cli.BoolFlag{Name: "dry-run", Usage: "tell what would be done, and do nothing"}
+	dryRun := &cli.BoolFlag{Name: "dry-run", Usage: "print what would be done, and change nothing"}
 	return &cli.Command{
-		Name: "journal", Usage: "looks at events, heads and snapshots, and mends heads",
+		Name: "journal", Usage: "shows and checks events, heads and snapshots, and repairs heads",
 		Commands: []*cli.Command{
 			{
 				Name: "show", Usage: "prints the head, snapshots and events of an aggregate", ArgsUsage: "AID", Description: aboutShow,
 				Flags: []cli.Flag{tenantFlag, jsonFlag}, Action: o.withAggregate(o.show),
 			},
 			{
-				Name: "check", Usage: "tells what is wrong", ArgsUsage: "[AID]", Description: aboutCheck,
+				Name: "check", Usage: "reports what is wrong", ArgsUsage: "[AID]", Description: aboutCheck,
 				Flags: []cli.Flag{tenantFlag, typeFlag, jsonFlag}, Action: o.check,
 			},
 			{
-				Name: "repair", Usage: "makes the head what the journal says", ArgsUsage: "AID", Description: aboutRepair,
+				Name: "repair", Usage: "corrects the head from the journal", ArgsUsage: "AID", Description: aboutRepair,
 				Flags: []cli.Flag{tenantFlag, dryRun, jsonFlag}, Action: o.withAggregate(o.repair),
 			},
 		},
@@ -72,7 +73,7 @@ func (o *operator) check(ctx context.Context, cmd *cli.Command) error {
 	return told.end()
 }
 
-// wanted are the aggregates that the flags leave.
+// wanted filters aggregates by the flags.
 func wanted(cmd *cli.Command) func(eventstore.AggregateID) bool {
 	tenant, kind := cmd.String(tenantFlag.Name), cmd.String("type")
 	return func(id eventstore.AggregateID) bool {
@@ -80,11 +81,11 @@ func wanted(cmd *cli.Command) func(eventstore.AggregateID) bool {
 	}
 }
 
-// telling prints findings as they come.
+// telling prints findings as they are found.
 type telling struct {
 	o        *operator
 	progress *progress
-	list     *list // nil: in words
+	list     *list // nil: as text
 
 	checked, wrong, findings int
 }
@@ -119,7 +120,7 @@ func (t *telling) tell(_ eventstore.AggregateID, found []journalcheck.Finding) e
 	return nil
 }
 
-// say tells a finding in words.
+// say prints a finding as text.
 func (o *operator) say(finding journalcheck.Finding) error {
 	_, err := fmt.Fprintf(o.stdout, "%s: %s (%s)\n  expected  %s\n  found     %s\n  next      %s\n",
 		whose(finding.Tenant, finding.AID), finding.What, finding.Kind, finding.Expected, finding.Found, finding.Next)

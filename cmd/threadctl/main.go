@@ -25,7 +25,7 @@ func main() {
 
 var (
 	errUsage = errors.New("wrong usage")
-	// errFound says that the data is not as it should be; what is wrong with it has been told.
+	// errFound means that something is wrong with the data, and was reported.
 	errFound = errors.New("not all is well; see above")
 )
 
@@ -42,15 +42,15 @@ func exitCode(err error) int {
 	}
 }
 
-// run is the program. What a command is asked for goes to stdout; progress and log go to stderr.
+// run is the program. Results go to stdout; progress and log go to stderr.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	o := &operator{getenv: getenv, stdout: stdout, stderr: stderr}
 	program := o.program()
 	return program.Run(ctx, append([]string{"threadctl"}, helpFirst(program, args)...))
 }
 
-// helpFirst leaves only the command and --help where help is asked for: behind an argument, the library would take the
-// argument for a topic.
+// helpFirst reduces a call for help to the command and --help: the library would take an argument before --help for a
+// topic.
 func helpFirst(command *cli.Command, args []string) []string {
 	if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
 		return args

@@ -19,7 +19,7 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-// quiet is run with nobody at the terminal.
+// quiet is run without a terminal.
 func quiet(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	return run(ctx, args, getenv, stdout, io.Discard)
 }
@@ -40,7 +40,7 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	}, "")
 }
 
-// commands are all words that a command can begin with, each with a call that is wrong.
+// commands are all commands, each with a wrong call.
 var commands = map[string][]string{
 	"":               {"now"},
 	"journal":        {"journal"},
@@ -74,7 +74,7 @@ func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 			t.Errorf("%v: %v and:\n%s", args, err, behind.String())
 		}
 		told := []string{strings.TrimSpace("threadctl " + words)}
-		// which sends its reader on to its commands
+		// which refers to the help of its commands
 		if group := slices.Contains([]string{"journal", "snapshots", "rows", "dead-letters"}, words); !group {
 			told = append(told, "EVENT_STORE_URL", "Exit code: 0")
 		}

@@ -25,9 +25,9 @@ Exit code: 0 all is well, 1 something failed, 2 wrong usage, 3 something is wron
 // program is the tree of commands.
 func (o *operator) program() *cli.Command {
 	root := &cli.Command{
-		Name: "threadctl", Usage: "tells operators what is wrong with the data, and mends it beside the running programs",
+		Name: "threadctl", Usage: "reports what is wrong with the data, and repairs it while the programs run",
 		Writer: o.stdout, ErrWriter: o.stderr,
-		ExitErrHandler:  func(context.Context, *cli.Command, error) {}, // main says it
+		ExitErrHandler:  func(context.Context, *cli.Command, error) {}, // main prints the error
 		HideHelpCommand: true,
 		Commands:        []*cli.Command{o.journal(), o.snapshots(), o.rows(), o.deadLetters(), o.prune()},
 	}
@@ -43,13 +43,13 @@ func (o *operator) program() *cli.Command {
 	return root
 }
 
-// prepare gives every command its help, and what to do about a wrong call.
+// prepare gives every command its help and its usage errors.
 func prepare(command *cli.Command, help string) {
 	command.CustomHelpTemplate = cli.CommandHelpTemplate + help
 	command.HideHelpCommand = true
 	command.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error { return wrong(cmd, err.Error()) }
 	if command.Action == nil {
-		command.Description = "The --help of each command tells what it does, its environment variables and its exit codes."
+		command.Description = "The --help of each command explains what it does, its environment variables and its exit codes."
 		command.Action = func(_ context.Context, cmd *cli.Command) error {
 			names := make([]string, len(cmd.Commands))
 			for i, child := range cmd.Commands {
@@ -85,7 +85,7 @@ func aggregateOf(cmd *cli.Command) (port.AggregateID, error) {
 	return id, nil
 }
 
-// optionalAggregateOf is aggregateOf where AID may be left out; false: it is.
+// optionalAggregateOf is aggregateOf with an optional AID; false: there is none.
 func optionalAggregateOf(cmd *cli.Command) (id port.AggregateID, given bool, err error) {
 	if cmd.NArg() == 0 {
 		return id, false, nil

@@ -18,7 +18,7 @@ func (o *operator) printJSON(value any) error {
 	return err
 }
 
-// indent is a value as JSON for people, whose lines but the first begin with prefix.
+// indent returns a value as indented JSON; all lines but the first begin with prefix.
 func indent(prefix string, value any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -28,7 +28,7 @@ func indent(prefix string, value any) ([]byte, error) {
 	return bytes.TrimSpace(text.Bytes()), err
 }
 
-// list is a JSON object with one array in it that is printed element by element, so that none but one is in memory.
+// list prints a JSON object with one array, element by element, so that only one element is in memory.
 type list struct {
 	out    io.Writer
 	begun  bool
@@ -76,7 +76,7 @@ func (l *list) add(element any) error {
 	return l.failed
 }
 
-// end prints what comes after the array: names and values.
+// end prints the members after the array: names and values.
 func (l *list) end(members ...any) error {
 	if l.begun {
 		l.print("\n  ")
@@ -90,9 +90,9 @@ func (l *list) end(members ...any) error {
 	return l.failed
 }
 
-// progress tells on a terminal how far the work is, in a line that it writes over.
+// progress shows the progress on a terminal, in one line that it overwrites.
 type progress struct {
-	out  io.Writer // nil: nobody watches
+	out  io.Writer // nil: no terminal
 	next time.Time
 }
 
@@ -107,7 +107,7 @@ func (o *operator) progress() *progress {
 	return &progress{}
 }
 
-// tell shows the line unless one was shown a moment ago.
+// tell shows the line, but not too often.
 func (p *progress) tell(format string, args ...any) {
 	if now := time.Now(); p.out != nil && now.After(p.next) {
 		p.next = now.Add(progressEvery)
@@ -115,7 +115,7 @@ func (p *progress) tell(format string, args ...any) {
 	}
 }
 
-// clear takes the line away.
+// clear removes the line.
 func (p *progress) clear() {
 	if p.out != nil {
 		fmt.Fprint(p.out, "\r\x1b[K")

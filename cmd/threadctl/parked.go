@@ -26,7 +26,7 @@ type shownLetter struct {
 	Attempts   int       `json:"attempts"`
 	ParkedAt   time.Time `json:"parked_at"`
 	RetryAt    time.Time `json:"retry_at"`
-	Event      any       `json:"event,omitempty"` // JSON where it is some, text where not
+	Event      any       `json:"event,omitempty"` // JSON if valid, otherwise text
 }
 
 func letterOf(name string, letter projection.DeadLetter) shownLetter {
@@ -54,7 +54,7 @@ func shownLetters(ctx context.Context, db *sqlx.DB) ([]shownLetter, error) {
 	return shown, nil
 }
 
-// parked is an aggregate's dead letter and where it is kept.
+// parked is an aggregate's dead letter and its store.
 type parked struct {
 	id     eventstore.AggregateID
 	key    usecase.Key
@@ -118,12 +118,12 @@ func (o *operator) showParked(ctx context.Context, cmd *cli.Command, settings ro
 		return o.printJSON(letter)
 	}
 	o.sayLetter(letter)
-	event, _ := indent("  ", letter.Event) // it is JSON or a text
+	event, _ := indent("  ", letter.Event) // JSON or text always encodes
 	_, err = fmt.Fprintf(o.stdout, "  event     %s\n", event)
 	return err
 }
 
-// payloadOf is the event as it stands in the journal.
+// payloadOf returns the event as stored in the journal.
 func (o *operator) payloadOf(ctx context.Context, settings rowSettings, found parked) ([]byte, error) {
 	s, closing, err := openStore(ctx, settings.settings, settings.logging.Logger(o.stderr))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 type shownCommand struct {
 	Process       string    `json:"process"`
 	Tenant        string    `json:"tenant"`
-	AID           string    `json:"aid"` // that it is for
+	AID           string    `json:"aid"` // the command's aggregate
 	Command       string    `json:"command"`
 	EventID       string    `json:"event_id"`
 	Executor      string    `json:"executor_id"`
@@ -54,7 +54,7 @@ func shownCommands(ctx context.Context, db *sqlx.DB) ([]shownCommand, error) {
 	return shown, nil
 }
 
-// outboxOf is that of a process.
+// outboxOf returns the outbox of a process.
 func outboxOf(db *sqlx.DB, name string) (*outbox.Outbox, error) {
 	store, err := projectionstore.New(db, name)
 	if err != nil {
@@ -63,7 +63,7 @@ func outboxOf(db *sqlx.DB, name string) (*outbox.Outbox, error) {
 	return outbox.New(db, store, name), nil
 }
 
-// failing is a command and where it is kept.
+// failing is a command and its outbox.
 type failing struct {
 	id      eventstore.AggregateID
 	outbox  *outbox.Outbox

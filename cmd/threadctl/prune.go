@@ -11,26 +11,26 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
-const aboutPrune = `Drops what nobody can read any more: rows of the read model of what was deleted longer ago than that, and on a relational event
-store the receipts and the inputs and results of tasks that expired longer ago. Events stay. Nothing is ever dropped by itself, but for
-receipts, inputs and results on DynamoDB, which expire there.`
+const aboutPrune = `Drops data that can no longer be read: rows of the read model that were deleted before that time,
+and on a relational event store expired receipts and inputs and results of tasks. Events stay. Nothing is dropped
+automatically, except on DynamoDB, where receipts, inputs and results expire.`
 
 func (o *operator) prune() *cli.Command {
 	return &cli.Command{
-		Name: "prune", Usage: "drops rows of what was deleted, and old receipts", Description: aboutPrune,
+		Name: "prune", Usage: "drops old rows of deleted threads, members and messages, and old receipts", Description: aboutPrune,
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "older-than", Usage: "such as 720h; at least 24h", Required: true},
-			&cli.BoolFlag{Name: "dry-run", Usage: "count what would be dropped, and drop nothing"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "count the rows to drop, and drop nothing"},
 			jsonFlag,
 		},
 		Action: o.pruneAll,
 	}
 }
 
-// leastAge is how long what is deleted stays at least: a repeat of its command gets its answer for a day.
+// leastAge is the minimum age of dropped rows: a repeated command gets its first answer for a day.
 const leastAge = 24 * time.Hour
 
-// pruned is what was dropped, or would be.
+// pruned counts the rows dropped, or to drop.
 type pruned struct {
 	DryRun   bool      `json:"dry_run"`
 	Before   time.Time `json:"before"`

@@ -15,17 +15,18 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-const aboutRebuild = `Makes all rows of the read model anew from the journal, in tables of their own beside the live ones. It catches up with the live
-rows, compares the new ones with the journal, and puts them in the place of the live ones in one step. Queries, subscriptions and the
-updater go on meanwhile; no process manager acts on it. Killed at any point, it goes on with --resume. The rows that were live stay in
-the tables whose names end with _old until the next rebuild, or --drop-old.`
+const aboutRebuild = `Builds all rows of the read model from the journal in new tables beside the live ones. It
+catches up with the live rows, compares the new rows with the journal, and switches to them in one step. Queries,
+subscriptions and the updater continue meanwhile; process managers do not react to these events. An interrupted
+rebuild continues with --resume. The previous rows stay in tables whose names end with _old until the next rebuild, or
+--drop-old.`
 
 func (o *operator) rebuildCommand() *cli.Command {
 	return &cli.Command{
-		Name: "rebuild", Usage: "makes the read model anew beside the live one, then switches", Description: aboutRebuild,
+		Name: "rebuild", Usage: "rebuilds the read model beside the live one, then switches", Description: aboutRebuild,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "resume", Usage: "go on with a rebuild that was interrupted"},
-			&cli.BoolFlag{Name: "cancel", Usage: "end a rebuild, running or interrupted, and drop what it has made"},
+			&cli.BoolFlag{Name: "resume", Usage: "continue an interrupted rebuild"},
+			&cli.BoolFlag{Name: "cancel", Usage: "end a running or interrupted rebuild, and drop its rows"},
 			&cli.BoolFlag{Name: "drop-old", Usage: "drop the rows that were live before the last rebuild"},
 			jsonFlag,
 		},
@@ -79,19 +80,19 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command) error {
 	return o.tellRebuild(ctx, cmd, sets)
 }
 
-// rebuildAdvice says what to do about an error.
+// rebuildAdvice adds what to do to an error.
 func rebuildAdvice(err error) error {
 	switch {
 	case errors.Is(err, projection.ErrUnfinished):
-		return fmt.Errorf("%w: go on with --resume, or give up with --cancel", err)
+		return fmt.Errorf("%w: continue with --resume, or end it with --cancel", err)
 	case errors.Is(err, projection.ErrRebuilding):
-		return fmt.Errorf("%w, in another process: wait for its end, which /health/ready of the updater tells of, or end it with --cancel", err)
+		return fmt.Errorf("%w, in another process: wait for its end, see /health/ready of the updater, or end it with --cancel", err)
 	case errors.Is(err, projection.ErrNothingBegun):
 		return fmt.Errorf("%w: `rows rebuild` begins one", err)
 	case errors.Is(err, projection.ErrCancelled):
 		return err
 	}
-	return fmt.Errorf("the live rows are as they were, unless it says otherwise; `rows rebuild --resume` goes on: %w", err)
+	return fmt.Errorf("the rebuild failed, and the live rows are unchanged unless the error says otherwise; continue with `rows rebuild --resume`: %w", err)
 }
 
 func (o *operator) tellRebuild(ctx context.Context, cmd *cli.Command, sets *projectionstore.RowSets) error {
@@ -104,10 +105,10 @@ func (o *operator) tellRebuild(ctx context.Context, cmd *cli.Command, sets *proj
 		return o.printJSON(map[string]any{"phase": state.Phase.String(), "events": state.Done, "seconds": took.Seconds()})
 	}
 	if state.Phase == projection.Cancelled || state.Cancelled {
-		_, err = fmt.Fprintln(o.stdout, "the rebuild ends, and what it made is dropped: the live rows are as they were")
+		_, err = fmt.Fprintln(o.stdout, "the rebuild ends and its rows are dropped: the live rows are unchanged")
 		return err
 	}
-	_, err = fmt.Fprintf(o.stdout, "the rows have been made anew from %d events in %.1f s, compared with the journal, and are live; "+
+	_, err = fmt.Fprintf(o.stdout, "the rows were rebuilt from %d events in %.1f s, compared with the journal, and are live; "+
 		"--drop-old drops those that were live before\n", state.Done, took.Seconds())
 	return err
 }
@@ -134,6 +135,6 @@ func (o *operator) dropOld(ctx context.Context, cmd *cli.Command, sets *projecti
 	if cmd.Bool(jsonFlag.Name) {
 		return o.printJSON(map[string]any{"dropped": true})
 	}
-	_, err = fmt.Fprintln(o.stdout, "the rows that were live before the last rebuild are gone, if there were any")
+	_, err = fmt.Fprintln(o.stdout, "the rows from before the last rebuild, if any, are dropped")
 	return err
 }

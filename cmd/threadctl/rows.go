@@ -13,19 +13,20 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-const aboutVerify = `Folds the events of one aggregate, or of all of them, and compares every row of the read model with what comes out: each
-difference with what was expected and what was found. It may run beside the programs. With --repair, the rows of an aggregate that
-differs are made anew from the journal, in one transaction. Rows that are only behind are told where they do not catch up.`
+const aboutVerify = `Folds the events of one aggregate, or of all, and compares every row of the read model with the
+result: each difference is printed with the expected and the found value. It may run beside the programs. With
+--repair, the rows of an aggregate that differs are rebuilt from the journal in one transaction. Rows that are only
+behind are reported if they do not catch up.`
 
-// behindFor is how long rows may be behind before that is told.
+// behindFor is how long rows may be behind before that is reported.
 const behindFor = 2 * time.Second
 
 func (o *operator) rows() *cli.Command {
-	repair := &cli.BoolFlag{Name: "repair", Usage: "make the rows of aggregates that differ anew"}
+	repair := &cli.BoolFlag{Name: "repair", Usage: "rebuild the rows of aggregates that differ"}
 	return &cli.Command{
-		Name: "rows", Usage: "holds the read model against the journal, and mends it",
+		Name: "rows", Usage: "compares the read model with the journal, and repairs or rebuilds it",
 		Commands: []*cli.Command{{
-			Name: "verify", Usage: "tells how rows differ from what the journal says", ArgsUsage: "[AID]", Description: aboutVerify,
+			Name: "verify", Usage: "reports how rows differ from the journal", ArgsUsage: "[AID]", Description: aboutVerify,
 			Flags: []cli.Flag{tenantFlag, repair, jsonFlag}, Action: o.verify,
 		}, o.rebuildCommand()},
 	}
@@ -68,24 +69,24 @@ func (o *operator) verify(ctx context.Context, cmd *cli.Command) error {
 	return v.end(ctx)
 }
 
-// verifier tells of differences as they are found.
+// verifier prints differences as they are found.
 type verifier struct {
 	o        *operator
 	s        *rowStation
 	repair   bool
 	progress *progress
-	list     *list // nil: in words
+	list     *list // nil: as text
 	begun    time.Time
 
 	mu                                    sync.Mutex
 	checked, wrong, differences, repaired int
-	behind                                []usecase.Key // that were when they were looked at
+	behind                                []usecase.Key // aggregates that were behind when verified
 }
 
-// maxBehind bounds the aggregates that get a second look.
+// maxBehind limits the aggregates that are verified again.
 const maxBehind = 1000
 
-// known is the aggregate's key. One that neither the journal nor the rows know is an error.
+// known returns the aggregate's key. It fails if neither the journal nor the rows know the aggregate.
 func (v *verifier) known(ctx context.Context, id eventstore.AggregateID) (usecase.Key, error) {
 	key, err := keyOf(id)
 	if err != nil {
@@ -97,7 +98,7 @@ func (v *verifier) known(ctx context.Context, id eventstore.AggregateID) (usecas
 	}
 	versions, err := v.s.rows.Versions(ctx, []usecase.Key{key})
 	if err == nil && head.Version == 0 && versions[key] == 0 {
-		err = fmt.Errorf("%s: neither the journal nor the read model knows this id: see that id, tenant and databases are right", id)
+		err = fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", id)
 	}
 	return key, err
 }
@@ -111,7 +112,7 @@ func idOf(key usecase.Key) eventstore.AggregateID {
 	return eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
 }
 
-// look verifies an aggregate, and repairs it where that is asked for.
+// look verifies an aggregate, and repairs it if requested.
 func (v *verifier) look(ctx context.Context, key usecase.Key) error {
 	found, err := v.s.projector.Verify(ctx, key)
 	if err != nil {
@@ -179,15 +180,15 @@ func (v *verifier) tell(key usecase.Key, differences []projection.Difference, mo
 func (v *verifier) next(key usecase.Key, repaired bool) string {
 	switch {
 	case repaired:
-		return "nothing: its rows have been made anew from the journal"
+		return "nothing: its rows were rebuilt from the journal"
 	case v.repair:
-		return "the repair says why it could not; `journal check " + key.String() + "` may tell more"
+		return "see the error of the repair; `journal check " + key.String() + "` may show more"
 	default:
-		return "`rows verify " + key.String() + "` with --repair, and --tenant where it has one, makes its rows anew from the journal"
+		return "`rows verify " + key.String() + "` with --repair, and --tenant if it has one, rebuilds its rows from the journal"
 	}
 }
 
-// end looks again at those that were behind, and tells the sum.
+// end verifies again the aggregates that were behind, and prints the totals.
 func (v *verifier) end(ctx context.Context) error {
 	late, err := v.late(ctx)
 	if err != nil {
@@ -195,8 +196,8 @@ func (v *verifier) end(ctx context.Context) error {
 	}
 	for _, key := range late {
 		if err := v.tell(key, []projection.Difference{{
-			Key: key, Row: "all rows", What: "they are behind the journal, and do not catch up",
-			Expected: "the events that the journal has", Found: "fewer: is the read-model-updater running, and is this aggregate in `dead-letters list`?",
+			Key: key, Row: "all rows", What: "they are behind the journal and do not catch up",
+			Expected: "all events of the journal", Found: "fewer: is the read-model-updater running, and is this aggregate in `dead-letters list`?",
 		}}, 0, false); err != nil {
 			return err
 		}
@@ -215,7 +216,7 @@ func (v *verifier) end(ctx context.Context) error {
 	return err
 }
 
-// late are those that have been behind for a while. A repair brings them up to date.
+// late returns the aggregates that stay behind. A repair brings them up to date.
 func (v *verifier) late(ctx context.Context) (late []usecase.Key, err error) {
 	if len(v.behind) == 0 {
 		return nil, nil

@@ -14,14 +14,15 @@ import (
 const aboutDue = `Lists the aggregates whose version is more than SNAPSHOT_EVERY ahead of their latest snapshot. Nothing is wrong with them:
 loading them takes longer. On DynamoDB it reads the whole snapshot table.`
 
-const aboutTake = `Writes a snapshot of the aggregate that is named, or of all that are due. It may run beside the programs.`
+const aboutTake = `Writes the snapshot of one aggregate, or all snapshots that are due. It may run beside the
+programs.`
 
 func (o *operator) snapshots() *cli.Command {
 	return &cli.Command{
-		Name: "snapshots", Usage: "finds aggregates that lack a snapshot, and writes it",
+		Name: "snapshots", Usage: "lists aggregates with a snapshot due, and writes it",
 		Commands: []*cli.Command{
 			{
-				Name: "due", Usage: "lists the aggregates that lack a snapshot", Description: aboutDue,
+				Name: "due", Usage: "lists the aggregates with a snapshot due", Description: aboutDue,
 				Flags: []cli.Flag{tenantFlag, jsonFlag}, Action: o.due,
 			},
 			{
@@ -32,20 +33,20 @@ func (o *operator) snapshots() *cli.Command {
 	}
 }
 
-// dueSnapshot is an aggregate that lacks a snapshot, or has got one.
+// dueSnapshot is an aggregate whose snapshot is due, or was written.
 type dueSnapshot struct {
 	Tenant          string `json:"tenant"`
 	AID             string `json:"aid"`
 	Version         uint64 `json:"version"`
 	SnapshotVersion uint64 `json:"snapshot_version"`
-	Error           string `json:"error,omitempty"` // why none could be written
+	Error           string `json:"error,omitempty"` // why writing failed
 }
 
 func dueOf(head eventstore.AggregateHead) dueSnapshot {
 	return dueSnapshot{Tenant: head.ID.Tenant, AID: head.ID.String(), Version: head.Version, SnapshotVersion: head.SnapshotVersion}
 }
 
-// lacking yields the aggregates of the known types that are more than SNAPSHOT_EVERY events ahead of their snapshot.
+// lacking yields the aggregates of known types that are more than SNAPSHOT_EVERY events ahead of their snapshot.
 func (s *station) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[eventstore.AggregateHead, error] {
 	least := uint64(s.settings.snapshotEvery) + 1
 	wanted := wanted(cmd)
@@ -57,10 +58,10 @@ func (s *station) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[event
 			}
 			for head, err := range heads {
 				if err != nil {
-					yield(head, fmt.Errorf("%w; `journal check` tells of heads that can't be read", err))
+					yield(head, fmt.Errorf("%w; `journal check` lists heads that can't be read", err))
 					return
 				}
-				// An aggregate whose head is wrong is the check's matter.
+				// `journal check` reports wrong heads.
 				if wanted(head.ID) && head.Version >= head.SnapshotVersion+least && !yield(head, nil) {
 					return
 				}
@@ -124,7 +125,7 @@ func (s *station) one(ctx context.Context, id eventstore.AggregateID) (iter.Seq2
 	}
 	head, err := s.store.Gateway.Head(ctx, id)
 	if err == nil && head.Version == 0 {
-		err = errors.New("there is no such aggregate: see that id, tenant and tables are right")
+		err = errors.New("there is no such aggregate: check id, tenant and tables")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", id, err)
@@ -134,7 +135,7 @@ func (s *station) one(ctx context.Context, id eventstore.AggregateID) (iter.Seq2
 	}, nil
 }
 
-// takeOne writes a snapshot. An aggregate that can't be loaded is in nobody's way.
+// takeOne writes a snapshot. An aggregate that can't be loaded does not stop the others.
 func (s *station) takeOne(ctx context.Context, due eventstore.AggregateHead, told *snapshotsTold) error {
 	err := s.types[due.ID.Type].take(ctx, due.ID)
 	if ctx.Err() != nil {
@@ -154,11 +155,11 @@ func (s *station) takeOne(ctx context.Context, due eventstore.AggregateHead, tol
 	return told.add(taken, "has a snapshot at version %d", head.SnapshotVersion)
 }
 
-// snapshotsTold prints aggregates as they come.
+// snapshotsTold prints aggregates as they are found.
 type snapshotsTold struct {
 	o             *operator
 	done          string
-	list          *list // nil: in words
+	list          *list // nil: as text
 	count, failed int
 }
 
@@ -192,7 +193,7 @@ func (t *snapshotsTold) end() error {
 	return err
 }
 
-// whose is an aggregate for people.
+// whose names an aggregate for people.
 func whose(tenant, aid string) string {
 	if tenant == "" {
 		return aid

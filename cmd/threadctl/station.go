@@ -21,7 +21,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// station is the open event store and what works on it.
+// station is the open event store and the tools that work on it.
 type station struct {
 	settings settings
 	store    *stores.Store
@@ -29,7 +29,7 @@ type station struct {
 	types    types
 }
 
-// open opens the event store that the environment names. closing ends it.
+// open opens the event store that the environment names. Call closing to close it.
 func (o *operator) open(ctx context.Context) (s *station, closing func(), err error) {
 	settings, err := config.Read(o.getenv, readSettings)
 	if err != nil {
@@ -38,8 +38,7 @@ func (o *operator) open(ctx context.Context) (s *station, closing func(), err er
 	return openStore(ctx, settings, settings.logging.Logger(o.stderr))
 }
 
-// withAggregate is the action of a command about the aggregate that is named, in the event store that the environment
-// names.
+// withAggregate returns the action of a command about one aggregate, in the event store that the environment names.
 func (o *operator) withAggregate(do func(context.Context, *cli.Command, *station, eventstore.AggregateID) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
 		id, err := aggregateOf(cmd)
@@ -99,7 +98,7 @@ type rowStation struct {
 	rows      *projectionstore.Store
 }
 
-// openRows opens both databases. closing ends them.
+// openRows opens both databases. Call closing to close them.
 func (o *operator) openRows(ctx context.Context) (s *rowStation, closing func(), err error) {
 	settings, db, err := o.openReadModel(ctx)
 	if err != nil {

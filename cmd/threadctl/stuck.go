@@ -14,28 +14,28 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 )
 
-// outcomeWithin is how long a retry is waited for: programs look for what is due every second.
+// outcomeWithin limits the wait for a retry: programs check every second what is due.
 const outcomeWithin = 10 * time.Second
 
-// stuck is what does not go on: an aggregate that is parked in a projection, or a failing command of a process.
+// stuck is an aggregate that is parked in a projection, or a failing command of a process.
 type stuck struct {
 	id    eventstore.AggregateID
-	event string // that the command follows from; empty for an aggregate
+	event string // that caused the command; empty for an aggregate
 	last  state
-	// look returns the state now; false: it has gone on.
+	// look returns the current state; false: no longer stuck.
 	look  func(context.Context) (state, bool, error)
 	retry func(ctx context.Context, now time.Time) error
 	skip  func(ctx context.Context, reason, by string, now time.Time) error
 }
 
-// state is what changes when it is tried.
+// state is what an attempt changes.
 type state struct {
 	seqNr    uint64 // of the event that an aggregate is parked on
 	attempts int
 	reason   string
 }
 
-// find is the one that is named.
+// find returns the one that the flags name.
 func find(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (stuck, error) {
 	if cmd.IsSet("event") {
 		found, err := findCommand(ctx, cmd, db)
@@ -45,7 +45,7 @@ func find(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (stuck, error) {
 	return found.stuck(), err
 }
 
-// allOf are the parked aggregates of the projection, and the failing commands of the process.
+// allOf returns the parked aggregates of the projection and the failing commands of the process.
 func allOf(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (due []stuck, err error) {
 	name := cmd.String("projection")
 	wanted := func(of, tenant string) bool {
@@ -73,7 +73,7 @@ func allOf(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (due []stuck, err
 	return due, err
 }
 
-// tryNow makes it due. It may have gone on meanwhile.
+// tryNow makes it due. It may no longer be stuck.
 func (s stuck) tryNow(ctx context.Context) error {
 	err := s.retry(ctx, time.Now())
 	if errors.Is(err, projectionstore.ErrNotParked) || errors.Is(err, outbox.ErrNotFailing) {
@@ -82,18 +82,18 @@ func (s stuck) tryNow(ctx context.Context) error {
 	return err
 }
 
-// result is what has become of it.
+// result is the outcome of a retry.
 type result struct {
 	Tenant  string `json:"tenant"`
 	AID     string `json:"aid"`
 	EventID string `json:"event_id,omitempty"` // of a command
-	Parked  bool   `json:"parked"`             // it does not go on
+	Parked  bool   `json:"parked"`             // still stuck
 	SeqNr   uint64 `json:"seq_nr,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Next    string `json:"next,omitempty"`
 }
 
-// outcome waits until they have been tried, and tells what has become of them.
+// outcome waits until all were tried, and returns the results.
 func (o *operator) outcome(ctx context.Context, cmd *cli.Command, due []stuck) error {
 	deadline := time.Now().Add(outcomeWithin)
 	results, still := []result{}, 0
@@ -135,8 +135,8 @@ func (o *operator) sayResult(found result) {
 
 const pollEvery = 100 * time.Millisecond
 
-// await looks until it has gone on, or has been tried twice more, or time is up. Twice, because the first try may have
-// begun before the reason was gone.
+// await polls until it is no longer stuck, was tried twice, or time is up. Twice, because the first attempt may have
+// started before the cause was fixed.
 func (s stuck) await(ctx context.Context, deadline time.Time) (result, error) {
 	found := result{
 		Tenant: s.id.Tenant, AID: s.id.String(), EventID: s.event,
