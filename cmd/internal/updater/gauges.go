@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// gauges are what is measured when somebody asks for metrics.
+// gauges are measured at each request for metrics.
 type gauges struct {
 	active, rebuilding, rebuildEvents, rebuildTotal, rebuildLeft, ahead, outdated prometheus.Gauge
 	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue, drifted         prometheus.Gauge
@@ -30,26 +30,26 @@ func newGauges(registry prometheus.Registerer) *gauges {
 	return &gauges{
 		unregistered:      unregistered,
 		active:            gauge("projection_active", "1 while this process writes the read model, 0 while it stands by."),
-		rebuilding:        gauge("projection_rebuild_running", "1 while there is a rebuild of the read model that is not over."),
-		rebuildEvents:     gauge("projection_rebuild_events", "Events that are in the new rows of the rebuild."),
-		rebuildTotal:      gauge("projection_rebuild_events_expected", "Events that are to be in them, as far as is known."),
-		rebuildLeft:       gauge("projection_rebuild_seconds_left", "Time until the rebuild has read all events; 0 where there is no telling."),
-		ahead:             gauge("projection_aggregates_ahead", "Aggregates whose rows have events that the journal does not have, as far as has been looked."),
+		rebuilding:        gauge("projection_rebuild_running", "1 while a rebuild of the read model is unfinished."),
+		rebuildEvents:     gauge("projection_rebuild_events", "Events in the new rows of the rebuild."),
+		rebuildTotal:      gauge("projection_rebuild_events_expected", "Events that the rebuild is expected to project."),
+		rebuildLeft:       gauge("projection_rebuild_seconds_left", "Estimated time until the rebuild has read all events; 0 if unknown."),
+		ahead:             gauge("projection_aggregates_ahead", "Aggregates whose rows have events that the journal lacks, of those verified so far."),
 		outdated:          gauge("projection_rows_outdated", "Aggregate types whose rows were made by another version of the program."),
 		ready:             gauge("projection_ready", "1 while /health/ready answers 200."),
 		lagSeconds:        gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none."),
 		lagRecords:        gauge("projection_lag_records", "Records that are not in the read model."),
-		lagAtLeast:        gauge("projection_lag_at_least", "1 when the read model may be further behind than the other two say."),
+		lagAtLeast:        gauge("projection_lag_at_least", "1 when projection_lag_seconds and projection_lag_records are lower bounds."),
 		parked:            gauge("projection_parked_aggregates", "Aggregates that wait for an event that can't be projected."),
 		drifted:           gauge("projection_drifted_aggregates", "Aggregates whose rows differ from the journal, of those verified so far (VERIFY_RATE)."),
 		publishLagSeconds: gauge("publisher_lag_seconds", "Age of the oldest event that is not published; 0 when there is none."),
-		publishLagRecords: gauge("publisher_lag_records", "Events that are not published, as far as is known."),
+		publishLagRecords: gauge("publisher_lag_records", "Known events that are not published."),
 		publishOutage:     gauge("publisher_outage", "1 while the broker does not accept events."),
 		repairDue:         gauge("projection_repair_due", "1 while a repair is due: rows may be missing until the comparison with the journal is done."),
 	}
 }
 
-// measure sets the gauges to what holds now.
+// measure sets the gauges to the current values.
 func (w *watch) measure(ctx context.Context) {
 	found := w.look(ctx)
 	w.gauges.ready.Set(oneIf(found.Status == "ready"))
@@ -98,14 +98,14 @@ func oneIf(condition bool) float64 {
 	return 0
 }
 
-// registerDrift offers how often rows were held against the journal.
+// registerDrift registers the number of comparisons of rows with the journal.
 func registerDrift(registry prometheus.Registerer, projector *projection.Projector) {
 	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "projection_verifications_total", Help: "Comparisons of an aggregate's rows with the journal (VERIFY_RATE).",
 	}, func() float64 { return float64(projector.Drift().Checked) }))
 }
 
-// registerCounters offers what the source counts.
+// registerCounters registers the source's counters.
 func registerCounters(registry prometheus.Registerer, source eventstore.Source) {
 	for _, counter := range source.Counters() {
 		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: counter.Name, Help: counter.Help}, func() float64 {

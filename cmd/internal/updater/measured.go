@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// timed is the projector, with the time and the size of batches measured.
+// timed is the projector; it measures the duration and size of batches.
 type timed struct {
 	*projection.Projector
 	outcomes *outcomes
@@ -25,7 +25,7 @@ func (t timed) Project(ctx context.Context, batch projection.Batch) (projection.
 	return outcome, err
 }
 
-// outcomes is what has become of the events so far.
+// outcomes counts the results of projecting so far.
 type outcomes struct {
 	applied, filled, duplicates, held, unreadable, unregistered, parked, released, repairs prometheus.Counter
 	durations, sizes                                                                       prometheus.Histogram
@@ -48,7 +48,7 @@ func newOutcomes(registry prometheus.Registerer) *outcomes {
 		released:     counter("projection_releases_total", "Times that a parked aggregate was released."),
 		repairs:      counter("projection_repairs_total", "Comparisons of all aggregates with the journal that were completed."),
 		durations: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "projection_batch_duration_seconds", Help: "Time that a batch of records took to be stored, or to fail.",
+			Name: "projection_batch_duration_seconds", Help: "Time until a batch of records was stored or failed.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}),
 		sizes: prometheus.NewHistogram(prometheus.HistogramOpts{

@@ -22,10 +22,10 @@ import (
 const (
 	maxOrder      = 16 << 10 // bytes of a body
 	verifyTimeout = 20 * time.Second
-	maxDifference = 100 // differences that are told
+	maxDifference = 100 // differences in an answer
 )
 
-// operate is what operators can do over HTTP, from the page. threadctl does the same and more.
+// operate serves the operators' actions over HTTP, for the page. threadctl does the same and more.
 type operate struct {
 	follower *follower
 	gate     *access.Gate
@@ -39,7 +39,7 @@ func (o *operate) addTo(mux *http.ServeMux) {
 	mux.HandleFunc("POST /operate/rows/rebuild", serve(o, func(context.Context, struct{}, string) (any, error) { return o.rebuild() }))
 }
 
-// refused is a request that can't be granted.
+// refused is a rejected request.
 type refused struct {
 	status       int
 	code, detail string
@@ -49,7 +49,7 @@ func (r refused) Error() string { return r.detail }
 
 var errStandsBy = refused{http.StatusConflict, "standing_by", "this program does not write the read model now: ask the one that does, or wait until there is one"}
 
-// serve answers operators: who may, in JSON, and errors as problems. by is who asks, for the records.
+// serve checks the caller's permission and answers in JSON, errors as problems. by names the caller, for the records.
 func serve[B any](o *operate, do func(ctx context.Context, body B, by string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		principal, err := o.gate.Enter(w.Header(), r)
@@ -137,7 +137,7 @@ func (o *operate) list(ctx context.Context) (any, error) {
 	return map[string]any{"parked": shown}, err
 }
 
-// order is about a parked aggregate.
+// order is a request about a parked aggregate.
 type order struct {
 	Projection string `json:"projection"`
 	Tenant     string `json:"tenant"`
@@ -146,7 +146,7 @@ type order struct {
 	Reason     string `json:"reason"` // with skip
 }
 
-// find returns the projection's store and the aggregate.
+// find returns the projection's store and the aggregate's key.
 func (o *operate) find(ask order) (*projectionstore.Store, usecase.Key, error) {
 	shared, err := o.shared()
 	if err != nil {
@@ -181,7 +181,7 @@ func (o *operate) skip(ctx context.Context, ask order, by string) (any, error) {
 	return map[string]bool{"skipped": true}, store.SkipEvent(ctx, key, ask.SeqNr, reason, by, time.Now())
 }
 
-// rebuild has the rows made anew within a second or two. Health tells how far it is.
+// rebuild requests a rebuild, which starts within a second or two. Health reports its progress.
 func (o *operate) rebuild() (any, error) {
 	parts := o.follower.parts.Load()
 	if parts == nil {
@@ -191,7 +191,7 @@ func (o *operate) rebuild() (any, error) {
 	return map[string]bool{"asked": true}, nil
 }
 
-// difference is a row that is not what the journal says.
+// difference is a row that differs from the journal.
 type difference struct {
 	Tenant   string `json:"tenant"`
 	AID      string `json:"aid"`
@@ -201,16 +201,16 @@ type difference struct {
 	Found    string `json:"found"`
 }
 
-// verification is what has come of comparing rows with the journal.
+// verification is the result of comparing rows with the journal.
 type verification struct {
 	Verified    int          `json:"verified"`
 	Wrong       int          `json:"wrong"`
 	Repaired    int          `json:"repaired"`
-	Complete    bool         `json:"complete"` // false: time was up; threadctl rows verify takes as long as it takes
+	Complete    bool         `json:"complete"` // false: time was up; threadctl rows verify has no time limit
 	Differences []difference `json:"differences"`
 }
 
-// verify compares the rows of all aggregates with the journal, as far as it gets in the time that a request has.
+// verify compares the rows of all aggregates with the journal, within the time limit of a request.
 func (o *operate) verify(ctx context.Context, ask struct {
 	Repair bool `json:"repair"`
 }, _ string,

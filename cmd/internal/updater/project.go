@@ -16,30 +16,30 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// follower brings events into the read model. It begins when its databases are there.
+// follower projects events into the read model. It starts when its databases can be opened.
 type follower struct {
 	settings Settings
 	ports    Ports
 	registry prometheus.Registerer
 	outcomes *outcomes
-	shared   atomic.Pointer[shared] // nil until the databases are there
-	parts    atomic.Pointer[parts]  // nil while it is not this process's turn
+	shared   atomic.Pointer[shared] // nil until the databases are open
+	parts    atomic.Pointer[parts]  // nil while another process has the turn
 }
 
-// parts are those of a turn.
+// parts are what a turn runs.
 type parts struct {
 	store     *projectionstore.Store
 	projector *projection.Projector
 	source    eventstore.Source
-	caughtUp  atomic.Bool // once since the tables were made
+	caughtUp  atomic.Bool // at least once since the tables were created
 	process   *running
-	published *publication // nil: nothing is
+	published *publication // nil: publishing is off
 	keeper    *keeper
 }
 
-const openEvery = 2 * time.Second // between two attempts to open the databases
+const openEvery = 2 * time.Second // delay after a failed attempt to open the databases
 
-// run works until ctx ends and the batches in hand are stored.
+// run projects until ctx ends and the current batches are stored.
 func (f *follower) run(ctx context.Context) error {
 	databases, err := f.open(ctx)
 	if err != nil {
@@ -49,17 +49,17 @@ func (f *follower) run(ctx context.Context) error {
 	return f.takeTurns(ctx, databases)
 }
 
-// work is a turn: it ends with ctx, once the batches in hand are stored, or when the turn is lost.
+// work is a turn: it ends with ctx, once the current batches are stored, or when the turn is lost.
 func (f *follower) work(ctx context.Context, databases Databases, turn *projectionstore.Turn) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(turn.Lost, func() { stop(context.Cause(turn.Lost)) })()
 	ctx, err := f.ports.Faults.Turn(ctx)
 	if err != nil {
-		return nil // it has ended before it began
+		return nil // the turn is lost already
 	}
 	store := f.shared.Load().store.InTerm(turn.Term)
-	registry := prometheus.NewRegistry() // what is counted begins anew with each turn
+	registry := prometheus.NewRegistry() // counters start at 0 in each turn
 	worker := f.newTaskWorker(databases)
 	projector := projection.New(store, f.ports.Faults.Journal(stream.NewJournalReader(databases.Store.Gateway)), projection.Options{
 		Logger: f.ports.Log, Notify: worker.notified(f.ports.Notify), Observe: f.outcomes.count, Ignore: f.settings.Ignore,
@@ -93,8 +93,8 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	f.parts.Store(parts)
 	defer f.parts.Store(nil)
 
-	// The source stores the types that it brings. Types without versions are rows of before there were versions, so the
-	// versions come first.
+	// The source stores the types that it delivers. A stored type without a version means rows from before versions
+	// existed, so store the versions first.
 	keeper.storeVersions(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { projector.Run(ctx) })
@@ -138,7 +138,7 @@ func (f *follower) open(ctx context.Context) (Databases, error) {
 	}
 }
 
-// lag is how far the read model is behind: as far as its source is, and as long as a repair has been due.
+// lag is the lag of the source; while a repair is due, at least the time since then.
 func (p *parts) lag(ctx context.Context) stream.Lag {
 	lag := p.source.Lag(ctx)
 	if since := p.projector.RepairSince(); !since.IsZero() {
@@ -148,13 +148,13 @@ func (p *parts) lag(ctx context.Context) stream.Lag {
 }
 
 const (
-	currentWithin = time.Second           // a read model that is no further behind has caught up
+	currentWithin = time.Second           // with a lag up to this, the read model has caught up
 	firstReport   = 50 * time.Millisecond // after the start; the waits double up to reportEvery
 	reportEvery   = time.Second
 	reportSeldom  = 10 * time.Second // while nothing changes
 )
 
-// report stores how far the read model is, for those who read it, until ctx ends.
+// report stores the read model's lag, for the programs that read it, until ctx ends.
 func (f *follower) report(ctx context.Context, parts *parts) {
 	var stored projectionstore.Report
 	for wait := firstReport; stream.Pause(ctx, wait); wait = min(2*wait, reportEvery) {
@@ -168,7 +168,7 @@ func (f *follower) report(ctx context.Context, parts *parts) {
 		caughtUp, err := parts.store.SaveReport(ctx, now)
 		if err != nil {
 			if ctx.Err() == nil {
-				f.ports.Log.WarnContext(ctx, "how far the read model is could not be stored; next try in a moment", "error", err)
+				f.ports.Log.WarnContext(ctx, "storing the lag of the read model failed and will be retried", "error", err)
 			}
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Whether the updater rebuilds the read model by itself; see REBUILD.
+// Values of REBUILD: whether the updater rebuilds the read model by itself.
 const (
 	RebuildManual = "manual"
 	RebuildAuto   = "auto"
@@ -25,19 +25,19 @@ const (
 
 // ReadRebuild reads REBUILD, for programs whose default is the first of the choices.
 func ReadRebuild(r *config.Reader, choices ...string) (auto bool) {
-	return r.OneOf("REBUILD", "auto: rows that another version of the program made, or that are ahead of a restored event store, are made anew "+
-		"by themselves; manual: /health/ready says so, and threadctl does it", choices...) == RebuildAuto
+	return r.OneOf("REBUILD", "auto: rows of another version of the program, or ahead of a restored event store, are rebuilt "+
+		"automatically; manual: /health/ready reports them, and threadctl rebuilds them", choices...) == RebuildAuto
 }
 
 const (
 	rebuildLook    = time.Second
-	rebuildAgain   = time.Minute      // after one that failed
-	rebuildSilent  = 10 * time.Second // one that has said nothing for so long was interrupted
+	rebuildAgain   = time.Minute      // delay after a failed rebuild
+	rebuildSilent  = 10 * time.Second // a rebuild without progress for so long was interrupted
 	rebuildWorkers = 4
 	fileWorkers    = 1 // a SQLite file takes one transaction at a time
 )
 
-// keeper sees whether the rows have to be made anew, and does so where it is told to.
+// keeper checks whether the rows have to be rebuilt, and rebuilds them if REBUILD says so.
 type keeper struct {
 	follower *follower
 	sets     *projectionstore.RowSets
@@ -45,13 +45,13 @@ type keeper struct {
 	live     *projection.Projector
 	store    *projectionstore.Store
 
-	asked    atomic.Bool              // an operator wants the rows made anew
+	asked    atomic.Bool              // an operator requested a rebuild
 	outdated atomic.Pointer[[]string] // aggregate types
-	seen     string                   // the latest set at the last look, and whether it was live
+	seen     string                   // the latest set at the last check, and whether it was live
 	failed   time.Time                // when a rebuild failed last
 }
 
-// newKeeper puts together what a turn needs.
+// newKeeper returns the keeper of a turn.
 func (f *follower) newKeeper(databases Databases, store *projectionstore.Store, live *projection.Projector) (*keeper, error) {
 	journal, err := stream.NewWholeJournalReader(databases.Store.Gateway)
 	if err != nil {
@@ -65,7 +65,7 @@ func (f *follower) newKeeper(databases Databases, store *projectionstore.Store, 
 	}, nil
 }
 
-// Workers is how many transactions of a rebuild are worth while at once.
+// Workers is the useful number of concurrent transactions of a rebuild.
 func Workers(readModel *sqlx.DB) int {
 	if readModel.DriverName() == "sqlite" {
 		return fileWorkers
@@ -73,12 +73,12 @@ func Workers(readModel *sqlx.DB) int {
 	return rebuildWorkers
 }
 
-// run looks after the rows until ctx ends.
+// run checks the rows until ctx ends.
 func (k *keeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := k.look(ctx); err != nil && ctx.Err() == nil {
 			k.failed = time.Now()
-			k.follower.ports.Log.ErrorContext(ctx, "the rows could not be made anew; tried again in a while", "error", err, "pause", rebuildAgain)
+			k.follower.ports.Log.ErrorContext(ctx, "the rebuild failed and will be retried", "error", err, "pause", rebuildAgain)
 		}
 		stream.Pause(ctx, rebuildLook)
 	}
@@ -101,7 +101,7 @@ func (k *keeper) storeVersions(ctx context.Context) {
 func (k *keeper) look(ctx context.Context) error {
 	state, err := k.sets.State(ctx)
 	if err != nil {
-		return nil //nolint:nilerr // the checks of the database tell
+		return nil //nolint:nilerr // the checks of the database report it
 	}
 	outdated, err := projection.Outdated(ctx, k.sets, k.store, chatrows.Handlers())
 	if err != nil {
@@ -132,7 +132,7 @@ func (k *keeper) look(ctx context.Context) error {
 	return err
 }
 
-// outdatedTypes are those whose rows another version of their handler made.
+// outdatedTypes are the types whose rows another version of their handler made.
 func (k *keeper) outdatedTypes() []string {
 	if found := k.outdated.Load(); found != nil {
 		return *found
@@ -140,7 +140,7 @@ func (k *keeper) outdatedTypes() []string {
 	return nil
 }
 
-// reasons are why the updater is not ready, and what operators should know beside.
+// reasons returns why the updater is not ready, and warnings for operators.
 func (k *keeper) reasons(auto bool) (versions, journal, warning string) {
 	todo := "run `threadctl rows rebuild`, or set REBUILD=auto"
 	if auto {
@@ -155,22 +155,22 @@ func (k *keeper) reasons(auto bool) (versions, journal, warning string) {
 		}
 	}
 	if drift := k.live.Drift(); drift.Ahead > 0 {
-		journal = fmt.Sprintf("the rows of %d aggregates or more are ahead of the journal (such as %s), as after an event store was restored to an earlier moment: %s",
+		journal = fmt.Sprintf("the rows of %d aggregates or more are ahead of the journal (such as %s), as after an event store was restored to an earlier time: %s",
 			drift.Ahead, drift.First, todo)
 	}
 	return versions, journal, warning
 }
 
-// Rebuilding is how far a rebuild is, for /health/ready and for who watches the program.
+// Rebuilding is the progress of a rebuild, for /health/ready and the metrics.
 type Rebuilding struct {
 	Phase       string  `json:"phase"`
 	Events      uint64  `json:"events"`
-	EventsTotal uint64  `json:"events_total"` // as far as is known
-	SecondsLeft float64 `json:"seconds_left"` // 0 where there is no telling
+	EventsTotal uint64  `json:"events_total"` // expected
+	SecondsLeft float64 `json:"seconds_left"` // 0: unknown
 	Failure     string  `json:"failure,omitempty"`
 }
 
-// rebuilding is the rebuild that is not over; nil: there is none.
+// rebuilding returns the unfinished rebuild; nil: there is none.
 func (s *shared) rebuilding(ctx context.Context) (*Rebuilding, error) {
 	state, err := s.sets.State(ctx)
 	if err != nil || state.Over() {

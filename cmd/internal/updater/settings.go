@@ -9,7 +9,7 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
-// Settings are what the environment says.
+// Settings are read from the environment.
 type Settings struct {
 	Address      string
 	Source       eventstore.SourceSettings
@@ -17,13 +17,13 @@ type Settings struct {
 	Measurements measurements.Settings
 	Publishing   Publishing
 	Commands     writeapi.CommandSettings // of the commands of tasks
-	// VerifyRate is how many aggregates a second have their rows held against the journal, all the time; 0: none.
+	// VerifyRate is how many aggregates per second are compared with the journal, all the time; 0: none.
 	VerifyRate int
-	// RebuildAuto is whether rows that have to be made anew are, by themselves; see [ReadRebuild].
+	// RebuildAuto: rebuild rows automatically when needed; see [ReadRebuild].
 	RebuildAuto bool
 }
 
-// ReadSettings reads them. What there is to say of DynamoDB Streams, a program that can follow them reads by itself.
+// ReadSettings reads them. A program that can follow DynamoDB Streams reads the settings for that by itself.
 func ReadSettings(r *config.Reader) Settings {
 	ignore := r.String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
 	return Settings{
@@ -32,6 +32,6 @@ func ReadSettings(r *config.Reader) Settings {
 		Source:     eventstore.SourceSettings{Polling: eventstore.ReadPolling(r)},
 		Publishing: ReadPublishing(r),
 		VerifyRate: r.Int("VERIFY_RATE", 1, 0, 1000,
-			"aggregates a second whose rows are held against the journal all the time, so that drift shows; with 0 none are"),
+			"aggregates per second whose rows are compared with the journal, all the time, to find drift; with 0 none are"),
 	}
 }

@@ -13,27 +13,27 @@ import (
 	"example.com/threads/interfaceadaptor/stream"
 )
 
-// Silence is how long a database server waits for a word of the updater before it ends what the updater has begun: so
-// another one can take over from one that is paused.
+// Silence is how long a database server waits for a silent updater before it ends its transaction, so that another
+// updater can take over from a paused one.
 const Silence = 3 * time.Second
 
 const turnAgain = 500 * time.Millisecond // after an error
 
-// shared is what all turns share: for those who ask how the updater is, also while it stands by.
+// shared is what all turns share; it answers health checks also while the updater stands by.
 type shared struct {
 	db    *sqlx.DB
 	store *projectionstore.Store
 	sets  *projectionstore.RowSets
 }
 
-// takeTurns works whenever it is this process's turn, until ctx ends.
+// takeTurns projects whenever this process has the turn, until ctx ends.
 func (f *follower) takeTurns(ctx context.Context, databases Databases) error {
 	store, err := projectionstore.New(databases.ReadModel, chatrows.Projection)
 	if err != nil {
 		return err
 	}
 	f.shared.Store(&shared{databases.ReadModel, store, projectionstore.NewRowSets(store, chatrows.Tables())})
-	host, _ := os.Hostname() // it is for people
+	host, _ := os.Hostname() // for people only
 	holder := fmt.Sprintf("%s, process %d", host, os.Getpid())
 	for ctx.Err() == nil {
 		turn, err := store.AwaitTurn(ctx, holder)

@@ -10,11 +10,11 @@ import (
 	"example.com/threads/cmd/internal/readmodel"
 )
 
-// watch answers how the updater is.
+// watch reports the updater's health.
 type watch struct {
 	follower *follower
 	gauges   *gauges
-	since    time.Time // when the program began
+	since    time.Time // start of the program
 }
 
 // Report is the answer of /health/ready.
@@ -22,19 +22,19 @@ type Report struct {
 	readmodel.Health
 	// Active is false while the program stands by: another one writes the read model.
 	Active           bool `json:"active"`
-	ParkedAggregates *int `json:"parked_aggregates"` // null while the database does not tell
-	// DriftedAggregates are those whose rows are not what the journal says, as far as has been looked.
+	ParkedAggregates *int `json:"parked_aggregates"` // null while the database does not answer
+	// DriftedAggregates counts the aggregates whose rows differ from the journal, of those verified so far.
 	DriftedAggregates int         `json:"drifted_aggregates"`
 	RepairDue         bool        `json:"repair_due"`
-	Rebuild           *Rebuilding `json:"rebuild,omitempty"` // the one that is not over
+	Rebuild           *Rebuilding `json:"rebuild,omitempty"` // unfinished
 }
 
-// checkTimeout is below the five seconds that health checks of containers usually allow.
+// checkTimeout is below five seconds, the usual limit of container health checks.
 const checkTimeout = 2 * time.Second
 
 var errNoDatabase = errors.New("the database has not been reached yet")
 
-// look finds out how the updater is. Causes of failures are logged, never told.
+// look collects the updater's state. Causes of failures are logged and not in the answer.
 func (w *watch) look(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -63,7 +63,7 @@ func (w *watch) look(ctx context.Context) Report {
 		found.Check("read_model", found.CatchingUp(report.CaughtUp))
 	}
 	if found.Rebuild != nil {
-		found.Warnings = append(found.Warnings, fmt.Sprintf("the rows are being made anew beside the live ones: %s, %d of %d events %s",
+		found.Warnings = append(found.Warnings, fmt.Sprintf("a rebuild is running beside the live rows: %s, %d of %d events %s",
 			found.Rebuild.Phase, found.Rebuild.Events, found.Rebuild.EventsTotal, found.Rebuild.Failure))
 	}
 	if found.ParkedAggregates != nil && *found.ParkedAggregates > 0 {
@@ -72,12 +72,12 @@ func (w *watch) look(ctx context.Context) Report {
 	}
 	if found.DriftedAggregates > 0 {
 		found.Warnings = append(found.Warnings, fmt.Sprintf(
-			"the rows of %d aggregates are not what the journal says: `threadctl rows verify` tells of them, and mends them with --repair", found.DriftedAggregates))
+			"the rows of %d aggregates differ from the journal: `threadctl rows verify` lists them, and repairs them with --repair", found.DriftedAggregates))
 	}
 	return found
 }
 
-// lookAtTurn finds out how the work goes while it is this process's.
+// lookAtTurn collects the state of the projection while this process has the turn.
 func (w *watch) lookAtTurn(ctx context.Context, found *Report, parts *parts) {
 	found.Active = true
 	lag := parts.lag(ctx)
@@ -103,7 +103,7 @@ func (w *watch) lookAtTurn(ctx context.Context, found *Report, parts *parts) {
 	}
 }
 
-// check takes in an error that is for the log alone.
+// check records a failure whose cause goes to the log only.
 func (w *watch) check(ctx context.Context, found *Report, name string, err error) {
 	if err == nil {
 		found.Check(name, "")
@@ -113,7 +113,7 @@ func (w *watch) check(ctx context.Context, found *Report, name string, err error
 	found.Check(name, name+" can't be used or stands still; the log says why")
 }
 
-// unknownTypes is the reason to be unready that events of unregistered types are; "" where there are none.
+// unknownTypes returns the reason to be unready because of events of unregistered types; "": there are none.
 func unknownTypes(parts *parts) (reason string) {
 	for _, first := range parts.projector.Unregistered() {
 		if reason != "" {
