@@ -1,7 +1,6 @@
-// Package access decides who may come in and what they may do, for both APIs and before any use case: a [Gate] makes a
-// [Principal] of a request, and the principal says which account and tenant that can act for, with which scopes. What
-// it refuses is a [Refusal], which each API tells in its own form. What a member may do in a thread is not decided here
-// but by the domain.
+// Package access authenticates and authorizes requests, for both APIs and before any use case: a [Gate] turns a request
+// into a [Principal], which says for which account and tenant the request may act, with which scopes. A rejection is a
+// [Refusal], which each API writes in its own form. The domain decides what a member may do in a thread.
 //
-// Tokens are verified by infrastructure/auth and counted by infrastructure/ratelimit, which the gate knows as ports.
+// Tokens are verified by infrastructure/auth and counted by infrastructure/ratelimit, which are ports of the gate.
 package access

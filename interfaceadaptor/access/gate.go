@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// Verify finds out who a token speaks for. Its error is a [Refusal].
+// Verify verifies a token and returns its principal. Its error is a [Refusal].
 type Verify func(ctx context.Context, token string) (Principal, error)
 
-// Allowance is what a request has left of a limit.
+// Allowance is the state of a rate limit after a request.
 type Allowance struct {
 	Limit     int           // requests a second
-	Remaining int           // of them, now
-	Reset     time.Duration // until there are Limit again
-	Wait      time.Duration // 0: the request is allowed
+	Remaining int           // requests left now
+	Reset     time.Duration // time until Remaining is Limit again
+	Wait      time.Duration // time until the next request is allowed; 0: this one is
 }
 
-// Take takes a request from the allowance of a key.
+// Take counts a request against the allowance of a key.
 type Take func(key string) Allowance
 
-// Gate lets requests in. Its fields are set before it is used; then it is safe for concurrent use.
+// Gate admits requests. Set its fields before use; after that it is safe for concurrent use.
 type Gate struct {
 	Verify Verify // nil: AUTH=none
 	// PerAddress, PerAccount and PerTenant limit requests; nil: no limit.
@@ -34,14 +34,14 @@ type Gate struct {
 	Proxies                           Proxies
 }
 
-// OpenWarning is what a gate that lets anybody in says wherever people look.
+// OpenWarning is shown in log, health and pages while the gate admits anybody.
 const OpenWarning = "AUTH=none: everybody is believed to be whoever they say they are. " +
 	"Set AUTH=oidc, or AUTH=dev to try it, before others can reach this server."
 
-// IsOpen tells that anybody is let in, and believed.
+// IsOpen reports whether requests are admitted without a token.
 func (g *Gate) IsOpen() bool { return g.Verify == nil }
 
-// Enter lets an HTTP request in and tells who asks. It sets the RateLimit headers of the answer. Its error is a
+// Enter admits an HTTP request and returns its principal. It sets the RateLimit headers of the answer. Its error is a
 // [Refusal].
 func (g *Gate) Enter(answer http.Header, r *http.Request) (Principal, error) {
 	if err := g.Knock(answer, r); err != nil {
@@ -61,12 +61,12 @@ func (g *Gate) Enter(answer http.Header, r *http.Request) (Principal, error) {
 	return principal, g.spend(answer, principal)
 }
 
-// Knock lets an HTTP request in that will tell later who asks: it counts for its address.
+// Knock admits an HTTP request that authenticates later: it counts for its address.
 func (g *Gate) Knock(answer http.Header, r *http.Request) error {
 	return take(answer, g.PerAddress, "address", g.Network(r))
 }
 
-// EnterBy lets a connection in by a token that did not come in a header, in the form of the header Authorization.
+// EnterBy admits a connection by a token that did not come in a header, in the form of the header Authorization.
 func (g *Gate) EnterBy(ctx context.Context, authorization string) (Principal, error) {
 	if g.IsOpen() {
 		return Principal{}, nil
@@ -82,7 +82,7 @@ func (g *Gate) EnterBy(ctx context.Context, authorization string) (Principal, er
 	return g.Verify(ctx, token)
 }
 
-// Spend takes another request of a principal who is in, such as a message on a WebSocket.
+// Spend counts another request of an admitted principal, such as a message on a WebSocket.
 func (g *Gate) Spend(principal Principal) error { return g.spend(nil, principal) }
 
 func (g *Gate) spend(answer http.Header, principal Principal) error {
@@ -95,7 +95,7 @@ func (g *Gate) spend(answer http.Header, principal Principal) error {
 	return take(answer, g.PerAccount, "account", principal.Client())
 }
 
-// Client is whom a share belongs to: the account, or the address of anybody.
+// Client names the owner of a share: the account, or the address without one.
 func (g *Gate) Client(principal Principal, r *http.Request) string {
 	if account := principal.Client(); account != "" {
 		return account
@@ -103,8 +103,8 @@ func (g *Gate) Client(principal Principal, r *http.Request) string {
 	return g.Network(r)
 }
 
-// Network is whose requests from one place are counted together: an IPv4 address, or the /64 of an IPv6 address, which
-// is what one customer has.
+// Network is the network whose requests are counted together: an IPv4 address, or the /64 of an IPv6 address, the usual
+// size of one customer's network.
 func (g *Gate) Network(r *http.Request) string {
 	ip := g.Proxies.ClientIP(r)
 	if address, err := netip.ParseAddr(ip); err == nil && address.Is6() {
@@ -113,7 +113,7 @@ func (g *Gate) Network(r *http.Request) string {
 	return ip
 }
 
-// take takes a request and tells in the answer what is left; the last limit that is taken from is the one that is told.
+// take counts a request and writes what is left into the answer's headers; they show the last limit that was counted.
 func take(answer http.Header, limit Take, of, key string) error {
 	if limit == nil {
 		return nil
@@ -139,7 +139,7 @@ const sendBearer = "send a token, as Authorization: Bearer <token>"
 
 var tokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]+$`)
 
-// bearer is the token of the header Authorization.
+// bearer returns the token of the header Authorization.
 func bearer(values []string) (string, error) {
 	switch len(values) {
 	case 0:
@@ -156,17 +156,17 @@ func bearer(values []string) (string, error) {
 	return token, nil
 }
 
-// Shares is what clients may hold of the server's memory at once, in bytes: requests that have not been decided and
-// answers that have not been received.
+// Shares limits the server memory that each client may hold at once, in bytes: undecided requests and answers that were
+// not received yet.
 type Shares interface {
-	// Hold takes n for a client, and returns what gives it back; false where the client, or all together, have too
-	// much.
+	// Hold reserves n bytes for a client and returns the function that releases them; false if the client, or all
+	// clients together, hold too much.
 	Hold(client string, n int) (release func(), ok bool)
-	// Room tells that the client could take something.
+	// Room reports whether the client could reserve anything.
 	Room(client string) bool
 }
 
-// Hold takes bytes of a client's share. Its error is a [Refusal].
+// Hold reserves bytes of a client's share. Its error is a [Refusal].
 func (g *Gate) Hold(client string, n int) (release func(), err error) {
 	if g.Shares == nil {
 		return func() {}, nil
@@ -178,7 +178,7 @@ func (g *Gate) Hold(client string, n int) (release func(), err error) {
 	return release, nil
 }
 
-// Room refuses a client that can't hold anything.
+// Room refuses a client whose share is used up.
 func (g *Gate) Room(client string) error {
 	if g.Shares == nil || g.Shares.Room(client) {
 		return nil
@@ -188,5 +188,5 @@ func (g *Gate) Room(client string) error {
 
 var errShare = &Refusal{
 	Reason: TooMany, wait: time.Second,
-	Detail: "your requests and answers in flight take all the memory that there is for them; receive the answers, and try again later",
+	Detail: "your requests and answers in flight use all the memory reserved for them; receive the answers, and try again later",
 }

@@ -8,7 +8,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Scope is something that a token may allow.
+// Scope is a permission of a token.
 type Scope string
 
 // The scopes.
@@ -16,10 +16,10 @@ const (
 	Read    Scope = "threads:read"    // queries and subscriptions
 	Write   Scope = "threads:write"   // commands
 	Operate Scope = "threads:operate" // operations for those who run the service
-	ActAs   Scope = "act_as"          // naming another account of the tenant: for imports and process managers
+	ActAs   Scope = "act_as"          // acting for another account of the tenant: for imports and process managers
 )
 
-// Principal is who asks. The zero value is anybody, with AUTH=none: whoever they say they are is believed.
+// Principal is who sends a request. The zero value is an unverified one, with AUTH=none: it may name any account.
 type Principal struct {
 	account ident.UserID
 	tenant  usecase.Tenant
@@ -27,8 +27,8 @@ type Principal struct {
 	expires time.Time
 }
 
-// NewPrincipal is who a verified token speaks for. account is a ULID or the UUID form of one; without a tenant it is
-// the one with the empty code.
+// NewPrincipal returns the principal of a verified token. account is a ULID or its UUID form; an empty tenant is the
+// tenant with the empty code.
 func NewPrincipal(account, tenant string, scopes []string, expires time.Time) (Principal, error) {
 	id, err := ident.Parse[ident.UserAccount](account)
 	if err != nil {
@@ -41,16 +41,16 @@ func NewPrincipal(account, tenant string, scopes []string, expires time.Time) (P
 	return Principal{account: id, tenant: code, scopes: scopes, expires: expires}, nil
 }
 
-// IsVerified tells that a token speaks for the principal; it does not for anybody.
+// IsVerified reports whether the principal comes from a verified token.
 func (p Principal) IsVerified() bool { return !p.account.IsZero() }
 
-// Expires is when the principal's token ends; zero: never.
+// Expires returns when the principal's token expires; zero: never.
 func (p Principal) Expires() time.Time { return p.expires }
 
-// Account is the token's account; zero for anybody.
+// Account returns the token's account; zero if not verified.
 func (p Principal) Account() ident.UserID { return p.account }
 
-// Client names the principal among those whose requests are counted; empty for anybody.
+// Client is the principal's key for rate limits; empty if not verified.
 func (p Principal) Client() string {
 	if !p.IsVerified() {
 		return ""
@@ -58,7 +58,8 @@ func (p Principal) Client() string {
 	return p.tenant.String() + "/" + p.account.String()
 }
 
-// For is the account that the principal acts or looks for: its own where named is zero. Another one is refused.
+// For returns the account that the principal acts for: its own if named is zero. Another one is refused without the
+// scope act_as.
 func (p Principal) For(named ident.UserID) (ident.UserID, error) {
 	switch {
 	case !p.IsVerified(), named == p.account:
@@ -71,8 +72,8 @@ func (p Principal) For(named ident.UserID) (ident.UserID, error) {
 	return named, forbidden("the token is of another account; leave the account out, or use a token with the scope "+string(ActAs), "")
 }
 
-// In is the tenant that the principal acts and looks in: the token's. A header that names another one is refused; one
-// that names none is the zero value.
+// In returns the tenant that the principal acts in: the token's. Another named tenant is refused; the zero value names
+// none.
 func (p Principal) In(named usecase.Tenant) (usecase.Tenant, error) {
 	switch {
 	case !p.IsVerified():
@@ -83,7 +84,7 @@ func (p Principal) In(named usecase.Tenant) (usecase.Tenant, error) {
 	return named, forbidden("the token is of another tenant; leave the header X-Tenant-Code out", "")
 }
 
-// Needs refuses a principal without the scope.
+// Needs refuses a principal that lacks the scope.
 func (p Principal) Needs(scope Scope) error {
 	if p.IsVerified() && !p.has(scope) {
 		return MissingScope(scope)
@@ -91,7 +92,7 @@ func (p Principal) Needs(scope Scope) error {
 	return nil
 }
 
-// ActsForOthers tells that the principal may name any account of the tenant.
+// ActsForOthers reports whether the principal may name any account of the tenant.
 func (p Principal) ActsForOthers() bool { return !p.IsVerified() || p.has(ActAs) }
 
 func (p Principal) has(scope Scope) bool { return slices.Contains(p.scopes, string(scope)) }

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Proxies are networks whose members are believed about whom they speak for. The zero value believes nobody.
+// Proxies are the networks of trusted proxies, whose X-Forwarded-For is used. The zero value trusts none.
 type Proxies struct{ networks []netip.Prefix }
 
-// ParseProxies reads a comma-separated list of networks such as "10.0.0.0/8, fd00::/8". It may be empty.
+// ParseProxies parses a comma-separated list of networks such as "10.0.0.0/8, fd00::/8". It may be empty.
 func ParseProxies(list string) (Proxies, error) {
 	var proxies Proxies
 	for entry := range strings.SplitSeq(list, ",") {
@@ -27,8 +27,9 @@ func ParseProxies(list string) (Proxies, error) {
 	return proxies, nil
 }
 
-// ClientIP is the address that the request comes from: that of the connection, or, where a trusted proxy holds it, the
-// last address in X-Forwarded-For that is not a trusted proxy's. What a client wrote there itself stands further left.
+// ClientIP returns the address that the request comes from: that of the connection, or, if that is a trusted proxy's,
+// the last address in X-Forwarded-For that is not a trusted proxy's. Addresses further left may be forged by the
+// client.
 func (p Proxies) ClientIP(r *http.Request) string {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -50,5 +51,5 @@ func (p Proxies) contain(address netip.Addr) bool {
 	return slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(address) })
 }
 
-// plain is the address without zone, and as IPv4 where it is one.
+// plain returns the address without zone, and an IPv4-mapped one as IPv4.
 func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }

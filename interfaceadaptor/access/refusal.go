@@ -7,40 +7,40 @@ import (
 	"time"
 )
 
-// Reason is why somebody is not let in.
+// Reason is why a request is refused.
 type Reason int
 
 // The reasons.
 const (
-	NotAuthenticated Reason = iota // no token, or one that is not believed
-	NotAllowed                     // a good token that does not allow this
-	TooMany                        // too many requests, or too much held
-	NotNow                         // the issuer's keys can't be had, or the server is full
+	NotAuthenticated Reason = iota // no token, or an invalid one
+	NotAllowed                     // a valid token that does not allow this
+	TooMany                        // too many requests, or too much memory held
+	NotNow                         // the issuer's keys are unavailable, or the server is full
 )
 
-// Refusal is that somebody is not let in. Its text is for the one who asked.
+// Refusal is the error of a refused request. Its text is for the client.
 type Refusal struct {
 	Reason Reason
 	Detail string
 
 	withToken bool          // NotAuthenticated: there was a token
-	scope     Scope         // NotAllowed: the one that is missing, if that is it
+	scope     Scope         // NotAllowed: the missing scope, if that is the reason
 	wait      time.Duration // TooMany and NotNow
 }
 
 func (r *Refusal) Error() string { return r.Detail }
 
-// Unauthenticated refuses a token.
+// Unauthenticated returns the refusal of a missing or invalid token.
 func Unauthenticated(detail string) *Refusal {
 	return &Refusal{Reason: NotAuthenticated, Detail: detail, withToken: true}
 }
 
-// Unavailable refuses what can't be decided now.
+// Unavailable returns the refusal of a request that can't be decided now.
 func Unavailable(detail string) *Refusal {
 	return &Refusal{Reason: NotNow, Detail: detail, wait: time.Second}
 }
 
-// MissingScope refuses a token without the scope.
+// MissingScope returns the refusal of a token without the scope.
 func MissingScope(scope Scope) *Refusal {
 	return forbidden("the token needs the scope "+string(scope), scope)
 }
@@ -53,7 +53,7 @@ func forbidden(detail string, missing Scope) *Refusal {
 	return &Refusal{Reason: NotAllowed, Detail: detail, scope: missing}
 }
 
-// Status is the HTTP status.
+// Status returns the HTTP status.
 func (r *Refusal) Status() int {
 	switch r.Reason {
 	case NotAuthenticated:
