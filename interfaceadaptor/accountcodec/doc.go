@@ -1,4 +1,3 @@
-// Package accountcodec is the one place that knows the JSON of accounts: of their events ([Events]), as a table for
-// eventcodec, and of their states ([Snapshots]). What was ever written stays readable, and each version of it has a
-// golden file in testdata.
+// Package accountcodec encodes accounts as JSON: their events ([Events]), as a table for eventcodec, and their states
+// ([Snapshots]). Every version ever written stays readable and has a golden file in testdata.
 package accountcodec

@@ -14,17 +14,16 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Store is an event store that can be maintained.
+// Store is an event store with maintenance access.
 type Store interface {
 	eventstore.EventPersistenceGateway
 	eventstore.Maintainer
 }
 
-// Decoders tell why an event of an aggregate type can't be read, by type. A type that is not among them is checked
-// without.
+// Decoders return why an event can't be decoded, by aggregate type. Events of other types are not decoded.
 type Decoders map[string]func(payload []byte) error
 
-// Checker checks and mends. It is safe for concurrent use.
+// Checker checks and repairs. It is safe for concurrent use.
 type Checker struct {
 	store    Store
 	decoders Decoders
@@ -33,24 +32,24 @@ type Checker struct {
 // New returns a Checker of store.
 func New(store Store, decoders Decoders) *Checker { return &Checker{store, decoders} }
 
-// ErrUnknown says that nothing is stored for an aggregate.
+// ErrUnknown means that nothing is stored for an aggregate.
 var ErrUnknown = errors.New("neither events nor a head nor a snapshot are stored under this id: " +
-	"see that id, tenant, tables and SHARD_COUNT are right")
+	"check id, tenant, tables and SHARD_COUNT")
 
 const (
 	maxLooks    = 6
-	betweenLook = 100 * time.Millisecond // longer than any write of a program takes
-	workers     = 8                      // aggregates that are looked at together
+	betweenLook = 100 * time.Millisecond // longer than a program's write takes
+	workers     = 8                      // aggregates checked concurrently
 )
 
-// Aggregate checks one aggregate. It fails with ErrUnknown where nothing is stored.
+// Aggregate checks one aggregate. It fails with ErrUnknown if nothing is stored.
 func (c *Checker) Aggregate(ctx context.Context, id eventstore.AggregateID) ([]Finding, error) {
 	_, found, err := c.sure(ctx, id)
 	return found, err
 }
 
-// sure looks until two looks tell the same, so that what a program was writing meanwhile is not told; or, where an
-// aggregate does not come to rest, tells what the last two have in common.
+// sure checks until two checks agree, so that writes in progress are not reported. If an aggregate keeps changing, it
+// returns what the last two checks have in common.
 func (c *Checker) sure(ctx context.Context, id eventstore.AggregateID) (*look, []Finding, error) {
 	var before []Finding
 	for looks := 1; ; looks++ {
@@ -85,8 +84,8 @@ func wait(ctx context.Context, duration time.Duration) error {
 	}
 }
 
-// All checks every aggregate that wanted accepts, several at a time, in no order, and tells each of them, one after the
-// other. nil accepts all. It ends with the first error, that of tell included.
+// All checks every aggregate that wanted accepts, concurrently and in any order, and calls tell for one after the
+// other. A nil wanted accepts all. It stops at the first error, also of tell.
 func (c *Checker) All(
 	ctx context.Context, wanted func(eventstore.AggregateID) bool, tell func(eventstore.AggregateID, []Finding) error,
 ) error {
@@ -120,15 +119,15 @@ func (c *Checker) stored(ctx context.Context, stored eventstore.StoredAggregate)
 	misplaced := findings{id: stored.ID}
 	for _, fault := range stored.Faults {
 		misplaced.add(Misplaced, fault.Expected, fault.Found,
-			"see that SHARD_COUNT is what the programs have that wrote it; if it is, somebody else has written the item: move or delete it by hand",
-			"it is stored where no program looks for it: its %s is wrong", fault.Field)
+			"check that SHARD_COUNT is that of the programs that wrote it; if so, another program wrote the item: move or delete it by hand",
+			"it is stored where no program reads it: its %s is wrong", fault.Field)
 	}
 	if len(stored.Faults) > 0 {
 		return misplaced.all(), nil
 	}
 	found, err := c.Aggregate(ctx, stored.ID)
 	if errors.Is(err, ErrUnknown) {
-		return nil, nil // gone since it was listed
+		return nil, nil // deleted since it was listed
 	}
 	return found, err
 }
@@ -137,7 +136,7 @@ func sorted(found []Finding) []Finding {
 	return slices.SortedFunc(slices.Values(found), func(a, b Finding) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
-// common are the findings of now that were there before.
+// common returns the findings of now that are also in before.
 func common(now, before []Finding) []Finding {
 	var both []Finding
 	for _, finding := range now {

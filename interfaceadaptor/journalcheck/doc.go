@@ -1,6 +1,6 @@
-// Package journalcheck tells operators what is wrong in an event store and mends what can be mended: heads and
-// snapshots that contradict the journal. The journal itself is the truth, and nothing here changes an event.
+// Package journalcheck finds what is wrong in an event store, and repairs heads and snapshots that contradict the
+// journal. The journal is the truth: no event is ever changed.
 //
-// A [Checker] works on any gateway that is an eventstore.Maintainer, beside running programs. What they write while it
-// looks can look wrong for a moment, so that it tells only what it has seen twice. cmd/threadctl is its user.
+// A [Checker] works on any gateway that is an eventstore.Maintainer, beside running programs. Their writes can look
+// wrong for a moment, so it reports only what it found twice. cmd/threadctl uses it.
 package journalcheck

@@ -11,7 +11,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// envelope is what every event's JSON says of its place.
+// envelope is the part of every event's JSON that identifies it.
 type envelope struct {
 	Type       string `json:"type"`
 	ID         anyID  `json:"id"`
@@ -22,7 +22,7 @@ type envelope struct {
 	CommandID  string `json:"command_id"`
 }
 
-// anyID is an id as a text or as {"value": text}; in the UUID form it is read as a ULID.
+// anyID is an id as a string or as {"value": string}; the UUID form is read as a ULID.
 type anyID string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -32,7 +32,7 @@ func (a *anyID) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// canonical is a ULID in capitals, whether it is written as a ULID or as a UUID; what is neither stays as it is.
+// canonical returns a ULID or UUID as an upper-case ULID; any other text is unchanged.
 func canonical(id string) string {
 	const uuid = "01890535-c59c-72d5-08a8-dcea316374c8"
 	if len(id) == len(uuid) {
@@ -47,8 +47,7 @@ func canonical(id string) string {
 	return id
 }
 
-// contradictions compares what an event says of itself with where it is stored. Of what a store has no place for,
-// nothing is compared.
+// contradictions compares an event's envelope with where it is stored. Fields that the store does not have are skipped.
 func (e envelope) contradictions(id eventstore.AggregateID, entry eventstore.Entry) []eventstore.Fault {
 	var found []eventstore.Fault
 	compare := func(field, expected, says string) {

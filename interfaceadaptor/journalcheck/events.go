@@ -8,9 +8,8 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Events yields the entries of an aggregate that are there, in order, whatever the head says and whatever is missing.
-// One that the store's port can't read has a fault that says why. A page of them is in memory. It ends after an
-// error.
+// Events yields the stored entries of an aggregate in order, regardless of the head and of gaps. An unreadable entry
+// has a fault that says why. One page is in memory. It ends after an error.
 func (c *Checker) Events(ctx context.Context, id eventstore.AggregateID) iter.Seq2[eventstore.StoredEntry, error] {
 	return func(yield func(eventstore.StoredEntry, error) bool) {
 		seen := numbers{}

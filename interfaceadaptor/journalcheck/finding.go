@@ -6,27 +6,27 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Kind says what sort of thing is wrong.
+// Kind is the kind of a finding.
 type Kind string
 
 // The kinds of findings.
 const (
-	HeadMissing      Kind = "head_missing"      // there are events without a head
+	HeadMissing      Kind = "head_missing"      // events without a head
 	HeadBehind       Kind = "head_behind"       // the journal has later events
 	HeadAhead        Kind = "head_ahead"        // the journal ends earlier
-	HeadAlone        Kind = "head_alone"        // there is no event at all
-	HeadUnreadable   Kind = "head_unreadable"   // a part of the head is not what can be there
+	HeadAlone        Kind = "head_alone"        // no events at all
+	HeadUnreadable   Kind = "head_unreadable"   // an invalid attribute in the head
 	EventsMissing    Kind = "events_missing"    // a gap in the journal
-	EventUnreadable  Kind = "event_unreadable"  // no JSON, or nothing that this program can read
-	EventContradicts Kind = "event_contradicts" // the event says that it belongs somewhere else
-	SnapshotPointer  Kind = "snapshot_pointer"  // the head does not point to the latest whole snapshot
-	SnapshotBroken   Kind = "snapshot_broken"   // a snapshot that can't be used
+	EventUnreadable  Kind = "event_unreadable"  // no JSON, or not readable by this program
+	EventContradicts Kind = "event_contradicts" // the event's envelope names another place
+	SnapshotPointer  Kind = "snapshot_pointer"  // the head does not point to the latest intact snapshot
+	SnapshotBroken   Kind = "snapshot_broken"   // an unusable snapshot
 	SnapshotAhead    Kind = "snapshot_ahead"    // a snapshot of a version that the journal does not reach
-	Misplaced        Kind = "misplaced"         // an item where no program looks for it
-	More             Kind = "more"              // there were too many findings to tell all
+	Misplaced        Kind = "misplaced"         // an item where no program reads it
+	More             Kind = "more"              // findings beyond the maximum
 )
 
-// Finding is one thing that is wrong with one aggregate, in words for an operator.
+// Finding describes one fault of one aggregate for an operator.
 type Finding struct {
 	Tenant     string `json:"tenant"`
 	AID        string `json:"aid"`
@@ -38,13 +38,13 @@ type Finding struct {
 	Repairable bool   `json:"repairable"` // by [Checker.Repair]
 }
 
-// maxFindings bounds what is told of one aggregate.
+// maxFindings limits the findings of one aggregate.
 const maxFindings = 100
 
-// findings collects what is wrong with one aggregate.
+// findings collects the findings of one aggregate.
 type findings struct {
 	id   eventstore.AggregateID
-	gap  bool // there is one in the journal, so that nothing is repaired
+	gap  bool // the journal has a gap, so nothing is repaired
 	told []Finding
 	more int
 }
@@ -65,19 +65,19 @@ var repairable = map[Kind]bool{
 	SnapshotPointer: true, SnapshotBroken: true, SnapshotAhead: true,
 }
 
-// all are the findings, with a last one for those that there was no room for.
+// all returns the findings, with a last one for those beyond the maximum.
 func (f *findings) all() []Finding {
 	if f.more == 0 {
 		return f.told
 	}
 	last := Finding{
 		Tenant: f.id.Tenant, AID: f.id.String(), Kind: More, What: fmt.Sprintf("%d more findings are not told", f.more),
-		Expected: "none", Found: fmt.Sprint(f.more), Next: "see to those that are told, and check again",
+		Expected: "none", Found: fmt.Sprint(f.more), Next: "fix the findings listed, and check again",
 	}
 	return append(f.told[:len(f.told):len(f.told)], last)
 }
 
-// repair is the command that mends an aggregate.
+// repair is the command that repairs an aggregate.
 func (f *findings) repair() string {
 	if f.gap {
 		return "once the missing events are back, " + command("journal repair", f.id)
@@ -85,7 +85,7 @@ func (f *findings) repair() string {
 	return command("journal repair", f.id)
 }
 
-// command is what an operator types for an aggregate.
+// command returns a command line about an aggregate.
 func command(words string, id eventstore.AggregateID) string {
 	if id.Tenant != "" {
 		return fmt.Sprintf("`%s %s --tenant %s`", words, id, id.Tenant)

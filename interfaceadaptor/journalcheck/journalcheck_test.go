@@ -18,7 +18,7 @@ const (
 	setEvent = "UPDATE events SET event_content = "
 )
 
-// Each way to spoil an aggregate by hand, what the check tells of it, and what a repair leaves.
+// Ways to damage an aggregate by hand, with the findings, and what a repair leaves.
 var spoilt = map[string]struct {
 	statements []string
 	want       []journalcheck.Kind
@@ -58,7 +58,7 @@ var spoilt = map[string]struct {
 		left:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.EventsMissing},
 		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
 	},
-	"a gap and a head that is behind": { // a head over a gap would be a lie
+	"a gap and a head that is behind": { // a head over a gap would be wrong
 		statements: []string{"DELETE FROM events" + whose + " AND version = 12", "UPDATE aggregates SET version = 11" + whose},
 		want:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.HeadBehind},
 		left:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.HeadBehind},
@@ -158,7 +158,7 @@ func TestWhatIsSpoiltIsToldAndMended(t *testing.T) {
 	}
 }
 
-// wantDryRun sees that a dry run tells, and changes nothing.
+// wantDryRun checks that a dry run reports and changes nothing.
 func wantDryRun(t *testing.T, w world, id eventstore.AggregateID, want, left []journalcheck.Kind) {
 	t.Helper()
 	repair, err := journalcheck.New(w, nil).Repair(t.Context(), id, true)
@@ -254,7 +254,7 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
-// busy is a store in which a program appends at every look, between the reading of the journal and that of the head.
+// busy is a store in which a program appends during every check, between the reads of journal and head.
 type busy struct {
 	world
 	t     *testing.T
@@ -289,7 +289,7 @@ func TestWhatIsWrongIsToldOfABusyAggregate(t *testing.T) {
 	wantKinds(t, check(t, &busy{world: w, t: t, times: 1000, next: 30}, id), journalcheck.SnapshotPointer)
 }
 
-// contended is a store in which a program appends right before heads are replaced.
+// contended is a store in which a program appends just before heads are replaced.
 type contended struct {
 	world
 	t     *testing.T

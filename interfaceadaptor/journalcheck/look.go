@@ -9,7 +9,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// look is what the store showed of one aggregate, and what is wrong with it.
+// look is the stored data of one aggregate and its findings.
 type look struct {
 	id        eventstore.AggregateID
 	spans     []span // of event numbers
@@ -18,8 +18,8 @@ type look struct {
 	findings
 }
 
-// look reads journal, then head, then snapshots: as an event and its head are written in one step, a head that is
-// behind events read before it is wrong, however busy the aggregate is.
+// look reads journal, then head, then snapshots. An event and its head are written in one transaction, so a head behind
+// events that were read before it is wrong, even in a busy aggregate.
 func (c *Checker) look(ctx context.Context, id eventstore.AggregateID) (*look, error) {
 	l := &look{id: id, findings: findings{id: id}}
 	seen := numbers{}
@@ -49,10 +49,10 @@ func (c *Checker) look(ctx context.Context, id eventstore.AggregateID) (*look, e
 	return l, nil
 }
 
-// empty tells that nothing at all is stored.
+// empty reports whether nothing is stored.
 func (l *look) empty() bool { return len(l.spans) == 0 && !l.head.Exists && len(l.snapshots) == 0 }
 
-// last is the number of the last event; 0: there is none.
+// last returns the number of the last event; 0: none.
 func (l *look) last() uint64 {
 	if len(l.spans) == 0 {
 		return 0
@@ -61,7 +61,7 @@ func (l *look) last() uint64 {
 }
 
 func (c *Checker) checkEntry(l *look, stored eventstore.StoredEntry) {
-	const next = "the event can't be mended here: compare it with a backup of the journal, and see `journal show`; " +
+	const next = "the event can't be repaired here: compare it with a backup of the journal, and see `journal show`; " +
 		"who can't read it stops at it"
 	at := "event " + decimal(stored.SeqNr)
 	for _, fault := range stored.Faults {
@@ -79,7 +79,7 @@ func (c *Checker) checkEntry(l *look, stored eventstore.StoredEntry) {
 	if decode, known := c.decoders[l.id.Type]; known && len(wrong) == 0 {
 		if err := decode(stored.Payload); err != nil {
 			l.add(EventUnreadable, "an event that this program knows", abbreviate(stored.Payload),
-				"if a newer release has written it, use that one's programs; otherwise "+next, "%s can't be read: %v", at, err)
+				"if a newer release wrote it, use that release; otherwise "+next, "%s can't be read: %v", at, err)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func (l *look) checkGaps() {
 			what = fmt.Sprintf("event %d is missing", gap.first)
 		}
 		l.add(EventsMissing, fmt.Sprintf("events 1 to %d without a gap", l.last()), "nothing",
-			"bring the events back from a backup of the journal; nothing else can, and commands and rows of this aggregate wait for them", "%s", what)
+			"restore the events from a backup of the journal: until then commands and rows of this aggregate stand still", "%s", what)
 	}
 }
 
@@ -104,12 +104,12 @@ func (l *look) checkHead() {
 	case !l.head.Exists && last == 0:
 		return
 	case !l.head.Exists:
-		l.add(HeadMissing, version(last), "nothing", repair+" makes the head; until then commands find nothing under this id",
+		l.add(HeadMissing, version(last), "nothing", repair+" writes the head; until then commands don't find this aggregate",
 			"there are events without a head")
 		return
 	case last == 0:
 		l.add(HeadAlone, "events 1 to "+decimal(l.head.Version), "none",
-			"see that the programs and this one name the same journal; if so, bring the events back from a backup: without any there is nothing to repair from",
+			"check that this program uses the same journal as the others; if so, restore the events from a backup: without events nothing can be repaired",
 			"there is a head without any event")
 		return
 	}
@@ -122,12 +122,12 @@ func (l *look) checkHead() {
 	case unreadable["version"]:
 	case l.head.Version < last:
 		l.add(HeadBehind, version(last), version(l.head.Version),
-			repair+" moves it on; until then every command of this aggregate fails, and the events behind it stay unread",
+			repair+" moves it forward; until then commands of this aggregate fail, and the events after it are not read",
 			"the head is behind the journal")
 	case l.head.Version > last:
 		l.add(HeadAhead, version(last), version(l.head.Version),
-			"if a backup of the journal has the events behind "+decimal(last)+", bring them back first; otherwise "+repair+
-				" moves the head back, and those events are given up", "the head is ahead of the journal")
+			"if a backup of the journal has the events after "+decimal(last)+", restore them first; otherwise "+repair+
+				" moves the head back, and those events are lost", "the head is ahead of the journal")
 	}
 }
 
@@ -139,10 +139,10 @@ func (l *look) checkSnapshots() {
 		case last == 0:
 		case snapshot.Version > last:
 			l.add(SnapshotAhead, "no later version than "+decimal(last), decimal(snapshot.Version),
-				repair+" deletes it: it would come back once there are as many events again", "%s is of a version that the journal does not reach", at)
+				repair+" deletes it: otherwise it would be used once there are as many events again", "%s is of a version that the journal does not reach", at)
 		case snapshot.Broken != "":
 			l.add(SnapshotBroken, "a whole snapshot", snapshot.Broken,
-				repair+" deletes it, and "+command("snapshots take", l.id)+" writes a new one; meanwhile loading takes longer and is right", "%s can't be used", at)
+				repair+" deletes it, and "+command("snapshots take", l.id)+" writes a new one; meanwhile loading is correct but slower", "%s can't be used", at)
 		}
 	}
 	if !l.head.Exists || last == 0 {
@@ -150,12 +150,12 @@ func (l *look) checkSnapshots() {
 	}
 	for _, fault := range l.head.Faults {
 		if fault.Field == "snapshot_version" {
-			return // told with the head
+			return // reported with the head
 		}
 	}
 	if want := l.pointer(); l.head.SnapshotVersion != want {
 		l.add(SnapshotPointer, pointerText(want), pointerText(l.head.SnapshotVersion),
-			repair+" points it there; meanwhile loading takes longer and is right", "the head does not point to the latest snapshot that is whole")
+			repair+" corrects it; meanwhile loading is correct but slower", "the head does not point to the latest intact snapshot")
 	}
 }
 
@@ -166,8 +166,8 @@ func pointerText(version uint64) string {
 	return "snapshot " + decimal(version)
 }
 
-// pointer is the latest snapshot that is whole and that the journal reaches; 0: none. The first state is one only
-// where the head says so.
+// pointer returns the latest intact snapshot that is not ahead of the journal; 0: none. The first state counts only if
+// the head points to it.
 func (l *look) pointer() (latest uint64) {
 	for _, snapshot := range l.snapshots {
 		counts := snapshot.Version > 1 || l.head.SnapshotVersion == 1
@@ -180,7 +180,7 @@ func (l *look) pointer() (latest uint64) {
 
 func decimal(number uint64) string { return strconv.FormatUint(number, 10) }
 
-// abbreviate is the beginning of a payload.
+// abbreviate returns the beginning of a payload.
 func abbreviate(payload []byte) string {
 	const most = 200
 	if len(payload) > most {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// numbers is a set of event numbers, a bit each: that of a million events takes about half a megabyte.
+// numbers is a set of event numbers, as bits in blocks of 64: a million events take about half a megabyte.
 type numbers map[uint64]uint64
 
 func (n numbers) add(number uint64) { n[number/64] |= 1 << (number % 64) }
@@ -14,7 +14,7 @@ func (n numbers) add(number uint64) { n[number/64] |= 1 << (number % 64) }
 // span is the numbers from first to last.
 type span struct{ first, last uint64 }
 
-// spans are the numbers in order, as few spans as can be.
+// spans returns the numbers in order, in as few spans as possible.
 func (n numbers) spans() []span {
 	var found []span
 	for _, block := range slices.Sorted(maps.Keys(n)) {
@@ -30,7 +30,7 @@ func (n numbers) spans() []span {
 	return found
 }
 
-// gaps are the numbers from 1 to the last that are not in the spans.
+// gaps returns the numbers from 1 to the last that are not in the spans.
 func gaps(spans []span) []span {
 	var missing []span
 	next := uint64(1)

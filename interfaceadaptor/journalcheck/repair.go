@@ -8,18 +8,17 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Repair is what was done for an aggregate, or would be.
+// Repair is what a repair did, or would do.
 type Repair struct {
-	Steps []string  // what was done, in words; empty: there was nothing to do
+	Steps []string  // what was done, as text; empty: nothing to do
 	Left  []Finding // what is still wrong, or will be
 }
 
-// maxRepairs is how often a repair begins again because a program has changed the head meanwhile.
+// maxRepairs is how often a repair starts over because a program changed the head meanwhile.
 const maxRepairs = 5
 
-// Repair makes the head what the journal says and deletes snapshots that can't be used. With dryRun it only tells.
-// Where events are missing it does nothing: a head over a gap would let commands build on a history that is not
-// whole.
+// Repair corrects the head from the journal and deletes unusable snapshots. With dryRun it only reports. If events are
+// missing it does nothing: a head over a gap would let commands build on an incomplete history.
 func (c *Checker) Repair(ctx context.Context, id eventstore.AggregateID, dryRun bool) (Repair, error) {
 	for attempt := 1; ; attempt++ {
 		repair, err := c.repair(ctx, id, dryRun)
@@ -43,7 +42,7 @@ func (c *Checker) repair(ctx context.Context, id eventstore.AggregateID, dryRun 
 			return Repair{}, err
 		}
 	}
-	for _, version := range plan.drop { // after nothing points to them any more
+	for _, version := range plan.drop { // once nothing points to them
 		if err := c.store.DropSnapshot(ctx, id, version); err != nil {
 			return Repair{}, err
 		}
@@ -52,7 +51,7 @@ func (c *Checker) repair(ctx context.Context, id eventstore.AggregateID, dryRun 
 	return Repair{plan.steps, left}, err
 }
 
-// plan is what a repair does.
+// plan is the list of changes of a repair.
 type plan struct {
 	steps    []string
 	moveHead bool
@@ -76,7 +75,7 @@ func planOf(seen *look, found []Finding) plan {
 	for _, snapshot := range seen.snapshots {
 		switch {
 		case snapshot.Version > seen.last() && kinds[SnapshotAhead]:
-			p.steps = append(p.steps, fmt.Sprintf("delete snapshot %d, which is of a version that the journal does not reach", snapshot.Version))
+			p.steps = append(p.steps, fmt.Sprintf("delete snapshot %d, which is ahead of the journal", snapshot.Version))
 		case snapshot.Version <= seen.last() && snapshot.Broken != "" && kinds[SnapshotBroken]:
 			p.steps = append(p.steps, fmt.Sprintf("delete snapshot %d, which can't be used", snapshot.Version))
 		default:
@@ -93,7 +92,7 @@ func planOf(seen *look, found []Finding) plan {
 	return p
 }
 
-// was tells a part of a head before it is replaced.
+// was formats a field of the head before the repair.
 func was(head eventstore.StoredHead, field string, value uint64) string {
 	if !head.Exists {
 		return "missing"

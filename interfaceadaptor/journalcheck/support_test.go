@@ -19,7 +19,7 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-// world is an event store whose rows a test may spoil: the foreign keys are off.
+// world is an event store whose rows a test may damage: foreign keys are off.
 type world struct {
 	*sqlstore.Gateway
 	db *sqlx.DB
@@ -56,7 +56,7 @@ func (w world) spoil(t *testing.T, id eventstore.AggregateID, statement string) 
 	}
 }
 
-// aggregate makes one of 30 events with snapshots at 10 and 20.
+// aggregate creates an aggregate of 30 events with snapshots at 10 and 20.
 func (w world) aggregate(t *testing.T) eventstore.AggregateID {
 	t.Helper()
 	id := eventstore.AggregateID{Tenant: "one", Type: "tested", ULID: ulid.Make().String()}
