@@ -16,30 +16,30 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Failing is a command that has been sent in vain, and the process that sends it.
+// Failing is a command with failed attempts, and its process.
 type Failing struct {
 	Process string
 	process.Pending
 }
 
-// AllFailing lists the failing commands of all processes, those that have failed longest first, up to a limit.
+// AllFailing lists at most limit failing commands of all processes, those failing longest first.
 func AllFailing(ctx context.Context, db *sqlx.DB, limit int) (found []Failing, err error) {
 	err = commands.Query(ctx, db, func(r row) { found = append(found, Failing{r.process, r.Pending}) },
 		"SELECT "+strings.Join(commands.Columns, ", ")+" FROM process_commands WHERE attempts > 0 ORDER BY failing_since, process, tenant_code, aggregate_id LIMIT ?", limit)
 	return found, err
 }
 
-// ErrNotFailing says that there is no such command in the outbox, or that it has not been sent in vain.
+// ErrNotFailing means that there is no such command in the outbox, or that no attempt has failed.
 var ErrNotFailing = errors.New("no failing command of this process")
 
-// Failing returns the failing command for an aggregate that an event has led to; false: there is none.
+// Failing returns the failing command for an aggregate that an event caused; false: there is none.
 func (o *Outbox) Failing(ctx context.Context, target usecase.Key, eventID string) (found process.Pending, failing bool, err error) {
 	err = commands.Load(ctx, o.db, [][]string{o.key(target, eventID)}, "", func(r row) { found, failing = r.Pending, r.Attempts > 0 })
 	return found, failing, o.store.Explain("read a command of a process", err)
 }
 
-// Retry makes a command due. The process's program sends it within a moment. It fails with ErrNotFailing when the
-// command is not there.
+// Retry makes a command due. The process's program sends it soon after. It fails with ErrNotFailing if there is no such
+// command.
 func (o *Outbox) Retry(ctx context.Context, target usecase.Key, eventID string, now time.Time) error {
 	where, args := table.Where(commands.Columns[:commands.Key], [][]string{o.key(target, eventID)})
 	result, err := o.db.ExecContext(ctx, "UPDATE process_commands SET due_at = ? WHERE "+where, append([]any{now.UnixMicro()}, args...)...)
@@ -52,12 +52,12 @@ func (o *Outbox) Retry(ctx context.Context, target usecase.Key, eventID string, 
 	return nil
 }
 
-// Skipped is an operator's decision not to send a command any more.
+// Skipped is an operator's decision to drop a command.
 type Skipped struct {
 	Process string
 	process.Command
 	Cause  string // why the command failed
-	Reason string // why it was decided, in the operator's words
+	Reason string // the operator's reason
 	By     string // who decided
 	At     time.Time
 }
@@ -78,8 +78,8 @@ var skipped = table.Table[Skipped]{
 
 const byKept = 255 // code points
 
-// Skip takes a failing command away, and keeps who decided so and why. It fails with ErrNotFailing when the command is
-// not there. If it is being sent at this moment, its aggregate may still accept it.
+// Skip deletes a failing command, and stores who decided it and why. It fails with ErrNotFailing if there is no such
+// command. If it is being sent right now, its aggregate may still accept it.
 func (o *Outbox) Skip(ctx context.Context, target usecase.Key, eventID, reason, by string, now time.Time) error {
 	return o.store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
 		tx, err := projectionstore.SQL(begun)
@@ -102,7 +102,7 @@ func (o *Outbox) Skip(ctx context.Context, target usecase.Key, eventID, reason, 
 	})
 }
 
-// AllSkipped lists what has been skipped in all processes, the latest first, up to a limit.
+// AllSkipped lists at most limit skipped commands of all processes, latest first.
 func AllSkipped(ctx context.Context, db *sqlx.DB, limit int) (found []Skipped, err error) {
 	err = skipped.Query(ctx, db, func(s Skipped) { found = append(found, s) },
 		"SELECT "+strings.Join(skipped.Columns, ", ")+" FROM skipped_commands ORDER BY skipped_at DESC LIMIT ?", limit)

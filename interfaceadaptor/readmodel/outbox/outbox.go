@@ -1,4 +1,4 @@
-// Package outbox keeps the commands that process managers have still to send, on MySQL, MariaDB and SQLite, beside the
+// Package outbox stores the commands that process managers have yet to send, on MySQL, MariaDB and SQLite, beside the
 // positions of the process (projectionstore). It belongs to the engine.
 package outbox
 
@@ -26,7 +26,7 @@ type Outbox struct {
 
 var _ process.Outbox = (*Outbox)(nil)
 
-// New makes the outbox of the process with this name, whose positions are in store, on the same database.
+// New returns the outbox of a process whose positions are in store, on the same database.
 func New(db *sqlx.DB, store *projectionstore.Store, name string) *Outbox {
 	return &Outbox{db: db, store: store, process: name}
 }
