@@ -16,8 +16,7 @@ import (
 
 var _ eventstore.Maintainer = (*Gateway)(nil)
 
-// placeOf takes the key of an item apart that belongs to an aggregate: an event, a head, or the main item of a
-// snapshot.
+// placeOf parses the key of an aggregate's item: an event, a head, or the main item of a snapshot.
 func placeOf(pkey, skey string) (id eventstore.AggregateID, seqNr uint64, err error) {
 	aid, number, _ := cutLast(skey)
 	seqNr, err = strconv.ParseUint(number, 10, 64)
@@ -38,8 +37,8 @@ func cutLast(skey string) (before, after string, found bool) {
 	return skey[:dash], skey[dash+1:], true
 }
 
-// belongings yields the items of an aggregate in a table, in the order of their skeys as texts, consistently: the table
-// itself is queried and no index. names limits the attributes; empty is all of them.
+// belongings yields the items of an aggregate in a table, ordered by skey as text. It reads the table consistently,
+// without an index. names limits the attributes; empty: all of them.
 func (g *Gateway) belongings(ctx context.Context, table string, id eventstore.AggregateID, names ...string) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		page := new(pageSize)
@@ -73,7 +72,7 @@ func (g *Gateway) belongings(ctx context.Context, table string, id eventstore.Ag
 	}
 }
 
-// project limits what a query answers to some attributes beside the key.
+// project limits a query to some attributes beside the key.
 func project(query *dynamodb.QueryInput, names []string) {
 	if len(names) == 0 {
 		return
@@ -86,7 +85,7 @@ func project(query *dynamodb.QueryInput, names []string) {
 	query.ProjectionExpression = aws.String(strings.Join(shown, ", "))
 }
 
-// expect adds a fault unless the attribute is the value that belongs there.
+// expect adds a fault unless the attribute has the expected value.
 func expect(faults []eventstore.Fault, in item, attribute string, want types.AttributeValue) []eventstore.Fault {
 	if found := in[attribute]; describe(found) != describe(want) {
 		faults = append(faults, eventstore.Fault{Field: attribute, Expected: describe(want), Found: describe(found)})
@@ -94,7 +93,7 @@ func expect(faults []eventstore.Fault, in item, attribute string, want types.Att
 	return faults
 }
 
-// describe is an attribute for people: its type and value.
+// describe formats an attribute for people: its type and value.
 func describe(value types.AttributeValue) string {
 	switch value := value.(type) {
 	case nil:

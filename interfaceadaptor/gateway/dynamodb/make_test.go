@@ -24,7 +24,7 @@ func entries(after uint64, count int) []eventstore.Entry {
 	return made
 }
 
-// begin makes an aggregate with so many entries.
+// begin creates an aggregate with this number of entries.
 func begin(t *testing.T, gateway *dynamodb.Gateway, count int) eventstore.AggregateID {
 	t.Helper()
 	id := newID()
@@ -48,7 +48,7 @@ func receipt() eventstore.Receipt {
 	}
 }
 
-// readAll counts the entries that come in order before the end or an error.
+// readAll counts the entries that come in order until the end or an error.
 func readAll(t *testing.T, gateway *dynamodb.Gateway, id eventstore.AggregateID, upTo uint64) (uint64, error) {
 	t.Helper()
 	var last uint64

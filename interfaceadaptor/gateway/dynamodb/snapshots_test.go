@@ -17,7 +17,7 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/dynamodb/internal/faults"
 )
 
-// incompressible is a state that takes several items however it is compressed.
+// incompressible is a state that needs several items even when compressed.
 func incompressible(version uint64) eventstore.Snapshot {
 	payload := make([]byte, 700_000)
 	for i := range payload {

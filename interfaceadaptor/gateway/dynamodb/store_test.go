@@ -24,7 +24,7 @@ import (
 	"example.com/threads/tools/dynamodb-setup/schema"
 )
 
-// store is DynamoDB Local with tables of its own, and a client whose network fails on demand beside one whose does not.
+// store is DynamoDB Local with its own tables, a client whose network fails on demand, and one whose network works.
 type store struct {
 	journal, snapshot string
 	client            *sdk.Client
@@ -169,7 +169,7 @@ func (s *store) change(t *testing.T, item, attributes map[string]types.Attribute
 	}
 }
 
-// A pointer that is no number is passed over like any that can't be right, and mended.
+// A pointer that is not a number is ignored like any wrong one, and corrected.
 func TestAPointerThatIsNoNumber(t *testing.T) {
 	s := newStore(t)
 	var log bytes.Buffer
@@ -193,7 +193,7 @@ func TestAPointerThatIsNoNumber(t *testing.T) {
 	}
 }
 
-// What writers with a wrong clock wrote before such was refused can be read.
+// Events from writers with a wrong clock, written before these were refused, can be read.
 func TestAnEventFromBefore1970IsRead(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
@@ -209,7 +209,7 @@ func TestAnEventFromBefore1970IsRead(t *testing.T) {
 	}
 }
 
-// lastOf is the last item of a snapshot: its last part, or the main item when it has none.
+// lastOf returns the last item of a snapshot: its last part, or the main item if it has no parts.
 func (s *store) lastOf(t *testing.T, id eventstore.AggregateID, version uint64) map[string]types.AttributeValue {
 	t.Helper()
 	skey := id.String() + "-" + strconv.FormatUint(version, 10)

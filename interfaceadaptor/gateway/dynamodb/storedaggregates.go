@@ -50,7 +50,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 	}
 }
 
-// aggregateAt tells whose item it is, and whether programs look for it there.
+// aggregateAt returns the aggregate of an item, and a fault if programs do not read it there.
 func (g *Gateway) aggregateAt(found item) eventstore.StoredAggregate {
 	pkey := found.text("pkey")
 	id, _, err := placeOf(pkey, found.text("skey"))
@@ -66,7 +66,7 @@ func (g *Gateway) aggregateAt(found item) eventstore.StoredAggregate {
 	return stored
 }
 
-// scanKeys yields the keys of a table's items page by page, with a pause for those who share the table's capacity.
+// scanKeys yields the keys of a table's items page by page, with pauses that leave capacity for the programs.
 func (g *Gateway) scanKeys(ctx context.Context, table, filter string) iter.Seq2[[]item, error] {
 	return func(yield func([]item, error) bool) {
 		scan := &dynamodb.ScanInput{
@@ -102,7 +102,7 @@ func (g *Gateway) scanKeys(ctx context.Context, table, filter string) iter.Seq2[
 	}
 }
 
-// withoutFirstEvent are those of up to maxBatchGet heads whose aggregate has no event 1 in the journal.
+// withoutFirstEvent returns those of at most maxBatchGet heads whose aggregate has no event 1 in the journal.
 func (g *Gateway) withoutFirstEvent(ctx context.Context, heads []item) ([]item, error) {
 	type key struct{ pkey, skey string }
 	first := func(head item) key {
@@ -129,7 +129,7 @@ func (g *Gateway) withoutFirstEvent(ctx context.Context, heads []item) ([]item, 
 		}
 		for _, event := range output.Responses[table] {
 			there[key{item(event).text("pkey"), item(event).text("skey")}] = true
-			attempt = 1 // as long as something comes, it is worth while
+			attempt = 1 // some progress: start the backoff again
 		}
 		rest = output.UnprocessedKeys
 	}

@@ -14,7 +14,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// headAttributes are what a head is made of beside its key and its payload.
+// headAttributes are the attributes of a head beside its key and payload.
 var headAttributes = []string{"aid", "seq_nr", "version", "snapshot_version"}
 
 // StoredHead implements [eventstore.Maintainer].
@@ -64,8 +64,8 @@ func storedHeadOf(id eventstore.AggregateID, found item) eventstore.StoredHead {
 	return stored
 }
 
-// ReplaceHead implements [eventstore.Maintainer]. The payload, the state after event 1, stays as it is; commands that
-// write meanwhile and this one exclude each other, because each names the version that it replaces.
+// ReplaceHead implements [eventstore.Maintainer]. The payload, the state after event 1, is unchanged. The condition on
+// the replaced version excludes concurrent commands.
 func (g *Gateway) ReplaceHead(ctx context.Context, id eventstore.AggregateID, found eventstore.StoredHead, head eventstore.Head) error {
 	err := g.replaceHead(ctx, id, found, head)
 	var changed *types.ConditionalCheckFailedException
@@ -74,7 +74,7 @@ func (g *Gateway) ReplaceHead(ctx context.Context, id eventstore.AggregateID, fo
 	}
 	now, err := g.StoredHead(ctx, id)
 	if err != nil || now.Is(head) {
-		return err // nil: it is this write, whose answer was lost
+		return err // nil: this write succeeded and its answer was lost
 	}
 	return fmt.Errorf("replace the head of %s: %w: somebody else has changed the head", id, eventstore.ErrConflict)
 }
@@ -105,7 +105,7 @@ func (g *Gateway) replaceHead(ctx context.Context, id eventstore.AggregateID, fo
 		values[":old_"+attribute] = stored[attribute]
 		conditions = append(conditions, "#"+attribute+" = :old_"+attribute)
 	}
-	return retryContended(ctx, func() error { // a command that is writing the head is in the way for a moment
+	return retryContended(ctx, func() error { // a command may be writing the head
 		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:                 aws.String(g.settings.SnapshotTable),
 			Key:                       g.key(id, headSeqNr),

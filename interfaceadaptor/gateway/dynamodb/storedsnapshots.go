@@ -19,7 +19,7 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 			}
 			place, version, err := placeOf(main.text("pkey"), main.text("skey"))
 			if err != nil || place != id || version == headSeqNr || g.expired(main) {
-				continue // a part, the head, or gone as soon as DynamoDB finds the time
+				continue // a part, the head, or expired and about to be deleted by DynamoDB
 			}
 			stored := eventstore.StoredSnapshot{Version: version}
 			if faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version)); len(faults) > 0 {
@@ -40,14 +40,13 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 	}
 }
 
-// expired tells that the item's time to live is over. What is no time does not end.
+// expired reports whether the item's time to live is over. An invalid time never expires.
 func (g *Gateway) expired(found item) bool {
 	ttl, err := found.number("ttl")
 	return err == nil && ttl > 0 && int64(ttl) <= g.settings.Clock().Unix()
 }
 
-// DropSnapshot implements [eventstore.Maintainer]. Parts that the main item does not tell of stay, and cost their
-// storage.
+// DropSnapshot implements [eventstore.Maintainer]. Parts that the main item does not list stay, and cost storage.
 func (g *Gateway) DropSnapshot(ctx context.Context, id eventstore.AggregateID, version uint64) error {
 	main, err := g.getItem(ctx, g.key(id, version))
 	if err == nil && len(main) > 0 {

@@ -11,7 +11,7 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/dynamodb/internal/faults"
 )
 
-// trouble is what passes by itself: retried by the SDK, and told as unavailable where it does not pass.
+// trouble is a transient failure: the SDK retries it, and the gateway reports it as unavailable if it persists.
 var trouble = map[string]faults.Fault{
 	"connection reset":   faults.Reset,
 	"server error":       faults.Refuse(http.StatusInternalServerError, "InternalServerError"),
@@ -21,7 +21,7 @@ var trouble = map[string]faults.Fault{
 	"over the account's": faults.Refuse(http.StatusBadRequest, "RequestLimitExceeded"),
 }
 
-// calls are the port's methods, with the operations that they stand on.
+// calls are the port's methods, with the DynamoDB operations that they use.
 func calls(gateway *dynamodb.Gateway) map[string]func(ctx context.Context, id eventstore.AggregateID) error {
 	return map[string]func(ctx context.Context, id eventstore.AggregateID) error{
 		"TransactWriteItems": func(ctx context.Context, id eventstore.AggregateID) error {

@@ -7,7 +7,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Maintained is a gateway that is a Maintainer too, over a real store, and ways to break what is in there. All fields
+// Maintained is a gateway over a real store that is also a Maintainer, with functions that damage the store. All fields
 // are required.
 type Maintained struct {
 	Gateway interface {
@@ -15,7 +15,7 @@ type Maintained struct {
 		eventstore.Maintainer
 	}
 	SetHead      func(t *testing.T, id eventstore.AggregateID, head eventstore.Head)
-	SpoilPointer func(t *testing.T, id eventstore.AggregateID) // makes snapshot_version something that it can't be
+	SpoilPointer func(t *testing.T, id eventstore.AggregateID) // makes snapshot_version invalid
 	RemoveHead   func(t *testing.T, id eventstore.AggregateID) // and leaves the entries
 	RemoveEntry  func(t *testing.T, id eventstore.AggregateID, seqNr uint64)
 
@@ -24,7 +24,7 @@ type Maintained struct {
 	RemoveSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
 }
 
-// RunMaintainer puts the gateway through the contract of eventstore.Maintainer.
+// RunMaintainer tests the gateway against the contract of eventstore.Maintainer.
 func RunMaintainer(t *testing.T, m Maintained) {
 	h := Harness{Gateway: m.Gateway}
 	for name, test := range map[string]func(*testing.T){
@@ -226,7 +226,7 @@ func droppedSnapshot(t *testing.T, h Harness, m Maintained) {
 	grow(t, h, id, 30, 1, 0)
 	saveLarge(t, h, id, 31)
 	m.DamageSnapshot(t, id, 31)
-	for range 2 { // it may be gone already
+	for range 2 { // deleting it twice is no error
 		if err := m.Gateway.DropSnapshot(t.Context(), id, 31); err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func droppedSnapshot(t *testing.T, h Harness, m Maintained) {
 			t.Errorf("%+v, %v", stored, err)
 		}
 	}
-	// The same version can be stored anew.
+	// The same version can be stored again.
 	if err := m.Gateway.ReplaceHead(t.Context(), id, storedHead(t, m, id), eventstore.Head{Version: 31, SnapshotVersion: 30}); err != nil {
 		t.Fatal(err)
 	}

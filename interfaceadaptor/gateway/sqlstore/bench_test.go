@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkAppend appends one entry with a receipt at a time, with as many clients as the name says, to an aggregate
-// each. raw is the yardstick: transactions of one row, one after the other, as durable and on a file like it.
+// each. raw is the baseline: equally durable transactions of one row, one after the other, on a similar file.
 func BenchmarkAppend(b *testing.B) {
 	for kind, open := range map[string]func(testing.TB) *sqlx.DB{"sqlite": openSQLite, "mysql": openMySQL} {
 		b.Run(kind, func(b *testing.B) {
@@ -27,7 +27,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// rawRows returns how many transactions a second there were.
+// rawRows returns the transactions per second.
 func rawRows(b *testing.B, db *sqlx.DB) float64 {
 	db.MustExecContext(b.Context(), "CREATE TABLE raw_rows (id INTEGER PRIMARY KEY, content VARCHAR(4000) NOT NULL)")
 	conn, err := db.Connx(b.Context())
@@ -51,7 +51,7 @@ func rawRows(b *testing.B, db *sqlx.DB) float64 {
 	return perSecond(b)
 }
 
-// appends returns how many appends a second there were.
+// appends returns the appends per second.
 func appends(b *testing.B, db *sqlx.DB, clients int) float64 {
 	var commits atomic.Int64
 	gateway := newGateway(b, db, func(s *sqlstore.Settings) { s.OnAppend = func() { commits.Add(1) } })

@@ -23,8 +23,8 @@ func onMySQL(t *testing.T, settings gatewaytest.Settings) gatewaytest.Harness {
 	return harness(db, distant{newGateway(t, db, keeping(settings)), network}, network.loseNextCommit)
 }
 
-// onSQLite loses answers in the driver. What goes on meanwhile comes from another gateway, as it would from another
-// process: the one that waits for its answer writes nothing else.
+// onSQLite loses answers in the driver. Concurrent writes come from another gateway, as from another process: the one
+// that waits for its answer writes nothing else.
 func onSQLite(t *testing.T, settings gatewaytest.Settings) gatewaytest.Harness {
 	db, fault := openFaulty(t)
 	main := &detour{EventPersistenceGateway: newGateway(t, db, keeping(settings))}
@@ -42,7 +42,7 @@ func keeping(settings gatewaytest.Settings) func(*sqlstore.Settings) {
 	return func(s *sqlstore.Settings) { s.SnapshotKeep = settings.KeepSnapshots }
 }
 
-// harness has the rest of the faults, which are the same in every database.
+// harness has the other faults, which are the same in every database.
 func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(func())) gatewaytest.Harness {
 	const at = " WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
 	run := func(t *testing.T, statement string, args ...any) {
@@ -105,7 +105,7 @@ func setHead(t *testing.T, db *sqlx.DB, id eventstore.AggregateID, head eventsto
 	}
 }
 
-// distant is a gateway that has a network between itself and its database.
+// distant is a gateway with a network between itself and its database.
 type distant struct {
 	eventstore.EventPersistenceGateway
 	network *proxy

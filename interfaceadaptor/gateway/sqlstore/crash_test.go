@@ -18,7 +18,7 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 )
 
-// writerURL has this test binary append to an event store instead of testing, until it is killed.
+// writerURL makes this test binary append to an event store until it is killed, instead of running tests.
 const writerURL = "TEST_SQLSTORE_WRITER_URL"
 
 func TestMain(m *testing.M) {
@@ -97,7 +97,7 @@ type acknowledgement struct {
 	version       uint64
 }
 
-// killedAfter starts a writer, kills it when it has acknowledged a number of events, and returns all that it did.
+// killedAfter starts a writer, kills it after a number of acknowledged events, and returns all acknowledged events.
 func killedAfter(t *testing.T, url string, count int) []acknowledgement {
 	t.Helper()
 	self, err := os.Executable()
@@ -119,7 +119,7 @@ func killedAfter(t *testing.T, url string, count int) []acknowledgement {
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		var a acknowledgement
 		if _, err := fmt.Sscanf(lines.Text(), "%s %d %s", &a.ulid, &a.version, &a.command); err != nil {
-			continue // cut short: what it acknowledged can't be told
+			continue // cut off: it is unknown what was acknowledged
 		}
 		if got = append(got, a); len(got) >= count {
 			kill.Do(func() { _ = child.Process.Kill() })

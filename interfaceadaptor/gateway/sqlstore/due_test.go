@@ -63,7 +63,7 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 		for messages := range 12 {
 			keys = append(keys, talk(t, commands, messages))
 		}
-		// A thread that can't be loaded is due, too, and in nobody's way.
+		// A thread that can't be loaded is due, too, and does not stop the others.
 		broken := eventstore.AggregateID{Type: "thread", ULID: keys[11].ID}
 		mustAppend(t, gateway, write(broken, 12, 1))
 		keys = keys[:11]
@@ -81,7 +81,7 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 	})
 }
 
-// talk makes a thread of so many messages.
+// talk creates a thread with this number of messages.
 func talk(t *testing.T, commands *chat.ThreadCommands, messages int) usecase.Key {
 	t.Helper()
 	user, err := ident.Parse[ident.UserAccount](newID().ULID)

@@ -1,6 +1,6 @@
 package sqlstore
 
-// Waiting is how many changes wait for the next group.
+// Waiting returns how many changes wait for the next group.
 func (g *Gateway) Waiting() int {
 	w := g.writer.(*groupWriter)
 	w.mutex.Lock()
@@ -8,7 +8,7 @@ func (g *Gateway) Waiting() int {
 	return len(w.waiting)
 }
 
-// Writing tells that a group is being written.
+// Writing reports whether a group is being written.
 func (g *Gateway) Writing() bool {
 	w := g.writer.(*groupWriter)
 	w.mutex.Lock()

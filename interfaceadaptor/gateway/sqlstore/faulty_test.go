@@ -14,7 +14,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// fault is a SQLite driver that can fail at a COMMIT, whether that was done or not.
+// fault is a SQLite driver that can fail at a COMMIT, before or after executing it.
 type fault struct {
 	dsn string
 
@@ -23,7 +23,7 @@ type fault struct {
 	refuse int    // how many COMMITs are not done
 }
 
-// openFaulty makes an event store that is used through a fault.
+// openFaulty creates an event store behind a fault.
 func openFaulty(t *testing.T) (*sqlx.DB, *fault) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "events.db")

@@ -18,8 +18,8 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// together has the writes arrive, in their order, while the file is locked, so that they share a transaction; behind
-// one of its own that waits for the lock. It returns their answers. before is called before the lock is let go.
+// together sends the writes in order while the file is locked, after a write of its own that waits for the lock, so
+// that they share a transaction. It returns their answers. before is called before the lock is released.
 func together(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway, before func(), writes ...func() error) []error {
 	t.Helper()
 	lock, err := db.Connx(t.Context())
@@ -174,7 +174,7 @@ func TestCommitThatFailsIsTriedOnceMore(t *testing.T) {
 	for _, w := range []eventstore.Append{next, stale} {
 		fault.refuseCommits(2)
 		err := gateway.Append(t.Context(), w)
-		// What was found out in a transaction that was not committed is no answer.
+		// The result of a transaction that was not committed is no answer.
 		if !errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrConflict) {
 			t.Errorf("behind version %d: %v", w.ExpectedVersion, err)
 		}

@@ -16,8 +16,8 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// holdReceipt has the next Append that brings a receipt for the command wait, after it has got its sequence numbers,
-// until trimSnapshots is called: with true, the command turns out to have been handled.
+// holdReceipt makes the next Append with a receipt for the command wait, after it got its sequence numbers, until
+// trimSnapshots is called: with true, the command turns out to be handled already.
 func holdReceipt(t *testing.T, db *sqlx.DB, commandID string) (trimSnapshots func(handled bool)) {
 	t.Helper()
 	tx, err := db.BeginTxx(t.Context(), nil)
@@ -41,7 +41,7 @@ func holdReceipt(t *testing.T, db *sqlx.DB, commandID string) (trimSnapshots fun
 	}
 }
 
-// appendHeld starts an Append that has got its sequence number and waits, and returns where its answer will come.
+// appendHeld starts an Append that waits after it got its sequence number, and returns the channel for its answer.
 func appendHeld(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway) (trimSnapshots func(bool), w eventstore.Append, answer chan error) {
 	t.Helper()
 	w = write(newID(), 0, 1)
@@ -82,7 +82,7 @@ func TestTransactionsThatCommitOutOfOrder(t *testing.T) {
 	if backlog, err := f.queue.Backlog(t.Context(), f.position); err != nil || backlog.Records != 1 {
 		t.Errorf("%+v, %v", backlog, err)
 	}
-	// However often and for however long it looks: longer than it has patience for, and than a lock is waited for.
+	// It must hold for longer than the queue's patience and the lock timeout.
 	for deadline := time.Now().Add(1500 * time.Millisecond); time.Now().Before(deadline); {
 		if f.read(t, 100); len(f.seen) > 1 {
 			t.Fatal("an event went past one that is still being written")

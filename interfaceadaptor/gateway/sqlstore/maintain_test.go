@@ -60,7 +60,7 @@ func TestATypeThatIsNotTheAggregatesIsTold(t *testing.T) {
 	})
 }
 
-// byHand changes one row as somebody at the database's prompt would who has switched the foreign keys off.
+// byHand changes one row with foreign keys off.
 func byHand(t *testing.T, db *sqlx.DB, statement string, args ...any) {
 	t.Helper()
 	off, on := "PRAGMA foreign_keys = OFF", "PRAGMA foreign_keys = ON"

@@ -68,7 +68,7 @@ func (p *proxy) cut(down bool) {
 	clear(p.open)
 }
 
-// settle orders what went on while an answer was lost before what whoever waited for the answer does next.
+// settle waits until the work done while an answer was lost is finished, before the caller continues.
 func (p *proxy) settle() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -89,7 +89,7 @@ func (p *proxy) takeLoss() func() {
 	return lost
 }
 
-// carry carries packets both ways until one side hangs up, or an answer is lost and with it the connection.
+// carry forwards packets both ways until one side hangs up, or an answer and the connection are lost.
 func (p *proxy) carry(t *testing.T, client net.Conn) {
 	defer client.Close()
 	if !p.admit(client) {

@@ -13,14 +13,14 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// follower follows a queue and remembers what it has seen.
+// follower follows a queue and records the events it has seen.
 type follower struct {
 	queue    *sqlstore.Queue
 	position uint64
 	seen     []eventstore.Queued
 }
 
-// read takes what there is, once.
+// read reads the available events once.
 func (f *follower) read(t *testing.T, limit int) {
 	t.Helper()
 	found, err := f.queue.Read(t.Context(), f.position, limit)
@@ -36,7 +36,7 @@ func (f *follower) read(t *testing.T, limit int) {
 	}
 }
 
-// until reads until so many events have been seen.
+// until reads until this number of events was seen.
 func (f *follower) until(t *testing.T, count int) {
 	t.Helper()
 	testenv.Eventually(t, 20*time.Second, func() error {

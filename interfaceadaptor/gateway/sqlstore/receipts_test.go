@@ -11,7 +11,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Those who meet a receipt of theirs share a lock on it, none of them may want more.
+// Concurrent repeats of a command share a lock on its receipt; none may ask for a stronger one.
 func TestRepeatsAtOnceDoNotStandInOneAnothersWay(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)

@@ -16,7 +16,7 @@ type storedAggregateRow struct {
 	AggregateID string `db:"aggregate_id"`
 }
 
-// selectStored is one page of aggregates behind another one: those with a head, and those that have entries alone.
+// selectStored selects one page of aggregates after a given one: those with a head, and those with entries only.
 var selectStored = []string{
 	"SELECT tenant_code, aggregate_id FROM aggregates " +
 		"WHERE tenant_code > ? OR (tenant_code = ? AND aggregate_id > ?) ORDER BY tenant_code, aggregate_id LIMIT ?",

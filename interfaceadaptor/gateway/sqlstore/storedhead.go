@@ -103,7 +103,7 @@ func (r replacing) insert(ctx context.Context, in session) error {
 	return err
 }
 
-// refused is nil when the head is what it was to become: this change has done it before its answer was lost.
+// refused returns nil if the head already has the new value: this change succeeded and its answer was lost.
 func (r replacing) refused(ctx context.Context, in session) error {
 	row, exists, err := readStoredHead(ctx, in, r.id)
 	if err != nil || exists && row.head(r.id).Is(r.head) {

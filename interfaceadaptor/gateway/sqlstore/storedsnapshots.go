@@ -27,7 +27,7 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 			err := g.db.GetContext(ctx, &row, "SELECT version, encoding, checksum, snapshot FROM snapshots "+
 				"WHERE tenant_code = ? AND aggregate_id = ? AND version = ?", id.Tenant, id.String(), version)
 			if errors.Is(err, sql.ErrNoRows) {
-				continue // a later one has taken its place meanwhile
+				continue // a later one replaced it meanwhile
 			}
 			if err != nil {
 				fail(err)

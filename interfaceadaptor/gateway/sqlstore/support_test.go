@@ -29,7 +29,7 @@ func openSQLite(t testing.TB) *sqlx.DB {
 }
 func openMySQL(t testing.TB) *sqlx.DB { return open(t, testenv.MySQL(t)) }
 
-// open brings the database to the event store's schema.
+// open migrates the database to the event store's schema.
 func open(t testing.TB, url string) *sqlx.DB {
 	t.Helper()
 	db, err := database.Open(t.Context(), url, database.Settings{MaxConns: 40, Logger: slog.New(slog.DiscardHandler)})
@@ -74,7 +74,7 @@ func newID() eventstore.AggregateID {
 	return eventstore.AggregateID{Type: "thread", ULID: ulid.Make().String()}
 }
 
-// write is an Append of count entries behind a version.
+// write returns an Append of count entries after a version.
 func write(id eventstore.AggregateID, after uint64, count int) eventstore.Append {
 	w := eventstore.Append{ID: id, ExpectedVersion: after}
 	for i := range count {

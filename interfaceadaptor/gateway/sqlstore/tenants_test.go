@@ -77,7 +77,7 @@ func TestTenantsAreStrangersToEachOther(t *testing.T) {
 	})
 }
 
-// TestACommandIsHandledOnceForEver is about an aggregate's own memory of commands, which outlives receipts.
+// TestACommandIsHandledOnceForEver tests an aggregate's own record of commands, which outlives receipts.
 func TestACommandIsHandledOnceForEver(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)

@@ -16,7 +16,7 @@ func TestServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	gateway, queue := newGateway(t, db), newQueue(t, db)
 	w := mustAppend(t, gateway, write(newID(), 0, 1))
 
-	// The answer to the COMMIT is lost, and so is the server: whether it was done can't be told.
+	// The answer to the COMMIT is lost, and so is the server: the outcome is unknown.
 	lost := write(w.ID, 1, 1)
 	network.loseNextCommit(func() { network.cut(true) })
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
