@@ -127,7 +127,7 @@ func (o *operator) sayResult(found result) {
 		what, how = "the command for "+what, "fails"
 	}
 	if !found.Parked {
-		fmt.Fprintf(o.stdout, "%s goes on\n", what)
+		fmt.Fprintf(o.stdout, "%s continues\n", what)
 		return
 	}
 	fmt.Fprintf(o.stdout, "%s %s\n  reason    %s\n  next      %s\n", what, how, found.Reason, found.Next)
@@ -140,7 +140,7 @@ const pollEvery = 100 * time.Millisecond
 func (s stuck) await(ctx context.Context, deadline time.Time) (result, error) {
 	found := result{
 		Tenant: s.id.Tenant, AID: s.id.String(), EventID: s.event,
-		Next: "it is due, and nobody has tried it yet: is the program of this projection or process running?",
+		Next: "it is due, but not retried yet: is the program of this projection or process running?",
 	}
 	before, tries := s.last, 0
 	for {
@@ -150,7 +150,7 @@ func (s stuck) await(ctx context.Context, deadline time.Time) (result, error) {
 		}
 		found.Parked, found.SeqNr, found.Reason = true, now.seqNr, now.reason
 		if now.attempts != before.attempts || now.seqNr != before.seqNr {
-			before, found.Next = now, "mend the reason and retry, or skip it"
+			before, found.Next = now, "fix the cause and retry, or skip it"
 			if tries++; tries == 2 {
 				return found, nil
 			}
