@@ -2,7 +2,7 @@ package auth
 
 import "strings"
 
-// textClaim is a claim that is a text; empty without the claim.
+// textClaim returns a string claim; empty without the claim.
 func textClaim(claims map[string]any, name string) (string, error) {
 	value, given := claims[name]
 	if !given {
@@ -15,8 +15,8 @@ func textClaim(claims map[string]any, name string) (string, error) {
 	return text, nil
 }
 
-// scopesOf reads the scopes: the claim scope of RFC 9068, with spaces between them, or scp, which some issuers write
-// instead, as a text or a list.
+// scopesOf returns the scopes: the claim scope of RFC 9068, separated by spaces, or scp of some issuers, as a string or
+// a list.
 func scopesOf(claims map[string]any) []string {
 	for _, name := range []string{"scope", "scp"} {
 		switch value := claims[name].(type) {

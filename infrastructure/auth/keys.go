@@ -19,25 +19,25 @@ import (
 )
 
 const (
-	refreshEvery = 5 * time.Minute // while all is well
+	refreshEvery = 5 * time.Minute // after a success
 	retryEvery   = 5 * time.Second // while the issuer does not answer
 	fetchTimeout = 5 * time.Second
 	maxKeys      = 1 << 20 // bytes of a JWKS
 
-	// A token with an unknown key id makes us ask the issuer for its keys: a few times at once, and then rarely,
-	// because strangers can make such tokens.
+	// A token with an unknown key id causes a request to the issuer: a burst of a few, then rarely, because anyone can
+	// make such tokens.
 	unknownKeyEvery = 10 * time.Second
 	unknownKeyBurst = 5
 )
 
-// keySet is the issuer's keys. They stay known as long as the issuer does not answer, and go when it says so.
+// keySet caches the issuer's keys. They are kept while the issuer does not answer, and replaced when it does.
 type keySet struct {
 	issuer  string
 	http    *http.Client
 	log     *slog.Logger
 	unknown *rate.Limiter
 
-	keys    atomic.Pointer[jose.JSONWebKeySet] // nil until they have been had once; never changed in place
+	keys    atomic.Pointer[jose.JSONWebKeySet] // nil until first fetched; never changed in place
 	reached atomic.Bool                        // the last attempt succeeded
 
 	fetching sync.Mutex
@@ -65,14 +65,14 @@ func (k *keySet) ready() error {
 	return nil
 }
 
-// run fetches the keys again and again until ctx ends.
+// run fetches the keys periodically until ctx ends.
 func (k *keySet) run(ctx context.Context) {
 	for {
 		wait := refreshEvery
 		if err := k.refresh(ctx); err != nil {
 			wait = retryEvery
 			if ctx.Err() == nil {
-				k.log.WarnContext(ctx, "the issuer's keys can't be fetched; those that are known go on being used", "issuer", k.issuer, "error", err)
+				k.log.WarnContext(ctx, "the issuer's keys can't be fetched; the cached ones stay in use", "issuer", k.issuer, "error", err)
 			}
 		}
 		timer := time.NewTimer(wait + rand.N(wait/10))
@@ -85,8 +85,8 @@ func (k *keySet) run(ctx context.Context) {
 	}
 }
 
-// find returns the keys that a token with this key id may be signed with, and the set that they are of. It asks the
-// issuer when none is known.
+// find returns the keys that may have signed a token with this key id, and their set. It asks the issuer if the id is
+// unknown.
 func (k *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, *jose.JSONWebKeySet, error) {
 	keys := k.current()
 	if found := signers(keys, id); len(found) > 0 {
@@ -108,7 +108,7 @@ func (k *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, *jose.
 	}
 }
 
-// signers are the keys with this id, or all of them for a token that names none.
+// signers returns the keys with this id, or all keys for a token without an id.
 func signers(keys *jose.JSONWebKeySet, id string) []jose.JSONWebKey {
 	if keys == nil {
 		return nil
@@ -119,7 +119,7 @@ func signers(keys *jose.JSONWebKeySet, id string) []jose.JSONWebKey {
 	return keys.Key(id)
 }
 
-// refresh fetches the keys. Of those who call it at once, one asks the issuer and the others share what comes of it.
+// refresh fetches the keys. Concurrent calls share one request to the issuer and its result.
 func (k *keySet) refresh(ctx context.Context) error {
 	before := k.ended.Load()
 	k.fetching.Lock()
@@ -128,7 +128,7 @@ func (k *keySet) refresh(ctx context.Context) error {
 		return nil
 	}
 	defer k.ended.Add(1)
-	// Whoever asked first may go away while others wait for the keys.
+	// The first caller may be cancelled while others wait for the keys.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
 	keys, err := k.fetch(ctx)

@@ -16,29 +16,29 @@ import (
 
 const (
 	maxToken     = 8 << 10 // bytes of a token
-	cachedTokens = 10_000  // verified tokens that are known
+	cachedTokens = 10_000  // cached verified tokens
 )
 
-// algorithms are those that a token may be signed with: asymmetric ones only. What the issuer's metadata or the token
-// name beyond them is not believed.
+// algorithms are the accepted signature algorithms: asymmetric ones only, whatever else the issuer's metadata or the
+// token names.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// Settings say whose tokens are believed, and what they are asked for.
+// Settings say which tokens are accepted.
 type Settings struct {
 	Issuer   string // the issuer's URL, from which discovery starts
-	Audience string // what the token must be meant for
-	// AccountClaim and TenantClaim name the claims that say who the token speaks for.
+	Audience string // the required audience of a token
+	// AccountClaim and TenantClaim name the claims with the account and the tenant.
 	AccountClaim, TenantClaim string
-	// ClockSkew is how far the issuer's clock and ours may be apart: exp and nbf are judged with it.
+	// ClockSkew is the tolerated difference between the issuer's clock and ours when checking exp and nbf.
 	ClockSkew time.Duration
 	Log       *slog.Logger
 	// HTTP asks the issuer; nil: a client with a time limit.
 	HTTP *http.Client
 }
 
-// Token is what a verified token says.
+// Token holds the claims of a verified token.
 type Token struct {
 	Account string // empty without the claim
 	Tenant  string // empty without the claim
@@ -46,16 +46,15 @@ type Token struct {
 	Expires time.Time // without clock skew
 }
 
-// InvalidError says why a token is not believed. Its text says nothing of the token's content and can be told to the
-// one who sent it.
+// InvalidError says why a token is rejected. Its text reveals nothing of the token's content and may be sent to the
+// client.
 type InvalidError struct{ Reason string }
 
 func (e *InvalidError) Error() string { return e.Reason }
 
 func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
-// ErrUnavailable says that the issuer could not be asked for the key of a token, so that nothing is known about the
-// token.
+// ErrUnavailable means that the issuer could not be asked for the token's key, so the token could not be verified.
 var ErrUnavailable = errors.New("the issuer's keys can't be had")
 
 // Verifier verifies tokens. It is safe for concurrent use.
@@ -65,13 +64,13 @@ type Verifier struct {
 	known    *lru.Cache[[sha256.Size]byte, knownToken]
 }
 
-// knownToken is a token that has been verified, with the set of keys of that time.
+// knownToken is a verified token, with the key set that verified it.
 type knownToken struct {
 	token Token
 	keys  *jose.JSONWebKeySet
 }
 
-// NewVerifier returns a verifier, which asks the issuer for nothing yet. [Verifier.Run] keeps its keys fresh.
+// NewVerifier returns a verifier without contacting the issuer. [Verifier.Run] keeps its keys fresh.
 func NewVerifier(settings Settings) *Verifier {
 	known, err := lru.New[[sha256.Size]byte, knownToken](cachedTokens)
 	if err != nil {
@@ -83,11 +82,11 @@ func NewVerifier(settings Settings) *Verifier {
 // Run keeps the issuer's keys fresh until ctx ends.
 func (v *Verifier) Run(ctx context.Context) { v.keys.run(ctx) }
 
-// Ready returns nil once the issuer's keys are known; an issuer that goes away later changes nothing.
+// Ready returns nil once the issuer's keys are known, also if the issuer fails later.
 func (v *Verifier) Ready(context.Context) error { return v.keys.ready() }
 
-// Verify returns what a token says, when it is signed by the issuer, meant for this audience and valid now. Otherwise
-// it is an [InvalidError], or [ErrUnavailable].
+// Verify returns a token's claims if it is signed by the issuer, for this audience and valid now. Otherwise the error
+// is an [InvalidError] or [ErrUnavailable].
 func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	if len(text) > maxToken {
 		return Token{}, invalid("the token is longer than %d bytes", maxToken)
@@ -148,7 +147,7 @@ func verifiedByOne(token *jwt.JSONWebToken, keys []jose.JSONWebKey, claims ...an
 	return false
 }
 
-// check judges the claims that every token must have.
+// check checks the claims that every token must have.
 func (v *Verifier) check(claims jwt.Claims) error {
 	if claims.Expiry == nil {
 		return invalid("the token must say when it expires")

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// stallTimeout is how long a client may take to receive a piece of an answer, whatever time is left for all of it.
+	// stallTimeout limits the time a client takes to receive one piece of an answer, within the time for the whole
+	// answer.
 	stallTimeout = 5 * time.Second
 	piece        = 32 << 10 // bytes
 
-	// unsentTimeout is how long, once the server stops, it waits for what clients have still to send. It is short: a
-	// request that has not arrived whole has not been accepted.
+	// unsentTimeout is how long a stopping server waits for incomplete requests. It is short: an incomplete request has
+	// not been accepted.
 	unsentTimeout = time.Second
 )
 
@@ -31,7 +32,7 @@ type connection struct {
 	deadline time.Time // for writing, as net/http and handlers have set it; zero: none
 }
 
-// newConnection begins with the wait for a request.
+// newConnection returns a connection that waits for a request.
 func newConnection(conn *net.TCPConn, onClose func()) *connection {
 	return &connection{TCPConn: conn, onClose: sync.OnceFunc(onClose), unsent: true}
 }
@@ -90,7 +91,7 @@ func (c *connection) pieceDeadline() time.Time {
 	return at
 }
 
-// await notes whether the server waits for the client to send something.
+// await records whether the server waits for the client to send something.
 func (c *connection) await(unsent bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -100,7 +101,7 @@ func (c *connection) await(unsent bool) {
 	}
 }
 
-// stop begins the end of the server.
+// stop tells the connection that the server stops.
 func (c *connection) stop() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -110,7 +111,7 @@ func (c *connection) stop() {
 	}
 }
 
-// limitUnsent is to be called with mutex held. The limit goes as soon as the server waits no more: net/http reads on
+// limitUnsent must be called with mutex held. The limit goes as soon as the server waits no more: net/http reads on
 // while a handler runs, to learn that the client has gone.
 func (c *connection) limitUnsent() {
 	var at time.Time
@@ -161,7 +162,7 @@ func (b *awaitedBody) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// connections are those that are open.
+// connections are the open connections.
 type connections struct {
 	most int // 0: any number
 
@@ -170,7 +171,7 @@ type connections struct {
 	stopping bool
 }
 
-// enter takes the room of a connection; false where there is none.
+// enter adds a connection; false if there is no room.
 func (c *connections) enter(conn *net.TCPConn) (*connection, bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

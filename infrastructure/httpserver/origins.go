@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Origins are those, beside a server's own, whose pages may use the server from a browser. The zero value is none.
+// Origins are the origins, beside a server's own, whose pages may use the server from a browser. The zero value is
+// none.
 type Origins struct{ allowed []string }
 
-// ParseOrigins reads a comma-separated list of origins such as "https://app.example.com, http://localhost:3000".
+// ParseOrigins parses a comma-separated list of origins such as "https://app.example.com, http://localhost:3000".
 func ParseOrigins(list string) (Origins, error) {
 	var origins Origins
 	for entry := range strings.SplitSeq(list, ",") {
@@ -27,12 +28,12 @@ func ParseOrigins(list string) (Origins, error) {
 	return origins, nil
 }
 
-// Allow tells whether the pages of an origin may use the server.
+// Allow reports whether the pages of an origin may use the server.
 func (o Origins) Allow(origin string) bool {
 	return slices.Contains(o.allowed, strings.ToLower(origin))
 }
 
-// What pages of other origins may send and see, beside what browsers always let them.
+// Headers that pages of other origins may send and read, beside those that browsers always allow.
 const (
 	corsMethods = "GET, HEAD, POST"
 	corsSent    = "Authorization, Consistency-Token, Content-Type, Idempotency-Key, If-Match, X-Correlation-Id, X-Request-Id, X-Tenant-Code, traceparent"
@@ -41,9 +42,9 @@ const (
 	corsMaxAge = "600" // seconds
 )
 
-// Guard answers what browsers ask before they let a page of an allowed origin use next (CORS), and refuses what a page
-// of any other origin sends to change something. Requests that are not from browsers go through. Credentials are never
-// allowed: nothing here is known by a cookie.
+// Guard answers CORS preflight requests for pages of allowed origins, and refuses requests of other origins' pages that
+// would change something. Requests from other clients than browsers pass. Credentials are never allowed: no cookie
+// authenticates here.
 func (o Origins) Guard(next http.Handler) http.Handler {
 	crossSite := http.NewCrossOriginProtection()
 	for _, origin := range o.allowed {

@@ -21,7 +21,7 @@ type refusals struct {
 	connections *connections
 }
 
-// Accept implements [net.Listener]. What is more than the server takes gets a refusal at once.
+// Accept implements [net.Listener]. Connections beyond the limit are refused at once.
 func (l refusals) Accept() (net.Conn, error) {
 	for {
 		accepted, err := l.Listener.Accept()
@@ -36,8 +36,8 @@ func (l refusals) Accept() (net.Conn, error) {
 	}
 }
 
-// refuse answers a connection that there is no room for. The answer fits into what the system buffers, so that it keeps
-// nobody waiting.
+// refuse answers a connection beyond the limit. The answer fits into the system's send buffer, so writing does not
+// block.
 func (l refusals) refuse(conn net.Conn) {
 	defer conn.Close()
 	id := rand.Text()

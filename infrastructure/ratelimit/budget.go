@@ -2,7 +2,7 @@ package ratelimit
 
 import "sync"
 
-// Budget bounds how much is held at once: by everybody together, and by each key. It is safe for concurrent use.
+// Budget limits how much is held at once, in total and by each key. It is safe for concurrent use.
 type Budget struct {
 	total, share int
 
@@ -11,13 +11,13 @@ type Budget struct {
 	by    map[string]int
 }
 
-// NewBudget returns a budget of total, of which one key can have share.
+// NewBudget returns a budget of total, of which one key can hold share.
 func NewBudget(total, share int) *Budget {
 	return &Budget{total: total, share: share, by: map[string]int{}}
 }
 
-// Hold takes n for key, and returns what gives it back, once or more often. It returns false when there is no room.
-// What is larger than all there is, is let in when nothing else is held.
+// Hold reserves n for key and returns a function that releases it, which may be called repeatedly. It returns false if
+// there is no room. An n above the total is admitted while nothing else is held.
 func (b *Budget) Hold(key string, n int) (release func(), ok bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -36,14 +36,14 @@ func (b *Budget) Hold(key string, n int) (release func(), ok bool) {
 	}), true
 }
 
-// Room tells that key could take something, however little.
+// Room reports whether key could reserve anything.
 func (b *Budget) Room(key string) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return b.fits(key, 1)
 }
 
-// fits is to be called with mutex held.
+// fits must be called with mutex held.
 func (b *Budget) fits(key string, n int) bool {
 	mine := b.by[key]
 	return (mine == 0 || mine+n <= b.share) && (b.held == 0 || b.held+n <= b.total)

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// remembered is how many keys a [Rate] knows at once. One that is forgotten has its full allowance again, which costs
-// whoever wants that the requests of so many others.
+// remembered is how many keys a [Rate] keeps. A forgotten key has its full allowance again; to force that, an attacker
+// must send requests with as many other keys.
 const remembered = 100_000
 
-// Rate allows each key so many requests a second, and as many at once. It is safe for concurrent use.
+// Rate allows each key a number of requests per second, and the same number at once. It is safe for concurrent use.
 type Rate struct {
 	perSecond int
 	mutex     sync.Mutex
@@ -29,12 +29,12 @@ func NewRate(perSecond int) *Rate {
 	return &Rate{perSecond: max(perSecond, 1), limiters: limiters}
 }
 
-// Taken is what a request has left of an allowance.
+// Taken is the state of an allowance after a request.
 type Taken struct {
 	Limit     int           // requests a second
-	Remaining int           // of them, now
-	Reset     time.Duration // until there are Limit again
-	Wait      time.Duration // 0: the request is allowed; otherwise when to try again
+	Remaining int           // requests left now
+	Reset     time.Duration // time until Remaining is Limit again
+	Wait      time.Duration // time until the next request is allowed; 0: this one is
 }
 
 // Take takes one request from the allowance of key.

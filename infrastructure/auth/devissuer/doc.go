@@ -1,6 +1,6 @@
-// Package devissuer is an OpenID Connect issuer for development: it gives a token to anybody who asks. It is therefore
-// to be reached on the loopback interface only, and answers requests to loopback names only, so that no web page can
-// ask by a name of its own (DNS rebinding).
+// Package devissuer is an OpenID Connect issuer for development: it issues tokens without authentication. Therefore
+// serve it on the loopback interface only. It rejects requests to other host names, so that no web page can reach it by
+// its own name (DNS rebinding).
 //
-// Its key is made when it starts: tokens of an earlier run are worth nothing.
+// It creates its key at the start: tokens of earlier runs are invalid.
 package devissuer

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// user is somebody that tokens are ready for.
+// user is a predefined user.
 type user struct{ name, account, scope string }
 
-// users are those that a newcomer tries things out with; ada is an operator, too.
+// users are for trying things out; ada is an operator, too.
 var users = []user{
 	{"ada", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "threads:read threads:write threads:operate"},
 	{"bob", "01BX5ZZKBKACTAV9WEVGEMMVRZ", "threads:read threads:write"},
@@ -70,7 +70,7 @@ func toLoopback(next http.Handler) http.Handler {
 	})
 }
 
-// IsLoopback tells that host is an address that only this machine can reach.
+// IsLoopback reports whether host is an address that only this machine can reach.
 func IsLoopback(host string) bool {
 	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil && address.Unmap().IsLoopback()
@@ -104,7 +104,7 @@ func (i *Issuer) serveToken(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// grantOf is the token that a request asks for, or what is wrong with the request.
+// grantOf returns the requested token's content, or what is wrong with the request.
 func grantOf(r *http.Request) (Grant, string) {
 	known := user{scope: "threads:read threads:write"}
 	if name := r.FormValue("user"); name != "" {

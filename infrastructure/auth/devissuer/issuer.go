@@ -12,7 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// Audience is what the tokens are for.
+// Audience is the audience of the tokens.
 const Audience = "threads"
 
 // The claims that say who a token speaks for.
@@ -21,7 +21,7 @@ const (
 	TenantClaim  = "tenant"
 )
 
-// Grant is what a token is to say.
+// Grant is the content of a token.
 type Grant struct {
 	Account  string
 	Tenant   string // empty: no claim
@@ -45,7 +45,7 @@ func New(url string) (*Issuer, error) {
 // URL is the issuer's identifier.
 func (i *Issuer) URL() string { return i.url }
 
-// Rotate takes a new key; the one before is worth nothing any more.
+// Rotate creates a new key; tokens signed with the previous one become invalid.
 func (i *Issuer) Rotate() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -70,7 +70,7 @@ func (i *Issuer) Mint(grant Grant) (string, error) {
 	}, private)
 }
 
-// Sign signs a token with these claims, whatever they are.
+// Sign signs a token with these claims, unchecked.
 func (i *Issuer) Sign(claims ...any) (string, error) {
 	i.mutex.Lock()
 	key := i.key
