@@ -2,9 +2,9 @@ package graphql
 
 import "sync"
 
-// connections bounds what clients hold open: WebSockets and event streams, among them the WebSockets of each address
-// that have not said yet who they are, and those of each account. Each of its methods returns false when there is no
-// room, and otherwise what gives the room back, once or more often.
+// connections limits the open WebSockets and event streams: in total, for each account, and for each address the
+// WebSockets without connection_init. Its methods return false if the limit is reached, otherwise a function that
+// releases the connection, which may be called repeatedly.
 type connections struct {
 	most              int // open at once
 	mostUninitialized int // of one address at once
@@ -23,7 +23,7 @@ func newConnections(most, mostUninitialized, mostOfAccount int) *connections {
 	}
 }
 
-// enter takes the room of a connection.
+// enter counts a connection.
 func (c *connections) enter() (leave func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,13 +38,12 @@ func (c *connections) enter() (leave func(), ok bool) {
 	}), true
 }
 
-// enterUninitialized takes the room of a WebSocket that waits for connection_init.
+// enterUninitialized counts a WebSocket that waits for connection_init.
 func (c *connections) enterUninitialized(address string) (leave func(), ok bool) {
 	return c.enterIn(c.uninitialized, address, c.mostUninitialized)
 }
 
-// enterAccount takes the room of a connection of an account; the empty one, which is anybody, has all the room there
-// is.
+// enterAccount counts a connection of an account; the empty account has no limit of its own.
 func (c *connections) enterAccount(account string) (leave func(), ok bool) {
 	if account == "" {
 		return func() {}, true

@@ -8,14 +8,13 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// documents keeps parsed documents. It takes @defer out of them, which allows an answer in parts and demands none: over
-// POST there is but one part, and the engine waits without an end for what is late when an operation's time is over.
+// documents caches parsed documents. It removes @defer, which permits an answer in parts but does not require it: over
+// POST there is only one part, and the engine would wait forever for a deferred part after an operation's timeout.
 type documents struct {
 	graphql.Cache[*ast.QueryDocument]
 }
 
-// Add implements [graphql.Cache]. The engine calls it with every valid document before that runs, and before anybody
-// else has it.
+// Add implements [graphql.Cache]. The engine calls it with every valid document before running and sharing it.
 func (d documents) Add(ctx context.Context, text string, document *ast.QueryDocument) {
 	for _, operation := range document.Operations {
 		deferNothing(operation.SelectionSet)

@@ -15,7 +15,7 @@ import (
 	"example.com/threads/interfaceadaptor/graphql/generated"
 )
 
-// engine runs operations, whichever transport they come by: gqlgen's executor, with what is ours around it.
+// engine runs operations of all transports: gqlgen's executor with our extensions.
 type engine struct {
 	executor  *executor.Executor
 	presenter presenter
@@ -34,8 +34,8 @@ func newEngine(resolvers resolver, schema *ast.Schema, p presenter, complexity i
 	return engine{e, p}
 }
 
-// aroundField is what resolves every field that is not written with others (package plain). It tells a resolver's
-// errors from those that the engine finds in the request, such as an argument out of bounds.
+// aroundField resolves every field that package plain does not write. It distinguishes a resolver's errors from those
+// that the engine finds in the request, such as an argument out of bounds.
 func aroundField(ctx context.Context, next graphql.Resolver) (any, error) {
 	result, err := next(ctx)
 	if err != nil {
@@ -47,8 +47,8 @@ func aroundField(ctx context.Context, next graphql.Resolver) (any, error) {
 	return result, nil
 }
 
-// begin parses, validates and measures an operation, and nothing of it runs. What is refused has no operation, but an
-// answer.
+// begin parses, validates and measures an operation without running it. For a refused one it returns an answer and no
+// operation.
 func (e engine) begin(ctx context.Context, params *graphql.RawParams) (operation *graphql.OperationContext, refusal *graphql.Response) {
 	defer func() {
 		if reason := recover(); reason != nil {

@@ -29,7 +29,7 @@ const (
 
 const internalMessage = "something went wrong; it has been logged with the X-Request-Id of this answer"
 
-// answers is how each kind of error is told. Without a message of its own here, the error's is.
+// answers maps each kind of error to its code and message; without a message here, the error's own is used.
 var answers = map[usecase.Kind]struct{ code, message string }{
 	usecase.Invalid:     {code: codeBadInput},
 	usecase.NotFound:    {code: codeNotFound},
@@ -46,7 +46,7 @@ var answers = map[usecase.Kind]struct{ code, message string }{
 	usecase.Internal:        {codeInternal, internalMessage},
 }
 
-// denials are the codes of those who are not let in.
+// denials are the codes of refused requests.
 var denials = map[access.Reason]string{
 	access.NotAuthenticated: codeUnauthenticated,
 	access.NotAllowed:       codeForbidden,
@@ -54,7 +54,7 @@ var denials = map[access.Reason]string{
 	access.NotNow:           codeUnavailable,
 }
 
-// refusal is an error of this package with a code of its own: a limit has been reached.
+// refusal is an error of this package with its own code: a limit was reached.
 type refusal struct{ code, message string }
 
 func (e *refusal) Error() string { return e.message }
@@ -64,7 +64,7 @@ type resolverError struct{ error }
 
 func (e resolverError) Unwrap() error { return e.error }
 
-// presenter turns errors into what clients see of them, and logs what they don't.
+// presenter turns errors into what clients see, and logs the rest.
 type presenter struct{ log *slog.Logger }
 
 // present implements [graphql.ErrorPresenterFunc].
@@ -119,7 +119,7 @@ func (p presenter) recovered(ctx context.Context, reason any) error {
 	return resolverError{errPanic}
 }
 
-// response is an answer that is nothing but an error.
+// response returns an answer with only an error.
 func (p presenter) response(ctx context.Context, err error) *graphql.Response {
 	return &graphql.Response{Errors: gqlerror.List{p.present(ctx, resolverError{err})}}
 }

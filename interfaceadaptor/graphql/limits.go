@@ -18,8 +18,8 @@ const (
 	maxRootFields = 100  // each is a statement of its own
 )
 
-// limits refuses operations before anything of them runs. The complexity of an operation is the number of its fields,
-// with those inside a list counted as often as the list's page is long.
+// limits refuses operations before they run. The complexity of an operation is the number of its fields, with those
+// inside a list counted as often as the list's page is long.
 type limits struct{ complexity int }
 
 var _ interface {
@@ -33,7 +33,7 @@ func (limits) ExtensionName() string { return "limits" }
 // Validate implements [graphql.HandlerExtension].
 func (limits) Validate(graphql.ExecutableSchema) error { return nil }
 
-// MutateOperationContext implements [graphql.OperationContextMutator]. It notes the complexity.
+// MutateOperationContext implements [graphql.OperationContextMutator]. It records the complexity.
 func (l limits) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	m := meter{variables: operation.Variables, fragments: map[fragmentUse]measure{}}
 	total := m.selections(operation.Operation.SelectionSet, 1)
@@ -54,7 +54,7 @@ func (l limits) MutateOperationContext(_ context.Context, operation *graphql.Ope
 	return nil
 }
 
-// measure is how much a selection asks for.
+// measure is the cost of a selection.
 type measure struct {
 	cost   int // fields times page sizes
 	depth  int
@@ -73,7 +73,7 @@ type fragmentUse struct {
 	page int
 }
 
-// enough is more than any limit; sums stay there, so that they can't overflow.
+// enough is above every limit; sums are capped there to avoid overflow.
 const enough = 1 << 30
 
 // selections measures a selection inside a field that returns a page of the given length.

@@ -23,8 +23,8 @@ func askerOf(ctx context.Context) asker {
 
 const needsStream = "must be sent over a WebSocket, or by a request that prefers text/event-stream"
 
-// aroundOperation is what every operation passes after the limits: for a subscription a transport that can deliver it,
-// for anything else a time limit, and the wait for the consistency tokens.
+// aroundOperation runs for every operation after the limits: it requires a streaming transport for a subscription, and
+// sets a time limit and waits for the consistency tokens for anything else.
 func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	a := askerOf(ctx)
 	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {

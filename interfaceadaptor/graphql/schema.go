@@ -9,10 +9,10 @@ import (
 	"example.com/threads/interfaceadaptor/graphql/generated"
 )
 
-// viewerArgument is the argument that says who looks.
+// viewerArgument is the argument that names the viewer.
 const viewerArgument = "userAccountId"
 
-// schemaFor is the schema as it is served. Where people are known by their tokens, nobody has to say who looks.
+// schemaFor returns the schema as it is served. With tokens, the argument for the viewer is optional.
 func schemaFor(open bool) *ast.Schema {
 	schema := *generated.NewExecutableSchema(generated.Config{}).Schema()
 	if open {

@@ -15,7 +15,7 @@ import (
 	"example.com/threads/interfaceadaptor/access"
 )
 
-const maxUnanswered = 2 // pings, before a client is taken for gone
+const maxUnanswered = 2 // pings before a client counts as disconnected
 
 // socket is a WebSocket that speaks graphql-transport-ws. One goroutine reads it; each operation has a goroutine of its
 // own.
@@ -36,7 +36,7 @@ type socket struct {
 	operations map[string]*running
 }
 
-// violation is what a connection is closed for.
+// violation is the reason for closing a connection.
 type violation struct {
 	code   websocket.StatusCode
 	reason string
@@ -48,7 +48,7 @@ func newSocket(ctx context.Context, h *handler, conn *websocket.Conn, headers ht
 	return s
 }
 
-// serve reads the connection until it ends. Nothing of it is left when serve returns.
+// serve reads the connection until it ends. When serve returns, everything of the connection has ended.
 func (s *socket) serve() {
 	whenStreamsEnd := context.AfterFunc(s.ctx, func() { s.close(violation{closeGoingAway, "the server is stopping"}) })
 	tooLate := time.AfterFunc(s.handler.settings.InitTimeout, func() {
@@ -97,7 +97,7 @@ func (s *socket) close(v violation) {
 	}
 }
 
-// receive handles a message. It returns what the connection has to be closed for, if anything.
+// receive handles a message. It returns the reason to close the connection, if any.
 func (s *socket) receive(m message) *violation {
 	switch m.Type {
 	case typeInit:
@@ -159,7 +159,7 @@ func tenantIn(payload map[string]any, a asker) (asker, error) {
 	return a, err
 }
 
-// violationOf is what a connection is closed for whose connection_init is not accepted.
+// violationOf returns the reason for closing a connection whose connection_init is rejected.
 func violationOf(err error) *violation {
 	var denied *access.Refusal
 	var full *refusal
@@ -218,7 +218,7 @@ func (s *socket) send(m message) {
 	s.write(m)
 }
 
-// write is to be called with mu held.
+// write must be called with mu held.
 func (s *socket) write(m message) {
 	if s.closing.Load() {
 		return

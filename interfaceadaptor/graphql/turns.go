@@ -10,9 +10,9 @@ import (
 	"example.com/threads/usecase"
 )
 
-// turns bounds what is being resolved at once, by complexity: an answer takes several times its size in memory until it
-// is encoded. Whoever finds no room waits, and in the order of coming; how long that takes depends on the server alone,
-// because a turn ends before the answer is sent.
+// turns limits the total complexity of operations that are resolved at once: an answer needs several times its size in
+// memory until it is encoded. Operations beyond the limit wait in order of arrival. A turn ends before the answer is
+// sent, so slow clients do not delay others.
 type turns struct {
 	room  *semaphore.Weighted
 	total int64
@@ -44,7 +44,7 @@ func (h *handler) encode(ctx context.Context, answer *graphql.Response) (encoded
 
 const complexityStat = "complexity"
 
-// complexityOf is what the limits have measured.
+// complexityOf returns the complexity that the limits measured.
 func complexityOf(ctx context.Context) int {
 	complexity, _ := graphql.GetOperationContext(ctx).Stats.GetExtension(complexityStat).(int)
 	return complexity

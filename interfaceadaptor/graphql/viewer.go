@@ -10,8 +10,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// viewerOf is the viewer that an operation names, where the principal may be that; named by nobody, it is the
-// principal.
+// viewerOf returns the viewer that an operation names, if the principal may act for it; by default it is the principal.
 func viewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
 	a := askerOf(ctx)
 	named, err := a.account(userAccountID)

@@ -22,13 +22,13 @@ func tokens(header http.Header, name string) []string {
 	return list
 }
 
-// wantsWebsocket tells that a request asks for a WebSocket. Any other upgrade it may name is one that we don't offer.
+// wantsWebsocket reports whether a request asks for a WebSocket. Other upgrades are not offered.
 func wantsWebsocket(r *http.Request) bool {
 	return slices.ContainsFunc(tokens(r.Header, "Upgrade"), func(name string) bool { return strings.EqualFold(name, "websocket") })
 }
 
-// serveWebsocket lets a WebSocket in from pages of this origin and of those that are allowed, because browsers ask
-// nobody before they open one.
+// serveWebsocket accepts WebSockets only from pages of this origin and of allowed ones, because browsers send no
+// preflight for them.
 func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 	if !sameOrigin(r) && !h.settings.AllowOrigin(r.Header.Get("Origin")) {
 		h.refuse(w, r, http.StatusForbidden, &ident.InvalidError{Field: "Origin", Reason: "must be the origin of this server, or one that it allows"})
@@ -55,7 +55,7 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 
 	handshake := &handshake{ResponseWriter: w}
 	conn, err := websocket.Accept(handshake, r, &websocket.AcceptOptions{
-		Subprotocols: []string{subprotocol}, InsecureSkipVerify: true, // the origin has been looked at
+		Subprotocols: []string{subprotocol}, InsecureSkipVerify: true, // the origin was checked above
 	})
 	if err != nil {
 		h.refuse(w, r, handshake.refusedWith, &ident.InvalidError{Field: "handshake", Reason: "must be that of a WebSocket: " + err.Error()})
@@ -67,7 +67,7 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 	newSocket(ctx, h, conn, r.Header, initialized).serve()
 }
 
-// refuseConnection answers a client that would hold a connection open, when there is no room for it.
+// refuseConnection answers a client beyond the limit of open connections.
 func (h *handler) refuseConnection(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "1")
 	h.refuse(w, r, http.StatusServiceUnavailable, &refusal{codeUnavailable,

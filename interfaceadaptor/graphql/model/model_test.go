@@ -17,7 +17,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// A field of the schema that is not filled from the row would be told as empty to everybody.
+// A schema field that is not filled from the row would always be empty.
 func TestEveryFieldIsFilled(t *testing.T) {
 	tenant, rows := usecase.Tenant{}, chat.NewRows()
 	for number, history := range threadtest.Histories() {
