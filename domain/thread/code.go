@@ -5,8 +5,8 @@ import "example.com/threads/domain/ident"
 // maxCodeLength is the limit of a [Code], in bytes.
 const maxCodeLength = 64
 
-// Code is the short name by which people call a thread, such as THREAD-000001. It is unique within the tenant and never
-// changes. The zero value is no code, as that of a thread from before there were codes.
+// Code is the short name of a thread for people, such as THREAD-000001. It is unique within the tenant and never
+// changes. The zero value is no code, for threads older than codes.
 type Code struct{ value string }
 
 // ParseCode returns text as a code: 1 to 64 visible ASCII characters. Anything else is an [ident.InvalidError].

@@ -2,8 +2,8 @@ package thread
 
 import "fmt"
 
-// Command is what somebody wants to happen to a thread. The set is closed: lifecycle.go, membership.go and posting.go
-// have all of them. Identifiers of what a command brings into being come in with it, so that deciding stays pure.
+// Command is a request to change a thread. The set is closed: lifecycle.go, membership.go and posting.go have all of
+// them. A command carries the ids of what it creates, so that deciding stays pure.
 //
 //sumtype:decl
 type Command interface {

@@ -2,7 +2,7 @@ package thread
 
 import "example.com/threads/domain/ident"
 
-// Create wants a new thread with its executor as first Admin.
+// Create requests a new thread with its executor as first Admin.
 type Create struct {
 	Executor UserID
 	Member   MemberID // the membership of the executor
@@ -10,13 +10,13 @@ type Create struct {
 	Code     Code
 }
 
-// Rename wants another name for the thread.
+// Rename requests another name for the thread.
 type Rename struct {
 	Executor UserID
 	Name     Name
 }
 
-// Delete wants the thread gone.
+// Delete requests to delete the thread.
 type Delete struct{ Executor UserID }
 
 func (Create) name() string { return "thread.Create" }

@@ -39,7 +39,7 @@ func ParseRole(text string) (Role, error) {
 
 func (r Role) String() string { return r.name }
 
-// AddMember wants a user account let in.
+// AddMember requests to add a user account.
 type AddMember struct {
 	Executor UserID
 	Member   MemberID
@@ -47,7 +47,7 @@ type AddMember struct {
 	Role     Role
 }
 
-// RemoveMember wants a user account put out, or to leave where executor and user are one.
+// RemoveMember requests to remove a user account, or to leave if executor and user are the same.
 type RemoveMember struct {
 	Executor UserID
 	User     UserID
@@ -57,7 +57,7 @@ type RemoveMember struct {
 // asks for it.
 type Withdraw struct{ Executor UserID }
 
-// ChangeMemberRole wants another role for a member.
+// ChangeMemberRole requests another role for a member.
 type ChangeMemberRole struct {
 	Executor UserID
 	User     UserID

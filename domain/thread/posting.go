@@ -7,21 +7,21 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// PostMessage wants to say something.
+// PostMessage requests to post a message.
 type PostMessage struct {
 	Executor UserID
 	Message  MessageID
 	Text     Text
 }
 
-// EditMessage wants another text for what the executor said.
+// EditMessage requests another text for the executor's message.
 type EditMessage struct {
 	Executor UserID
 	Message  MessageID
 	Text     Text
 }
 
-// DeleteMessage wants a message gone.
+// DeleteMessage requests to delete a message.
 type DeleteMessage struct {
 	Executor UserID
 	Message  MessageID
@@ -44,7 +44,7 @@ func (MessagePosted) isEvent()  {}
 func (MessageEdited) isEvent()  {}
 func (MessageDeleted) isEvent() {}
 
-// Message is what somebody said in a thread.
+// Message is a message in a thread.
 type Message struct {
 	ID     MessageID
 	Sender UserID
