@@ -11,9 +11,9 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
-const aboutPrune = `Drops data that can no longer be read: rows of the read model that were deleted before that time,
-and on a relational event store expired receipts and inputs and results of tasks. Events stay. Nothing is dropped
-automatically, except on DynamoDB, where receipts, inputs and results expire.`
+const aboutPrune = `Drops data that can no longer be read: rows of the read model that were deleted longer ago than
+--older-than, and on a relational event store receipts and inputs and results of tasks that expired as long ago.
+Events stay. Nothing is dropped automatically, except on DynamoDB, where receipts, inputs and results expire.`
 
 func (o *operator) prune() *cli.Command {
 	return &cli.Command{
