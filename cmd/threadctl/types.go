@@ -34,7 +34,8 @@ type types map[string]aggregateType
 func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) types {
 	settings := repository.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
 	return types{
-		thread.AggregateType:  typeOf(threadcodec.Events(), chatstore.NewThreadRepository(gateway, settings)),
+		// What it writes is good for history, too.
+		thread.AggregateType:  typeOf(threadcodec.Events(), chatstore.NewThreadHistory(gateway, settings)),
 		task.AggregateType:    typeOf(taskcodec.Events(), chatstore.NewTaskRepository(gateway, settings)),
 		account.AggregateType: typeOf(accountcodec.Events(), chatstore.NewAccountRepository(gateway, settings)),
 	}

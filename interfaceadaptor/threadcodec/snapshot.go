@@ -118,7 +118,7 @@ type NumberedSnapshots struct{ Snapshots }
 func (NumberedSnapshots) Decode(payload []byte) (id string, version uint64, state thread.Thread, err error) {
 	id, version, m, err := decode(payload)
 	if err == nil && !m.Numbered() {
-		err = errors.New("it comes from an earlier format, without the numbers of events; `threadctl snapshots take` replaces it after the next event")
+		err = errors.New("it comes from an earlier format, without the numbers of events; `threadctl snapshots take AID` replaces it once there is another event")
 	}
 	if err != nil {
 		return "", 0, state, err

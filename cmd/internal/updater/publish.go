@@ -12,6 +12,7 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/publisher"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/stream"
@@ -45,6 +46,25 @@ func ReadPublishing(r *config.Reader) Publishing {
 	}
 }
 
+// publishedTypes are all aggregate types of this application. docs/asyncapi.yaml describes their events.
+func publishedTypes() []publishedType {
+	return []publishedType{
+		published(threadcodec.Events()),
+		published(accountcodec.Events()),
+		published(taskcodec.Events()),
+	}
+}
+
+// publishedType is an aggregate type whose events are published.
+type publishedType struct {
+	name   string
+	decode publishing.Decode
+}
+
+func published[E any](codec *eventcodec.Codec[E]) publishedType {
+	return publishedType{codec.Type(), publisher.Decode(codec)}
+}
+
 // publication publishes events, from a source of its own that does not keep the read model's waiting.
 type publication struct {
 	store     *projectionstore.Store
@@ -73,16 +93,15 @@ func (f *follower) newPublication(databases Databases, term uint64, registry pro
 	log := f.ports.Log.With("projection", Publisher)
 	registry = prometheus.WrapRegistererWithPrefix("publisher_", registry)
 	outcomes := newOutcomes(registry)
-	threads, accounts, tasks := threadcodec.Events(), accountcodec.Events(), taskcodec.Events()
+	var handlers []projection.Handler
+	for _, each := range publishedTypes() {
+		handlers = append(handlers, p.publisher.Handler(each.name, each.decode))
+	}
 	p.projector = projection.New(p.publisher, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
 		Logger: log, Observe: outcomes.count, Ignore: f.settings.Ignore, Tracer: f.ports.tracer(Publisher),
 		RepairWorkers: 1, // events are handed over by one change at a time
 		Attempts:      3, // the source goes on trying, with a longer backoff
-	},
-		p.publisher.Handler(threads.Type(), publisher.Decode(threads)),
-		p.publisher.Handler(accounts.Type(), publisher.Decode(accounts)),
-		p.publisher.Handler(tasks.Type(), publisher.Decode(tasks)),
-	)
+	}, handlers...)
 	slower := f.settings.Source
 	slower.Polling.Min = max(slower.Polling.Min, processPollMin)
 	slower.Polling.Max = max(slower.Polling.Max, processPollMax)

@@ -86,16 +86,16 @@ func (k *keeper) run(ctx context.Context) {
 
 // storeVersions returns once the versions of the handlers are known to the database, or ctx ends.
 func (k *keeper) storeVersions(ctx context.Context) {
-	for {
+	report := func(err error) {
+		k.follower.ports.Log.WarnContext(ctx, "the versions of the rows could not be stored, and the source waits for it; will retry", "error", err)
+	}
+	_ = stream.Retry(ctx, report, func(ctx context.Context) error {
 		outdated, err := projection.Outdated(ctx, k.sets, k.store, chatrows.Handlers())
 		if err == nil {
 			k.outdated.Store(&outdated)
-			return
 		}
-		if !stream.Pause(ctx, rebuildLook) {
-			return
-		}
-	}
+		return err
+	}) // fails when ctx ends, which the caller sees
 }
 
 func (k *keeper) look(ctx context.Context) error {

@@ -68,13 +68,19 @@ func TestAttributesThatContradictTheKeyAreTold(t *testing.T) {
 
 func TestAnotherShardCountIsTold(t *testing.T) {
 	s := newStore(t)
-	id := begin(t, s.open(t, s.settings()), 2)
+	id := eventstore.AggregateID{Type: "thread", ULID: "01H42K4ABWQ5V2XQEP3A48VE0Z"} // not in shard 0 of 64
+	beginAs(t, s.open(t, s.settings()), id, 2)
 	settings := s.settings()
 	settings.Shards = 1
+	var found int
 	for stored, err := range s.open(t, settings).StoredAggregates(t.Context()) {
 		if err != nil || stored.ID != id || len(stored.Faults) != 1 || stored.Faults[0].Expected != "thread-0" {
 			t.Errorf("%+v, %v", stored, err)
 		}
+		found++
+	}
+	if found == 0 {
+		t.Error("the aggregate is not found")
 	}
 }
 

@@ -28,6 +28,12 @@ func entries(after uint64, count int) []eventstore.Entry {
 func begin(t *testing.T, gateway *dynamodb.Gateway, count int) eventstore.AggregateID {
 	t.Helper()
 	id := newID()
+	beginAs(t, gateway, id, count)
+	return id
+}
+
+func beginAs(t *testing.T, gateway *dynamodb.Gateway, id eventstore.AggregateID, count int) {
+	t.Helper()
 	for made := 0; made < count; {
 		next := min(eventstore.MaxAppend, count-made)
 		write := eventstore.Append{ID: id, ExpectedVersion: uint64(made), Entries: entries(uint64(made), next)}
@@ -39,7 +45,6 @@ func begin(t *testing.T, gateway *dynamodb.Gateway, count int) eventstore.Aggreg
 		}
 		made += next
 	}
-	return id
 }
 
 func receipt() eventstore.Receipt {

@@ -71,7 +71,68 @@ var lists = []list{
 		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},
 		{"\taccount.AggregateType,", "\tgadget.AggregateType,"},
 	}},
+	{"cmd/internal/updater/publish.go", []line{
+		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
+		{"published(accountcodec.Events()),", "\t\tpublished(gadgetcodec.Events()),"},
+	}},
+	{"cmd/threadctl/types.go", []line{
+		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},
+		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
+		{"account.AggregateType: ", "\t\tgadget.AggregateType: typeOf(gadgetcodec.Events(), chatstore.NewGadgetRepository(gateway, settings)),"},
+	}},
+	{"docs/asyncapi.yaml", []line{
+		{"AccountClosed: {$ref: '#/components/messages/AccountClosed'}", listedMessages},
+		{"payload: {$ref: '#/components/schemas/AccountClosed'}", messages},
+		{"            type: {const: AccountClosed}", schemas}, // the last line of the events' fields
+	}},
 }
+
+// What is published of a gadget.
+const (
+	listedMessages = `      GadgetOpened: {$ref: '#/components/messages/GadgetOpened'}
+      GadgetRenamed: {$ref: '#/components/messages/GadgetRenamed'}
+      GadgetClosed: {$ref: '#/components/messages/GadgetClosed'}`
+
+	messages = `    GadgetOpened:
+      name: GadgetOpened
+      summary: A gadget was opened.
+      payload: {$ref: '#/components/schemas/GadgetOpened'}
+    GadgetRenamed:
+      name: GadgetRenamed
+      summary: A gadget got another name.
+      payload: {$ref: '#/components/schemas/GadgetRenamed'}
+    GadgetClosed:
+      name: GadgetClosed
+      summary: A gadget was closed.
+      payload: {$ref: '#/components/schemas/GadgetClosed'}`
+
+	schemas = `    GadgetOpened:
+      allOf: [{$ref: '#/components/schemas/CloudEvent'}]
+      properties:
+        type: {const: GadgetOpened}
+        data:
+          properties:
+            type: {const: GadgetOpened}
+            name: {type: string}
+            owner_id: {$ref: '#/components/schemas/ULID'}
+          required: [name, owner_id]
+    GadgetRenamed:
+      allOf: [{$ref: '#/components/schemas/CloudEvent'}]
+      properties:
+        type: {const: GadgetRenamed}
+        data:
+          properties:
+            type: {const: GadgetRenamed}
+            name: {type: string}
+          required: [name]
+    GadgetClosed:
+      allOf: [{$ref: '#/components/schemas/CloudEvent'}]
+      properties:
+        type: {const: GadgetClosed}
+        data:
+          properties:
+            type: {const: GadgetClosed}`
+)
 
 // with is the list with the lines of one more aggregate.
 func (l list) with(root string, words *strings.Replacer) (file, error) {

@@ -18,6 +18,7 @@ func TestAFreshAggregateWorks(t *testing.T) {
 	treecopy.Do(t, root, "go", "test", "./domain/order", "./interfaceadaptor/ordercodec", "./tests/architecture")
 	// The last of these posts commands to the running program, and reads what has become of them by GraphQL.
 	treecopy.Do(t, root, "go", "test", "-run", "Order|Schema", "./interfaceadaptor/rest", "./interfaceadaptor/readmodel/chatrows", "./interfaceadaptor/graphql", "./cmd/standalone")
+	treecopy.Do(t, root, "go", "test", "-run", "Publish", "./cmd/internal/updater")
 	if unformatted := treecopy.Do(t, root, "gofmt", "-l", "."); unformatted != "" {
 		t.Errorf("gofmt would change %s", unformatted)
 	}

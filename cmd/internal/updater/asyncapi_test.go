@@ -1,0 +1,127 @@
+package updater
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"example.com/threads/interfaceadaptor/publisher"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/usecase/publishing"
+)
+
+const asyncAPI = "../../../docs/asyncapi.yaml"
+
+// What subscribers get of every event that was ever written is what the document says, and it says it of every type.
+func TestPublishedEventsAreAsDocumented(t *testing.T) {
+	text, err := os.ReadFile(asyncAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err = yaml.YAMLToJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas := jsonschema.NewCompiler()
+	schemas.DefaultDraft(jsonschema.Draft2020)
+	schemas.AssertFormat()
+	if err := schemas.AddResource("asyncapi.json", document); err != nil {
+		t.Fatal(err)
+	}
+	components := document.(map[string]any)["components"].(map[string]any)
+	documented, described := components["messages"].(map[string]any), components["schemas"].(map[string]any)
+	listed := document.(map[string]any)["channels"].(map[string]any)["events"].(map[string]any)["messages"].(map[string]any)
+
+	seen := map[string]bool{}
+	for _, each := range publishedTypes() {
+		goldens, err := filepath.Glob("../../../interfaceadaptor/" + each.name + "codec/testdata/*.json")
+		if err != nil || len(goldens) == 0 {
+			t.Errorf("%s has no golden files, %v", each.name, err)
+		}
+		for _, golden := range goldens {
+			if strings.HasPrefix(filepath.Base(golden), "snapshot-") {
+				continue
+			}
+			message := publishedOf(t, golden, each.decode)
+			kind := message["type"].(string)
+			seen[kind] = true
+			if documented[kind] == nil || listed[kind] == nil {
+				t.Errorf("%s is not in %s", kind, asyncAPI)
+				continue
+			}
+			schema, err := schemas.Compile("asyncapi.json#/components/messages/" + kind + "/payload")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(message); err != nil {
+				t.Errorf("%s is not as documented: %v", golden, err)
+			}
+			for field := range message["data"].(map[string]any) {
+				if !has(described, "Envelope", "properties", field) && !has(described, kind, "properties", "data", "properties", field) {
+					t.Errorf("%s has %s, which %s does not describe", golden, field, asyncAPI)
+				}
+			}
+			for _, broken := range []string{"seqnr", "subject"} { // the schema can fail
+				delete(message, broken)
+				if schema.Validate(message) == nil {
+					t.Errorf("%s passes without %s", golden, broken)
+				}
+			}
+		}
+	}
+	for kind := range documented {
+		if !seen[kind] {
+			t.Errorf("%s documents %s, which nobody publishes", asyncAPI, kind)
+		}
+	}
+}
+
+// publishedOf is what subscribers get of the event in a golden file.
+func publishedOf(t *testing.T, golden string, decode publishing.Decode) map[string]any {
+	t.Helper()
+	payload, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, err := decode(payload)
+	if err != nil {
+		t.Fatalf("%s: %v", golden, err)
+	}
+	body, err := publisher.Encode(event)
+	if err != nil {
+		t.Fatalf("%s: %v", golden, err)
+	}
+	message, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return message.(map[string]any)
+}
+
+// has reports whether there is something at the end of a path through objects.
+func has(from map[string]any, path ...string) bool {
+	value, found := from[path[0]]
+	if inner, is := value.(map[string]any); is && len(path) > 1 {
+		return has(inner, path[1:]...)
+	}
+	return found && len(path) == 1
+}
+
+// No event stays unpublished because its aggregate type is missing in a list.
+func TestEveryAggregateTypeIsPublished(t *testing.T) {
+	for _, handler := range chatrows.Handlers() {
+		if !slices.ContainsFunc(publishedTypes(), func(each publishedType) bool { return each.name == handler.Type() }) {
+			t.Errorf("events of type %s are in the read model and are not published: add its codec to publishedTypes", handler.Type())
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package updater
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/infrastructure/config/stores"
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/stream"
+	rdbmigration "example.com/threads/rdb-migration"
+)
+
+// Types without versions are rows that were made before there were versions: a source that stored its types first would
+// have a new read model taken for an outdated one. So it waits while the versions can't be stored.
+func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
+	url := "sqlite:" + filepath.Join(t.TempDir(), "threads.db")
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	for _, set := range []rdbmigration.Set{rdbmigration.EventStore(), rdbmigration.ReadModel()} {
+		if _, err := rdbmigration.Up(t.Context(), db, set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.ExecContext(t.Context(), "CREATE TRIGGER held BEFORE INSERT ON row_sets BEGIN SELECT RAISE(ABORT, 'held'); END"); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(onWarning{slog.DiscardHandler, func(record slog.Record) {
+		if strings.HasPrefix(record.Message, "the versions of the rows could not be stored") {
+			_, _ = db.ExecContext(t.Context(), "DROP TRIGGER IF EXISTS held") // the updater tries again
+		}
+	}})
+	store, err := eventstore.Open(t.Context(), eventstore.Settings{Kind: stores.SQLite, URL: url}, eventstore.Ports{Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close(context.WithoutCancel(t.Context())) }()
+	model, err := projectionstore.New(db, chatrows.Projection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := projectionstore.NewRowSets(model, chatrows.Tables())
+
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	began := false
+	ports := Ports{
+		Open: func(context.Context) (Databases, error) {
+			return Databases{Store: store, ReadModel: db, Close: func() {}}, nil
+		},
+		Faults: atBegin{tell: func() {
+			defer stop()
+			began = true
+			if versions, err := sets.Handlers(context.WithoutCancel(ctx)); err != nil || versions == "" {
+				t.Errorf("the source begins with the versions %q, %v", versions, err)
+			}
+		}},
+		Log: log,
+	}
+	registry := prometheus.NewRegistry()
+	f := &follower{ports: ports, registry: registry, outcomes: newOutcomes(registry)}
+	if err := f.run(ctx); err != nil || !began {
+		t.Errorf("began: %t, %v", began, err)
+	}
+}
+
+// onWarning tells of warnings.
+type onWarning struct {
+	slog.Handler
+	tell func(slog.Record)
+}
+
+func (onWarning) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+func (h onWarning) Handle(_ context.Context, record slog.Record) error {
+	h.tell(record)
+	return nil
+}
+
+func (h onWarning) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h onWarning) WithGroup(string) slog.Handler      { return h }
+
+// atBegin tells when the source begins.
+type atBegin struct {
+	noFaults
+	tell func()
+}
+
+func (b atBegin) Projector(projector stream.Projector) stream.Projector {
+	return beginning{projector, b.tell}
+}
+
+type beginning struct {
+	stream.Projector
+	tell func()
+}
+
+func (b beginning) Begin(ctx context.Context, fromFirst bool) error {
+	b.tell()
+	return b.Projector.Begin(ctx, fromFirst)
+}
