@@ -92,6 +92,7 @@ var (
 	byMembers  = []string{noToken, notMember, ok, ok, notThere, notMember, denied, denied}
 	noAccount  = []string{noToken, notRegistered, notRegistered, notRegistered, notRegistered, notRegistered, denied, denied}
 	byOperator = []string{noToken, denied, denied, denied, denied, ok, denied, denied}
+	noTenant   = []string{noToken, denied, denied, denied, denied, "404 tenant_not_found", denied, denied}
 )
 
 var commands = map[string]struct {
@@ -111,6 +112,9 @@ var commands = map[string]struct {
 	"/threads/post_message":       {map[string]any{"thread_id": "", "text": "hi"}, byMembers},
 	"/threads/edit_message":       {map[string]any{"thread_id": "", "message_id": "", "text": "hi"}, []string{noToken, notMember, ok, "403 not_the_sender", notThere, notMember, denied, denied}},
 	"/threads/delete_message":     {map[string]any{"thread_id": "", "message_id": ""}, byMembers},
+	"/tenants/create":             {map[string]any{"tenant_code": "new"}, byOperator},
+	"/tenants/reactivate":         {map[string]any{"tenant_code": "none"}, noTenant},
+	"/tenants/suspend":            {map[string]any{"tenant_code": "none"}, noTenant},
 	"/threads/snapshot":           {map[string]any{"thread_id": ""}, byOperator},
 }
 
@@ -206,6 +210,7 @@ var queryFields = map[string]rootField{
 	"getMembers":  {`threadId: "{thread}" {viewer}`, bySeers},
 	"getMessage":  {`messageId: "{message}" {viewer}`, bySeers},
 	"getMessages": {`threadId: "{thread}" {viewer}`, bySeers},
+	"tenants":     {`first: 3`, []string{"UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "", "FORBIDDEN", "FORBIDDEN"}},
 	"threads":     {`first: 3 {viewer}`, byAll},
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/chatstore"
@@ -15,6 +16,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/journalcheck"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
@@ -34,6 +36,7 @@ func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) ty
 	return types{
 		thread.AggregateType:  typeOf(threadcodec.Events(), chatstore.NewThreadRepository(gateway, settings)),
 		account.AggregateType: typeOf(accountcodec.Events(), chatstore.NewAccountRepository(gateway, settings)),
+		tenant.AggregateType:  typeOf(tenantcodec.Events(), chatstore.NewTenantRepository(gateway, settings)),
 	}
 }
 

@@ -22,6 +22,8 @@ type Settings struct {
 	Timeout time.Duration
 	// Gate authenticates and limits requests.
 	Gate *access.Gate
+	// Tenants refuses requests of tenants that are not active; nil: of none.
+	Tenants *access.Tenants
 	// Alive, Ready and Metrics answer /health/alive, /health/ready and /metrics.
 	Alive, Ready, Metrics http.Handler
 	// Around wraps every route; it can call [Route] afterwards.

@@ -31,8 +31,8 @@ func (a *api) serve(op operation) http.HandlerFunc {
 			problem.write(w)
 			return
 		}
-		if conditions.caller.Tenant, err = principal.In(conditions.caller.Tenant); err != nil {
-			deny(w, err)
+		if conditions.caller.Tenant, err = a.tenant(r.Context(), op, principal, conditions.caller.Tenant); err != nil {
+			a.fail(w, r, err)
 			return
 		}
 		handled, err := a.settings.Gate.Hold(a.settings.Gate.Client(principal, r), bodySize(r))

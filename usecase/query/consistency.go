@@ -11,6 +11,7 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
@@ -40,10 +41,19 @@ type Token struct {
 	Version  uint64
 }
 
+// key returns the aggregate's key for a tenant. The registry of tenants is that of the empty code, for all.
+func (t Token) key(of usecase.Tenant) usecase.Key {
+	if t.Type == tenant.AggregateType {
+		of = usecase.Tenant{}
+	}
+	return usecase.Key{Tenant: of, Type: t.Type, ID: t.ID}
+}
+
 // tokenTypes are the aggregate types that tokens can name. A token without a type has the first.
 var tokenTypes = []string{
 	thread.AggregateType,
 	account.AggregateType,
+	tenant.AggregateType,
 }
 
 // ParseTokens parses the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas.
@@ -87,7 +97,7 @@ func parseToken(text string) (token Token, valid bool) {
 func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Token) error {
 	least := make(map[usecase.Key]uint64, len(tokens))
 	for _, token := range tokens {
-		key := usecase.Key{Tenant: tenant, Type: token.Type, ID: token.ID}
+		key := token.key(tenant)
 		least[key] = max(least[key], token.Version)
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, usecase.ErrBehind)

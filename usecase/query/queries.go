@@ -23,6 +23,7 @@ type Reader interface {
 	MemberReader
 	MessageReader
 	AccountReader
+	TenantReader
 }
 
 // New returns queries that read through reader. watcher must run for [Queries.Await] and [Queries.ThreadChanges].

@@ -92,6 +92,7 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 		OperationLimit:  s.settings.OperationLimit,
 		InFlightLimit:   s.settings.InFlightLimit,
 		Gate:            s.access.Gate,
+		Tenants:         s.access.Tenants(s.isActive),
 		AllowOrigin:     s.access.Origins.Allow,
 	})
 	mux.Handle("GET /graphql", endpoint)

@@ -19,6 +19,7 @@ func aggregateTypes() []aggregateType {
 	return []aggregateType{
 		of(8, chat.Threads(), chatstore.NewThreadRepository, rest.Threads),
 		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts), // small, and seldom asked for
+		of(1, chat.Tenants(), chatstore.NewTenantRepository, rest.Tenants),
 	}
 }
 

@@ -54,6 +54,7 @@ func (s *Server) Run(ctx context.Context) error {
 		Log:     s.log,
 		Timeout: 2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
 		Gate:    s.access.Gate,
+		Tenants: s.access.Tenants(s.registry()),
 		Alive:   httpserver.Alive(s.access.Notes),
 		Ready:   httpserver.Ready(s.log, s.access.Notes, s.checks()...),
 		Metrics: measurements.Handler(s.settings.Measurements, registry),

@@ -17,6 +17,7 @@ const (
 	ThreadList  ListKind = "threads"
 	MemberList  ListKind = "members"
 	MessageList ListKind = "messages"
+	TenantList  ListKind = "tenants"
 )
 
 // EncodeCursor writes a position as a cursor, opaque to clients.

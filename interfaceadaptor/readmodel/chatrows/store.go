@@ -10,6 +10,7 @@ import (
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/projection"
@@ -26,6 +27,7 @@ func Tables() []string {
 		Members.Name,
 		Messages.Name,
 		Accounts.Name,
+		Tenants.Name,
 	}
 }
 
@@ -34,6 +36,7 @@ func Handlers() []projection.Handler {
 	return []projection.Handler{
 		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
 		chat.AccountRows(projectionstore.Rows[query.Account]{Table: Accounts}, accountcodec.Events().Decode),
+		chat.TenantRows(projectionstore.Rows[query.Tenant]{Table: Tenants}, tenantcodec.Events().Decode),
 	}
 }
 
