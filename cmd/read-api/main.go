@@ -5,16 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/erasure"
+	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
+	usecase "example.com/threads/usecase/erasure"
 )
 
 const about = `
@@ -32,6 +36,8 @@ func main() { program.Main("read-api", run) }
 type settings struct {
 	api         readapi.Settings
 	databaseURL string
+	store       eventstore.Settings
+	erasure     erasure.Settings
 	access      access.Settings
 	logging     program.Logging
 }
@@ -41,6 +47,8 @@ func readSettings(r *config.Reader) (s settings) {
 	s.api = readapi.ReadSettings(r)
 	s.api.Measurements = measurements.ReadSettings(r)
 	s.databaseURL = stores.ReadDatabaseURL(r)
+	s.store = eventstore.ReadSettings(r)
+	s.erasure = erasure.ReadSettings(r, "")
 	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
 	return s
@@ -59,11 +67,16 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	defer func() { _ = db.Close() }()
+	keys, closeKeys, err := s.openKeys(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer closeKeys()
 	letIn, err := access.Open(ctx, s.access, false, log)
 	if err != nil {
 		return err
 	}
-	server, err := readapi.Listen(ctx, s.api, db, letIn, log)
+	server, err := readapi.Listen(ctx, s.api, db, keys, letIn, log)
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}
@@ -74,4 +87,21 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	err = group.Wait()
 	log.InfoContext(ctx, "stopped")
 	return err
+}
+
+// openKeys opens the keys of people's texts, which are beside the event store; nil where erasure is off.
+func (s settings) openKeys(ctx context.Context, log *slog.Logger) (*usecase.Keyring, func(), error) {
+	if !s.erasure.On {
+		return nil, func() {}, nil
+	}
+	store, err := eventstore.Open(ctx, s.store, log, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	closeStore := func() { _ = store.Close(context.WithoutCancel(ctx)) }
+	keys, err := erasure.Open(ctx, s.erasure, store)
+	if err != nil {
+		closeStore()
+	}
+	return keys, closeStore, err
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
@@ -17,6 +18,7 @@ import (
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/database"
 	rdbmigration "example.com/threads/rdb-migration"
+	usecase "example.com/threads/usecase/erasure"
 )
 
 func main() { program.Main("standalone", run) }
@@ -44,7 +46,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	if err := system.listen(ctx, s, store, readModel, log); err != nil {
+	keys, err := erasure.Open(ctx, s.erasure, store)
+	if err != nil {
+		return err
+	}
+	if err := system.listen(ctx, s, store, keys, readModel, log); err != nil {
 		return err
 	}
 	return system.run(ctx, s, stdout)
@@ -83,7 +89,7 @@ type system struct {
 }
 
 // listen takes all addresses, or none.
-func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store, readModel *sqlx.DB, log *slog.Logger) (err error) {
+func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store, keys *usecase.Keyring, readModel *sqlx.DB, log *slog.Logger) (err error) {
 	var taken []io.Closer
 	defer func() {
 		for _, server := range taken {
@@ -96,17 +102,17 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		return err
 	}
 	taken = append(taken, y.access)
-	if y.write, err = writeapi.Listen(ctx, s.write, store, y.access, log); err != nil {
+	if y.write, err = writeapi.Listen(ctx, s.write, store, keys, y.access, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.write)
-	if y.read, err = readapi.Listen(ctx, s.read, readModel, y.access, log); err != nil {
+	if y.read, err = readapi.Listen(ctx, s.read, readModel, keys, y.access, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.read)
 	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
 		Open: func(context.Context) (updater.Databases, error) {
-			return updater.Databases{Store: store, ReadModel: readModel, Close: func() {}}, nil
+			return updater.Databases{Store: store, Keys: keys, ReadModel: readModel, Close: func() {}}, nil
 		},
 		Notify: y.read.Changed,
 		Log:    log,

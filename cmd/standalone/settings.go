@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
@@ -28,6 +29,7 @@ type settings struct {
 	snapshotKeep int
 	read         readapi.Settings
 	updater      updater.Settings
+	erasure      erasure.Settings
 	access       access.Settings
 	logging      program.Logging
 }
@@ -43,6 +45,7 @@ func readSettings(r *config.Reader) settings {
 		access:       access.ReadSettings(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 	}
+	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key"))
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)
 	return s
 }

@@ -35,6 +35,7 @@ var contract = map[string]struct{ body, answer string }{
 	"/accounts/register":          {"executor_id name", "account_id version"},
 	"/accounts/rename":            {"executor_id name", "account_id version"},
 	"/accounts/close":             {"executor_id", "account_id version"},
+	"/accounts/erase":             {"executor_id", "account_id version"},
 	"/tenants/create":             {"executor_id tenant_code", "tenant_code version"},
 	"/tenants/suspend":            {"executor_id tenant_code", "tenant_code version"},
 	"/tenants/reactivate":         {"executor_id tenant_code", "tenant_code version"},

@@ -17,6 +17,7 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/tests/sealed"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -102,8 +103,8 @@ func TestRejectionsAreDescribed(t *testing.T) {
 	}
 	tea := writing.RecordedName("tea")
 	registered := account.Account{}.Apply(account.Registered{Name: tea})
-	for _, state := range []account.Account{{}, registered, registered.Apply(account.Closed{})} {
-		for _, c := range []account.Command{account.Register{Name: tea}, account.Rename{Name: tea}, account.Close{}} {
+	for _, state := range []account.Account{{}, registered, registered.Apply(account.Closed{}), registered.Apply(account.Erased{})} {
+		for _, c := range []account.Command{account.Register{Name: tea}, account.Rename{Name: tea}, account.Close{}, account.Erase{}} {
 			meet(account.CommandName(c), second(account.Decide(state, c)))
 		}
 	}
@@ -117,6 +118,10 @@ func TestRejectionsAreDescribed(t *testing.T) {
 			meet(tenant.CommandName(c), second(tenant.Decide(state, c)))
 		}
 	}
+	for _, name := range []string{"thread.Create", "thread.Rename", "thread.PostMessage", "thread.EditMessage", "account.Register", "account.Rename"} {
+		meet(name, account.ErrAccountErased) // there is no key to seal the words with
+	}
+	meet("account.Erase", chat.ErrErasureOff)
 	// A creation makes the id of its thread, so that there is none yet.
 	delete(met["thread.Create"], thread.ErrThreadExists.Code())
 	asked(t, func(op operation, r request) {
@@ -147,6 +152,7 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		"account.Register":        `{"executor_id":"ID","name":"tea"}`,
 		"account.Rename":          `{"executor_id":"ID","name":"tea"}`,
 		"account.Close":           `{"executor_id":"ID"}`,
+		"account.Erase":           `{"executor_id":"ID"}`,
 		"tenant.Create":           `{"executor_id":"ID","tenant_code":"acme"}`,
 		"tenant.Suspend":          `{"executor_id":"ID","tenant_code":"acme"}`,
 		"tenant.Reactivate":       `{"executor_id":"ID","tenant_code":"acme"}`,

@@ -76,6 +76,20 @@ func (k *Keyring) Digest(ctx context.Context, tenant usecase.Tenant, owner, text
 	return key.digest(about(tenant, owner), text), nil
 }
 
+// Destroy destroys the key of an owner for good. Every process notices within two seconds.
+func (k *Keyring) Destroy(ctx context.Context, tenant usecase.Tenant, owner string) error {
+	if k == nil {
+		return ErrOff
+	}
+	if err := k.store.Destroy(ctx, tenant, owner, k.clock()); err != nil {
+		return fmt.Errorf("destroy the key of owner %s of tenant %q: %w", owner, tenant, err)
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	delete(k.keys, ownerKey{tenant, owner})
+	return nil
+}
+
 // Text is a text to be opened in place.
 type Text struct {
 	Owner string // who is erased with it, also when it is not sealed; empty: nobody is known

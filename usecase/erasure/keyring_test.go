@@ -156,9 +156,10 @@ func TestErasure(t *testing.T) {
 	if again, err := other.Digest(t.Context(), usecase.Tenant{}, "ada", "guess"); err != nil || again != digest {
 		t.Errorf("in another process the digest is %q, %v, want %q", again, err, digest)
 	}
-	if err := f.store.Destroy(t.Context(), usecase.Tenant{}, "ada", f.now); err != nil {
+	if err := f.Destroy(t.Context(), usecase.Tenant{}, "ada"); err != nil {
 		t.Fatal(err)
 	}
+	f.wantOpened(ada, erasure.Erased) // at once in the process that did it
 	f.now = f.now.Add(2 * time.Second) // as long as a key is used without a look into the store
 	for _, keyring := range []*erasure.Keyring{f.Keyring, other} {
 		texts := []string{ada, bob, "Ada's old plain words", "Bob's old plain words", "nobody's"}
@@ -242,6 +243,9 @@ func TestErasureThatIsOff(t *testing.T) {
 	}
 	if got, err := off.OpenOne(t.Context(), usecase.Tenant{}, "words"); err != nil || got != "words" {
 		t.Errorf("opened %q, %v", got, err)
+	}
+	if err := off.Destroy(t.Context(), usecase.Tenant{}, "ada"); !errors.Is(err, erasure.ErrOff) {
+		t.Errorf("an erasure: %v", err)
 	}
 	if _, err := off.OpenOne(t.Context(), usecase.Tenant{}, sealed); !errors.Is(err, erasure.ErrOff) {
 		t.Errorf("a sealed text: %v", err)

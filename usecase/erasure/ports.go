@@ -41,7 +41,7 @@ var (
 	// ErrErased: the owner is erased, so nothing can be sealed for them.
 	ErrErased = errors.New("the owner is erased")
 	// ErrOff: there is no keyring, because erasure is off.
-	ErrOff = errors.New("the text is sealed, and this program has no keys: set ERASURE=on and the master key it was sealed under")
+	ErrOff = errors.New("this program has no keys of people: set ERASURE=on and the master key that texts were sealed under")
 )
 
 // MissingKeyError: a text is sealed with a key that is not in the store, although nobody has erased its owner.

@@ -17,6 +17,7 @@ import (
 	"example.com/threads/interfaceadaptor/graphql/graphiql"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
 )
@@ -28,12 +29,13 @@ type Server struct {
 	db       *sqlx.DB
 	access   *access.Access
 	log      *slog.Logger
+	keys     *erasure.Keyring
 	reader   *queryreader.Reader
 	watcher  *query.Watcher
 }
 
 // Listen takes the address. The server answers from db once [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, db *sqlx.DB, access *access.Access, log *slog.Logger) (*Server, error) {
+func Listen(ctx context.Context, settings Settings, db *sqlx.DB, keys *erasure.Keyring, access *access.Access, log *slog.Logger) (*Server, error) {
 	reader, err := queryreader.New(db)
 	if err != nil {
 		return nil, err
@@ -43,7 +45,7 @@ func Listen(ctx context.Context, settings Settings, db *sqlx.DB, access *access.
 		return nil, err
 	}
 	return &Server{
-		Server: server, settings: settings, db: db, access: access, log: log,
+		Server: server, settings: settings, db: db, keys: keys, access: access, log: log,
 		reader: reader, watcher: query.NewWatcher(reader, log, query.Pace{}),
 	}, nil
 }
@@ -82,7 +84,7 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	if err != nil {
 		return nil, err
 	}
-	queries := query.New(s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
+	queries := query.New(query.Opened(s.reader, s.keys), s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
 	mux := http.NewServeMux()
 	endpoint := graphql.NewHandler(ctx, queries, s.log, graphql.Settings{
 		ComplexityLimit: s.settings.ComplexityLimit,

@@ -55,7 +55,7 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 	threads := chatstore.NewThreadRepository(databases.Store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
 	commands := command.NewService(chat.Threads(), threads, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	commandsToSend := outbox.New(databases.ReadModel, store, chat.LeaveOnClose)
-	manager := process.NewManager(chat.LeaveOnClose, commandsToSend, chat.SendWithdrawals(commands), process.Settings{Logger: log})
+	manager := process.NewManager(chat.LeaveOnClose, commandsToSend, chat.SendForClosed(chat.SendWithdrawals(commands), databases.Keys.Destroy), process.Settings{Logger: log})
 
 	registry = prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": chat.LeaveOnClose}, registry))
 	outcomes := newOutcomes(registry)

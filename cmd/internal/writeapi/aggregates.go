@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/memory"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/eventstore"
@@ -11,33 +13,43 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/erasure"
 )
 
 // aggregateTypes are all types of aggregates that this program takes commands for: how large a share of the cache each
 // has, what decides its commands, what keeps it, and what can be asked of it.
 func aggregateTypes() []aggregateType {
 	return []aggregateType{
-		of(8, chat.Threads(), chatstore.NewThreadRepository, rest.Threads),
-		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts), // small, and seldom asked for
-		of(1, chat.Tenants(), chatstore.NewTenantRepository, rest.Tenants),
+		of(8, chat.Threads(), chatstore.NewThreadRepository, rest.Threads, func(keys *erasure.Keyring, threads *chatstore.ThreadRepository) command.Prepare[thread.Command] {
+			return chat.SealThread(keys, threads.Load)
+		}),
+		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts, func(keys *erasure.Keyring, _ *chatstore.AccountRepository) command.Prepare[account.Command] {
+			return chat.SealAccount(keys)
+		}),
+		of(1, chat.Tenants(), chatstore.NewTenantRepository, rest.Tenants, nil),
 	}
 }
 
 // aggregateType is one of them, whatever its states, commands and events are.
 type aggregateType struct {
 	share uint64
-	open  func(eventstore.EventPersistenceGateway, repository.Settings, command.Settings) kept
+	open  func(eventstore.EventPersistenceGateway, *erasure.Keyring, repository.Settings, command.Settings) kept
 }
 
 func of[S, C, E any](
 	share uint64, decider command.Decider[S, C, E],
 	open func(eventstore.EventPersistenceGateway, repository.Settings) *repository.Repository[S, E],
 	operations func(rest.Service[C]) rest.Aggregate,
+	seal func(*erasure.Keyring, *repository.Repository[S, E]) command.Prepare[C], // nil: its commands have no words of people
 ) aggregateType {
-	return aggregateType{share, func(gateway eventstore.EventPersistenceGateway, keep repository.Settings, handle command.Settings) kept {
+	return aggregateType{share, func(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyring, keep repository.Settings, handle command.Settings) kept {
 		aggregates := open(gateway, keep)
 		service := command.NewService(decider, aggregates, handle)
-		return kept{operations(service), aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
+		var taken rest.Service[C] = service
+		if seal != nil {
+			taken = command.Prepared[S, C, E]{Service: service, Prepare: seal(keys, aggregates)}
+		}
+		return kept{operations(taken), aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
 	}}
 }
 
@@ -60,7 +72,7 @@ func (s *Server) open(counters *command.Counters) (all []kept) {
 		cache = memory.Limit() / 10
 	}
 	for _, each := range aggregateTypes() {
-		all = append(all, each.open(s.store.Gateway, repository.Settings{
+		all = append(all, each.open(s.store.Gateway, s.keys, repository.Settings{
 			SnapshotEvery: uint64(s.settings.SnapshotEvery), CacheBytes: cache / shares * each.share, Logger: s.log,
 		}, command.Settings{
 			Timeout: s.settings.StoreTimeout, CheckClock: s.store.CheckClock, Logger: s.log, Counters: counters,

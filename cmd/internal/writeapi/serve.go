@@ -17,6 +17,7 @@ import (
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/erasure"
 )
 
 // drainTimeout is how long snapshots may still be written after the last request has been answered. What is left then
@@ -28,17 +29,18 @@ type Server struct {
 	*httpserver.Server
 	settings Settings
 	store    *eventstore.Store
+	keys     *erasure.Keyring
 	access   *access.Access
 	log      *slog.Logger
 }
 
 // Listen takes the address. The server answers once [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, store *eventstore.Store, access *access.Access, log *slog.Logger) (*Server, error) {
+func Listen(ctx context.Context, settings Settings, store *eventstore.Store, keys *erasure.Keyring, access *access.Access, log *slog.Logger) (*Server, error) {
 	server, err := httpserver.Listen(ctx, log, "WRITE_API_ADDR", settings.Address)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{Server: server, settings: settings, store: store, access: access, log: log}, nil
+	return &Server{Server: server, settings: settings, store: store, keys: keys, access: access, log: log}, nil
 }
 
 // Run takes commands until ctx ends, and then finishes what it has accepted.

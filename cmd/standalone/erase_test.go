@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/tests/testenv"
+)
+
+// What ada says: of each word every file and table is searched.
+const (
+	adasName, adasThread, adasRenamed = "Adalovelace", "Zucchinithread", "Quincerenamed"
+	adasWords, adasEdit, adasEdited   = "Rhubarbwords", "Gooseberryfirst", "Elderflowersecond"
+	bobsWords                         = "Medlarwords"
+)
+
+var adasOwn = []string{adasName, adasThread, adasRenamed, adasWords, adasEdit, adasEdited}
+
+// Whoever is erased is forgotten: nothing that they said can be read, in no answer, file or table, and the rest stays.
+func TestAPersonIsForgotten(t *testing.T) {
+	env := map[string]string{"ERASURE": "on", "SNAPSHOT_EVERY": "1", "LOG_LEVEL": "debug"}
+	folder := t.TempDir()
+	env["DATA_DIR"] = folder
+	r := start(t, env)
+	say := func(executor, path string, body map[string]any, headers ...string) answer {
+		t.Helper()
+		body["executor_id"] = executor
+		got := r.do(t, "", path, body, headers...)
+		if got.status >= 300 {
+			t.Fatalf("%s: %s", path, got.raw)
+		}
+		return got
+	}
+	say(ada, "/accounts/register", map[string]any{"name": adasName})
+	id := say(ada, "/threads/create", map[string]any{"name": adasThread}).text("thread_id")
+	on := func(more map[string]any) map[string]any { more["thread_id"] = id; return more }
+	say(ada, "/threads/add_member", on(map[string]any{"user_account_id": bob, "role": "Admin"}))
+	say(ada, "/threads/rename", on(map[string]any{"name": adasRenamed}))
+	say(bob, "/threads/post_message", on(map[string]any{"text": bobsWords}))
+	said := say(ada, "/threads/post_message", on(map[string]any{"text": adasWords}), "Idempotency-Key", "k-1")
+	edited := say(ada, "/threads/post_message", on(map[string]any{"text": adasEdit})).text("message_id")
+	last := say(ada, "/threads/edit_message", on(map[string]any{"message_id": edited, "text": adasEdited}))
+
+	// Sealed texts are as good as plain ones, for whoever may read them and for decisions.
+	if got := r.do(t, "", "/threads/edit_message", on(map[string]any{"executor_id": ada, "message_id": edited, "text": adasEdited})); got.code() != "text_unchanged" {
+		t.Errorf("the same text again: %s", got.raw)
+	}
+	for _, executor := range []string{ada, bob} { // another Admin, too
+		if got := r.do(t, "", "/threads/rename", on(map[string]any{"executor_id": executor, "name": adasRenamed})); got.code() != "name_unchanged" {
+			t.Errorf("the same name again: %s", got.raw)
+		}
+	}
+	if got := r.do(t, "", "/accounts/rename", map[string]any{"executor_id": ada, "name": adasName}); got.code() != "name_unchanged" {
+		t.Errorf("the same name again: %s", got.raw)
+	}
+	if again := say(ada, "/threads/post_message", on(map[string]any{"text": adasWords}), "Idempotency-Key", "k-1"); again.raw != said.raw {
+		t.Errorf("a repeat is answered with %s, first it was %s", again.raw, said.raw)
+	}
+	if got := r.do(t, "", "/threads/post_message", on(map[string]any{"executor_id": ada, "text": "other"}), "Idempotency-Key", "k-1"); got.code() != "idempotency_key_reused" {
+		t.Errorf("another text with the same key: %s", got.raw)
+	}
+	look := func(viewer, token string) string {
+		return r.ask(t, "", fmt.Sprintf(`{ getThread(threadId: %[1]q, userAccountId: %[2]q) { name version }
+			getMessages(threadId: %[1]q, userAccountId: %[2]q) { id text sender { name } } getAccount(accountId: %[3]q) { name closed } }`, id, viewer, ada),
+			"Consistency-Token", token).raw
+	}
+	before := look(bob, last.header.Get("Consistency-Token")+",account-"+ada+":1")
+	for _, words := range []string{adasRenamed, adasWords, adasEdited, adasName, bobsWords} {
+		if !strings.Contains(before, words) {
+			t.Errorf("before the erasure %q is not in %s", words, before)
+		}
+	}
+	for word, where := range found(t, folder, r.said.String(), adasOwn...) {
+		t.Errorf("sealed, %q is in %s", word, where)
+	}
+
+	erased := say(ada, "/accounts/erase", map[string]any{})
+	var after string
+	testenv.Eventually(t, 15*time.Second, func() error {
+		after = look(bob, erased.header.Get("Consistency-Token"))
+		for _, words := range adasOwn {
+			if strings.Contains(after, words) {
+				return fmt.Errorf("%q is still in %s", words, after)
+			}
+		}
+		return nil
+	})
+	var answer struct {
+		Data struct {
+			GetThread   struct{ Name string }
+			GetMessages []struct {
+				ID, Text string
+				Sender   *struct{ Name string }
+			}
+			GetAccount struct {
+				Name   string
+				Closed bool
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(after), &answer); err != nil {
+		t.Fatalf("%v: %s", err, after)
+	}
+	texts := make([]string, 0, 3)
+	for _, message := range answer.Data.GetMessages {
+		texts = append(texts, message.Text)
+	}
+	if got := answer.Data; got.GetThread.Name != "[erased]" || !slices.Equal(texts, []string{bobsWords, "[erased]", "[erased]"}) ||
+		got.GetAccount.Name != "[erased]" || !got.GetAccount.Closed || got.GetMessages[1].Sender.Name != "[erased]" {
+		t.Errorf("after the erasure: %s", after)
+	}
+	for word, where := range found(t, folder, r.said.String(), adasOwn...) {
+		t.Errorf("erased, %q is in %s", word, where)
+	}
+
+	// Nothing can be said in their name any more, the account does not come back, and the rest goes on.
+	for path, body := range map[string]map[string]any{
+		"/threads/create": {"name": "new"}, "/accounts/register": {"name": "new"}, "/accounts/erase": {},
+	} {
+		body["executor_id"] = ada
+		if got := r.do(t, "", path, body); got.status != 409 || got.code() != "account_erased" {
+			t.Errorf("%s of an erased account: %s", path, got.raw)
+		}
+	}
+	testenv.Eventually(t, 15*time.Second, func() error {
+		if got := r.ask(t, "", fmt.Sprintf(`{ getMembers(threadId: %q, userAccountId: %q) { userAccountId } }`, id, bob)).raw; strings.Contains(got, ada) {
+			return fmt.Errorf("the erased account has not left: %s", got)
+		}
+		return nil
+	})
+	renamed := say(bob, "/threads/rename", on(map[string]any{"name": "Bob's"}))
+	if got := look(bob, renamed.header.Get("Consistency-Token")); !strings.Contains(got, `"name":"Bob's"`) {
+		t.Error(got)
+	}
+
+	// A later rebuild, from the journal alone, shows the same.
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"readmodel.db", "readmodel.db-wal", "readmodel.db-shm"} {
+		_ = os.Remove(filepath.Join(folder, name)) // those that are there
+	}
+	r = start(t, env)
+	testenv.Eventually(t, 15*time.Second, func() error {
+		if got := look(bob, renamed.header.Get("Consistency-Token")); !strings.Contains(got, bobsWords) || strings.Count(got, "[erased]") != 5 {
+			return fmt.Errorf("after a rebuild: %s", got)
+		}
+		return nil
+	})
+	for word, where := range found(t, folder, r.said.String(), adasOwn...) {
+		t.Errorf("after a rebuild, %q is in %s", word, where)
+	}
+}
+
+// found searches all files of the folder, all rows of the databases in it and what the program has said. Of each word that
+// is there it tells where.
+func found(t *testing.T, folder, said string, words ...string) map[string]string {
+	t.Helper()
+	places := map[string][]byte{"the log": []byte(said)}
+	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if strings.HasSuffix(path, ".db") {
+			for table, content := range tables(t, path) {
+				places[path+" "+table] = content
+			}
+		}
+		places[path], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	where := map[string]string{}
+	for place, content := range places {
+		for _, word := range words {
+			if bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(word))) {
+				where[word] = place
+			}
+		}
+	}
+	return where
+}
+
+// tables are the contents of all tables of a database file.
+func tables(t *testing.T, path string) map[string][]byte {
+	t.Helper()
+	db, err := database.Open(context.WithoutCancel(t.Context()), "sqlite:"+path, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var names []string
+	if err := db.SelectContext(t.Context(), &names, "SELECT name FROM sqlite_master WHERE type = 'table'"); err != nil {
+		t.Fatal(err)
+	}
+	contents := map[string][]byte{}
+	for _, name := range names {
+		rows, err := db.QueryxContext(t.Context(), "SELECT * FROM "+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			values, err := rows.SliceScan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, value := range values {
+				if raw, is := value.([]byte); is {
+					contents[name] = append(contents[name], raw...)
+				}
+				contents[name] = fmt.Append(contents[name], value, "\n")
+			}
+		}
+		if err := rows.Err(); err != nil && err != sql.ErrNoRows { //nolint:errorlint // not wrapped
+			t.Fatal(err)
+		}
+		_ = rows.Close()
+	}
+	return contents
+}
+
+// Without ERASURE=on there is nothing to erase, and the answer says so.
+func TestErasureIsOffByDefault(t *testing.T) {
+	r := start(t, nil)
+	if got := r.do(t, "", "/accounts/erase", map[string]any{"executor_id": ada}); got.status != 409 || got.code() != "erasure_off" {
+		t.Error(got.raw)
+	}
+}
