@@ -83,6 +83,7 @@ const (
 	notThere  = "404 thread_not_found"
 
 	notRegistered = "404 account_not_found"
+	notErased     = "409 erasure_off" // by whoever may ask; TestAPersonIsForgotten has it on
 )
 
 // What each actor gets for each operation.
@@ -91,6 +92,7 @@ var (
 	byAdmins   = []string{noToken, notMember, notAdmin, ok, notThere, notMember, denied, denied}
 	byMembers  = []string{noToken, notMember, ok, ok, notThere, notMember, denied, denied}
 	noAccount  = []string{noToken, notRegistered, notRegistered, notRegistered, notRegistered, notRegistered, denied, denied}
+	erasureOff = []string{noToken, notErased, notErased, notErased, notErased, notErased, denied, denied}
 	byOperator = []string{noToken, denied, denied, denied, denied, ok, denied, denied}
 	noTenant   = []string{noToken, denied, denied, denied, denied, "404 tenant_not_found", denied, denied}
 )
@@ -101,6 +103,7 @@ var commands = map[string]struct {
 }{
 	// Accounts are tried in this order: none exists at first.
 	"/accounts/close":             {map[string]any{}, noAccount},
+	"/accounts/erase":             {map[string]any{}, erasureOff},
 	"/accounts/register":          {map[string]any{"name": "somebody"}, byAnybody},
 	"/accounts/rename":            {map[string]any{"name": "somebody else"}, byAnybody},
 	"/threads/create":             {map[string]any{"name": "coffee"}, byAnybody},

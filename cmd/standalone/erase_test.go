@@ -162,8 +162,8 @@ func TestAPersonIsForgotten(t *testing.T) {
 	}
 }
 
-// found searches all files of the folder, all rows of the databases in it and what the program has said. Of each word that
-// is there it tells where.
+// found searches all files of the folder, all rows of the databases in it and what the program has said. Of each word
+// that is there it tells where.
 func found(t *testing.T, folder, said string, words ...string) map[string]string {
 	t.Helper()
 	places := map[string][]byte{"the log": []byte(said)}

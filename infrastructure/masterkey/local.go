@@ -1,5 +1,5 @@
-// Package masterkey wraps keys with a master key: one that the program knows ([Local]), or one that never leaves AWS KMS
-// ([KMS]).
+// Package masterkey wraps keys with a master key: one that the program knows ([Local]), or one that never leaves AWS
+// KMS ([KMS]).
 package masterkey
 
 import (
@@ -31,8 +31,8 @@ type localKey struct {
 	aead cipher.AEAD
 }
 
-// Parse reads master keys: base64 of 32 random bytes each, separated by spaces, commas or newlines. The first one wraps;
-// keys that were wrapped with one of the others can be unwrapped. Errors do not quote the text.
+// Parse reads master keys: base64 of 32 random bytes each, separated by spaces, commas or newlines. The first one
+// wraps; keys that were wrapped with one of the others can be unwrapped. Errors do not quote the text.
 func Parse(text string) (*Local, error) {
 	local := &Local{}
 	for _, written := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,\n\r\t", r) }) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -125,8 +126,15 @@ func TestKMS(t *testing.T) {
 		}
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
-	t.Cleanup(server.Close)
-	check(t, masterkey.NewKMS(kms.New(kms.Options{
+	defer server.Close()
+	master := masterkey.NewKMS(kms.New(kms.Options{
 		Region: "eu-central-1", BaseEndpoint: aws.String(server.URL), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
-	}), "alias/threads"))
+		RetryMaxAttempts: 1,
+	}), "alias/threads")
+	check(t, master)
+	server.Close()
+	_, err := master.Wrap(t.Context(), []byte("key"), "acme/ada")
+	if classified := interface{ Class() string }(nil); !errors.As(err, &classified) || classified.Class() != "unavailable" {
+		t.Errorf("without a server: %v", err)
+	}
 }

@@ -18,8 +18,8 @@ import (
 // ErrErasureOff: nobody can be forgotten, because texts are not sealed.
 var ErrErasureOff = ident.Conflict("erasure_off", "texts are not sealed here, so that nobody can be erased; ask those who run the service for ERASURE=on")
 
-// SealThread seals the names and texts in commands on threads with their executor's key. state returns the thread, which
-// may be out of date: the name that it has keeps its seal, so that giving it again is no change, whoever does.
+// SealThread seals the names and texts in commands on threads with their executor's key. state returns the thread,
+// which may be out of date: the name that it has keeps its seal, so that giving it again is no change, whoever does.
 func SealThread(
 	keys *erasure.Keyring, state func(context.Context, usecase.Key) (command.State[thread.Thread], error),
 ) command.Prepare[thread.Command] {

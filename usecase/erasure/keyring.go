@@ -96,8 +96,8 @@ type Text struct {
 	Value *string
 }
 
-// Open opens texts in place, with one look into the store. A text of an erased owner becomes [Erased], a text that is not
-// sealed stays as it is otherwise. It fails with a [MissingKeyError] when a key is missing by mistake.
+// Open opens texts in place, with one look into the store. A text of an erased owner becomes [Erased], a text that is
+// not sealed stays as it is otherwise. It fails with a [MissingKeyError] when a key is missing by mistake.
 func (k *Keyring) Open(ctx context.Context, tenant usecase.Tenant, texts []Text) error {
 	owners := make(map[string]bool, len(texts))
 	for _, text := range texts {

@@ -201,8 +201,8 @@ func TestAMissingKeyIsNoErasure(t *testing.T) {
 	}
 }
 
-// The store is asked once for a page of texts, and again only after a while; a key that is still the same is not unwrapped
-// again.
+// The store is asked once for a page of texts, and again only after a while; a key that is still the same is not
+// unwrapped again.
 func TestWhatAPageCosts(t *testing.T) {
 	f := newFixture(t)
 	var texts []erasure.Text

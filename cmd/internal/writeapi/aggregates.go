@@ -40,7 +40,7 @@ func of[S, C, E any](
 	share uint64, decider command.Decider[S, C, E],
 	open func(eventstore.EventPersistenceGateway, repository.Settings) *repository.Repository[S, E],
 	operations func(rest.Service[C]) rest.Aggregate,
-	seal func(*erasure.Keyring, *repository.Repository[S, E]) command.Prepare[C], // nil: its commands have no words of people
+	seal func(*erasure.Keyring, *repository.Repository[S, E]) command.Prepare[C], // nil: nothing personal
 ) aggregateType {
 	return aggregateType{share, func(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyring, keep repository.Settings, handle command.Settings) kept {
 		aggregates := open(gateway, keep)
