@@ -54,7 +54,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
-	s.erasure = erasure.ReadDestroying(r)
+	s.erasure = erasure.ReadUpdating(r, s.updater.Publishing.URL != "")
 	s.logging = program.ReadLogging(r)
 	return s
 }

@@ -31,7 +31,12 @@ const oneOf = "with ERASURE=on, set one of ERASURE_KEY, ERASURE_KEY_FILE and ERA
 
 // ReadSettings reads them for a program that seals or opens texts. fallback is the file that is made for the master key
 // where nothing else is named; empty: one of the settings is required.
-func ReadSettings(r *config.Reader, fallback string) Settings {
+func ReadSettings(r *config.Reader, fallback string) Settings { return read(r, true, fallback) }
+
+// ReadUpdating reads them for a program that destroys keys, and opens texts only where it publishes events.
+func ReadUpdating(r *config.Reader, publishes bool) Settings { return read(r, publishes, "") }
+
+func read(r *config.Reader, needsMaster bool, fallback string) Settings {
 	var s Settings
 	s.On, s.KeyTable = stores.ReadErasure(r)
 	s.Key = r.Secret("ERASURE_KEY", oneOf+"master key, base64 of 32 bytes; keys that it has replaced may follow, separated by commas", func(text string) error {
@@ -52,15 +57,10 @@ func ReadSettings(r *config.Reader, fallback string) Settings {
 	switch {
 	case s.On && named == 0 && fallback != "":
 		s.File, s.MakeFile = fallback, true
+	case s.On && named == 0 && !needsMaster:
 	case s.On && named != 1:
 		r.Wrong("ERASURE is on, which needs exactly one of ERASURE_KEY, ERASURE_KEY_FILE and ERASURE_KMS_KEY")
 	}
-	return s
-}
-
-// ReadDestroying reads the settings of a program that destroys keys and needs no master key for that.
-func ReadDestroying(r *config.Reader) (s Settings) {
-	s.On, s.KeyTable = stores.ReadErasure(r)
 	return s
 }
 

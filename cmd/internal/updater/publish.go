@@ -15,6 +15,7 @@ import (
 	"example.com/threads/interfaceadaptor/publisher"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/publishing"
@@ -68,11 +69,11 @@ func (f *follower) newPublication(databases Databases, term uint64, registry pro
 	if err != nil {
 		return nil, fmt.Errorf("PUBLISH_URL: %w", err)
 	}
-	p := &publication{store: store, broker: broker, publisher: publishing.New(store, broker)}
+	p := &publication{store: store, broker: broker, publisher: publishing.New(store, publishing.Opened(broker, databases.Keys))}
 	log := f.ports.Log.With("projection", Publisher)
 	registry = prometheus.WrapRegistererWithPrefix("publisher_", registry)
 	outcomes := newOutcomes(registry)
-	threads, accounts := threadcodec.Events(), accountcodec.Events()
+	threads, accounts, tenants := threadcodec.Events(), accountcodec.Events(), tenantcodec.Events()
 	p.projector = projection.New(p.publisher, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
 		Logger: log, Observe: outcomes.count, Ignore: f.settings.Ignore,
 		RepairWorkers: 1, // events are handed over by one change at a time
@@ -80,6 +81,7 @@ func (f *follower) newPublication(databases Databases, term uint64, registry pro
 	},
 		p.publisher.Handler(threads.Type(), publisher.Decode(threads)),
 		p.publisher.Handler(accounts.Type(), publisher.Decode(accounts)),
+		p.publisher.Handler(tenants.Type(), publisher.Decode(tenants)),
 	)
 	slower := f.settings.Source
 	slower.Polling.Min = max(slower.Polling.Min, processPollMin)
