@@ -82,9 +82,9 @@ func selfSigned(t *testing.T) (certificate tls.Certificate, authority []byte) {
 	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
 }
 
-// tlsFront is a MySQL server's TLS in front of a server that may have none: it answers the client's request for TLS, and
-// passes everything else on. That request is a packet more, which the server does not see: until the client is logged
-// in, the numbers of packets differ by one.
+// tlsFront is a MySQL server's TLS in front of a server that may have none: it answers the client's request for TLS,
+// and passes everything else on. That request is a packet more, which the server does not see: until the client is
+// logged in, the numbers of packets differ by one.
 type tlsFront struct {
 	t           *testing.T
 	certificate tls.Certificate

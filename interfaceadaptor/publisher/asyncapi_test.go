@@ -11,6 +11,7 @@ import (
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/publisher"
+	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/publishing"
 )
@@ -83,6 +84,7 @@ func TestPublishedEventsAreAsDocumented(t *testing.T) {
 	}
 	lookAt(look, "../threadcodec", threadcodec.Events())
 	lookAt(look, "../accountcodec", accountcodec.Events())
+	lookAt(look, "../tenantcodec", tenantcodec.Events())
 	for kind := range documented {
 		if !seen[kind] {
 			t.Errorf("%s documents %s, which nobody publishes", asyncAPI, kind)
