@@ -101,7 +101,7 @@ func (a Account) Usable() error {
 func Decide(state Account, command Command) ([]Event, error) {
 	switch command.(type) {
 	case Register, Erase: // need no account
-	default:
+	case Rename, Close:
 		if err := state.Usable(); err != nil {
 			return nil, err
 		}

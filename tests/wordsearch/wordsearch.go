@@ -56,27 +56,33 @@ func (s *Search) SQL(ctx context.Context, db *sqlx.DB) {
 		s.t.Fatal(err)
 	}
 	for _, table := range tables {
-		rows, err := db.QueryxContext(ctx, "SELECT * FROM "+table)
+		s.table(ctx, db, table)
+	}
+}
+
+func (s *Search) table(ctx context.Context, db *sqlx.DB, table string) {
+	s.t.Helper()
+	rows, err := db.QueryxContext(ctx, "SELECT * FROM "+table)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	for rows.Next() {
+		values, err := rows.SliceScan()
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		for rows.Next() {
-			values, err := rows.SliceScan()
-			if err != nil {
-				s.t.Fatal(err)
+		for _, value := range values {
+			if text, is := value.(string); is {
+				value = []byte(text)
 			}
-			for _, value := range values {
-				if text, is := value.(string); is {
-					value = []byte(text)
-				}
-				if raw, is := value.([]byte); is {
-					s.add("table "+table, raw)
-				}
+			if raw, is := value.([]byte); is {
+				s.add("table "+table, raw)
 			}
 		}
-		if err := rows.Close(); err != nil {
-			s.t.Fatal(err)
-		}
+	}
+	if err := rows.Err(); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

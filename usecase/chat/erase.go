@@ -41,8 +41,8 @@ func SealThread(
 		case thread.EditMessage:
 			c.Text, err = seal.text(c.Message, c.Text)
 			r.Command = c
-		default: // commands without names and texts
-			return nil
+		case thread.Delete, thread.AddMember, thread.RemoveMember, thread.ChangeMemberRole, thread.Withdraw, thread.DeleteMessage:
+			return nil // no words
 		}
 		return digestContent(seal, r, err)
 	}
@@ -66,8 +66,8 @@ func SealAccount(keys *erasure.Keyring) command.Prepare[account.Command] {
 		case account.Rename:
 			c.Name, err = seal.name(r.ID, c.Name)
 			r.Command = c
-		default: // commands without names
-			return nil
+		case account.Close, account.Erase:
+			return nil // no words
 		}
 		return digestContent(seal, r, err)
 	}
