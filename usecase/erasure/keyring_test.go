@@ -159,7 +159,7 @@ func TestErasure(t *testing.T) {
 	if err := f.Destroy(t.Context(), usecase.Tenant{}, "ada"); err != nil {
 		t.Fatal(err)
 	}
-	f.wantOpened(ada, erasure.Erased) // at once in the process that did it
+	f.wantOpened(ada, erasure.Erased)  // at once in the process that did it
 	f.now = f.now.Add(2 * time.Second) // as long as a key is used without a look into the store
 	for _, keyring := range []*erasure.Keyring{f.Keyring, other} {
 		texts := []string{ada, bob, "Ada's old plain words", "Bob's old plain words", "nobody's"}
