@@ -62,13 +62,13 @@ func (s *Search) SQL(ctx context.Context, db *sqlx.DB) {
 
 func (s *Search) table(ctx context.Context, db *sqlx.DB, table string) {
 	s.t.Helper()
-	rows, err := db.QueryxContext(ctx, "SELECT * FROM "+table)
+	rows, err := db.QueryContext(ctx, "SELECT * FROM "+table)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
 	for rows.Next() {
-		values, err := rows.SliceScan()
+		values, err := sqlx.SliceScan(rows)
 		if err != nil {
 			s.t.Fatal(err)
 		}
