@@ -1,5 +1,5 @@
 # All programs of this project in one small image: static, without a shell, for an account that is not root. What a container
-# does is its command: /write-api, /read-model-updater, /read-api, /threadctl <command>, /dynamodb-setup, /migrate up,
+# does is its command: /write-api, /read-model-updater, /read-api, /web, /threadctl <command>, /dynamodb-setup, /migrate up,
 # /dev-issuer, /healthcheck <url>.
 #
 # The image builds with BuildKit and with Docker's classic builder. The latter refuses cache mounts; layers do the caching.
@@ -23,7 +23,7 @@ RUN go build \
 
 COPY . .
 RUN go build -ldflags="-s -w" -o /out/ \
-      ./cmd/write-api ./cmd/read-model-updater ./cmd/read-api ./cmd/dev-issuer ./cmd/threadctl \
+      ./cmd/write-api ./cmd/read-model-updater ./cmd/read-api ./cmd/web ./cmd/dev-issuer ./cmd/threadctl \
       ./rdb-migration/cmd/migrate ./tools/dynamodb-setup ./tools/healthcheck
 
 FROM scratch

@@ -14,12 +14,12 @@ TEST_FLAGS ?= -race -count=1 -timeout=15m
 .DEFAULT_GOAL := help
 
 run: ## builds and runs everything in one process on SQLite under ./data; needs Go alone. AUTH=dev asks for tokens
-	@go build -o ./bin/standalone ./cmd/standalone && exec ./bin/standalone
+	@go build -tags lab -o ./bin/standalone ./cmd/standalone && LAB=$${LAB:-on} exec ./bin/standalone
 
 test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
 
-dev-up: $(DEVSERVICES) ## starts those services and the three programs that are not running, in the background; logs in ./data/dev
+dev-up: $(DEVSERVICES) ## starts those services and the programs that are not running, in the background; logs in ./data/dev
 	@$(DEVSERVICES) up
 
 dev-down: $(DEVSERVICES) ## stops what dev-up started, and keeps the data
@@ -43,7 +43,7 @@ generate: ## writes generated code anew
 new-aggregate: ## writes a small working aggregate to start from: make new-aggregate NAME=order
 	@go -C tools/dev run ./scaffold -root ../.. $(NAME)
 
-check: check-format check-lint check-modules check-generated check-layers ## formatting, vet, lint, generated code up to date, layer rules
+check: check-format check-lint check-modules check-generated check-layers check-observe ## formatting, vet, lint, generated code up to date, layer rules
 
 GO_FILES := git ls-files --cached --others --exclude-standard '*.go'
 
@@ -60,17 +60,25 @@ check-modules:
 	@echo "check: go.mod and go.sum"
 	@for module in $(MODULES); do (cd $$module && go mod tidy -diff && go mod verify) || exit 1; done
 
-# Compares every Go file before and after, so that it works with changes that are not committed too.
+GENERATED := git ls-files --cached --others --exclude-standard "*.go" cmd/web/page/app.js cmd/web/page/src/schema.ts cmd/internal/lab/lab.js
+
+# Compares every Go file, and the page's, before and after, so that it works with changes that are not committed too.
 check-generated:
 	@echo "check: generated code"
-	@before="$$($(GO_FILES) | git hash-object --stdin-paths)" && go generate ./... && \
-	after="$$($(GO_FILES) | git hash-object --stdin-paths)" && \
+	@before="$$($(GENERATED) | git hash-object --stdin-paths)" && go generate ./... && \
+	after="$$($(GENERATED) | git hash-object --stdin-paths)" && \
 	if [ "$$before" != "$$after" ]; then \
 	  echo "generated code was out of date and is written anew: look at git diff, and commit it" >&2; exit 1; fi
 
 check-layers:
 	@echo "check: layer rules"
 	@go test -count=1 ./tests/architecture
+
+# Prometheus's own promtool, where it is to be had.
+check-observe:
+	@echo "check: alerts"
+	@if promtool="$$(./tools/dev/promtool.sh)"; then \
+	  cd deploy/observe && "$$promtool" check config prometheus.yml && "$$promtool" test rules alerts_test.yml; fi
 
 fuzz: ## every fuzz target for a minute, or as long as FUZZ_TIME says
 	FUZZ_TIME=$${FUZZ_TIME:-1m} go test -count=1 -timeout=0 -v ./tests/fuzz
@@ -91,4 +99,4 @@ $(GOTESTSUM): FORCE
 FORCE:
 
 .PHONY: FORCE run test dev-up dev-down up down compose-check migrate generate new-aggregate fuzz bench help \
-	check check-format check-lint check-modules check-generated check-layers
+	check check-format check-lint check-modules check-generated check-layers check-observe

@@ -133,6 +133,7 @@ func TestProjectionsAreTakenOver(t *testing.T) {
 					}
 					expect("SELECT "+joined("projection", "tenant_code", "aggregate_type", "aggregate_id", "version", "parked")+" FROM projection_positions ORDER BY aggregate_id",
 						"read-model acme thread A 7 1", "read-model  thread B 3 0", "read-model  thread C 0 1")
+					expect("SELECT "+joined("id", "created_by", "updated_by", "source")+" FROM threads ORDER BY id", "A U U ", "B U U ")
 					expect("SELECT "+joined("projection", "tenant_code", "aggregate_type", "aggregate_id", "seq_nr", "attempts")+" FROM dead_letters ORDER BY aggregate_id",
 						"read-model acme thread A 8 2", "read-model  thread C 1 1")
 					if one.caughtUp {

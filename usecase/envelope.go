@@ -22,11 +22,20 @@ type Envelope struct {
 	SeqNr         uint64    // 1, 2, 3 ... per aggregate, without gaps; the aggregate's version after the event
 	OccurredAt    time.Time // UTC, to the microsecond
 	CommandID     string    // id of the command that produced the event; the same for every retry of the command
+	Traceparent   string    // of the command, in the form of W3C Trace Context; empty if it was not part of a trace
 	Caller
 }
 
 // Key names the aggregate that the event belongs to.
 func (e Envelope) Key() Key { return Key{Tenant: e.Tenant, Type: e.AggregateType, ID: e.AggregateID} }
+
+// Described is an event for people: its name and its own fields, in the form that they are written in today. Of one
+// that cannot be decoded, Data is all that is stored, and the envelope what is known without it.
+type Described struct {
+	Envelope
+	Type string
+	Data []byte // JSON
+}
 
 // Recorded is an event with its envelope, as stored in the journal.
 type Recorded[E any] struct {

@@ -24,6 +24,14 @@ const (
 	Inconsistent                // stored data contradicts itself: an operator must repair it
 )
 
+// kindNames are the kinds' names in metrics and traces.
+var kindNames = [...]string{
+	"internal", "invalid", "not_found", "forbidden", "conflict", "version_mismatch", "key_reused", "unavailable", "behind", "canceled", "inconsistent",
+}
+
+// String returns the kind's name in metrics and traces.
+func (k Kind) String() string { return kindNames[k] }
+
 // Errors of the use cases, beside those of a domain. Compare with [errors.Is].
 var (
 	// ErrConcurrentUpdate: other writers kept changing the aggregate until the retries were used up.

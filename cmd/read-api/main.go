@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,11 +17,12 @@ import (
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
-	usecase "example.com/threads/usecase/erasure"
+	"example.com/threads/infrastructure/tracing"
 )
 
 const about = `
-Answers GraphQL queries and subscriptions on chat threads from the read model at /graphql; GET / is a page to try them on.
+Answers GraphQL queries and subscriptions on chat threads from the read model at /graphql, and threadHistory and threadAt
+from the event store, which the rest does not need. GET / is a page to try them on.
 SIGINT and SIGTERM end it once the queries that it has accepted are answered; the clients of subscriptions are told to
 connect again.
 
@@ -40,6 +40,7 @@ type settings struct {
 	erasure     erasure.Settings
 	access      access.Settings
 	logging     program.Logging
+	tracing     tracing.Settings
 }
 
 // readSettings reads them.
@@ -47,39 +48,47 @@ func readSettings(r *config.Reader) (s settings) {
 	s.api = readapi.ReadSettings(r)
 	s.api.Measurements = measurements.ReadSettings(r)
 	s.databaseURL = stores.ReadDatabaseURL(r)
-	s.store = eventstore.ReadSettings(r)
+	s.store = eventstore.ReadPlace(r)
 	s.erasure = erasure.ReadSettings(r, "")
 	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
+	s.tracing = tracing.ReadSettings(r)
 	return s
 }
 
 // run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the
 // line with the message "listening" tells the address.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
 	s, helped, err := program.Settings("read-api", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {
 		return err
 	}
 	log := s.logging.Logger(stdout)
+	traces, err := tracing.Start(ctx, s.tracing, "read-api", log)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop()
 	db, err := database.Open(ctx, s.databaseURL, database.Settings{Logger: log})
 	if err != nil {
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	defer func() { _ = db.Close() }()
-	keys, closeKeys, err := s.openKeys(ctx, log)
+	store := eventstore.OpenLater(s.store, log)
+	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
+	keys, err := erasure.OpenIn(ctx, s.erasure, store)
 	if err != nil {
 		return err
 	}
-	defer closeKeys()
 	letIn, err := access.Open(ctx, s.access, false, log)
 	if err != nil {
 		return err
 	}
-	server, err := readapi.Listen(ctx, s.api, db, keys, letIn, log)
+	server, err := readapi.Listen(ctx, s.api, db, store, keys, letIn, log)
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}
+	server.Tracer = traces.Tracer("http")
 	log.InfoContext(ctx, "listening", "url", server.URL())
 	group, serving := errgroup.WithContext(ctx)
 	group.Go(func() error { return letIn.Run(serving) })
@@ -87,21 +96,4 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	err = group.Wait()
 	log.InfoContext(ctx, "stopped")
 	return err
-}
-
-// openKeys opens the keys of people's texts, which are beside the event store; nil where erasure is off.
-func (s settings) openKeys(ctx context.Context, log *slog.Logger) (*usecase.Keyring, func(), error) {
-	if !s.erasure.On {
-		return nil, func() {}, nil
-	}
-	store, err := eventstore.Open(ctx, s.store, log, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	closeStore := func() { _ = store.Close(context.WithoutCancel(ctx)) }
-	keys, err := erasure.Open(ctx, s.erasure, store)
-	if err != nil {
-		closeStore()
-	}
-	return keys, closeStore, err
 }

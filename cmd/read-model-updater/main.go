@@ -7,20 +7,25 @@ import (
 	"io"
 	"log/slog"
 
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
 const about = `
 Follows the event store - the stream of the journal table, or the table of events as a queue - and brings its events into
-the read model. It waits for what is not there yet, and says so in its log. Of several on one server one works, and the others stand by:
+the read model. It does the tasks that clients have asked for. It waits for what is not there yet, and says so in its log. Of several on one server one works, and the others stand by:
 one of them goes on at once when it ends, and within five seconds when it dies or stands still.
 SIGINT and SIGTERM end it once the batches in hand are stored; killed at any point, it goes on where it was.
 
@@ -33,6 +38,8 @@ GET /health/ready   200 while it keeps up its work; 503 while database or event 
                     whether it works or stands by, rebuild how far the rows are that are being made anew. It is unready, too,
                     while rows were made by another version of the program or are ahead of the journal: see REBUILD
 GET /metrics        the same and more, for Prometheus
+/operate/...        what operators do from the page: parked aggregates, verification and rebuild of the rows. With AUTH it
+                    needs the scope threads:operate
 `
 
 func main() { program.Main("read-model-updater", run) }
@@ -43,19 +50,24 @@ type settings struct {
 	store       eventstore.Settings
 	erasure     erasure.Settings
 	databaseURL string
+	access      access.Settings
 	logging     program.Logging
+	tracing     tracing.Settings
 }
 
 // readSettings reads them.
 func readSettings(r *config.Reader) (s settings) {
 	s.updater = updater.ReadSettings(r)
 	s.updater.Measurements = measurements.ReadSettings(r)
+	s.updater.Commands = writeapi.ReadCommands(r)
 	s.updater.Source.Streams = eventstore.ReadStreams(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
-	s.erasure = erasure.ReadUpdating(r, s.updater.Publishing.URL != "")
+	s.erasure = erasure.ReadSettings(r, "")
+	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
+	s.tracing = tracing.ReadSettings(r)
 	return s
 }
 
@@ -67,13 +79,25 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	log := s.logging.Logger(stdout)
-	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, log) }
-	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Log: log})
+	traces, err := tracing.Start(ctx, s.tracing, "read-model-updater", log)
 	if err != nil {
 		return err
 	}
+	defer traces.Stop()
+	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, log) }
+	letIn, err := access.Open(ctx, s.access, false, log)
+	if err != nil {
+		return err
+	}
+	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Access: letIn, Tracer: traces.Provider(), Log: log})
+	if err != nil {
+		return errors.Join(err, letIn.Close())
+	}
 	log.InfoContext(ctx, "listening", "url", server.URL())
-	err = server.Run(ctx)
+	group, serving := errgroup.WithContext(ctx)
+	group.Go(func() error { return letIn.Run(serving) })
+	group.Go(func() error { return server.Run(serving) })
+	err = group.Wait()
 	log.InfoContext(ctx, "stopped")
 	return err
 }
@@ -91,7 +115,7 @@ func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases
 	if err := rdbmigration.Check(ctx, db, rdbmigration.ReadModel()); err != nil {
 		return updater.Databases{}, errors.Join(fmt.Errorf("DATABASE_URL: %w", err), db.Close())
 	}
-	store, err := eventstore.Open(ctx, s.store, log, nil)
+	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log})
 	if err != nil {
 		return updater.Databases{}, errors.Join(err, db.Close())
 	}

@@ -23,7 +23,8 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 		"JOURNAL_TABLE": "one", "SNAPSHOT_TABLE": "one", "SHARD_COUNT": "0", "CLOCK_TOLERANCE": "1s",
 		"STREAM_POLL_MIN": "2s", "STREAM_POLL_MAX": "1s", "STREAM_PAGE_LIMIT": "1001", "STREAM_DISCOVERY_INTERVAL": "1ms",
 		"STREAM_CONCURRENCY": "none", "LOG_LEVEL": "loud", "LOG_FORMAT": "xml",
-		"METRICS_ADDR":              "29080",
+		"METRICS_ADDR": "29080",
+		"PPROF_ADDR":   "26060", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318", "OTEL_TRACES_SAMPLER": "sometimes", "OTEL_TRACES_SAMPLER_ARG": "2",
 		"AWS_ENDPOINT_URL_DYNAMODB": "localhost", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": "localhost",
 	}, "hunter2")
 }

@@ -58,7 +58,7 @@ func newWorld(t *testing.T, unscopedScope string) world {
 }
 
 // thread is one that the tables are tried on.
-type thread struct{ id, message string }
+type thread struct{ id, code, message, task string }
 
 // newThread makes a thread of ada's, with bob as a member and a message of his. The accounts are left out of the
 // bodies.
@@ -71,7 +71,21 @@ func (w world) newThread(t *testing.T) thread {
 	if created.status != http.StatusCreated || added.status != http.StatusOK || posted.status != http.StatusOK {
 		t.Fatalf("%s\n%s\n%s", created.raw, added.raw, posted.raw)
 	}
-	return thread{id, posted.text("message_id")}
+	return thread{id: id, code: created.text("code"), message: posted.text("message_id")}
+}
+
+// newTask makes an import of ada's, and waits for its end.
+func (w world) newTask(t *testing.T) string {
+	t.Helper()
+	accepted := w.do(t, w.tokens[admin], "/tasks/import", map[string]any{}, "Content-Type", "application/x-ndjson")
+	id := accepted.text("task_id")
+	testenv.Eventually(t, 20*time.Second, func() error {
+		if got := w.see(t, w.tokens[admin], "/tasks/"+id); got.text("status") != "succeeded" {
+			return fmt.Errorf("%d %s", got.status, got.raw)
+		}
+		return nil
+	})
+	return id
 }
 
 const (
@@ -84,6 +98,7 @@ const (
 
 	notRegistered = "404 account_not_found"
 	notErased     = "409 erasure_off" // by whoever may ask; TestAPersonIsForgotten has it on
+	noTask        = "404 task_not_found"
 )
 
 // What each actor gets for each operation.
@@ -93,6 +108,7 @@ var (
 	byMembers  = []string{noToken, notMember, ok, ok, notThere, notMember, denied, denied}
 	noAccount  = []string{noToken, notRegistered, notRegistered, notRegistered, notRegistered, notRegistered, denied, denied}
 	erasureOff = []string{noToken, notErased, notErased, notErased, notErased, notErased, denied, denied}
+	byCreator  = []string{noToken, noTask, noTask, ok, noTask, noTask, denied, denied}
 	byOperator = []string{noToken, denied, denied, denied, denied, ok, denied, denied}
 	noTenant   = []string{noToken, denied, denied, denied, denied, "404 tenant_not_found", denied, denied}
 )
@@ -118,16 +134,23 @@ var commands = map[string]struct {
 	"/tenants/create":             {map[string]any{"tenant_code": "new"}, byOperator},
 	"/tenants/reactivate":         {map[string]any{"tenant_code": "none"}, noTenant},
 	"/tenants/suspend":            {map[string]any{"tenant_code": "none"}, noTenant},
+	"/tasks/import":               {map[string]any{}, byAnybody},
+	"/tasks/export_thread":        {map[string]any{"thread_id": ""}, byAdmins},
+	"/tasks/cancel":               {map[string]any{"task_id": ""}, []string{noToken, noTask, noTask, "409 task_finished", noTask, noTask, denied, denied}},
 	"/threads/snapshot":           {map[string]any{"thread_id": ""}, byOperator},
 }
 
+// readings are what can be asked of the write API.
+var readings = map[string][]string{"/tasks/{task_id}": byCreator, "/tasks/{task_id}/result": byCreator}
+
 func TestWhoMayDoWhat(t *testing.T) {
 	w := newWorld(t, "threads:read")
+	task := w.newTask(t)
 	for _, path := range slices.Sorted(maps.Keys(commands)) {
 		command := commands[path]
 		for i, actor := range actors {
 			thread, body := w.newThread(t), maps.Clone(command.body)
-			for name, value := range map[string]string{"thread_id": thread.id, "message_id": thread.message} {
+			for name, value := range map[string]string{"thread_id": thread.id, "message_id": thread.message, "task_id": task} {
 				if _, named := body[name]; named {
 					body[name] = value
 				}
@@ -135,11 +158,28 @@ func TestWhoMayDoWhat(t *testing.T) {
 			if actor == impostor {
 				body["executor_id"] = ada
 			}
-			got := w.do(t, w.tokens[actor], path, body)
+			var headers []string
+			if path == "/tasks/import" {
+				headers = append(headers, "Content-Type", "application/x-ndjson")
+				if actor == impostor {
+					headers = append(headers, "X-Executor-Id", ada)
+				}
+			}
+			got := w.do(t, w.tokens[actor], path, body, headers...)
 			expectVerdict(t, path+" as "+actor, got, command.want[i])
 		}
 	}
-	expectAll(t, "operation", maps.Keys(commands), w.operations(t))
+	expectAll(t, "operation", maps.Keys(commands), w.operations(t, "post"))
+	for path, want := range readings {
+		for i, actor := range actors {
+			var headers []string
+			if actor == impostor {
+				headers = append(headers, "X-Executor-Id", ada)
+			}
+			expectVerdict(t, path+" as "+actor, w.see(t, w.tokens[actor], strings.ReplaceAll(path, "{task_id}", task), headers...), want[i])
+		}
+	}
+	expectAll(t, "reading", maps.Keys(readings), w.operations(t, "get"))
 }
 
 func expectVerdict(t *testing.T, about string, got answer, want string) {
@@ -156,8 +196,18 @@ func expectVerdict(t *testing.T, about string, got answer, want string) {
 	}
 }
 
-// operations are the paths of the POSTs that the program says it has.
-func (w world) operations(t *testing.T) []string {
+// see asks for something with GET.
+func (r *running) see(t *testing.T, token, path string, headers ...string) answer {
+	t.Helper()
+	got, err := send(t, http.MethodGet, r.write+path, "", append(headers, authorization(token)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// operations are the paths that the program says it has with the method, other than pages and health.
+func (w world) operations(t *testing.T, method string) []string {
 	t.Helper()
 	got, err := send(t, http.MethodGet, w.write+"/openapi.json", "", nil)
 	if err != nil {
@@ -171,11 +221,13 @@ func (w world) operations(t *testing.T) []string {
 	}
 	var paths []string
 	for path, methods := range doc.Paths {
-		if post, has := methods["post"]; has {
+		op, has := methods[method]
+		switch {
+		case !has:
+		case len(op.Security) > 0:
 			paths = append(paths, path)
-			if len(post.Security) == 0 {
-				t.Errorf("%s: the document does not say that it needs a token", path)
-			}
+		case method == "post":
+			t.Errorf("%s: the document does not say that it needs a token", path)
 		}
 	}
 	return paths
@@ -192,7 +244,9 @@ func expectAll(t *testing.T, what string, have func(func(string) bool), there []
 
 // What each actor gets for each field of Query and Subscription.
 var (
-	bySeers = []string{"UNAUTHENTICATED", "NOT_FOUND", "", "", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN", "FORBIDDEN"}
+	bySeers    = []string{"UNAUTHENTICATED", "NOT_FOUND", "", "", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN", "FORBIDDEN"}
+	byAuditors = []string{"UNAUTHENTICATED", "NOT_FOUND", "FORBIDDEN", "", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN", "FORBIDDEN"}
+	byOwner    = []string{"UNAUTHENTICATED", "NOT_FOUND", "NOT_FOUND", "", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN", "FORBIDDEN"}
 	// everybody has a list, which may be empty
 	byAll = []string{"UNAUTHENTICATED", "", "", "", "", "", "FORBIDDEN", "FORBIDDEN"}
 	// The account that getMember names is the one that is asked for, so an impostor is a stranger.
@@ -206,18 +260,24 @@ type rootField struct {
 }
 
 var queryFields = map[string]rootField{
-	"getAccount":  {`accountId: "` + ada + `"`, []string{"UNAUTHENTICATED", "", "", "", "NOT_FOUND", "", "", "FORBIDDEN"}},
-	"getThread":   {`threadId: "{thread}" {viewer}`, bySeers},
-	"getThreads":  {`first: 3 {viewer}`, byAll},
-	"getMember":   {`threadId: "{thread}" {viewer}`, byMember},
-	"getMembers":  {`threadId: "{thread}" {viewer}`, bySeers},
-	"getMessage":  {`messageId: "{message}" {viewer}`, bySeers},
-	"getMessages": {`threadId: "{thread}" {viewer}`, bySeers},
-	"tenants":     {`first: 3`, []string{"UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "", "FORBIDDEN", "FORBIDDEN"}},
-	"threads":     {`first: 3 {viewer}`, byAll},
+	"getAccount":      {`accountId: "` + ada + `"`, []string{"UNAUTHENTICATED", "", "", "", "NOT_FOUND", "", "", "FORBIDDEN"}},
+	"getThread":       {`threadId: "{thread}" {viewer}`, bySeers},
+	"getThreadByCode": {`code: "{code}" {viewer}`, bySeers},
+	"getThreads":      {`first: 3 {viewer}`, byAll},
+	"getMember":       {`threadId: "{thread}" {viewer}`, byMember},
+	"getMembers":      {`threadId: "{thread}" {viewer}`, bySeers},
+	"getMessage":      {`messageId: "{message}" {viewer}`, bySeers},
+	"getMessages":     {`threadId: "{thread}" {viewer}`, bySeers},
+	"getTask":         {`taskId: "{task}" {viewer}`, byOwner},
+	"tasks":           {`first: 3 {viewer}`, byAll},
+	"tenants":         {`first: 3`, []string{"UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "", "FORBIDDEN", "FORBIDDEN"}},
+	"threads":         {`first: 3 {viewer}`, byAll},
+	"threadHistory":   {`threadId: "{thread}" {viewer}`, byAuditors},
+	"threadAt":        {`threadId: "{thread}" version: 1 {viewer}`, byAuditors},
 }
 
 var subscriptionFields = map[string]rootField{
+	"taskChanged":   {`taskId: "{task}" {viewer}`, byOwner},
 	"threadChanged": {`threadId: "{thread}" {viewer}`, bySeers},
 }
 
@@ -226,15 +286,20 @@ func (f rootField) in(thread thread, actor string) string {
 	if actor == impostor {
 		viewer = `userAccountId: "` + ada + `"`
 	}
-	return strings.NewReplacer("{thread}", thread.id, "{message}", thread.message, "{viewer}", viewer).Replace(f.arguments)
+	return strings.NewReplacer("{thread}", thread.id, "{task}", thread.task, "{code}", thread.code, "{message}", thread.message, "{viewer}", viewer).Replace(f.arguments)
 }
+
+// withoutThreads are queries whose answers name no thread.
+var withoutThreads = []string{"getAccount", "getTask", "tasks", "threadHistory", "threadAt"}
 
 func TestWhoMaySeeWhat(t *testing.T) {
 	w := newWorld(t, "threads:write")
 	thread := w.newThread(t)
 	schema := w.introspect(t)
+	accepted := w.do(t, w.tokens[admin], "/tasks/export_thread", map[string]any{"thread_id": thread.id})
+	thread.task = accepted.text("task_id")
 	expectVerdict(t, "an account", w.do(t, w.tokens[admin], "/accounts/register", map[string]any{"name": "Ada"}), ok)
-	if caughtUp := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", thread.id+":3, account-"+ada+":1"); caughtUp.errorCode() != "" {
+	if caughtUp := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", thread.id+":3, account-"+ada+":1, "+accepted.header.Get("Consistency-Token")); caughtUp.errorCode() != "" {
 		t.Fatal(caughtUp.raw)
 	}
 	for name, field := range queryFields {
@@ -245,7 +310,7 @@ func TestWhoMaySeeWhat(t *testing.T) {
 				t.Errorf("%s as %s: got %q, want %q (%s)", name, actor, code, field.want[i], got.raw)
 			}
 			sees := strings.Contains(got.raw, thread.id)
-			if maySee := name != "getAccount" && field.want[i] == "" && (actor == member || actor == admin); sees != maySee {
+			if maySee := !slices.Contains(withoutThreads, name) && field.want[i] == "" && (actor == member || actor == admin); sees != maySee {
 				t.Errorf("%s as %s: it sees the thread: %t (%s)", name, actor, sees, got.raw)
 			}
 		}

@@ -15,7 +15,8 @@ import (
 )
 
 // banner is what a newcomer sees. The lines of curl work as they are printed; with AUTH=oidc once there is a token.
-var banner = template.Must(template.New("banner").Parse(`
+var banner = template.Must(template.New("banner").Parse(`{{.Web}} is the page: open it in a browser.
+
 Threads is running; its data is in {{.Folder}}. Ctrl-C stops it.
 
   commands  {{.Write}}/docs
@@ -41,7 +42,7 @@ Try it: create a thread, say something, read it.
 
 func (y *system) greet(s settings, stdout io.Writer) error {
 	shown := map[string]string{
-		"Folder": s.folder, "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(), "Issuer": y.access.DevIssuer(),
+		"Folder": s.folder, "Web": y.web.URL(), "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(), "Issuer": y.access.DevIssuer(),
 	}
 	if s.access.Mode == access.None {
 		shown["Warning"] = adaptor.OpenWarning

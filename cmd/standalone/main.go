@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
+	"syscall"
 
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
@@ -15,8 +17,10 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/web"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/database"
+	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
 	usecase "example.com/threads/usecase/erasure"
 )
@@ -33,15 +37,20 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	log := s.logging.Logger(stdout)
+	traces, err := tracing.Start(ctx, s.tracing, "standalone", log)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop()
 	readModel, err := openReadModel(ctx, s, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, readModel.Close()) }()
 
-	// The three servers wake one another: an append wakes the projection, and its commit those who wait for a version.
+	// The servers wake one another: an append wakes the projection, and its commit those who wait for a version.
 	system := &system{}
-	store, err := openEventStore(ctx, s, log, func() { system.updater.Wake() })
+	store, err := openEventStore(ctx, s, eventstore.Ports{Log: log, OnAppend: func() { system.updater.Wake() }})
 	if err != nil {
 		return err
 	}
@@ -50,7 +59,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	if err := system.listen(ctx, s, store, keys, readModel, log); err != nil {
+	if err := system.listen(ctx, s, store, keys, readModel, traces, log); err != nil {
 		return err
 	}
 	return system.run(ctx, s, stdout)
@@ -68,8 +77,8 @@ func openReadModel(ctx context.Context, s settings, log *slog.Logger) (*sqlx.DB,
 	return db, nil
 }
 
-func openEventStore(ctx context.Context, s settings, log *slog.Logger, onAppend func()) (*eventstore.Store, error) {
-	db, err := database.Open(ctx, s.eventStore().URL, database.Settings{Logger: log})
+func openEventStore(ctx context.Context, s settings, ports eventstore.Ports) (*eventstore.Store, error) {
+	db, err := database.Open(ctx, s.eventStore().URL, database.Settings{Logger: ports.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -77,19 +86,27 @@ func openEventStore(ctx context.Context, s settings, log *slog.Logger, onAppend 
 	if err := errors.Join(err, db.Close()); err != nil {
 		return nil, err
 	}
-	return eventstore.Open(ctx, s.eventStore(), log, onAppend)
+	return eventstore.Open(ctx, s.eventStore(), ports)
 }
 
-// system is the three servers.
+// system is the four servers.
 type system struct {
 	write   *writeapi.Server
 	read    *readapi.Server
 	updater *updater.Server
+	web     *web.Server
 	access  *access.Access
+
+	// With a failure lab.
+	lab     updater.Faults
+	labPage http.Handler
+	second  *writeapi.Server // beside write
 }
 
 // listen takes all addresses, or none.
-func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store, keys *usecase.Keyring, readModel *sqlx.DB, log *slog.Logger) (err error) {
+func (y *system) listen(
+	ctx context.Context, s settings, store *eventstore.Store, keys *usecase.Keyring, readModel *sqlx.DB, traces *tracing.Traces, log *slog.Logger,
+) (err error) {
 	var taken []io.Closer
 	defer func() {
 		for _, server := range taken {
@@ -102,19 +119,41 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 		return err
 	}
 	taken = append(taken, y.access)
-	if y.write, err = writeapi.Listen(ctx, s.write, store, keys, y.access, log); err != nil {
+	writable := store
+	if s.lab != nil {
+		if writable, err = y.addLab(ctx, s.lab, s, store, keys, y.access, log); err != nil {
+			return err
+		}
+		taken = append(taken, y.second)
+	}
+	if y.write, err = writeapi.Listen(ctx, s.write, writable, keys, y.access, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.write)
-	if y.read, err = readapi.Listen(ctx, s.read, readModel, keys, y.access, log); err != nil {
+	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), keys, y.access, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.read)
+	y.web, err = web.Listen(ctx, s.web, y.access, y.labPage, log)
+	if errors.Is(err, syscall.EADDRINUSE) && s.web.Address == web.UsualAddress {
+		// Nobody has asked for this address, and the banner tells which one it is.
+		anyOther := s.web
+		anyOther.Address = "localhost:0"
+		y.web, err = web.Listen(ctx, anyOther, y.access, y.labPage, log)
+	}
+	if err != nil {
+		return err
+	}
+	taken = append(taken, y.web)
+	y.write.Tracer, y.read.Tracer = traces.Tracer("http"), traces.Tracer("http")
 	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
 		Open: func(context.Context) (updater.Databases, error) {
 			return updater.Databases{Store: store, Keys: keys, ReadModel: readModel, Close: func() {}}, nil
 		},
 		Notify: y.read.Changed,
+		Tracer: traces.Provider(),
+		Access: y.access,
+		Faults: y.lab,
 		Log:    log,
 	})
 	return err
@@ -123,13 +162,19 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 // run serves until ctx ends or one of the servers fails.
 func (y *system) run(ctx context.Context, s settings, stdout io.Writer) error {
 	if err := y.greet(s, stdout); err != nil {
-		return errors.Join(err, y.access.Close(), y.write.Close(), y.read.Close(), y.updater.Close())
+		return errors.Join(err, y.access.Close(), y.write.Close(), y.read.Close(), y.updater.Close(), y.web.Close())
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return y.access.Run(ctx) })
 	group.Go(func() error { return y.write.Run(ctx) })
 	group.Go(func() error { return y.read.Run(ctx) })
+	if y.second != nil {
+		group.Go(func() error { return y.second.Run(ctx) })
+	}
 	group.Go(func() error { return y.updater.Run(ctx) })
+	group.Go(func() error {
+		return y.web.Run(ctx, web.Programs{Write: y.write.URL(), Read: y.read.URL(), Updater: y.updater.URL()})
+	})
 	group.Go(func() error { return y.tellProgress(ctx, stdout) })
 	return group.Wait()
 }

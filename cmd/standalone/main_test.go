@@ -23,6 +23,7 @@ import (
 func environment(t *testing.T) map[string]string {
 	return map[string]string{
 		"DATA_DIR": filepath.Join(t.TempDir(), "data"), "WRITE_API_ADDR": "127.0.0.1:0", "READ_API_ADDR": "127.0.0.1:0", "UPDATER_ADDR": "127.0.0.1:0",
+		"WEB_ADDR": "127.0.0.1:0",
 	}
 }
 
@@ -78,13 +79,13 @@ func TestItGreetsAndStops(t *testing.T) {
 // With nothing in the journal there is nothing to catch up with.
 func TestItIsReadyOnAFreshFolder(t *testing.T) {
 	env := environment(t)
-	for _, variable := range []string{"WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR"} {
+	for _, variable := range []string{"WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR"} {
 		env[variable] = fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, nil, getenv(env), io.Discard) }()
-	for _, variable := range []string{"WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR"} {
+	for _, variable := range []string{"WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR"} {
 		testenv.Eventually(t, 5*time.Second, func() error { return health.Check(t.Context(), "http://"+env[variable]+"/health/ready") })
 	}
 	stop()

@@ -39,9 +39,9 @@ func (o *output) String() string {
 
 // running is the program, in the test's process.
 type running struct {
-	write, read, updater string // URLs
-	said                 *output
-	stop                 func() error
+	write, read, updater, web string // URLs
+	said                      *output
+	stop                      func() error
 }
 
 // start runs the program until the test ends, and returns when it is ready.
@@ -52,7 +52,7 @@ func start(t *testing.T, more map[string]string) *running {
 		env[name] = fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
 		return "http://" + env[name]
 	}
-	r := &running{write: address("WRITE_API_ADDR"), read: address("READ_API_ADDR"), updater: address("UPDATER_ADDR"), said: &output{}}
+	r := &running{write: address("WRITE_API_ADDR"), read: address("READ_API_ADDR"), updater: address("UPDATER_ADDR"), web: address("WEB_ADDR"), said: &output{}}
 	maps.Copy(env, more)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -74,7 +74,7 @@ func start(t *testing.T, more map[string]string) *running {
 			t.Log(r.said)
 		}
 	})
-	for _, url := range []string{r.write, r.read, r.updater} {
+	for _, url := range []string{r.write, r.read, r.updater, r.web} {
 		testenv.Eventually(t, 30*time.Second, func() error {
 			answer, err := send(t, http.MethodGet, url+"/health/ready", "", nil)
 			if err == nil && answer.status != http.StatusOK {

@@ -8,16 +8,19 @@ import (
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/web"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
+	"example.com/threads/infrastructure/tracing"
 )
 
 const about = `
-The whole system in one process: commands over REST, queries over GraphQL, events and read model in SQLite files. What has
+The whole system in one process: a page, commands over REST, queries over GraphQL, events and read model in SQLite files. What has
 been acknowledged survives the death of the process and of the machine. Without the file of the read model, it is made
 again from the events. SIGINT (Ctrl-C) and SIGTERM end it once the requests that it has accepted are answered.
 `
@@ -30,8 +33,11 @@ type settings struct {
 	read         readapi.Settings
 	updater      updater.Settings
 	erasure      erasure.Settings
+	web          web.Settings
 	access       access.Settings
+	lab          failureLab // nil: none
 	logging      program.Logging
+	tracing      tracing.Settings
 }
 
 // readSettings reads them.
@@ -42,10 +48,15 @@ func readSettings(r *config.Reader) settings {
 		snapshotKeep: eventstore.ReadSnapshotKeep(r),
 		read:         readapi.ReadSettings(r),
 		updater:      updater.ReadSettings(r),
+		web:          web.ReadSettings(r),
 		access:       access.ReadSettings(r),
+		lab:          readLab(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
+		tracing:      tracing.ReadSettings(r),
 	}
 	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key"))
+	s.updater.Commands = s.write.CommandSettings
+	s.write.Measurements.Profiles = measurements.ReadProfiles(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)
 	return s
 }

@@ -13,7 +13,7 @@ func TestArgumentsAreRefused(t *testing.T) { underTest.CheckArguments(t) }
 
 func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	underTest.CheckWrong(t, map[string]string{
-		"WRITE_API_ADDR": "28080", "UPDATER_ADDR": "28081", "READ_API_ADDR": "28082", "SNAPSHOT_EVERY": "often", "STORE_TIMEOUT": "1h",
+		"WRITE_API_ADDR": "28080", "UPDATER_ADDR": "28081", "READ_API_ADDR": "28082", "WEB_ADDR": "28083", "WEB_URL": "page", "SNAPSHOT_EVERY": "often", "STORE_TIMEOUT": "1h",
 		"TRUSTED_PROXIES": "all", "READ_WAIT_TIMEOUT": "2", "QUERY_COMPLEXITY_LIMIT": "0", "LIVE_CONNECTION_LIMIT": "many", "WEBSOCKET_INIT_LIMIT": "0", "STREAM_POLL_MIN": "2s", "STREAM_POLL_MAX": "1s",
 		"LOG_LEVEL": "loud", "LOG_FORMAT": "xml",
 		"AUTH": "maybe", "AUTH_ISSUER": "login", "AUTH_CLOCK_SKEW": "1h", "AUTH_DEV_ADDR": "0.0.0.0:28084", "RATE_LIMIT_ADDRESS": "-1", "RATE_LIMIT_ACCOUNT": "many",

@@ -12,7 +12,8 @@ import (
 )
 
 const aboutPrune = `Drops what nobody can read any more: rows of the read model of what was deleted longer ago than that, and on a relational event
-store the receipts that expired longer ago. Events stay. Nothing is ever dropped by itself, but for receipts on DynamoDB, which expire there.`
+store the receipts and the inputs and results of tasks that expired longer ago. Events stay. Nothing is ever dropped by itself, but for
+receipts, inputs and results on DynamoDB, which expire there.`
 
 func (o *operator) prune() *cli.Command {
 	return &cli.Command{
@@ -37,6 +38,7 @@ type pruned struct {
 	Members  int       `json:"members"`
 	Messages int       `json:"messages"`
 	Receipts int       `json:"receipts"`
+	Files    int       `json:"file_parts"`
 }
 
 func (o *operator) pruneAll(ctx context.Context, cmd *cli.Command) error {
@@ -63,6 +65,11 @@ func (o *operator) pruneAll(ctx context.Context, cmd *cli.Command) error {
 			return err
 		}
 	}
+	if pruner, able := s.store.Gateway.(eventstore.SpoolPruner); able {
+		if done.Files, err = pruner.PruneSpool(ctx, done.Before, dryRun); err != nil {
+			return err
+		}
+	}
 	if cmd.Bool(jsonFlag.Name) {
 		return o.printJSON(done)
 	}
@@ -70,7 +77,7 @@ func (o *operator) pruneAll(ctx context.Context, cmd *cli.Command) error {
 	if dryRun {
 		how = "would drop"
 	}
-	_, err = fmt.Fprintf(o.stdout, "%s rows of %d threads, %d members and %d messages, and %d receipts\n",
-		how, done.Threads, done.Members, done.Messages, done.Receipts)
+	_, err = fmt.Fprintf(o.stdout, "%s rows of %d threads, %d members and %d messages, %d receipts and %d parts of the files of tasks\n",
+		how, done.Threads, done.Members, done.Messages, done.Receipts, done.Files)
 	return err
 }

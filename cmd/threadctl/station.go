@@ -56,7 +56,7 @@ func (o *operator) withAggregate(do func(context.Context, *cli.Command, *station
 }
 
 func openStore(ctx context.Context, settings settings, log *slog.Logger) (*station, func(), error) {
-	store, err := stores.Open(ctx, settings.store, log, nil)
+	store, err := stores.Open(ctx, settings.store, stores.Ports{Log: log})
 	if err != nil {
 		return nil, nil, err
 	}

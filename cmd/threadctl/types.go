@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/task"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/accountcodec"
@@ -16,6 +17,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/journalcheck"
 	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
@@ -35,6 +37,7 @@ func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) ty
 	settings := repository.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
 	return types{
 		thread.AggregateType:  typeOf(threadcodec.Events(), chatstore.NewThreadRepository(gateway, settings)),
+		task.AggregateType:    typeOf(taskcodec.Events(), chatstore.NewTaskRepository(gateway, settings)),
 		account.AggregateType: typeOf(accountcodec.Events(), chatstore.NewAccountRepository(gateway, settings)),
 		tenant.AggregateType:  typeOf(tenantcodec.Events(), chatstore.NewTenantRepository(gateway, settings)),
 	}

@@ -14,6 +14,7 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/tracing"
 )
 
 const about = `
@@ -30,6 +31,7 @@ type settings struct {
 	erasure erasure.Settings
 	access  access.Settings
 	logging program.Logging
+	tracing tracing.Settings
 }
 
 // readSettings reads them.
@@ -40,6 +42,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.erasure = erasure.ReadSettings(r, "")
 	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
+	s.tracing = tracing.ReadSettings(r)
 	return s
 }
 
@@ -51,7 +54,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	log := s.logging.Logger(stdout)
-	store, err := eventstore.Open(ctx, s.store, log, nil)
+	traces, err := tracing.Start(ctx, s.tracing, "write-api", log)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop()
+	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log})
 	if err != nil {
 		return err
 	}
@@ -67,6 +75,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return errors.Join(err, letIn.Close(), store.Close(ctx))
 	}
+	server.Tracer = traces.Tracer("http")
 	log.InfoContext(ctx, "listening", "url", server.URL())
 	group, serving := errgroup.WithContext(ctx)
 	group.Go(func() error { return letIn.Run(serving) })

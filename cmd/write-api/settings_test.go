@@ -23,6 +23,7 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 		"AUTH": "maybe", "AUTH_ISSUER": "login", "AUTH_CLOCK_SKEW": "1h", "AUTH_DEV_ADDR": "0.0.0.0:28084", "RATE_LIMIT_ADDRESS": "-1", "RATE_LIMIT_ACCOUNT": "many",
 		"RATE_LIMIT_TENANT": "-1", "MIB_IN_FLIGHT": "0", "MIB_IN_FLIGHT_PER_CLIENT": "0", "ALLOWED_ORIGINS": "*", "CONNECTION_LIMIT": "0",
 		"METRICS_ADDR": "29080",
+		"PPROF_ADDR":   "26060", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318", "OTEL_TRACES_SAMPLER": "sometimes", "OTEL_TRACES_SAMPLER_ARG": "2",
 	}, "")
 }
 

@@ -30,7 +30,7 @@ func text(text string) Text { return RecordedText(text) }
 
 // What has happened, in the words of the tests.
 var (
-	created  = Created{Name: name("tea"), Members: []Member{{ID: adaIn, User: ada, Role: RoleAdmin}}}
+	created  = Created{Name: name("tea"), Code: RecordedCode("THREAD-000001"), Members: []Member{{ID: adaIn, User: ada, Role: RoleAdmin}}}
 	bobJoins = MemberAdded{Member: Member{ID: bobIn, User: bob, Role: RoleMember}}
 	bobAdmin = MemberRoleChanged{Member: bobIn, User: bob, Role: RoleAdmin}
 	bobGoes  = MemberRemoved{Member: bobIn, User: bob}
@@ -49,9 +49,9 @@ func TestDecide(t *testing.T) {
 		fails error
 	}{
 		// Lifecycle
-		{"the creator is the first Admin", nil, Create{ada, adaIn, name("tea")}, created, nil},
-		{"a thread is created once", given(created), Create{bob, bobIn, name("tea")}, nil, ErrThreadExists},
-		{"a deleted thread is not created again", given(created, Deleted{}), Create{bob, bobIn, name("tea")}, nil, ErrThreadExists},
+		{"the creator is the first Admin", nil, Create{ada, adaIn, name("tea"), RecordedCode("THREAD-000001")}, created, nil},
+		{"a thread is created once", given(created), Create{bob, bobIn, name("tea"), RecordedCode("THREAD-000002")}, nil, ErrThreadExists},
+		{"a deleted thread is not created again", given(created, Deleted{}), Create{bob, bobIn, name("tea"), RecordedCode("THREAD-000002")}, nil, ErrThreadExists},
 		{"an Admin renames", given(created), Rename{ada, name("coffee")}, Renamed{Name: name("coffee")}, nil},
 		{"a Member does not rename", given(created, bobJoins), Rename{bob, name("coffee")}, nil, ErrNotAdmin},
 		{"a stranger does not rename", given(created), Rename{eve, name("coffee")}, nil, ErrNotMember},
@@ -148,6 +148,7 @@ func byValue() cmp.Option {
 	return cmp.Options{
 		cmp.Comparer(func(a, b Name) bool { return a == b }),
 		cmp.Comparer(func(a, b Text) bool { return a == b }),
+		cmp.Comparer(func(a, b Code) bool { return a == b }),
 		cmp.Comparer(func(a, b Role) bool { return a == b }),
 		cmpopts.EquateComparable(MemberID{}, MessageID{}, UserID{}),
 	}

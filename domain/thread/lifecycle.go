@@ -7,6 +7,7 @@ type Create struct {
 	Executor UserID
 	Member   MemberID // the membership of the executor
 	Name     Name
+	Code     Code
 }
 
 // Rename wants another name for the thread.
@@ -25,6 +26,7 @@ func (Delete) name() string { return "thread.Delete" }
 // Created begins a thread.
 type Created struct {
 	Name    Name
+	Code    Code
 	Members []Member // the creator, as Admin
 }
 
@@ -51,7 +53,7 @@ func (t Thread) create(c Create) (Event, error) {
 		return nil, ErrThreadExists
 	}
 	creator := Member{ID: c.Member, User: c.Executor, Role: RoleAdmin}
-	return Created{Name: c.Name, Members: []Member{creator}}, nil
+	return Created{Name: c.Name, Code: c.Code, Members: []Member{creator}}, nil
 }
 
 func (t Thread) rename(c Rename) (Event, error) {

@@ -13,6 +13,12 @@ type Member struct {
 	Role Role
 }
 
+// Participant is a member as the state keeps it.
+type Participant struct {
+	Member
+	Joined uint64 // number of the event that let the member in; 0: not known, see [Memento.Numbered]
+}
+
 // Role defines what a member may do. The zero value is no role.
 type Role struct{ name string }
 
@@ -115,7 +121,7 @@ func (t Thread) removeMember(c RemoveMember) (Event, error) {
 	switch {
 	case !isMember:
 		return nil, ErrMemberNotFound
-	case t.isLastAdmin(member) && t.members.size > 1:
+	case t.isLastAdmin(member.Member) && t.members.size > 1:
 		return nil, ErrLastAdmin
 	}
 	return MemberRemoved{Member: member.ID, User: member.User}, nil
@@ -132,19 +138,19 @@ func (t Thread) withdraw(c Withdraw) ([]Event, error) {
 		return []Event{Deleted{}}, nil
 	}
 	removed := MemberRemoved{Member: member.ID, User: member.User}
-	if !t.isLastAdmin(member) {
+	if !t.isLastAdmin(member.Member) {
 		return []Event{removed}, nil
 	}
-	heir := t.firstBeside(member)
+	heir := t.firstBeside(member.Member)
 	return []Event{MemberRoleChanged{Member: heir.ID, User: heir.User, Role: RoleAdmin}, removed}, nil
 }
 
 // firstBeside returns the earliest other member. Member ids are created on joining, so it has the lowest id. The cost
 // grows with the number of members.
 func (t Thread) firstBeside(member Member) (first Member) {
-	t.members.all(func(_ ulid.ULID, other Member) {
+	t.members.all(func(_ ulid.ULID, other Participant) {
 		if other.ID != member.ID && (first.ID.IsZero() || other.ID.Compare(first.ID) < 0) {
-			first = other
+			first = other.Member
 		}
 	})
 	return first
@@ -160,7 +166,7 @@ func (t Thread) changeMemberRole(c ChangeMemberRole) (Event, error) {
 		return nil, ErrMemberNotFound
 	case member.Role == c.Role:
 		return nil, ErrRoleUnchanged
-	case t.isLastAdmin(member):
+	case t.isLastAdmin(member.Member):
 		// This also holds for a member who is alone: a demoted member stays, and a thread without an Admin could not be
 		// managed.
 		return nil, ErrLastAdmin
@@ -173,6 +179,14 @@ func (t Thread) mustBeMember(user UserID) error {
 		return ErrNotMember
 	}
 	return nil
+}
+
+// CheckAdmin returns the rejection unless the user is an Admin of the thread, which is there and not deleted.
+func (t Thread) CheckAdmin(user UserID) error {
+	if err := t.Usable(); err != nil {
+		return err
+	}
+	return t.mustBeAdmin(user)
 }
 
 func (t Thread) mustBeAdmin(user UserID) error {
@@ -188,7 +202,16 @@ func (t Thread) mustBeAdmin(user UserID) error {
 
 func (t Thread) isLastAdmin(member Member) bool { return member.Role == RoleAdmin && t.admins == 1 }
 
+// withMember takes a member in, with the current event, or gives one another role.
 func (t Thread) withMember(member Member) Thread {
+	joined := t.events
+	if before, isMember := t.members.get(member.User.ULID()); isMember && before.ID == member.ID {
+		joined = before.Joined
+	}
+	return t.withParticipant(Participant{member, joined})
+}
+
+func (t Thread) withParticipant(member Participant) Thread {
 	t = t.withoutMember(member.User)
 	t.members = t.members.with(member.User.ULID(), member)
 	if member.Role == RoleAdmin {

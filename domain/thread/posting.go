@@ -62,6 +62,8 @@ var (
 type posting struct {
 	sender UserID
 	text   TextDigest
+	posted uint64 // number of the event that posted it; 0: not known, see [Memento.Numbered]
+	edited uint64 // number of the event that last gave it another text; 0: none has
 }
 
 // TextDigest is the first 8 bytes of a text's SHA-256, to compare texts without keeping them.
@@ -72,8 +74,6 @@ func (t Text) Digest() TextDigest {
 	sum := sha256.Sum256([]byte(t.value))
 	return TextDigest(binary.BigEndian.Uint64(sum[:]))
 }
-
-func postingOf(m Message) posting { return posting{sender: m.Sender, text: m.Text.Digest()} }
 
 func (t Thread) postMessage(c PostMessage) (Event, error) {
 	if err := t.mustBeMember(c.Executor); err != nil {

@@ -13,15 +13,18 @@ import (
 // so that a thread of 100,000 messages still fits in memory. The zero value is a thread that does not exist. A Thread
 // is an immutable value that can be copied and shared between goroutines.
 //
+// It also knows the number of the event that each member and message comes from, so that history can be read there.
+//
 // A new field must be added to the [Memento] and its JSON (threadcodec). If older snapshots lack it, the snapshot
 // format must be increased: older snapshots are then skipped and the state is replayed from events.
 type Thread struct {
 	created  bool
 	deleted  bool
+	events   uint64 // that have happened: the number of the last one
 	name     Name
 	admins   int
-	members  trie[Member]  // by user account
-	messages trie[posting] // by message
+	members  trie[Participant] // by user account
+	messages trie[posting]     // by message
 }
 
 // Deleted reports whether the thread was deleted.
@@ -42,6 +45,7 @@ type Event interface{ isEvent() }
 // Apply returns the state after event; t is not changed. Apply checks nothing and never fails. Its cost does not grow
 // with the thread.
 func (t Thread) Apply(event Event) Thread {
+	t.events++
 	switch e := event.(type) {
 	case Created:
 		t.created, t.name = true, e.Name
@@ -52,7 +56,7 @@ func (t Thread) Apply(event Event) Thread {
 		t.name = e.Name
 	case Deleted:
 		// No command on a deleted thread is accepted, so the rest of the state is dropped.
-		t = Thread{created: true, deleted: true, name: t.name}
+		t = Thread{created: true, deleted: true, events: t.events, name: t.name}
 	case MemberAdded:
 		t = t.withMember(e.Member)
 	case MemberRemoved:
@@ -60,9 +64,12 @@ func (t Thread) Apply(event Event) Thread {
 	case MemberRoleChanged:
 		t = t.withMember(Member{ID: e.Member, User: e.User, Role: e.Role})
 	case MessagePosted:
-		t.messages = t.messages.with(e.Message.ID.ULID(), postingOf(e.Message))
+		posted := posting{sender: e.Message.Sender, text: e.Message.Text.Digest(), posted: t.events}
+		t.messages = t.messages.with(e.Message.ID.ULID(), posted)
 	case MessageEdited:
-		t.messages = t.messages.with(e.Message.ID.ULID(), postingOf(e.Message))
+		edited, _ := t.messages.get(e.Message.ID.ULID())
+		edited.sender, edited.text, edited.edited = e.Message.Sender, e.Message.Text.Digest(), t.events
+		t.messages = t.messages.with(e.Message.ID.ULID(), edited)
 	case MessageDeleted:
 		t.messages = t.messages.without(e.Message.ULID())
 	default:
@@ -84,9 +91,17 @@ func (t Thread) Replay(events ...Event) Thread {
 // [Memento.Thread] are inverse: what decisions need survives the way there and back.
 type Memento struct {
 	Deleted  bool
+	Events   uint64 // number of the last event
 	Name     Name
-	Members  []Member        // by user account
+	Members  []Participant   // by user account
 	Messages []MessageDigest // by id, which is by time of posting
+}
+
+// Numbered reports whether the number of each member's and message's event is known. It is not in snapshots of earlier
+// formats, and in what was replayed from them.
+func (m Memento) Numbered() bool {
+	return !slices.ContainsFunc(m.Members, func(p Participant) bool { return p.Joined == 0 }) &&
+		!slices.ContainsFunc(m.Messages, func(d MessageDigest) bool { return d.Posted == 0 })
 }
 
 // MessageDigest is what the state keeps of a message.
@@ -94,32 +109,38 @@ type MessageDigest struct {
 	ID     MessageID
 	Sender UserID
 	Text   TextDigest
+	Posted uint64 // number of the event that posted it; 0: not known
+	Edited uint64 // number of the event that last gave it another text; 0: none has
+}
+
+func (p posting) digest(id ulid.ULID) MessageDigest {
+	return MessageDigest{ID: ident.FromULID[Message](id), Sender: p.sender, Text: p.text, Posted: p.posted, Edited: p.edited}
 }
 
 // Memento lays the state open. Its cost grows with the thread: it is not for the path of a command.
 func (t Thread) Memento() Memento {
-	m := Memento{Deleted: t.deleted, Name: t.name}
+	m := Memento{Deleted: t.deleted, Events: t.events, Name: t.name}
 	m.Members = slices.Grow(m.Members, t.members.size)
 	m.Messages = slices.Grow(m.Messages, t.messages.size)
-	t.members.all(func(_ ulid.ULID, member Member) {
+	t.members.all(func(_ ulid.ULID, member Participant) {
 		m.Members = append(m.Members, member)
 	})
 	t.messages.all(func(id ulid.ULID, p posting) {
-		m.Messages = append(m.Messages, MessageDigest{ID: ident.FromULID[Message](id), Sender: p.sender, Text: p.text})
+		m.Messages = append(m.Messages, p.digest(id))
 	})
-	slices.SortFunc(m.Members, func(a, b Member) int { return a.User.Compare(b.User) })
+	slices.SortFunc(m.Members, func(a, b Participant) int { return a.User.Compare(b.User) })
 	slices.SortFunc(m.Messages, func(a, b MessageDigest) int { return a.ID.Compare(b.ID) })
 	return m
 }
 
 // Thread is the state that m was taken from.
 func (m Memento) Thread() Thread {
-	t := Thread{created: true, deleted: m.Deleted, name: m.Name}
+	t := Thread{created: true, deleted: m.Deleted, events: m.Events, name: m.Name}
 	for _, member := range m.Members {
-		t = t.withMember(member)
+		t = t.withParticipant(member)
 	}
-	for _, message := range m.Messages {
-		t.messages = t.messages.with(message.ID.ULID(), posting{sender: message.Sender, text: message.Text})
+	for _, d := range m.Messages {
+		t.messages.put(d.ID.ULID(), posting{sender: d.Sender, text: d.Text, posted: d.Posted, edited: d.Edited})
 	}
 	return t
 }

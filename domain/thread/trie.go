@@ -54,15 +54,41 @@ func (t trie[V]) with(key ulid.ULID, value V) trie[V] {
 }
 
 func (n *node[V]) with(e *entry[V], depth int) *node[V] {
+	n, put := n.roomFor(e, depth)
+	if put {
+		return n
+	}
+	return n.replacing(digit(e.key, depth), n.children[digit(e.key, depth)].with(e, depth+1))
+}
+
+// roomFor returns a leaf with the entry where it has n's place, and otherwise a branch that it belongs below.
+func (n *node[V]) roomFor(e *entry[V], depth int) (room *node[V], put bool) {
 	switch {
 	case n == nil || n.entry != nil && n.entry.key == e.key:
-		return &node[V]{entry: e}
+		return &node[V]{entry: e}, true
 	case n.entry != nil: // two keys, one leaf: put a branch above it
 		branch := &node[V]{children: &[16]*node[V]{}}
 		branch.children[digit(n.entry.key, depth)] = n
-		n = branch
+		return branch, false
 	}
-	return n.replacing(digit(e.key, depth), n.children[digit(e.key, depth)].with(e, depth+1))
+	return n, false
+}
+
+// put is with for a trie that is being made: it changes it, and copies nothing.
+func (t *trie[V]) put(key ulid.ULID, value V) {
+	if _, exists := t.get(key); !exists {
+		t.size++
+	}
+	t.root = t.root.put(&entry[V]{key, value}, 0)
+}
+
+func (n *node[V]) put(e *entry[V], depth int) *node[V] {
+	n, put := n.roomFor(e, depth)
+	if !put {
+		d := digit(e.key, depth)
+		n.children[d] = n.children[d].put(e, depth+1)
+	}
+	return n
 }
 
 func (t trie[V]) without(key ulid.ULID) trie[V] {

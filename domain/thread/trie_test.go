@@ -2,6 +2,7 @@ package thread
 
 import (
 	"maps"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,6 +36,14 @@ func TestTrieIsAMap(t *testing.T) {
 		got.all(func(k ulid.ULID, v int) { contents[k] = v })
 		if diff := cmp.Diff(want, contents); diff != "" {
 			t.Fatal("contents (-want +got):\n" + diff)
+		}
+		var made trie[int]
+		for k, v := range want {
+			made.put(k, -1)
+			made.put(k, v)
+		}
+		if !reflect.DeepEqual(got, made) {
+			t.Fatal("put in place, it is another trie")
 		}
 		if got.size != len(want) {
 			t.Fatalf("size %d, want %d", got.size, len(want))

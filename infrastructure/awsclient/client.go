@@ -34,8 +34,11 @@ func Load(ctx context.Context) (aws.Config, error) {
 //
 // The SDK's checksum validation of answers is off. It only logs warnings, also for every answer without a checksum,
 // which DynamoDB Local sends for every failed condition. TLS protects the data.
-func DynamoDB(cfg aws.Config) *dynamodb.Client {
-	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.DisableValidateResponseChecksum = true })
+func DynamoDB(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
+	return dynamodb.NewFromConfig(cfg, append(options, func(o *dynamodb.Options) {
+		o.DisableValidateResponseChecksum = true
+		o.APIOptions = append(o.APIOptions, traceCalls)
+	})...)
 }
 
 // Streams returns a client of the tables' streams. It is safe for concurrent use and meant to be shared.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"example.com/threads/infrastructure/logging"
 )
 
@@ -25,8 +27,9 @@ const (
 //
 // The id is the client's X-Request-Id if it has 1 to 128 visible ASCII characters, otherwise a new one. It is in the
 // header of the request, for the handler, and of the response, for the client. Log lines with the request's context
-// contain it as request_id, and the trace of a traceparent header as trace_id.
-func Wrap(log *slog.Logger, next http.Handler) http.Handler {
+// contain it as request_id, and the trace as trace_id: that of a traceparent header, or a new one with a tracer. With a
+// tracer, which may be nil, every request except routine ones and streams has a span.
+func Wrap(log *slog.Logger, tracer trace.Tracer, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		started := time.Now()
 		id := requestID(r)
@@ -34,13 +37,11 @@ func Wrap(log *slog.Logger, next http.Handler) http.Handler {
 		w.Header().Set(requestIDHeader, id)
 		guard(w.Header())
 
-		attrs := []slog.Attr{slog.String("request_id", id)}
-		if trace := traceID(r.Header.Get("traceparent")); trace != "" {
-			attrs = append(attrs, slog.String("trace_id", trace))
-		}
-		r = r.WithContext(logging.With(r.Context(), attrs...))
+		ctx, span := startSpan(logging.With(r.Context(), slog.String("request_id", id)), tracer, r)
+		r = r.WithContext(ctx)
 		response := Record(w)
 		defer func() {
+			endSpan(span, response.Status())
 			log.LogAttrs(r.Context(), levelOf(r, response.Status()), "request",
 				slog.String("method", cut(r.Method)),
 				slog.String("path", cut(r.URL.Path)),
@@ -66,11 +67,14 @@ func guard(header http.Header) {
 
 // levelOf logs successful health and metrics requests at debug, because machines send them every few seconds.
 func levelOf(r *http.Request, status int) slog.Level {
-	routine := strings.HasPrefix(r.URL.Path, "/health/") || r.URL.Path == "/metrics"
-	if routine && status < http.StatusBadRequest {
+	if isRoutine(r) && status < http.StatusBadRequest {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
+}
+
+func isRoutine(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/health/") || r.URL.Path == "/metrics"
 }
 
 // recoverPanic turns a panic into a log line and, if nothing was sent yet, a problem document. It passes on
@@ -100,20 +104,6 @@ func requestID(r *http.Request) string {
 		return rand.Text()
 	}
 	return id
-}
-
-// traceID returns the trace of a W3C traceparent; empty for anything else.
-func traceID(traceparent string) string {
-	const version, trace, parent, flags = 2, 32, 16, 2
-	parts := strings.Split(traceparent, "-")
-	if len(parts) < 4 || len(parts[0]) != version || len(parts[1]) != trace || len(parts[2]) != parent || len(parts[3]) != flags {
-		return ""
-	}
-	notHex := func(c rune) bool { return !strings.ContainsRune("0123456789abcdef", c) }
-	if strings.ContainsFunc(parts[1], notHex) || strings.Trim(parts[1], "0") == "" {
-		return ""
-	}
-	return parts[1]
 }
 
 func cut(text string) string { return text[:min(len(text), maxLogged)] }

@@ -22,7 +22,7 @@ func answer(t *testing.T, handler http.HandlerFunc, header map[string]string) (*
 		request.Header.Set(name, value)
 	}
 	recorder := httptest.NewRecorder()
-	httpserver.Wrap(logging.New(out, slog.LevelInfo, logging.JSON), handler).ServeHTTP(recorder, request)
+	httpserver.Wrap(logging.New(out, slog.LevelInfo, logging.JSON), nil, handler).ServeHTTP(recorder, request)
 	var logged []map[string]any
 	for line := range strings.Lines(out.String()) {
 		var fields map[string]any
@@ -97,7 +97,7 @@ func TestRoutineRequestsAreLoggedAtDebug(t *testing.T) {
 		{"/metrics/create", http.StatusOK, "INFO"},
 	} {
 		out := &lines{}
-		handler := httpserver.Wrap(logging.New(out, slog.LevelDebug, logging.JSON), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		handler := httpserver.Wrap(logging.New(out, slog.LevelDebug, logging.JSON), nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(test.status)
 		}))
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, test.path, nil))

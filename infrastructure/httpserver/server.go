@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Limits on what a client can hold open. A handler that streams sets its own deadlines with [http.ResponseController].
@@ -28,6 +30,8 @@ const (
 type Server struct {
 	// MaxConnections is how many connections may be open at once, to be set before Serve; 0: any number.
 	MaxConnections int
+	// Tracer traces the requests, to be set before Serve; nil: nothing is traced.
+	Tracer trace.Tracer
 
 	listener net.Listener
 	log      *slog.Logger
@@ -72,7 +76,7 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	var running tracker
 	open := &connections{most: s.MaxConnections, open: map[*connection]struct{}{}}
 	server := &http.Server{
-		Handler:           running.track(awaitBodies(Wrap(s.log, handler))),
+		Handler:           running.track(awaitBodies(Wrap(s.log, s.Tracer, handler))),
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ConnContext:       withConnection,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),

@@ -94,7 +94,7 @@ func TestAPanicIsMeasuredAsItIsAnswered(t *testing.T) {
 		panic("broken")
 	}))
 	answer := httptest.NewRecorder()
-	httpserver.Wrap(slog.New(slog.DiscardHandler), measured).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/broken", nil))
+	httpserver.Wrap(slog.New(slog.DiscardHandler), nil, measured).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/broken", nil))
 	if page := collect(t, registry); answer.Code != http.StatusInternalServerError || !strings.Contains(page, `_count{method="POST",route="/broken",status="500"} 1`) {
 		t.Errorf("answered %d and measured\n%s", answer.Code, page)
 	}

@@ -91,4 +91,7 @@ func (p Principal) Needs(scope Scope) error {
 	return nil
 }
 
+// ActsForOthers tells that the principal may name any account of the tenant.
+func (p Principal) ActsForOthers() bool { return !p.IsVerified() || p.has(ActAs) }
+
 func (p Principal) has(scope Scope) bool { return slices.Contains(p.scopes, string(scope)) }

@@ -44,6 +44,16 @@ func (c *Codec[E]) Type() string { return c.aggregate }
 // EventType returns the event's name in the journal; empty if the table has no row for it, in which case Encode fails.
 func (c *Codec[E]) EventType(event E) string { return c.byType[reflect.TypeOf(event)].name }
 
+// Describe returns the event's name and its own fields, without the envelope, as they are written today.
+func (c *Codec[E]) Describe(event E) (name string, fields []byte, err error) {
+	row, known := c.byType[reflect.TypeOf(event)]
+	if !known {
+		return "", nil, fmt.Errorf("the codec's table of %s has no row for event %T", c.aggregate, event)
+	}
+	fields, err = marshal(row.encode(event))
+	return row.name, fields, err
+}
+
 // Names returns all names that can be decoded, sorted.
 func (c *Codec[E]) Names() []string { return slices.Sorted(maps.Keys(c.byName)) }
 

@@ -1,12 +1,33 @@
 package eventcodec_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/usecase"
 )
+
+// Events from before have no trace.
+func TestTheTraceOfAnEvent(t *testing.T) {
+	asIs := func(text string) (string, error) { return text, nil }
+	codec := eventcodec.New("box", asIs, eventcodec.Event[string]("Opened",
+		func(e string) struct{ By string } { return struct{ By string }{e} },
+		func(fields struct{ By string }) (string, error) { return fields.By, nil }))
+	for _, traceparent := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"} {
+		recorded := usecase.Recorded[string]{
+			Envelope: usecase.Envelope{AggregateType: "box", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Traceparent: traceparent}, Event: "ada",
+		}
+		payload, err := codec.Encode(recorded)
+		if err != nil || strings.Contains(string(payload), "traceparent") != (traceparent != "") {
+			t.Fatalf("%s: %v", payload, err)
+		}
+		if got, err := codec.Decode(payload); err != nil || got != recorded {
+			t.Errorf("%s is read as %+v, %v", payload, got, err)
+		}
+	}
+}
 
 func TestIdentifiersInEveryForm(t *testing.T) {
 	for written, want := range map[string]string{

@@ -32,6 +32,7 @@ type (
 		Source        string `json:"source,omitempty"`
 		ClientIP      string `json:"client_ip,omitempty"`
 		RequestID     string `json:"request_id,omitempty"`
+		Traceparent   string `json:"traceparent,omitempty"`
 	}
 )
 
@@ -91,12 +92,13 @@ func tailOf(e usecase.Envelope) tail {
 		Source:        e.Source,
 		ClientIP:      e.ClientIP,
 		RequestID:     e.RequestID,
+		Traceparent:   e.Traceparent,
 	}
 }
 
 // isText reports whether all texts are valid UTF-8, so that JSON can hold them unchanged.
 func (t tail) isText() bool {
-	for _, text := range []string{t.CommandID, t.CorrelationID, t.CausationID, t.Source, t.ClientIP, t.RequestID} {
+	for _, text := range []string{t.CommandID, t.CorrelationID, t.CausationID, t.Source, t.ClientIP, t.RequestID, t.Traceparent} {
 		if !utf8.ValidString(text) {
 			return false
 		}
@@ -122,6 +124,7 @@ func envelope(aggregateType string, canonical func(string) (string, error), h he
 		SeqNr:         h.SeqNr,
 		OccurredAt:    occurredAt.UTC(),
 		CommandID:     t.CommandID,
+		Traceparent:   t.Traceparent,
 		Caller: usecase.Caller{
 			Tenant:        tenant,
 			RequestID:     t.RequestID,

@@ -17,6 +17,8 @@ import (
 type EventPersistenceGateway interface {
 	Journal
 	Snapshots
+	Sequences
+	Spool
 
 	// Receipt returns the receipt of a command id of the tenant, read consistently; false if there is none or it has
 	// expired.
@@ -50,6 +52,10 @@ type Journal interface {
 	// ends after an error.
 	Entries(ctx context.Context, id AggregateID, after, upTo uint64) iter.Seq2[Entry, error]
 
+	// EntriesAt yields the entries with these numbers, which ascend, read consistently and some at a time. A Head has
+	// shown a version that is not below them: a missing entry is an *InconsistentError. It ends after an error.
+	EntriesAt(ctx context.Context, id AggregateID, seqNrs []uint64) iter.Seq2[Entry, error]
+
 	// Verify fails with an *InconsistentError when the journal has the event after head.Version and the stored head
 	// still shows that version. It costs one or two consistent reads.
 	Verify(ctx context.Context, id AggregateID, head Head) error
@@ -67,7 +73,8 @@ type Snapshots interface {
 	SaveSnapshot(ctx context.Context, id AggregateID, snapshot Snapshot) error
 
 	// Snapshots yields the complete snapshots with Version <= head.Version, latest first, and finally the state after
-	// entry 1. A snapshot with missing parts or a wrong checksum is logged and skipped. It ends after an error.
+	// entry 1. head is one that Head has returned, or that with an earlier Version. A snapshot with missing parts or a
+	// wrong checksum is logged and skipped. It ends after an error.
 	Snapshots(ctx context.Context, id AggregateID, head Head) iter.Seq2[Snapshot, error]
 }
 

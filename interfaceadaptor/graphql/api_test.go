@@ -36,7 +36,8 @@ type api struct {
 // settings are what a test changes about its endpoint.
 type settings struct {
 	graphql.Settings
-	wait time.Duration
+	wait    time.Duration
+	history *query.History // nil: nobody asks for it
 }
 
 func serve(t *testing.T, db *readmodeltest.Database, s settings) *api {
@@ -57,7 +58,7 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 	streams, stopStreams := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { watcher.Run(watching) })
-	server := httptest.NewUnstartedServer(graphql.NewHandler(streams, queries, log, s.Settings))
+	server := httptest.NewUnstartedServer(graphql.NewHandler(streams, queries, s.history, log, s.Settings))
 	connections := &countingListener{Listener: server.Listener}
 	server.Listener = connections
 	server.Start()

@@ -33,10 +33,12 @@ const internalMessage = "something went wrong; it has been logged with the X-Req
 var answers = map[usecase.Kind]struct{ code, message string }{
 	usecase.Invalid:     {code: codeBadInput},
 	usecase.NotFound:    {code: codeNotFound},
-	usecase.Forbidden:   {codeNotFound, "it does not exist, or not for this viewer"},
+	usecase.Forbidden:   {code: codeForbidden},
 	usecase.Behind:      {code: codeBehind},
-	usecase.Unavailable: {codeUnavailable, "the read model did not answer in time; ask again"},
+	usecase.Unavailable: {codeUnavailable, "a store did not answer in time; ask again"},
 	usecase.Canceled:    {codeUnavailable, "the request ended before it was answered"},
+	// of the journal: an operator has to mend it
+	usecase.Inconsistent: {codeInternal, internalMessage},
 	// this and the following are of commands: no query has them
 	usecase.Conflict:        {codeInternal, internalMessage},
 	usecase.VersionMismatch: {codeInternal, internalMessage},
@@ -103,7 +105,7 @@ func (p presenter) logCause(ctx context.Context, kind usecase.Kind, path string,
 		p.log.ErrorContext(ctx, "a query failed", "path", path, "error", err)
 	case codeUnavailable:
 		if kind != usecase.Canceled {
-			p.log.WarnContext(ctx, "the read model did not answer", "path", path, "error", err)
+			p.log.WarnContext(ctx, "a store did not answer", "path", path, "error", err)
 		}
 	}
 }

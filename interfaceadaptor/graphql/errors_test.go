@@ -13,12 +13,17 @@ import (
 	"example.com/threads/usecase"
 )
 
+// inconsistent is an error as the event store has it.
+type inconsistent struct{ error }
+
+func (inconsistent) Class() string { return "inconsistent" }
+
 // TestEveryKindHasACode walks the kinds until there are no more, and every rejection that the use cases know.
 func TestEveryKindHasACode(t *testing.T) {
-	codes := []string{codeNotFound, codeBadInput, codeBehind, codeTooComplex, codeUnavailable, codeInternal}
+	codes := []string{codeNotFound, codeForbidden, codeBadInput, codeBehind, codeTooComplex, codeUnavailable, codeInternal}
 	samples := append([]error{thread.ErrThreadNotFound, thread.ErrNotMember, thread.ErrNameUnchanged}, usecase.ErrConcurrentUpdate, usecase.ErrKeyReused, usecase.ErrUnavailable, usecase.ErrBehind,
 		&ident.InvalidError{Field: "name", Reason: "must be something"}, &usecase.VersionMismatchError{Expected: 1, Current: 2},
-		context.Canceled, context.DeadlineExceeded, errors.New("the password of the database is hunter2"))
+		context.Canceled, context.DeadlineExceeded, inconsistent{errors.New("head and journal contradict each other")}, errors.New("the password of the database is hunter2"))
 	seen := map[usecase.Kind]bool{}
 	for _, sample := range samples {
 		kind := usecase.KindOf(sample)
@@ -38,13 +43,13 @@ func TestEveryKindHasACode(t *testing.T) {
 			t.Errorf("%v: told %q, logged %q", sample, shown.Message, out)
 		}
 	}
-	for kind := range usecase.Canceled + 1 {
+	for kind := range usecase.Inconsistent + 1 {
 		if !seen[kind] {
 			t.Errorf("no error of kind %d was tried", kind)
 		}
 	}
 	for kind, want := range map[usecase.Kind]string{
-		usecase.Invalid: codeBadInput, usecase.NotFound: codeNotFound, usecase.Forbidden: codeNotFound, usecase.Behind: codeBehind,
+		usecase.Invalid: codeBadInput, usecase.NotFound: codeNotFound, usecase.Forbidden: codeForbidden, usecase.Behind: codeBehind,
 		usecase.Unavailable: codeUnavailable, usecase.Internal: codeInternal,
 	} {
 		if answers[kind].code != want {

@@ -95,7 +95,7 @@ func FuzzDocument(f *testing.F) {
 func FuzzHTTP(f *testing.F) {
 	f.Add("POST", "application/json", "application/json", "acme", "", `{"query":"{ __typename }"}`)
 	f.Add("GET", "", "text/event-stream", "", "01ARZ3NDEKTSV4RRFFQ69G5FAV:1", "")
-	h := NewHandler(f.Context(), nil, slog.New(slog.DiscardHandler), Settings{Gate: &access.Gate{}})
+	h := NewHandler(f.Context(), nil, nil, slog.New(slog.DiscardHandler), Settings{Gate: &access.Gate{}})
 	f.Fuzz(func(t *testing.T, method, media, accept, tenant, tokens, body string) {
 		if method != http.MethodGet {
 			method = http.MethodPost

@@ -78,9 +78,9 @@ type handler struct {
 	turns       *turns
 }
 
-// NewHandler returns the GraphQL endpoint, for GET and POST. WebSockets and server-sent events end when streams does,
-// such that their clients connect again; single queries are not touched by it.
-func NewHandler(streams context.Context, queries *query.Queries, log *slog.Logger, settings Settings) http.Handler {
+// NewHandler returns the GraphQL endpoint over queries and history, for GET and POST. WebSockets and server-sent events
+// end when streams does, such that their clients connect again; single queries are not touched by it.
+func NewHandler(streams context.Context, queries *query.Queries, history *query.History, log *slog.Logger, settings Settings) http.Handler {
 	settings = settings.withDefaults()
 	p := presenter{log}
 	h := &handler{
@@ -88,7 +88,7 @@ func NewHandler(streams context.Context, queries *query.Queries, log *slog.Logge
 		connections: newConnections(settings.ConnectionLimit, settings.InitLimit, settings.AccountLimit),
 		turns:       newTurns(settings.InFlightLimit),
 	}
-	h.engine = newEngine(resolver{queries, p}, schemaFor(settings.Gate.IsOpen()), p, settings.ComplexityLimit, h.aroundOperation)
+	h.engine = newEngine(resolver{queries, history, p}, schemaFor(settings.Gate.IsOpen()), p, settings.ComplexityLimit, h.aroundOperation)
 	return h
 }
 

@@ -106,10 +106,15 @@ func (m *meter) fragment(definition *ast.FragmentDefinition, page int) measure {
 	return known
 }
 
+// unpaged are the types in lists that come whole: such a list counts as one of the longest page.
+var unpaged = map[string]bool{"StateMember": true}
+
 // field measures a field. The page size of a connection multiplies its edges, which are the list.
 func (m *meter) field(field *ast.Field, page int) measure {
 	if asked, paged := m.pageSize(field); paged {
 		page = asked
+	} else if unpaged[field.Definition.Type.Name()] {
+		page = query.MaxPage
 	} else if field.Name != "edges" {
 		page = 1
 	}

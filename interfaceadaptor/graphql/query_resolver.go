@@ -21,6 +21,24 @@ func (r queryResolver) GetThread(ctx context.Context, threadID, userAccountID st
 		return model.Thread{}, err
 	}
 	found, err := r.queries.Thread(ctx, viewer, chat.ThreadID(key))
+	return r.thread(viewer, found, err)
+}
+
+// GetThreadByCode resolves Query.getThreadByCode.
+func (r queryResolver) GetThreadByCode(ctx context.Context, code, userAccountID string) (model.Thread, error) {
+	viewer, err := viewerOf(ctx, userAccountID)
+	if err != nil {
+		return model.Thread{}, err
+	}
+	parsed, err := thread.ParseCode(code)
+	if err != nil {
+		return model.Thread{}, err
+	}
+	found, err := r.queries.ThreadByCode(ctx, viewer, parsed)
+	return r.thread(viewer, found, err)
+}
+
+func (r queryResolver) thread(viewer query.Viewer, found query.Thread, err error) (model.Thread, error) {
 	if err != nil {
 		return model.Thread{}, err
 	}

@@ -28,6 +28,45 @@ func sameJSON(t *testing.T, got json.RawMessage, want string) {
 	}
 }
 
+func TestThreadsByCode(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		a, w, other := serve(t, db, settings{}), db.World(t, "acme"), db.World(t, "globex")
+		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
+		chat, gone := w.CodedThread("Lunch", "THREAD-000001", alice), w.CodedThread("Gone", "THREAD-000002", alice)
+		foreign, former := other.CodedThread("Theirs", "THREAD-000001", alice), w.Thread("Old", alice)
+		w.Delete(gone)
+		find := func(tenant, code string, viewer thread.UserID) string {
+			got := a.ask(t, asked{tenant: tenant}, fmt.Sprintf(`{ getThreadByCode(code: %q, userAccountId: "%s") { id code } }`, code, viewer))
+			if code := got.code(); code != "" {
+				return code
+			}
+			return string(got.Data)
+		}
+		found := func(id thread.ID) string {
+			return fmt.Sprintf(`{"getThreadByCode":{"id":"%s","code":"THREAD-000001"}}`, id)
+		}
+		for _, test := range []struct {
+			about, tenant, code string
+			viewer              thread.UserID
+			want                string
+		}{
+			{"a member", "acme", "THREAD-000001", alice, found(chat)},
+			{"another tenant's", "globex", "THREAD-000001", alice, found(foreign)},
+			{"a stranger", "acme", "THREAD-000001", bob, "NOT_FOUND"},
+			{"a deleted thread", "acme", "THREAD-000002", alice, "NOT_FOUND"},
+			{"nobody's code", "acme", "THREAD-000003", alice, "NOT_FOUND"},
+			{"no code", "acme", "", alice, "BAD_USER_INPUT"},
+		} {
+			if got := find(test.tenant, test.code, test.viewer); got != test.want {
+				t.Errorf("%s: got %s, want %s", test.about, got, test.want)
+			}
+		}
+		if got := a.ask(t, asked{tenant: "acme"}, `{ getThread(`+ids(former, alice)+`) { code } }`); string(got.Data) != `{"getThread":{"code":null}}` {
+			t.Errorf("a thread from before there were codes: %s", got.Data)
+		}
+	})
+}
+
 func TestTimesHaveMicrosecondsWhateverTheyEndIn(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")

@@ -10,6 +10,7 @@ import (
 // resolver resolves the fields that have to ask for something.
 type resolver struct {
 	queries   *query.Queries
+	history   *query.History
 	presenter presenter
 }
 
@@ -26,6 +27,9 @@ func (r resolver) Member() generated.MemberResolver { return memberResolver{} }
 
 // Message implements [generated.ResolverRoot].
 func (r resolver) Message() generated.MessageResolver { return messageResolver{} }
+
+// ThreadState implements [generated.ResolverRoot].
+func (r resolver) ThreadState() generated.ThreadStateResolver { return stateResolver{} }
 
 // Subscription implements [generated.ResolverRoot].
 func (r resolver) Subscription() generated.SubscriptionResolver { return subscriptionResolver{r} }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	wnats "github.com/ThreeDotsLabs/watermill-nats/v2/pkg/nats"
+	watermillnats "github.com/ThreeDotsLabs/watermill-nats/v2/pkg/nats"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/nats-io/nats.go"
 )
@@ -28,9 +28,9 @@ func openNATS(at *url.URL, topic string) (*Broker, error) {
 		return nil, err
 	}
 	wait := nats.MaxWait(answerWithin)
-	publisher, err := wnats.NewPublisherWithNatsConn(conn, wnats.PublisherPublishConfig{
-		Marshaler: &wnats.NATSMarshaler{}, SubjectCalculator: wnats.DefaultSubjectCalculator,
-		JetStream: wnats.JetStreamConfig{TrackMsgId: true, ConnectOptions: []nats.JSOpt{wait}},
+	publisher, err := watermillnats.NewPublisherWithNatsConn(conn, watermillnats.PublisherPublishConfig{
+		Marshaler: &watermillnats.NATSMarshaler{}, SubjectCalculator: watermillnats.DefaultSubjectCalculator,
+		JetStream: watermillnats.JetStreamConfig{TrackMsgId: true, ConnectOptions: []nats.JSOpt{wait}},
 	}, nil)
 	if err != nil {
 		conn.Close()

@@ -13,8 +13,10 @@ import (
 // Load returns the cached state if there is one, otherwise the latest.
 func (r *Repository[S, E]) Load(ctx context.Context, key usecase.Key) (command.State[S], error) {
 	if known, found := r.states.get(key); found {
+		r.counters.Hits.Add(1)
 		return known.state, nil
 	}
+	r.counters.Misses.Add(1)
 	return r.Reload(ctx, key)
 }
 
@@ -44,20 +46,24 @@ func (r *Repository[S, E]) Reload(ctx context.Context, key usecase.Key) (state c
 	if state, err = r.base(ctx, key, known.state, head); err != nil {
 		return state, err
 	}
-	for entry, err := range r.gateway.Entries(ctx, id, state.Version, head.Version) {
+	if state, err = r.replay(ctx, key, state, head.Version); err != nil {
+		return state, err
+	}
+	return r.states.remember(key, state, head.SnapshotVersion).state, nil
+}
+
+// replay returns the state at a version, from an earlier one.
+func (r *Repository[S, E]) replay(ctx context.Context, key usecase.Key, state command.State[S], version uint64) (command.State[S], error) {
+	for recorded, err := range r.Events(ctx, key, state.Version, version) {
+		if err == nil && recorded.SeqNr != state.Version+1 {
+			err = fmt.Errorf("event %d of %s comes after event %d", recorded.SeqNr, key, state.Version)
+		}
 		if err != nil {
 			return command.State[S]{}, err
 		}
-		recorded, err := r.codec.Decode(entry.Payload)
-		if err == nil && (recorded.Key() != key || recorded.SeqNr != entry.SeqNr || entry.SeqNr != state.Version+1) {
-			err = fmt.Errorf("the payload is event %d of %s of tenant %q", recorded.SeqNr, recorded.Key(), recorded.Tenant)
-		}
-		if err != nil {
-			return command.State[S]{}, fmt.Errorf("event %d of %s: %w", state.Version+1, id, err)
-		}
-		state = command.State[S]{Version: entry.SeqNr, Value: r.apply(state.Value, recorded.Event)}
+		state = command.State[S]{Version: recorded.SeqNr, Value: r.apply(state.Value, recorded.Event)}
 	}
-	return r.states.remember(key, state, head.SnapshotVersion).state, nil
+	return state, nil
 }
 
 // base returns the state to replay from: the cached state, the latest readable snapshot, or the state before the first
@@ -81,6 +87,7 @@ func (r *Repository[S, E]) base(ctx context.Context, key usecase.Key, known comm
 		if err == nil {
 			return command.State[S]{Version: version, Value: state}, nil
 		}
+		r.counters.SnapshotsUnreadable.Add(1)
 		r.snapshotter.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
 			"tenant", key.Tenant, "aggregate", key.String(), "version", snapshot.Version, "error", err)
 	}

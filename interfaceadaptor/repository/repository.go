@@ -20,6 +20,7 @@ type Repository[S, E any] struct {
 	apply       func(S, E) S
 	states      *stateCache[S]
 	snapshotter *snapshotter[S]
+	counters    *Counters
 }
 
 // SnapshotCodec encodes states for snapshots. It may be used concurrently.
@@ -62,13 +63,15 @@ func (s Settings) withDefaults() Settings {
 func New[S, E any](gateway eventstore.EventPersistenceGateway, codec *eventcodec.Codec[E], snapshots SnapshotCodec[S], apply func(S, E) S, settings Settings) *Repository[S, E] {
 	settings = settings.withDefaults()
 	states := newStateCache(settings.CacheBytes, snapshots.Size)
+	counters := new(Counters)
 	return &Repository[S, E]{
 		gateway:     gateway,
 		codec:       codec,
 		snapshots:   snapshots,
 		apply:       apply,
 		states:      states,
-		snapshotter: newSnapshotter(gateway, snapshots, states, settings),
+		snapshotter: newSnapshotter(gateway, snapshots, states, counters, settings),
+		counters:    counters,
 	}
 }
 

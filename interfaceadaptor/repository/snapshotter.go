@@ -27,6 +27,7 @@ type snapshotter[S any] struct {
 	snapshots eventstore.Snapshots
 	codec     SnapshotCodec[S]
 	states    *stateCache[S]
+	counters  *Counters
 	every     uint64
 	logger    *slog.Logger
 
@@ -43,11 +44,12 @@ type dueSnapshot[S any] struct {
 	state command.State[S]
 }
 
-func newSnapshotter[S any](snapshots eventstore.Snapshots, codec SnapshotCodec[S], states *stateCache[S], settings Settings) *snapshotter[S] {
+func newSnapshotter[S any](snapshots eventstore.Snapshots, codec SnapshotCodec[S], states *stateCache[S], counters *Counters, settings Settings) *snapshotter[S] {
 	return &snapshotter[S]{
 		snapshots: snapshots,
 		codec:     codec,
 		states:    states,
+		counters:  counters,
 		every:     settings.SnapshotEvery,
 		logger:    settings.Logger,
 		due:       map[usecase.Key]dueSnapshot[S]{},
@@ -92,6 +94,7 @@ func (s *snapshotter[S]) work() {
 			continue
 		}
 		if err := s.write(due.ctx, key, due.state); err != nil {
+			s.counters.SnapshotsFailed.Add(1)
 			s.logger.WarnContext(due.ctx, "could not write a snapshot; the aggregate's next event will retry",
 				"tenant", key.Tenant, "aggregate", key.String(), "version", due.state.Version, "error", err)
 		}
@@ -120,6 +123,8 @@ func (s *snapshotter[S]) write(ctx context.Context, key usecase.Key, state comma
 	if err := s.snapshots.SaveSnapshot(ctx, aggregateOf(key), eventstore.Snapshot{Version: state.Version, Payload: payload}); err != nil {
 		return err
 	}
+	s.counters.SnapshotsWritten.Add(1)
+	s.counters.SnapshotBytes.Add(int64(len(payload)))
 	s.states.remember(key, state, state.Version)
 	return nil
 }

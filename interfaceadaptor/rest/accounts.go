@@ -43,7 +43,7 @@ func (b eraseAccount) asked() command.Request[account.Command] { return b.onAcco
 
 // Accounts returns accounts with their operations.
 func Accounts(accounts Service[account.Command]) Aggregate {
-	return Aggregate{"accounts", "Commands of user accounts on the account that gives them a name.", []operation{
+	return Aggregate{name: "accounts", about: "Commands of user accounts on the account that gives them a name.", operations: []operation{
 		{
 			path: "/accounts/register", status: http.StatusCreated, summary: "Register an account",
 			description: "Gives the executor's user account a name. Threads take user accounts without one, too.",

@@ -21,13 +21,13 @@ const (
 
 const executorField = "executor_id"
 
-// admit identifies the caller and checks whether they may use the operation.
-func (a *api) admit(w http.ResponseWriter, r *http.Request, op operation) (access.Principal, error) {
+// admit identifies the caller and checks whether they have the scope.
+func (a *api) admit(w http.ResponseWriter, r *http.Request, scope access.Scope) (access.Principal, error) {
 	principal, err := a.settings.Gate.Enter(w.Header(), r)
 	if err != nil {
 		return principal, err
 	}
-	return principal, principal.Needs(op.needs())
+	return principal, principal.Needs(scope)
 }
 
 // tenant returns the tenant that the operation works in: the principal's, if it is active. The registry of tenants is
@@ -63,13 +63,16 @@ func absentFor(p access.Principal) map[string]json.RawMessage {
 
 // deny sends the response for a refused caller.
 func deny(w http.ResponseWriter, err error) {
-	var refusal *access.Refusal
-	if !errors.As(err, &refusal) {
-		problemOf(err).write(w)
-		return
+	problemOfDenial(w.Header(), err).write(w)
+}
+
+// problemOfDenial converts the error of a refused caller, and sets the headers that the answer needs.
+func problemOfDenial(answer http.Header, err error) *Problem {
+	if refusal := (*access.Refusal)(nil); errors.As(err, &refusal) {
+		refusal.SetHeaders(answer)
+		return problemOfRefusal(refusal)
 	}
-	refusal.SetHeaders(w.Header())
-	problemOfRefusal(refusal).write(w)
+	return problemOf(err)
 }
 
 func problemOfRefusal(refusal *access.Refusal) *Problem {

@@ -18,6 +18,15 @@ func threadAnswerOf(r command.Result) ThreadAnswer {
 	return ThreadAnswer{ThreadID: r.Key.ID, Version: r.Version}
 }
 
+type createdAnswer struct {
+	ThreadAnswer
+	Code string `json:"code,omitempty" doc:"The short name that people call the thread by: unique in the tenant, and never changed. A repeat of a creation from before there were codes has none." example:"THREAD-000001"`
+}
+
+func createdAnswerOf(r command.Result) createdAnswer {
+	return createdAnswer{threadAnswerOf(r), r.About[chat.AnswerCode]}
+}
+
 type memberAnswer struct {
 	ThreadAnswer
 	MemberID string `json:"member_id" doc:"The member that the command was about." example:"01H42KBHCWA8NE32M49YH544H1"`

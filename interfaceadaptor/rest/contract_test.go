@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/eventstore"
@@ -17,12 +18,16 @@ import (
 	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/sequence"
+	"example.com/threads/usecase/tasks"
 )
 
 // system is the write side as it runs: this package on the real service, on DynamoDB.
 type system struct {
 	http.Handler
 	gateway eventstore.EventPersistenceGateway
+	tasks   *chat.TaskCommands
+	all     []rest.Aggregate
 }
 
 func newSystem(t *testing.T) system {
@@ -30,17 +35,26 @@ func newSystem(t *testing.T) system {
 	gateway := dynamodbtest.New(t)
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
 	accounts := chatstore.NewAccountRepository(gateway, repository.Settings{})
+	orders := chatstore.NewTaskRepository(gateway, repository.Settings{})
 	onThreads := command.NewService(chat.Threads(), threads, command.Settings{})
 	onAccounts := command.NewService(chat.Accounts(), accounts, command.Settings{})
+	onTasks := command.NewService(chat.Tasks(), orders, command.Settings{})
 	t.Cleanup(func() {
 		onThreads.Drain()
 		onAccounts.Drain()
+		onTasks.Drain()
 		ctx := context.WithoutCancel(t.Context())
-		if err := errors.Join(threads.Close(ctx), accounts.Close(ctx)); err != nil {
+		if err := errors.Join(threads.Close(ctx), accounts.Close(ctx), orders.Close(ctx)); err != nil {
 			t.Error(err)
 		}
 	})
-	return system{handlerOf([]rest.Aggregate{rest.Threads(onThreads), rest.Accounts(onAccounts)}, io.Discard), gateway}
+	coded := chat.WithCodes(onThreads, sequence.New(gateway, chat.CodeKind, sequence.Settings{}))
+	intake := &tasks.Intake{
+		Handler: onTasks, Reader: chatstore.TaskReader{Journal: gateway}, Files: gateway, Threads: chatstore.ThreadAdmins{Threads: threads},
+		NewID: rest.NewTaskID, Clock: time.Now,
+	}
+	all := []rest.Aggregate{rest.Threads(coded), rest.Accounts(onAccounts), rest.Tasks(intake)}
+	return system{handlerWith(all, intake, io.Discard), gateway, onTasks, all}
 }
 
 // do has a command done and checks what every success carries.

@@ -10,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/usecase/tasks"
 )
 
 // Settings of the handler.
@@ -24,6 +25,8 @@ type Settings struct {
 	Gate *access.Gate
 	// Tenants refuses requests of tenants that are not active; nil: of none.
 	Tenants *access.Tenants
+	// Tasks makes tasks of commands whose answer is fetched later; nil: there are none.
+	Tasks *tasks.Intake
 	// Alive, Ready and Metrics answer /health/alive, /health/ready and /metrics.
 	Alive, Ready, Metrics http.Handler
 	// Around wraps every route; it can call [Route] afterwards.
@@ -57,6 +60,11 @@ func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
 	for _, op := range table {
 		router.Post(op.path, a.serve(op))
 	}
+	for _, aggregate := range aggregates {
+		for _, reading := range aggregate.readings {
+			router.Get(reading.path, a.read(reading))
+		}
+	}
 	router.Method(http.MethodGet, "/health/alive", settings.Alive)
 	router.Method(http.MethodGet, "/health/ready", settings.Ready)
 	router.Method(http.MethodGet, "/metrics", settings.Metrics)
@@ -65,7 +73,7 @@ func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
 	if settings.Gate.IsOpen() {
 		doc.Info.Description = "**" + access.OpenWarning + "** " + doc.Info.Description
 	} else {
-		askForTokens(doc, table)
+		askForTokens(doc, aggregates)
 	}
 	router.Get("/openapi.json", serveJSON(doc))
 	routeDocs(router)

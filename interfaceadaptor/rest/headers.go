@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/usecase"
@@ -18,6 +19,7 @@ const (
 	requestID      = "X-Request-Id"
 	correlationID  = "X-Correlation-Id"
 	traceparent    = "traceparent"
+	prefer         = "Prefer"
 )
 
 // The response headers.
@@ -27,6 +29,7 @@ const (
 	idempotentReplayed = "Idempotent-Replayed"
 	retryAfter         = "Retry-After"
 	wwwAuthenticate    = "WWW-Authenticate"
+	preferenceApplied  = "Preference-Applied"
 )
 
 const visibleASCII = `^[!-~]{1,128}$`
@@ -92,10 +95,30 @@ func requestHeaders() []requestHeader {
 		},
 		{
 			name: traceparent, example: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-			description: "W3C Trace Context; the trace's id is logged with the request. A malformed one is ignored.",
+			description: "W3C Trace Context: the request is part of this trace, and its id is logged and stored with the events. A malformed one is ignored.",
+			read:        func(*conditions, string) error { return nil },
+		},
+		{
+			name: prefer, example: respondAsync,
+			description: "With respond-async (RFC 7240) the command is checked and becomes a task: the answer is 202 with its task_id, and the task's result is the command's answer or its problem. Other preferences are ignored.",
 			read:        func(*conditions, string) error { return nil },
 		},
 	}
+}
+
+const respondAsync = "respond-async"
+
+// prefersLater reports whether the client does not want to wait for the command.
+func prefersLater(header http.Header) bool {
+	for _, value := range header.Values(prefer) {
+		for preference := range strings.SplitSeq(value, ",") {
+			name, _, _ := strings.Cut(preference, ";")
+			if strings.EqualFold(strings.TrimSpace(name), respondAsync) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // readHeaders parses the headers. A condition that the operation does not support is rejected.

@@ -44,6 +44,9 @@ func document(service string, aggregates []Aggregate, headers []requestHeader) *
 		for _, op := range aggregate.operations {
 			doc.AddOperation(describe(schemas, op, headers))
 		}
+		for _, reading := range aggregate.readings {
+			doc.AddOperation(describeReading(schemas, aggregate.name, reading))
+		}
 	}
 	doc.Tags = append(doc.Tags, &huma.Tag{Name: "operation", Description: "For those who run the service."})
 	for _, page := range pages(schemas) {
@@ -57,15 +60,15 @@ func describe(schemas huma.Registry, op operation, headers []requestHeader) *hum
 	described := &huma.Operation{
 		Method:      http.MethodPost,
 		Path:        op.path,
-		OperationID: strings.ReplaceAll(strings.TrimPrefix(op.path[1:], "threads/"), "/", "_"),
+		OperationID: operationID(op.path),
 		Tags:        []string{tag},
 		Summary:     op.summary,
 		Description: op.description,
-		RequestBody: &huma.RequestBody{
-			Required: true,
-			Content:  map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(op.perform.body, true, "")}},
-		},
-		Responses: describeProblems(schemas, problemsOf(op)),
+		RequestBody: &huma.RequestBody{Required: true, Content: describeBody(schemas, op)},
+		Responses:   describeProblems(schemas, problemsOf(op)),
+	}
+	if op.stream != nil {
+		described.Parameters = append(described.Parameters, describeExecutorHeader())
 	}
 	for _, header := range headers {
 		if !slices.Contains(op.without, header.name) {
@@ -77,7 +80,28 @@ func describe(schemas huma.Registry, op operation, headers []requestHeader) *hum
 		Headers:     describeAnswerHeaders(op),
 		Content:     map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(op.perform.answer, true, "")}},
 	}
+	if op.perform.later {
+		described.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{
+			Description: "With Prefer: respond-async: it is a task now.",
+			Headers:     describeHeaders(requestID, etag, consistencyToken, idempotentReplayed, preferenceApplied),
+			Content:     map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(reflect.TypeFor[taskReply](), true, "")}},
+		}
+	}
 	return described
+}
+
+func describeBody(schemas huma.Registry, op operation) map[string]*huma.MediaType {
+	if op.stream != nil {
+		return map[string]*huma.MediaType{mediaNDJSON: {Schema: &huma.Schema{
+			Type: huma.TypeString, Examples: []any{`{"path":"/threads/create","body":{"name":"release planning"}}`},
+		}}}
+	}
+	return map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(op.perform.body, true, "")}}
+}
+
+// operationID is the name of an operation in generated clients.
+func operationID(path string) string {
+	return strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(path[1:], "threads/"))
 }
 
 // describe puts the example into the schema: next to it, the docs page would fill it into its forms and send it.
@@ -99,10 +123,14 @@ func earlyProblems() []*Problem {
 
 // problemsOf returns the errors of an operation.
 func problemsOf(op operation) []*Problem {
+	tooLarge, media := requestTooLarge(), mediaJSON
+	if op.stream != nil {
+		tooLarge, media = importTooLarge(), mediaNDJSON
+	}
 	problems := append(earlyProblems(),
 		malformed("the header %s must be sent once", tenantCode),
-		newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes"),
-		newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as application/json in UTF-8, not encoded otherwise"),
+		tooLarge,
+		unsupported(media),
 		invalidFields([]FieldError{{"body.executor_id", "is required"}}),
 		newProblem(http.StatusTooManyRequests, tooManyRequests, "this address has sent more than 100 requests a second; send fewer, and try again later"),
 		problemOf(usecase.ErrUnavailable),
@@ -157,6 +185,7 @@ func describeHeaders(names ...string) map[string]*huma.Param {
 		etag:               {Description: "The version of the thread or account, for If-Match.", Example: `"7"`},
 		consistencyToken:   {Description: "Names the version to the read API: an answer that was asked for with it shows the command's effect.", Example: exampleID + ":7"},
 		idempotentReplayed: {Description: "The first answer again: the command was applied before, with the same Idempotency-Key.", Example: "true"},
+		preferenceApplied:  {Description: "The preference that was followed.", Example: respondAsync},
 		retryAfter:         {Description: "Seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},
 		wwwAuthenticate:    {Description: "What the token lacks (RFC 6750).", Example: `Bearer realm="threads"`},
 	}

@@ -22,7 +22,7 @@ import (
 
 // contract is what the API promises: by path, the fields of the body and of the answer.
 var contract = map[string]struct{ body, answer string }{
-	"/threads/create":             {"executor_id name", "thread_id version"},
+	"/threads/create":             {"executor_id name", "code thread_id version"},
 	"/threads/rename":             {"executor_id name thread_id", "thread_id version"},
 	"/threads/delete":             {"executor_id thread_id", "thread_id version"},
 	"/threads/add_member":         {"executor_id role thread_id user_account_id", "member_id thread_id version"},

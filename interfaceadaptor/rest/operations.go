@@ -2,6 +2,8 @@ package rest
 
 import (
 	"cmp"
+	"context"
+	"io"
 	"net/http"
 
 	"example.com/threads/interfaceadaptor/access"
@@ -14,17 +16,22 @@ type operation struct {
 	description string
 	status      int // of success; 0: 200
 	perform     performer
+	stream      streamer     // executes in place of perform, for a body of lines
 	rejections  []error      // those of the domain that can come back
 	scope       access.Scope // that a token needs; empty: access.Write
 	registry    bool         // of no tenant: it changes the registry of tenants
 	without     []string     // request headers that make no sense here: one that carries a condition is refused
 }
 
+// streamer executes a request while its body arrives.
+type streamer func(ctx context.Context, c conditions, body io.Reader) (reply, error)
+
 // Aggregate is an aggregate type with its operations.
 type Aggregate struct {
 	name       string // of all aggregates of the type, in paths: "threads"
 	about      string // what the operations are, in the OpenAPI document
 	operations []operation
+	readings   []reading
 }
 
 // operations returns the table of all operations.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
@@ -35,9 +36,28 @@ type commanding[C any] interface {
 
 // performer decodes and executes a request, and knows the types of body and response.
 type performer struct {
-	run          func(ctx context.Context, c conditions, raw []byte) (reply, error)
+	// prepare decodes and checks a request.
+	prepare      func(c conditions, raw []byte) (prepared, error)
 	body, answer reflect.Type
 	versioned    bool // the answer carries the aggregate's version in its headers
+	later        bool // with Prefer: respond-async it becomes a task
+}
+
+// prepared is a request that can be executed.
+type prepared struct {
+	execute       func(ctx context.Context) (reply, error)
+	caller        usecase.Caller
+	name, content string // of the command; see [command.Request]
+	key           string // of the command's aggregate; empty: it creates one
+}
+
+// run decodes and executes a request.
+func (p performer) run(ctx context.Context, c conditions, raw []byte) (reply, error) {
+	request, err := p.prepare(c, raw)
+	if err != nil {
+		return reply{}, err
+	}
+	return request.execute(ctx)
 }
 
 // reply is a successful response.
@@ -49,35 +69,45 @@ type reply struct {
 // handle returns the performer for a command with a body of type B.
 func handle[B commanding[C], C, A any](service Commands[C], answerOf func(command.Result) A) performer {
 	shape := shapeOf[B]()
-	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
+	prepare := func(c conditions, raw []byte) (prepared, error) {
 		body, said, caller, err := read(shape, c, raw)
 		if err != nil {
-			return reply{}, err
+			return prepared{}, err
 		}
 		request := body.asked()
 		request.Caller = caller
 		request.IfVersion, request.IdempotencyKey = c.ifVersion, c.idempotencyKey
-		if request.IdempotencyKey != "" {
-			content, err := json.Marshal(said) // sorted by name
+		content, err := json.Marshal(said) // sorted by name
+		if err != nil {
+			return prepared{}, err
+		}
+		request.Content = string(content)
+		p := prepared{caller: caller, name: request.Name, content: request.Content}
+		if !request.Begins {
+			p.key = strings.SplitN(request.Name, ".", 2)[0] + "-" + request.ID
+		}
+		p.execute = func(ctx context.Context) (reply, error) {
+			result, err := service.Handle(ctx, request)
 			if err != nil {
 				return reply{}, err
 			}
-			request.Content = string(content)
+			return reply{answerOf(result), headersOf(result)}, nil
 		}
-		result, err := service.Handle(ctx, request)
-		if err != nil {
-			return reply{}, err
-		}
-		headers := map[string]string{
-			etag:             fmt.Sprintf(`"%d"`, result.Version),
-			consistencyToken: tokenOf(result),
-		}
-		if result.Replayed {
-			headers[idempotentReplayed] = "true"
-		}
-		return reply{answerOf(result), headers}, nil
+		return p, nil
 	}
-	return performer{run: run, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), versioned: true}
+	return performer{prepare: prepare, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), versioned: true, later: true}
+}
+
+// headersOf returns the headers that every answer to a command has.
+func headersOf(result command.Result) map[string]string {
+	headers := map[string]string{
+		etag:             fmt.Sprintf(`"%d"`, result.Version),
+		consistencyToken: tokenOf(result),
+	}
+	if result.Replayed {
+		headers[idempotentReplayed] = "true"
+	}
+	return headers
 }
 
 // tokenOf returns the consistency token for the read API. A thread's token has no type, because earlier versions had
@@ -93,13 +123,12 @@ func tokenOf(r command.Result) string {
 // snapshot returns the performer that stores a snapshot.
 func snapshot[C any](service Service[C]) performer {
 	shape := shapeOf[takeSnapshot]()
-	run := func(ctx context.Context, c conditions, raw []byte) (reply, error) {
+	prepare := func(c conditions, raw []byte) (prepared, error) {
 		body, _, caller, err := read(shape, c, raw)
-		if err != nil {
-			return reply{}, err
-		}
-		version, err := service.Snapshot(ctx, caller, body.thread().String())
-		return reply{body: snapshotAnswerOf(body.thread(), version)}, err
+		return prepared{execute: func(ctx context.Context) (reply, error) {
+			version, err := service.Snapshot(ctx, caller, body.thread().String())
+			return reply{body: snapshotAnswerOf(body.thread(), version)}, err
+		}}, err
 	}
-	return performer{run: run, body: reflect.TypeFor[takeSnapshot](), answer: reflect.TypeFor[snapshotAnswer]()}
+	return performer{prepare: prepare, body: reflect.TypeFor[takeSnapshot](), answer: reflect.TypeFor[snapshotAnswer]()}
 }

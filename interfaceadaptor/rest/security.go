@@ -11,17 +11,24 @@ import (
 const bearerScheme = "token"
 
 // askForTokens adds to the document that every operation needs a token, and its scope; pages need none.
-func askForTokens(doc *huma.OpenAPI, table []operation) {
+func askForTokens(doc *huma.OpenAPI, aggregates []Aggregate) {
 	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{bearerScheme: {
 		Type: "http", Scheme: "bearer", BearerFormat: "JWT",
 		Description: "An access token of the issuer that the server trusts. It says which account acts, in which tenant, and with which scopes.",
 	}}
-	for _, op := range table {
-		described := doc.Paths[op.path].Post
+	guard := func(described *huma.Operation, scope access.Scope) {
 		described.Security = []map[string][]string{{bearerScheme: {}}}
-		described.Description += " The token needs the scope `" + string(op.needs()) + "`."
-		for status, response := range describeProblems(doc.Components.Schemas, refusals(op)) {
+		described.Description += " The token needs the scope `" + string(scope) + "`."
+		for status, response := range describeProblems(doc.Components.Schemas, refusals(scope)) {
 			described.Responses[status] = join(described.Responses[status], response)
+		}
+	}
+	for _, aggregate := range aggregates {
+		for _, op := range aggregate.operations {
+			guard(doc.Paths[op.path].Post, op.needs())
+		}
+		for _, reading := range aggregate.readings {
+			guard(doc.Paths[reading.path].Get, access.Write)
 		}
 	}
 	for _, schema := range doc.Components.Schemas.Map() {
@@ -33,11 +40,11 @@ func askForTokens(doc *huma.OpenAPI, table []operation) {
 }
 
 // refusals returns the errors of refused callers.
-func refusals(op operation) []*Problem {
+func refusals(scope access.Scope) []*Problem {
 	var problems []*Problem
 	for _, refusal := range []*access.Refusal{
 		access.Unauthenticated("the token has expired"),
-		access.MissingScope(op.needs()),
+		access.MissingScope(scope),
 		access.Unavailable("the token can't be verified now; try again later"),
 	} {
 		problems = append(problems, problemOfRefusal(refusal))

@@ -8,8 +8,10 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/usecase/tasks"
 )
 
 // MaxBody is the maximum size of a request body, in bytes.
@@ -21,56 +23,157 @@ const statusClientGone = 499
 // serve returns the handler of an operation.
 func (a *api) serve(op operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		principal, err := a.admit(w, r, op)
+		principal, err := a.admit(w, r, op.needs())
 		if err != nil {
 			deny(w, err)
 			return
 		}
-		conditions, problem := readHeaders(a.headers, r.Header, op.without)
+		conditions, problem := a.conditions(w, r, principal, op)
 		if problem != nil {
 			problem.write(w)
 			return
 		}
-		if conditions.caller.Tenant, err = a.tenant(r.Context(), op, principal, conditions.caller.Tenant); err != nil {
-			a.fail(w, r, err)
-			return
+		held := bodySize(r)
+		if op.stream != nil {
+			held = MaxBody
 		}
-		handled, err := a.settings.Gate.Hold(a.settings.Gate.Client(principal, r), bodySize(r))
+		handled, err := a.settings.Gate.Hold(a.settings.Gate.Client(principal, r), held)
 		if err != nil {
 			deny(w, err)
 			return
 		}
 		defer handled()
+		if op.stream != nil {
+			a.serveStream(w, r, op, conditions)
+			return
+		}
 		raw, problem := readBody(w, r)
 		if problem != nil {
 			problem.write(w)
 			return
 		}
-		conditions.principal = principal
-		conditions.caller.Source = a.settings.Source + " " + op.path
-		conditions.caller.ClientIP = a.settings.Gate.Proxies.ClientIP(r)
-
 		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
 		defer cancel()
-		reply, err := op.perform.run(ctx, conditions, raw)
+		status := op.successStatus()
+		request, err := op.perform.prepare(conditions, raw)
+		var answer reply
+		switch {
+		case err != nil:
+		case op.perform.later && a.settings.Tasks != nil && prefersLater(r.Header):
+			answer, err = a.later(ctx, op, conditions, request, raw)
+			status = http.StatusAccepted
+		default:
+			answer, err = request.execute(ctx)
+		}
 		if err != nil {
 			a.fail(w, r, err)
 			return
 		}
-		reply.write(w, op.successStatus())
+		answer.write(w, status)
 	}
+}
+
+// conditions are those of a request, in the tenant of its principal.
+func (a *api) conditions(w http.ResponseWriter, r *http.Request, principal access.Principal, op operation) (conditions, *Problem) {
+	c, problem := readHeaders(a.headers, r.Header, op.without)
+	if problem != nil {
+		return c, problem
+	}
+	var err error
+	if c.caller.Tenant, err = a.tenant(r.Context(), op, principal, c.caller.Tenant); err != nil {
+		return c, a.problemOf(w, r, err)
+	}
+	c.principal = principal
+	c.caller.Source = a.settings.Source + " " + op.path
+	c.caller.ClientIP = a.settings.Gate.Proxies.ClientIP(r)
+	return c, nil
+}
+
+// later makes a task of a command.
+func (a *api) later(ctx context.Context, op operation, c conditions, request prepared, raw []byte) (reply, error) {
+	c.caller = request.caller
+	asked, err := askedOf(c)
+	if err != nil {
+		return reply{}, err
+	}
+	answer, err := accepted(a.settings.Tasks.Later(ctx, asked, tasks.Later{
+		Path: op.path, Body: raw, IdempotencyKey: c.idempotencyKey, IfVersion: c.ifVersion,
+	}, request.name, request.content))
+	if err == nil {
+		answer.headers[preferenceApplied] = respondAsync
+	}
+	return answer, err
+}
+
+// serveStream serves an operation whose body is lines.
+func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op operation, c conditions) {
+	if problem := c.nameExecutor(w, r.Header); problem != nil {
+		problem.write(w)
+		return
+	}
+	if !says(r.Header, mediaNDJSON) {
+		unsupported(mediaNDJSON).write(w)
+		return
+	}
+	if r.ContentLength > MaxImport {
+		importTooLarge().write(w)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), importTimeout)
+	defer cancel()
+	deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
+	_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
+	body := &arriving{reader: http.MaxBytesReader(w, r.Body, MaxImport)}
+	answer, err := op.stream(ctx, c, body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		importTooLarge().write(w)
+	case body.err != nil && !errors.Is(body.err, io.EOF):
+		malformed("the body did not arrive whole").write(w)
+	case err != nil:
+		a.fail(w, r, err)
+	default:
+		answer.write(w, op.successStatus())
+	}
+}
+
+func unsupported(media string) *Problem {
+	return newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as "+media+" in UTF-8, not encoded otherwise")
+}
+
+func requestTooLarge() *Problem {
+	return newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes")
+}
+
+func importTooLarge() *Problem {
+	return newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 16777216 bytes; send the rest as another import")
+}
+
+// arriving is a body that remembers why it ended.
+type arriving struct {
+	reader io.Reader
+	err    error
+}
+
+func (b *arriving) Read(p []byte) (int, error) {
+	n, err := b.reader.Read(p)
+	if err != nil {
+		b.err = err
+	}
+	return n, err
 }
 
 // readBody reads the JSON of a request.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
-	if !saysJSON(r.Header) {
-		return nil, newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as application/json in UTF-8, not encoded otherwise")
+	if !says(r.Header, mediaJSON) {
+		return nil, unsupported(mediaJSON)
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes")
+		return nil, requestTooLarge()
 	case err != nil:
 		return nil, malformed("the body did not arrive whole")
 	case !isJSON(raw):
@@ -87,14 +190,14 @@ func bodySize(r *http.Request) int {
 	return int(min(r.ContentLength, MaxBody))
 }
 
-func saysJSON(header http.Header) bool {
+func says(header http.Header, media string) bool {
 	types, encoding := header.Values("Content-Type"), header.Get("Content-Encoding")
 	if len(types) != 1 || (encoding != "" && !strings.EqualFold(encoding, "identity")) {
 		return false
 	}
 	mediaType, params, err := mime.ParseMediaType(types[0])
 	charset, has := params["charset"]
-	return err == nil && mediaType == mediaJSON && (!has || strings.EqualFold(charset, "utf-8"))
+	return err == nil && mediaType == media && (!has || strings.EqualFold(charset, "utf-8"))
 }
 
 // fail sends the error of a use case. Causes that the client does not see are logged.
@@ -103,18 +206,19 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.WriteHeader(statusClientGone)
 		return
 	}
-	if refusal := (*access.Refusal)(nil); errors.As(err, &refusal) {
-		deny(w, err)
-		return
-	}
-	problem := problemOf(err)
+	a.problemOf(w, r, err).write(w)
+}
+
+// problemOf converts an error, and logs it if it is not the client's.
+func (a *api) problemOf(w http.ResponseWriter, r *http.Request, err error) *Problem {
+	problem := problemOfDenial(w.Header(), err)
 	switch problem.Code {
 	case internal:
 		a.settings.Log.ErrorContext(r.Context(), "a command failed", "path", r.URL.Path, "error", err)
 	case storeUnavailable:
 		a.settings.Log.WarnContext(r.Context(), "the store is unavailable", "path", r.URL.Path, "error", err)
 	}
-	problem.write(w)
+	return problem
 }
 
 // write answers with the reply.

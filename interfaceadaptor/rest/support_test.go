@@ -20,6 +20,7 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/tasks"
 )
 
 const (
@@ -52,12 +53,18 @@ func (f fails[C]) Snapshot(context.Context, usecase.Caller, string) (uint64, err
 
 // handlerOf is the handler as programs serve it. It logs to log.
 func handlerOf(aggregates []rest.Aggregate, log io.Writer) http.Handler {
+	return handlerWith(aggregates, nil, log)
+}
+
+// handlerWith is handlerOf with tasks.
+func handlerWith(aggregates []rest.Aggregate, intake *tasks.Intake, log io.Writer) http.Handler {
 	logger := slog.New(slog.NewJSONHandler(log, nil))
-	return httpserver.Wrap(logger, rest.NewHandler(aggregates, rest.Settings{
+	return httpserver.Wrap(logger, nil, rest.NewHandler(aggregates, rest.Settings{
 		Source:  "write-api",
 		Log:     logger,
 		Timeout: 10 * time.Second,
 		Gate:    &access.Gate{},
+		Tasks:   intake,
 		Alive:   httpserver.Alive(nil),
 		Ready:   httpserver.Ready(logger, nil),
 		Metrics: http.NotFoundHandler(),
@@ -125,7 +132,7 @@ func send(t testing.TB, handler http.Handler, request *http.Request) answer {
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, request)
 	a := answer{status: recorder.Code, header: recorder.Header(), raw: recorder.Body.String()}
-	if strings.Contains(a.header.Get("Content-Type"), "json") {
+	if media := a.header.Get("Content-Type"); strings.Contains(media, "json") && media != "application/x-ndjson" {
 		if err := json.NewDecoder(bytes.NewReader(recorder.Body.Bytes())).Decode(&a.body); err != nil {
 			t.Errorf("not JSON: %v in %q", err, a.raw)
 		}

@@ -90,6 +90,7 @@ func Tenants(tenants Service[tenant.Command]) Aggregate {
 	}
 	for i := range table {
 		table[i].scope, table[i].registry = access.Operate, true
+		table[i].perform.later = false // a task has the rights of those who write, no more
 	}
-	return Aggregate{"tenants", "Commands of operators on the registry of tenants.", table}
+	return Aggregate{name: "tenants", about: "Commands of operators on the registry of tenants.", operations: table}
 }

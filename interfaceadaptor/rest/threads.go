@@ -116,11 +116,11 @@ var (
 
 // Threads returns threads with their operations.
 func Threads(threads Service[thread.Command]) Aggregate {
-	return Aggregate{"threads", "Commands on threads, their members and their messages.", []operation{
+	return Aggregate{name: "threads", about: "Commands on threads, their members and their messages.", operations: []operation{
 		{
 			path: "/threads/create", status: http.StatusCreated, summary: "Create a thread",
-			description: "Begins a thread. The executor becomes its first member, as Admin.",
-			perform:     handle[createThread](threads, threadAnswerOf),
+			description: "Begins a thread, and gives it the next code of the tenant. The executor becomes its first member, as Admin.",
+			perform:     handle[createThread](threads, createdAnswerOf),
 			rejections:  []error{account.ErrAccountErased},
 			without:     []string{ifMatch},
 		},
@@ -178,7 +178,7 @@ func Threads(threads Service[thread.Command]) Aggregate {
 			perform:     snapshot(threads),
 			rejections:  []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted},
 			scope:       access.Operate,
-			without:     []string{ifMatch, idempotencyKey},
+			without:     []string{ifMatch, idempotencyKey, prefer},
 		},
 	}}
 }

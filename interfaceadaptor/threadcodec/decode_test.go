@@ -63,11 +63,11 @@ func TestBrokenEvents(t *testing.T) {
 }
 
 func TestBrokenSnapshots(t *testing.T) {
-	whole := string(golden(t, "snapshot-2.json"))
+	whole := string(golden(t, "snapshot-3.json"))
 	for about, payload := range map[string]string{
 		"nothing":         ``,
 		"cut off":         whole[:len(whole)/2],
-		"newer format":    strings.Replace(whole, `"format":2`, `"format":3`, 1),
+		"newer format":    strings.Replace(whole, `"format":3`, `"format":4`, 1),
 		"without members": strings.Replace(whole, `"members":`, `"persons":`, 1),
 		"without version": strings.Replace(whole, `"version":`, `"edition":`, 1),
 		"without name":    strings.Replace(whole, `"name":`, `"title":`, 1),

@@ -58,11 +58,12 @@ type wireName struct {
 
 type wireCreated struct {
 	wireName
+	Code    string       `json:"code,omitempty"` // without one, the thread is from before there were codes
 	Members *wireMembers `json:"members"`
 }
 
 func wireCreatedOf(e thread.Created) wireCreated {
-	return wireCreated{wireName{e.Name.String()}, membersOf(e.Members)}
+	return wireCreated{wireName{e.Name.String()}, e.Code.String(), membersOf(e.Members)}
 }
 
 func (w wireCreated) event() (thread.Created, error) {
@@ -71,7 +72,7 @@ func (w wireCreated) event() (thread.Created, error) {
 		return thread.Created{}, err
 	}
 	members, err := w.Members.members()
-	return thread.Created{Name: writing.RecordedName(w.Name), Members: members}, err
+	return thread.Created{Name: writing.RecordedName(w.Name), Code: thread.RecordedCode(w.Code), Members: members}, err
 }
 
 // creator returns the executor of a creation that was written without one: the thread's Admin.

@@ -14,6 +14,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
+	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase"
 )
@@ -92,6 +93,25 @@ func TestEventsOfToday(t *testing.T) {
 	}
 }
 
+// TestACreationWithACode: the field was added later, so there are events with and without it.
+func TestACreationWithACode(t *testing.T) {
+	created := today["ThreadCreated"].(thread.Created)
+	created.Code = thread.RecordedCode("THREAD-000007")
+	want := recorded(t, created)
+	encoded, err := threadcodec.Events().Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, "ThreadCreated-code.json", encoded)
+	got, err := threadcodec.Events().Decode(golden(t, "ThreadCreated-code.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, byValue()); diff != "" {
+		t.Error("decoded (-want +got):\n" + diff)
+	}
+}
+
 func TestTheFirstVersionOfThreadCreated(t *testing.T) {
 	got, err := threadcodec.Events().Decode(golden(t, "Created.json"))
 	if err != nil {
@@ -118,19 +138,43 @@ func TestTheFirstVersionOfThreadCreated(t *testing.T) {
 }
 
 func TestSnapshotOfToday(t *testing.T) {
-	posted := thread.MessagePosted{Message: thread.Message{ID: hello, Sender: bob, Text: tricky}}
-	state := thread.Thread{}.Replay(today["ThreadCreated"], today["ThreadMemberAdded"], posted)
-	encoded, err := threadcodec.Snapshots{}.Encode(aThread.String(), 3, state)
+	second := thread.MessagePosted{Message: thread.Message{ID: parsed[thread.Message]("01H42KBHCWC000000000000HE2"), Sender: ada, Text: tricky}}
+	state := thread.Thread{}.Replay(today["ThreadCreated"], today["ThreadMemberAdded"], today["ThreadMessagePosted"], second, today["ThreadMessageEdited"])
+	encoded, err := threadcodec.Snapshots{}.Encode(aThread.String(), 5, state)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkGolden(t, "snapshot-2.json", encoded)
+	checkGolden(t, "snapshot-3.json", encoded)
+	for _, codec := range []repository.SnapshotCodec[thread.Thread]{threadcodec.Snapshots{}, threadcodec.NumberedSnapshots{}} {
+		id, version, got, err := codec.Decode(golden(t, "snapshot-3.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(state.Memento(), got.Memento(), byValue()); diff != "" || id != aThread.String() || version != 5 {
+			t.Errorf("%T decoded state of %s (-want +got):\n%s", codec, id, diff)
+		}
+	}
+}
+
+// A snapshot without the numbers of events is good for commands, and so is what follows from it, but not for history.
+func TestTheSecondVersionOfSnapshots(t *testing.T) {
+	want := thread.Thread{}.Replay(today["ThreadCreated"], today["ThreadMemberAdded"], today["ThreadMessagePosted"]).Memento()
+	want.Members[0].Joined, want.Members[1].Joined, want.Messages[0].Posted = 0, 0, 0
 	id, version, got, err := threadcodec.Snapshots{}.Decode(golden(t, "snapshot-2.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(state.Memento(), got.Memento(), byValue()); diff != "" || id != aThread.String() || version != 3 {
+	if diff := cmp.Diff(want, got.Memento(), byValue()); diff != "" || id != aThread.String() || version != 3 {
 		t.Errorf("decoded state of %s (-want +got):\n%s", id, diff)
+	}
+	later, err := threadcodec.Snapshots{}.Encode(aThread.String(), 4, got.Apply(today["ThreadMessageEdited"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for about, payload := range map[string][]byte{"as it was": golden(t, "snapshot-2.json"), "with another event": later} {
+		if _, _, _, err := (threadcodec.NumberedSnapshots{}).Decode(payload); err == nil {
+			t.Errorf("%s: history would be read from it", about)
+		}
 	}
 }
 
@@ -142,7 +186,7 @@ func TestSnapshotsOfAnySizeAndName(t *testing.T) {
 				id := ident.New[thread.Message](time.UnixMilli(int64(i)+1), [10]byte{})
 				state = state.Apply(thread.MessagePosted{Message: thread.Message{ID: id, Sender: bob, Text: tricky}})
 			}
-			encoded, err := threadcodec.Snapshots{}.Encode(aThread.String(), 3, state)
+			encoded, err := threadcodec.Snapshots{}.Encode(aThread.String(), uint64(1+count), state)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +194,7 @@ func TestSnapshotsOfAnySizeAndName(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %d messages: %v in %s", about, count, err, encoded)
 			}
-			if diff := cmp.Diff(state.Memento(), got.Memento(), byValue()); diff != "" || id != aThread.String() || version != 3 {
+			if diff := cmp.Diff(state.Memento(), got.Memento(), byValue()); diff != "" || id != aThread.String() || version != uint64(1+count) {
 				t.Errorf("%s, %d messages: decoded state of %s (-want +got):\n%s", about, count, id, diff)
 			}
 		}
@@ -163,10 +207,10 @@ func TestTheFirstVersionOfSnapshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := thread.Memento{
-		Name: writing.RecordedName("test"),
-		Members: []thread.Member{{
+		Events: 1, Name: writing.RecordedName("test"),
+		Members: []thread.Participant{{Member: thread.Member{
 			ID: parsed[thread.Member]("01H42KNM5M2QEW700VCW4J2KYE"), User: parsed[ident.UserAccount]("0189053a-d0b4-5ef0-bfe9-4d57d2ed66df"), Role: thread.RoleAdmin,
-		}},
+		}}},
 	}
 	if diff := cmp.Diff(want, got.Memento(), byValue()); diff != "" || id != parsed[thread.Thread]("0189053a-d0b4-8f9b-4fb6-db91f72ccf16").String() || version != 1 {
 		t.Errorf("decoded state of %s (-want +got):\n%s", id, diff)
@@ -203,6 +247,7 @@ func byValue() cmp.Option {
 	return cmp.Options{
 		cmp.Comparer(func(a, b thread.Name) bool { return a == b }),
 		cmp.Comparer(func(a, b thread.Text) bool { return a == b }),
+		cmp.Comparer(func(a, b thread.Code) bool { return a == b }),
 		cmp.Comparer(func(a, b thread.Role) bool { return a == b }),
 		cmp.Comparer(func(a, b usecase.Tenant) bool { return a == b }),
 		cmpopts.EquateComparable(thread.ID{}, thread.MemberID{}, thread.MessageID{}, thread.UserID{}),

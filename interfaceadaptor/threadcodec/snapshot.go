@@ -14,7 +14,8 @@ import (
 	"example.com/threads/domain/writing"
 )
 
-// wireSnapshot is the JSON of a state. The first version had no format, and texts instead of digests; both can be read.
+// wireSnapshot is the JSON of a state. The first version had no format, and texts instead of digests; the second had no
+// numbers of events. All can be read.
 type wireSnapshot struct {
 	Format   int                   `json:"format"`
 	ID       wireID[thread.Thread] `json:"id"`
@@ -23,6 +24,7 @@ type wireSnapshot struct {
 	Members  *wireMembers          `json:"members"`
 	Messages []wirePosting         `json:"messages"`
 	Version  uint64                `json:"version"`
+	Counter  uint64                `json:"seq_nr_counter,omitempty"` // in the first version: its last event
 }
 
 type wirePosting struct {
@@ -30,10 +32,12 @@ type wirePosting struct {
 	Sender plainID[ident.UserAccount] `json:"sender_id"`
 	Digest string                     `json:"text_digest,omitempty"` // 16 hexadecimal digits
 	Text   string                     `json:"text,omitempty"`        // in the first version only
+	Posted uint64                     `json:"seq_nr,omitempty"`
+	Edited uint64                     `json:"edited_seq_nr,omitempty"`
 }
 
 // snapshotFormat is the current version of the JSON.
-const snapshotFormat = 2
+const snapshotFormat = 3
 
 // Snapshots is the codec of threads' states.
 type Snapshots struct{}
@@ -54,7 +58,7 @@ func (Snapshots) Encode(id string, version uint64, state thread.Thread) ([]byte,
 		ID:       wireID[thread.Thread]{parsed},
 		Name:     m.Name.String(),
 		Deleted:  m.Deleted,
-		Members:  membersOf(m.Members),
+		Members:  participantsOf(m.Members),
 		Messages: []wirePosting{},
 		Version:  version,
 	})
@@ -74,8 +78,8 @@ func (Snapshots) Encode(id string, version uint64, state thread.Thread) ([]byte,
 	return append(payload, after...), nil
 }
 
-// postingSize is the size of a message's wirePosting with a comma, in bytes.
-const postingSize = len(`{"id":"","sender_id":"","text_digest":""},`) + 2*ulid.EncodedSize + 16
+// postingSize is the usual size of a message's wirePosting with a comma, in bytes.
+const postingSize = len(`{"id":"","sender_id":"","text_digest":"","seq_nr":123456},`) + 2*ulid.EncodedSize + 16
 
 // appendPosting appends a wirePosting. Its values need no escapes.
 func appendPosting(payload []byte, message thread.MessageDigest) []byte {
@@ -83,14 +87,48 @@ func appendPosting(payload []byte, message thread.MessageDigest) []byte {
 	payload = append(payload, message.ID.String()...)
 	payload = append(payload, `","sender_id":"`...)
 	payload = append(payload, message.Sender.String()...)
-	return fmt.Appendf(payload, `","text_digest":"%016x"}`, uint64(message.Text))
+	payload = fmt.Appendf(payload, `","text_digest":"%016x"`, uint64(message.Text))
+	payload = appendNumber(payload, `,"seq_nr":`, message.Posted)
+	payload = appendNumber(payload, `,"edited_seq_nr":`, message.Edited)
+	return append(payload, '}')
 }
 
-// Decode decodes a state, its version and its thread's id, from the current or the first version of the JSON. It fails
-// for anything else, for example a newer format: use an older snapshot or the events instead.
+// appendNumber appends a field, unless its number is 0.
+func appendNumber(payload []byte, field string, number uint64) []byte {
+	if number == 0 {
+		return payload
+	}
+	return strconv.AppendUint(append(payload, field...), number, 10)
+}
+
+// Decode decodes a state, its version and its thread's id, from any version of the JSON so far. It fails for anything
+// else, for example a newer format: use an older snapshot or the events instead.
 func (Snapshots) Decode(payload []byte) (id string, version uint64, state thread.Thread, err error) {
-	fail := func(err error) (string, uint64, thread.Thread, error) {
-		return "", 0, thread.Thread{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
+	id, version, m, err := decode(payload)
+	if err != nil {
+		return "", 0, state, err
+	}
+	return id, version, m.Thread(), nil
+}
+
+// NumberedSnapshots reads only states in which every event's number is known.
+type NumberedSnapshots struct{ Snapshots }
+
+// Decode decodes as that of [Snapshots] does, and fails where numbers are missing.
+func (NumberedSnapshots) Decode(payload []byte) (id string, version uint64, state thread.Thread, err error) {
+	id, version, m, err := decode(payload)
+	if err == nil && !m.Numbered() {
+		err = errors.New("it comes from an earlier format, without the numbers of events; `threadctl snapshots take` replaces it after the next event")
+	}
+	if err != nil {
+		return "", 0, state, err
+	}
+	return id, version, m.Thread(), nil
+}
+
+func decode(payload []byte) (id string, version uint64, m thread.Memento, err error) {
+	fail := func(err error) (string, uint64, thread.Memento, error) {
+		return "", 0, thread.Memento{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
 	}
 	var w wireSnapshot
 	if err := json.Unmarshal(payload, &w); err != nil {
@@ -102,8 +140,9 @@ func (Snapshots) Decode(payload []byte) (id string, version uint64, state thread
 	case w.ID.id.IsZero() || w.Name == "" || w.Members == nil || w.Version == 0:
 		return fail(errors.New("id, name, members or version is missing"))
 	}
-	m := thread.Memento{Deleted: w.Deleted, Name: writing.RecordedName(w.Name)}
-	if m.Members, err = w.Members.members(); err != nil {
+	w.Version = max(w.Version, w.Counter)
+	m = thread.Memento{Deleted: w.Deleted, Events: w.Version, Name: writing.RecordedName(w.Name)}
+	if m.Members, err = w.Members.participants(); err != nil {
 		return fail(err)
 	}
 	m.Messages = make([]thread.MessageDigest, 0, len(w.Messages))
@@ -114,11 +153,11 @@ func (Snapshots) Decode(payload []byte) (id string, version uint64, state thread
 		}
 		m.Messages = append(m.Messages, message)
 	}
-	return w.ID.id.String(), w.Version, m.Thread(), nil
+	return w.ID.id.String(), w.Version, m, nil
 }
 
 func (w wirePosting) message() (thread.MessageDigest, error) {
-	message := thread.MessageDigest{ID: w.ID.id, Sender: w.Sender.id}
+	message := thread.MessageDigest{ID: w.ID.id, Sender: w.Sender.id, Posted: w.Posted, Edited: w.Edited}
 	if message.ID.IsZero() || message.Sender.IsZero() {
 		return message, errors.New("a message must have id and sender_id")
 	}

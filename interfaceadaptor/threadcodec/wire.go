@@ -36,9 +36,10 @@ func (p *plainID[T]) UnmarshalJSON(data []byte) error { return (*wireID[T])(p).U
 
 // wireMember is a member with its role.
 type wireMember struct {
-	ID   plainID[thread.Member]    `json:"id"`
-	User wireID[ident.UserAccount] `json:"user_account_id"`
-	Role wireRole                  `json:"role"`
+	ID     plainID[thread.Member]    `json:"id"`
+	User   wireID[ident.UserAccount] `json:"user_account_id"`
+	Role   wireRole                  `json:"role"`
+	Joined uint64                    `json:"seq_nr,omitempty"` // in snapshots only
 }
 
 func memberOf(m thread.Member) wireMember {
@@ -76,20 +77,50 @@ type wireMembers struct {
 	Members map[string]wireMember `json:"members"`
 }
 
+func newWireMembers() *wireMembers {
+	return &wireMembers{Index: map[string]string{}, Members: map[string]wireMember{}}
+}
+
+func (w *wireMembers) add(m wireMember) {
+	w.Index[m.User.id.String()] = m.ID.id.String()
+	w.Members[m.ID.id.String()] = m
+}
+
 func membersOf(members []thread.Member) *wireMembers {
-	w := &wireMembers{Index: map[string]string{}, Members: map[string]wireMember{}}
+	w := newWireMembers()
 	for _, m := range members {
-		w.Index[m.User.String()] = m.ID.String()
-		w.Members[m.ID.String()] = memberOf(m)
+		w.add(memberOf(m))
+	}
+	return w
+}
+
+func participantsOf(members []thread.Participant) *wireMembers {
+	w := newWireMembers()
+	for _, p := range members {
+		m := memberOf(p.Member)
+		m.Joined = p.Joined
+		w.add(m)
 	}
 	return w
 }
 
 // members returns the members in the order of their ids, which is the order of joining.
 func (w *wireMembers) members() ([]thread.Member, error) {
-	members := make([]thread.Member, 0, len(w.Members))
+	return inOrder(w, wireMember.member)
+}
+
+// participants returns them with the numbers that a snapshot has.
+func (w *wireMembers) participants() ([]thread.Participant, error) {
+	return inOrder(w, func(m wireMember) (thread.Participant, error) {
+		member, err := m.member()
+		return thread.Participant{Member: member, Joined: m.Joined}, err
+	})
+}
+
+func inOrder[M any](w *wireMembers, read func(wireMember) (M, error)) ([]M, error) {
+	members := make([]M, 0, len(w.Members))
 	for _, id := range slices.Sorted(maps.Keys(w.Members)) {
-		m, err := w.Members[id].member()
+		m, err := read(w.Members[id])
 		if err != nil {
 			return nil, err
 		}

@@ -27,6 +27,15 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 			}
 		}
 	})
+	// The failure lab names tests to people, too.
+	told := regexp.MustCompile(`\bTest[A-Z]\w+`)
+	walk(t, "lab.tsx", func(path, text string) {
+		for _, name := range told.FindAllString(text, -1) {
+			if named++; !declared[name] {
+				t.Errorf("%s names %s, which is no test of this repository", path, name)
+			}
+		}
+	})
 	if named == 0 {
 		t.Error("no document names a test")
 	}

@@ -16,7 +16,7 @@ import (
 // Engine lists the packages, with their sub-packages, that a team copies unchanged. They handle aggregates, events,
 // positions and rows in general, and know nothing of this application.
 var Engine = []string{
-	"usecase/command", "usecase/erasure", "usecase/process", "usecase/projection", "usecase/publishing",
+	"usecase/command", "usecase/erasure", "usecase/process", "usecase/projection", "usecase/publishing", "usecase/sequence",
 	"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/gateway", "interfaceadaptor/journalcheck", "interfaceadaptor/repository",
 	"interfaceadaptor/stream", "interfaceadaptor/readmodel/table", "interfaceadaptor/readmodel/outbox", "interfaceadaptor/readmodel/projectionstore",
 	"interfaceadaptor/sqldialect", "interfaceadaptor/keystore",

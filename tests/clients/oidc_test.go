@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -20,10 +21,11 @@ type provider struct {
 	said   *bufio.Scanner
 }
 
-func startProvider(t *testing.T) *provider {
+func startProvider(t *testing.T, env ...string) *provider {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.WithoutCancel(t.Context()), scriptTime)
 	command := exec.CommandContext(ctx, "node", "provider.js")
+	command.Env = append(os.Environ(), env...)
 	orders, err := command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

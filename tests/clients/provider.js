@@ -14,16 +14,25 @@ await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
 const issuer = `http://127.0.0.1:${server.address().port}`;
 
 const provider = new Provider(issuer, {
-  clients: Object.keys(accounts).map((id) => ({
-    client_id: id,
-    client_secret: 'secret',
-    grant_types: ['client_credentials'],
-    redirect_uris: [],
-    response_types: [],
-  })),
+  clients: [
+    ...Object.keys(accounts).map((id) => ({
+      client_id: id,
+      client_secret: 'secret',
+      grant_types: ['client_credentials'],
+      redirect_uris: [],
+      response_types: [],
+    })),
+    // Of people in a browser, who come back to the page that the environment names.
+    {
+      client_id: 'page',
+      token_endpoint_auth_method: 'none',
+      application_type: 'native', // which may come back to http on loopback
+      redirect_uris: [process.env.REDIRECT_URI ?? 'http://127.0.0.1/login/callback'],
+    },
+  ],
   scopes: scopes.split(' '),
   features: {
-    devInteractions: { enabled: false },
+    devInteractions: { enabled: process.env.REDIRECT_URI !== undefined },
     clientCredentials: { enabled: true },
     resourceIndicators: {
       enabled: true,
@@ -35,7 +44,7 @@ const provider = new Provider(issuer, {
       }),
     },
   },
-  extraTokenClaims: (_context, token) => accounts[token.clientId],
+  extraTokenClaims: (_context, token) => accounts[token.accountId ?? token.clientId],
 });
 server.on('request', provider.callback());
 console.log(issuer);

@@ -30,7 +30,7 @@ type system struct {
 var setups = map[string]func(*testing.T) *system{
 	"three programs on DynamoDB and MySQL": func(t *testing.T) *system { return threePrograms(t, dynamoDB(t)) },
 	"three programs on one MySQL":          func(t *testing.T) *system { return threePrograms(t, oneMySQL(t)) },
-	"one process on SQLite":                oneProcess,
+	"one process on SQLite":                func(t *testing.T) *system { return oneProcess(t) },
 }
 
 // eachSystem runs the test on a new system in every setup, or on the running one that the environment names.
@@ -75,10 +75,12 @@ func threePrograms(t *testing.T, env []string) *system {
 	}
 }
 
-func oneProcess(t *testing.T) *system {
+// oneProcess starts the standalone program, with more in its environment.
+func oneProcess(t *testing.T, more ...string) *system {
 	t.Helper()
 	folder := t.TempDir()
-	p := programs.New(t, binaries, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften, "LOG_LEVEL=info"}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR")
+	env := append([]string{"DATA_DIR=" + folder, snapshotsOften, "LOG_LEVEL=info"}, more...)
+	p := programs.New(t, binaries, "standalone", env, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR")
 	p.Start(t)
 	store := []string{
 		"EVENT_STORE=sqlite", "EVENT_STORE_URL=sqlite:" + filepath.Join(folder, "events.db"),

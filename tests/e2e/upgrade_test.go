@@ -63,7 +63,7 @@ func TestAnEarlierBuildsSQLiteFilesAreRead(t *testing.T) {
 				}
 			}
 			rememberReceipts(t, filepath.Join(folder, "events.db"))
-			p := programs.New(t, binaries, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR")
+			p := programs.New(t, binaries, "standalone", []string{"DATA_DIR=" + folder, snapshotsOften}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR")
 			p.Start(t)
 			goesOn(t, &system{writeURL: p.URLs[0], readURL: p.URLs[1], updaterURL: p.URLs[2]}, "sqlite.expected.json")
 		})

@@ -83,6 +83,16 @@ func (w *World) ThreadWithID(id thread.ID, name string, creator thread.UserID) {
 	w.happened(id, thread.Created{Name: writing.RecordedName(name), Members: []thread.Member{w.member(id, creator, thread.RoleAdmin)}})
 }
 
+// CodedThread creates a thread that has a code.
+func (w *World) CodedThread(name, code string, creator thread.UserID) thread.ID {
+	w.t.Helper()
+	id := NewID[thread.Thread]()
+	w.happened(id, thread.Created{
+		Name: writing.RecordedName(name), Code: thread.RecordedCode(code), Members: []thread.Member{w.member(id, creator, thread.RoleAdmin)},
+	})
+	return id
+}
+
 // Rename renames the thread.
 func (w *World) Rename(id thread.ID, name string) uint64 {
 	w.t.Helper()

@@ -21,16 +21,19 @@ func Threads() command.Decider[thread.Thread, thread.Command, thread.Event] {
 
 // The names in an answer, beside the thread and its version.
 const (
+	AnswerCode    = "code"
 	AnswerMember  = "member_id"
 	AnswerMessage = "message_id"
 )
 
-// threadAnswer returns the member or message that a command concerned.
+// threadAnswer returns the new thread's code, or the member or message that a command concerned.
 func threadAnswer(events []thread.Event) map[string]string {
 	about := map[string]string{}
 	for _, event := range events {
 		switch e := event.(type) {
-		case thread.Created, thread.Renamed, thread.Deleted:
+		case thread.Created:
+			about[AnswerCode] = e.Code.String()
+		case thread.Renamed, thread.Deleted:
 		case thread.MemberAdded:
 			about[AnswerMember] = e.Member.ID.String()
 		case thread.MemberRemoved:

@@ -44,7 +44,10 @@ func SealThread(
 		case thread.Delete, thread.AddMember, thread.RemoveMember, thread.ChangeMemberRole, thread.Withdraw, thread.DeleteMessage:
 			return nil // no words
 		}
-		return digestContent(seal, r, err)
+		if err != nil {
+			return err
+		}
+		return DigestContent(ctx, keys, r)
 	}
 }
 
@@ -69,7 +72,10 @@ func SealAccount(keys *erasure.Keyring) command.Prepare[account.Command] {
 		case account.Close, account.Erase:
 			return nil // no words
 		}
-		return digestContent(seal, r, err)
+		if err != nil {
+			return err
+		}
+		return DigestContent(ctx, keys, r)
 	}
 }
 
@@ -110,12 +116,13 @@ func (s sealer) newName(
 	return s.name(of, name) // also where the former name can't be read
 }
 
-// digestContent replaces the content that a repeat is recognised by: its hash in a receipt must not tell the words.
-func digestContent[C any](s sealer, r *command.Request[C], err error) error {
-	if err != nil || r.IdempotencyKey == "" {
-		return err
+// DigestContent replaces the content that a repeat is recognised by: its hash in a receipt must not tell the words.
+// keys is nil where erasure is off.
+func DigestContent[C any](ctx context.Context, keys *erasure.Keyring, r *command.Request[C]) error {
+	if keys == nil || r.IdempotencyKey == "" {
+		return nil
 	}
-	digest, err := s.keys.Digest(s.ctx, s.caller.Tenant, s.caller.Executor, r.Content)
+	digest, err := keys.Digest(ctx, r.Caller.Tenant, r.Caller.Executor, r.Content)
 	if err != nil {
 		return unlessErased(err)
 	}

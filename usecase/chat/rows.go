@@ -61,7 +61,7 @@ type RowStore interface {
 // threadRowsVersion rises with every change that makes other rows of the same events. Existing rows
 // must then be rebuilt:
 // `threadctl rows rebuild`, or REBUILD=auto.
-const threadRowsVersion = 1
+const threadRowsVersion = 2
 
 // ThreadRows is the [projection.Handler] of threads.
 type ThreadRows struct {
@@ -153,7 +153,15 @@ type Change struct {
 // contradicts the rows or is unknown.
 func Fold(rows Rows, recorded projection.Event) (Change, error) {
 	w := work{before: rows, at: recorded.Envelope, id: ThreadID(recorded.Key())}
-	err := w.apply(recorded.Event)
+	by, err := ident.Parse[ident.UserAccount](recorded.Executor)
+	if err != nil {
+		return Change{}, fmt.Errorf("the executor is %q, which is no user account", recorded.Executor)
+	}
+	w.by = query.Audit{
+		CreatedBy: by, UpdatedBy: by, CreatedIP: clipped(recorded.ClientIP), UpdatedIP: clipped(recorded.ClientIP),
+		RequestID: clipped(recorded.RequestID), Source: clipped(recorded.Source),
+	}
+	err = w.apply(recorded.Event)
 	return w.after, err
 }
 
@@ -163,6 +171,23 @@ type work struct {
 	after  Change
 	at     usecase.Envelope
 	id     thread.ID
+	by     query.Audit // of a row that the event makes
+}
+
+// changed returns the audit of a row that the event changes.
+func (w *work) changed(before query.Audit) query.Audit {
+	after := w.by
+	after.CreatedBy, after.CreatedIP = before.CreatedBy, before.CreatedIP
+	return after
+}
+
+// clipped is what the columns of an audit have room for, in characters.
+func clipped(text string) string {
+	const room = 255
+	if runes := []rune(text); len(runes) > room {
+		return string(runes[:room])
+	}
+	return text
 }
 
 func (w *work) apply(event any) error {
@@ -178,7 +203,7 @@ func (w *work) apply(event any) error {
 	case row.Deleted:
 		return errors.New("the thread is deleted")
 	}
-	row.Version, row.UpdatedAt = w.at.SeqNr, w.at.OccurredAt
+	row.Version, row.UpdatedAt, row.Audit = w.at.SeqNr, w.at.OccurredAt, w.changed(row.Audit)
 	w.after.Thread = row
 
 	switch e := event.(type) {
@@ -196,7 +221,7 @@ func (w *work) apply(event any) error {
 	case thread.MessagePosted:
 		w.after.Messages = []query.Message{{
 			Tenant: w.at.Tenant, ID: e.Message.ID, Thread: w.id, Sender: e.Message.Sender, Text: e.Message.Text.String(),
-			SeqNr: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
+			SeqNr: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt, Audit: w.by,
 		}}
 	case thread.MessageEdited:
 		return w.message(e.Message.ID, func(m *query.Message) { m.Text = e.Message.Text.String() })
@@ -210,7 +235,8 @@ func (w *work) apply(event any) error {
 
 func (w *work) create(e thread.Created) error {
 	row := query.Thread{
-		Tenant: w.at.Tenant, ID: w.id, Name: e.Name.String(), Version: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
+		Tenant: w.at.Tenant, ID: w.id, Name: e.Name.String(), Code: e.Code, Version: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
+		Audit: w.by,
 	}
 	for _, member := range e.Members {
 		if member.Role == thread.RoleAdmin && row.Owner.IsZero() {
@@ -228,7 +254,7 @@ func (w *work) create(e thread.Created) error {
 func (w *work) join(member thread.Member) {
 	w.after.Members = append(w.after.Members, query.Member{
 		Tenant: w.at.Tenant, ID: member.ID, Thread: w.id, User: member.User, Role: member.Role,
-		JoinedSeq: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt,
+		JoinedSeq: w.at.SeqNr, CreatedAt: w.at.OccurredAt, UpdatedAt: w.at.OccurredAt, Audit: w.by,
 	})
 }
 
@@ -238,7 +264,7 @@ func (w *work) member(id thread.MemberID, change func(*query.Member)) error {
 	if !exists || row.Removed || row.Thread != w.id {
 		return fmt.Errorf("member %s is not in the thread", id)
 	}
-	row.UpdatedAt = w.at.OccurredAt
+	row.UpdatedAt, row.Audit = w.at.OccurredAt, w.changed(row.Audit)
 	change(&row)
 	w.after.Members = []query.Member{row}
 	return nil
@@ -250,7 +276,7 @@ func (w *work) message(id thread.MessageID, change func(*query.Message)) error {
 	if !exists || row.Deleted || row.Thread != w.id {
 		return fmt.Errorf("message %s is not in the thread", id)
 	}
-	row.UpdatedAt = w.at.OccurredAt
+	row.UpdatedAt, row.Audit = w.at.OccurredAt, w.changed(row.Audit)
 	change(&row)
 	w.after.Messages = []query.Message{row}
 	return nil

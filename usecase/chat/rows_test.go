@@ -49,21 +49,29 @@ func text(t *testing.T, words string) thread.Text {
 	return parsed
 }
 
+// Who is behind the rows before the event of the tables below, those that it makes, and those that it changes. A source
+// longer than its column is clipped.
+var (
+	first   = query.Audit{CreatedBy: alice, UpdatedBy: alice, CreatedIP: "192.0.2.1", UpdatedIP: "192.0.2.1", RequestID: "request 1", Source: "first"}
+	made    = query.Audit{CreatedBy: bob, UpdatedBy: bob, CreatedIP: "192.0.2.8", UpdatedIP: "192.0.2.8", RequestID: "request 8", Source: strings.Repeat("é", 255)}
+	changed = query.Audit{CreatedBy: alice, UpdatedBy: bob, CreatedIP: "192.0.2.1", UpdatedIP: "192.0.2.8", RequestID: "request 8", Source: strings.Repeat("é", 255)}
+)
+
 // The rows before every event of the tables below: a thread at version 7 with two members and a message.
 func threadBefore(key usecase.Key) query.Thread {
-	return query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "before", Owner: alice, Version: 7, CreatedAt: begun, UpdatedAt: begun}
+	return query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "before", Owner: alice, Version: 7, CreatedAt: begun, UpdatedAt: begun, Audit: first}
 }
 
 func rowsBefore(key usecase.Key) Rows {
 	rows := NewRows()
-	message := query.Message{Tenant: key.Tenant, ID: hello, Thread: ThreadID(key), Sender: bob, Text: "hello", SeqNr: 3, CreatedAt: begun, UpdatedAt: begun}
+	message := query.Message{Tenant: key.Tenant, ID: hello, Thread: ThreadID(key), Sender: bob, Text: "hello", SeqNr: 3, CreatedAt: begun, UpdatedAt: begun, Audit: first}
 	elsewhere := message
 	elsewhere.ID, elsewhere.Thread = stranger, other
 	rows.Put(Change{
 		Thread: threadBefore(key),
 		Members: []query.Member{
-			{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: begun, UpdatedAt: begun},
-			{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: begun, UpdatedAt: begun},
+			{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: begun, UpdatedAt: begun, Audit: first},
+			{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: begun, UpdatedAt: begun, Audit: first},
 		},
 		Messages: []query.Message{message, elsewhere},
 	})
@@ -81,8 +89,10 @@ func keyOf(t *testing.T) usecase.Key {
 
 func next(key usecase.Key, event any) projection.Event {
 	return projection.Event{
-		Envelope: usecase.Envelope{AggregateType: key.Type, AggregateID: key.ID, SeqNr: 8, OccurredAt: later, Caller: usecase.Caller{Tenant: key.Tenant, Executor: bob.String()}},
-		Event:    event,
+		Envelope: usecase.Envelope{AggregateType: key.Type, AggregateID: key.ID, SeqNr: 8, OccurredAt: later, Caller: usecase.Caller{
+			Tenant: key.Tenant, Executor: bob.String(), ClientIP: "192.0.2.8", RequestID: "request 8", Source: strings.Repeat("é", 300),
+		}},
+		Event: event,
 	}
 }
 
@@ -100,37 +110,37 @@ func TestWhatEventsDo(t *testing.T) {
 		{thread.Deleted{}, func(c *Change) { c.Thread.Deleted = true }},
 		{thread.MemberAdded{Member: thread.Member{ID: carolM, User: carol, Role: thread.RoleMember}}, func(c *Change) {
 			c.Members = []query.Member{{
-				Tenant: key.Tenant, ID: carolM, Thread: ThreadID(key), User: carol, Role: thread.RoleMember, JoinedSeq: 8, CreatedAt: later, UpdatedAt: later,
+				Tenant: key.Tenant, ID: carolM, Thread: ThreadID(key), User: carol, Role: thread.RoleMember, JoinedSeq: 8, CreatedAt: later, UpdatedAt: later, Audit: made,
 			}}
 		}},
 		{thread.MemberRemoved{Member: bobM, User: bob}, func(c *Change) {
 			left := bobRow
-			left.Removed, left.UpdatedAt = true, later
+			left.Removed, left.UpdatedAt, left.Audit = true, later, changed
 			c.Members = []query.Member{left}
 		}},
 		{thread.MemberRoleChanged{Member: bobM, User: bob, Role: thread.RoleAdmin}, func(c *Change) {
 			promoted := bobRow
-			promoted.Role, promoted.UpdatedAt = thread.RoleAdmin, later
+			promoted.Role, promoted.UpdatedAt, promoted.Audit = thread.RoleAdmin, later, changed
 			c.Members = []query.Member{promoted}
 		}},
 		{thread.MessagePosted{Message: thread.Message{ID: news, Sender: alice, Text: text(t, "news")}}, func(c *Change) {
 			c.Messages = []query.Message{{
-				Tenant: key.Tenant, ID: news, Thread: ThreadID(key), Sender: alice, Text: "news", SeqNr: 8, CreatedAt: later, UpdatedAt: later,
+				Tenant: key.Tenant, ID: news, Thread: ThreadID(key), Sender: alice, Text: "news", SeqNr: 8, CreatedAt: later, UpdatedAt: later, Audit: made,
 			}}
 		}},
 		{thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: text(t, "edited")}}, func(c *Change) {
 			edited := helloRow
-			edited.Text, edited.UpdatedAt = "edited", later
+			edited.Text, edited.UpdatedAt, edited.Audit = "edited", later, changed
 			c.Messages = []query.Message{edited}
 		}},
 		{thread.MessageDeleted{Message: hello}, func(c *Change) {
 			gone := helloRow
-			gone.Text, gone.Deleted, gone.UpdatedAt = "", true, later
+			gone.Text, gone.Deleted, gone.UpdatedAt, gone.Audit = "", true, later, changed
 			c.Messages = []query.Message{gone}
 		}},
 	} {
 		want := Change{Thread: threadBefore(key)}
-		want.Thread.Version, want.Thread.UpdatedAt = 8, later
+		want.Thread.Version, want.Thread.UpdatedAt, want.Thread.Audit = 8, later, changed
 		c.want(&want)
 		got, err := Fold(before, next(key, c.event))
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -144,16 +154,16 @@ func TestWhatEventsDo(t *testing.T) {
 
 func TestWhatTheFirstEventDoes(t *testing.T) {
 	key := keyOf(t)
-	created := next(key, thread.Created{Name: name(t, "new"), Members: []thread.Member{
+	created := next(key, thread.Created{Name: name(t, "new"), Code: thread.RecordedCode("THREAD-000007"), Members: []thread.Member{
 		{ID: bobM, User: bob, Role: thread.RoleMember}, {ID: aliceM, User: alice, Role: thread.RoleAdmin},
 	}})
 	created.SeqNr = 1
 	got, err := Fold(NewRows(), created)
 	want := Change{
-		Thread: query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "new", Owner: alice, Version: 1, CreatedAt: later, UpdatedAt: later},
+		Thread: query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "new", Code: thread.RecordedCode("THREAD-000007"), Owner: alice, Version: 1, CreatedAt: later, UpdatedAt: later, Audit: made},
 		Members: []query.Member{
-			{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
-			{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later},
+			{Tenant: key.Tenant, ID: bobM, Thread: ThreadID(key), User: bob, Role: thread.RoleMember, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later, Audit: made},
+			{Tenant: key.Tenant, ID: aliceM, Thread: ThreadID(key), User: alice, Role: thread.RoleAdmin, JoinedSeq: 1, CreatedAt: later, UpdatedAt: later, Audit: made},
 		},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {

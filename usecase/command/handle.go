@@ -142,8 +142,11 @@ func (s *Service[S, C, E]) save(ctx context.Context, key usecase.Key, try attemp
 		}
 	}
 	if len(write.Events) > 0 {
+		ctx, span := startAppend(ctx, decided, len(write.Events))
 		err := s.repository.Save(ctx, key, write)
+		span.End()
 		if err == nil {
+			s.settings.Observer.Written(len(decided), len(write.Events))
 			s.turns.wrote(key, after.Version, time.Since(try.began))
 		}
 		return err

@@ -10,9 +10,10 @@ import (
 
 // call is a request on its way through the service.
 type call[C any] struct {
-	ctx       context.Context // the caller's
-	request   Request[C]
-	commandID string
+	ctx         context.Context // the caller's
+	request     Request[C]
+	commandID   string
+	traceparent string // of ctx
 
 	answered chan struct{} // closed when result and err are set
 	result   Result

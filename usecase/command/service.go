@@ -39,6 +39,8 @@ type Settings struct {
 	Logger *slog.Logger
 	// Counters receive the counts. Default: not shared.
 	Counters *Counters
+	// Observer is told of commands and writes. Default: nobody.
+	Observer Observer
 }
 
 // Counters are running totals.
@@ -67,6 +69,9 @@ func (s Settings) withDefaults() Settings {
 	if s.Counters == nil {
 		s.Counters = new(Counters)
 	}
+	if s.Observer == nil {
+		s.Observer = nobody{}
+	}
 	return s
 }
 
@@ -85,11 +90,20 @@ func NewService[S, C, E any](decider Decider[S, C, E], repository Repository[S, 
 // [usecase.ErrConcurrentUpdate] nothing was written. After [usecase.ErrUnavailable], or when ctx ends first, the
 // outcome is unknown: repeat with the same idempotency key to learn it.
 func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (Result, error) {
+	ctx, span := usecase.StartSpan(ctx, request.Name)
+	defer span.End()
+	result, err := s.await(ctx, request)
+	s.observe(span, request.Name, result, err)
+	return result, err
+}
+
+func (s *Service[S, C, E]) await(ctx context.Context, request Request[C]) (Result, error) {
 	c := &call[C]{
-		ctx:       ctx,
-		request:   request,
-		commandID: request.commandID(s.settings.Clock()),
-		answered:  make(chan struct{}),
+		ctx:         ctx,
+		request:     request,
+		commandID:   request.commandID(s.settings.Clock()),
+		traceparent: usecase.Traceparent(ctx),
+		answered:    make(chan struct{}),
 	}
 	s.enqueue(s.key(request.Caller, request.ID), c)
 	select {

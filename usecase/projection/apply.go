@@ -3,6 +3,7 @@ package projection
 import (
 	"context"
 	"errors"
+	"time"
 
 	"example.com/threads/usecase"
 )
@@ -66,6 +67,7 @@ var withoutMark mark
 // apply applies runs in one transaction, with retries.
 func (p *Projector) apply(ctx context.Context, runs []run, mark mark) (result, error) {
 	var work *transaction
+	at := times{began: time.Now()}
 	err := p.retry(ctx, func() error {
 		return p.store.Change(ctx, func(ctx context.Context, tx Tx) (err error) {
 			if work, err = p.begin(ctx, tx, runs); err != nil {
@@ -76,12 +78,16 @@ func (p *Projector) apply(ctx context.Context, runs []run, mark mark) (result, e
 					return err
 				}
 			}
-			return work.save(ctx, tx, mark)
+			err = work.save(ctx, tx, mark)
+			at.saved = time.Now()
+			return err
 		})
 	})
 	if err != nil {
 		return result{}, err
 	}
+	at.committed = time.Now()
+	p.continueTraces(ctx, work.traced, at)
 	work.report(ctx, p.logger)
 	if len(work.done.changed) > 0 {
 		p.options.Notify(work.done.changed)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"example.com/threads/usecase"
 )
 
@@ -22,6 +24,8 @@ type Options struct {
 	Notify func(changed []Head)
 	// Observe, if set, is called with the outcome of each batch, repair and retry, also of failed ones.
 	Observe func(Outcome)
+	// Tracer continues the traces of the events' commands; nil: none.
+	Tracer trace.Tracer
 	// Logger receives messages for the operator; nil discards them.
 	Logger *slog.Logger
 	// Now returns the current time; default time.Now.
@@ -112,6 +116,8 @@ func (p *Projector) decodeAll(batch Batch) decoded {
 
 func (p *Projector) project(ctx context.Context, batch decoded) (outcome Outcome, err error) {
 	defer func() { p.options.Observe(outcome) }()
+	ctx, span := p.startBatch(ctx, batch.runs)
+	defer func() { endBatch(span, err) }()
 	done, err := p.applyAll(ctx, batch.runs, batch.mark)
 	outcome = batch.outcome.plus(done.outcome)
 	if err != nil || len(done.gaps) == 0 {

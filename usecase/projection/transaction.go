@@ -18,6 +18,7 @@ type transaction struct {
 	folds       map[string]Fold // by aggregate type
 	changes     Changes
 	newlyParked []DeadLetter
+	traced      []Event // applied events that carry a trace
 	done        result
 }
 
@@ -125,6 +126,9 @@ func (t *transaction) fold(run run) *failure {
 			return &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: fmt.Errorf("the event can't be applied: %w", err)}
 		}
 		position.Version = event.SeqNr
+		if event.Traceparent != "" {
+			t.traced = append(t.traced, event)
+		}
 		if run.origin == fromSource {
 			t.done.outcome.Applied++
 		} else {

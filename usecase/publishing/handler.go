@@ -44,7 +44,8 @@ type fold struct {
 
 // Apply implements [projection.Fold].
 func (f *fold) Apply(event projection.Event) error {
-	f.events = append(f.events, usecase.Recorded[Content]{Envelope: event.Envelope, Event: event.Event.(Content)}) // Decode made it
+	content := event.Event.(Content) // Decode made it
+	f.events = append(f.events, usecase.Recorded[Content]{Envelope: event.Envelope, Event: content})
 	return nil
 }
 

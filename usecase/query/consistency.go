@@ -9,8 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/codes"
+
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
@@ -20,6 +23,9 @@ import (
 type Settings struct {
 	WaitTimeout time.Duration // how long a query waits for the versions of its tokens; default 2 s
 	ReadTimeout time.Duration // limit for one read of a subscription; default 5 s
+
+	// Waited is called after each wait for tokens, for metrics; nil: nobody is told.
+	Waited func(took time.Duration, err error)
 }
 
 func (s Settings) withDefaults() Settings {
@@ -28,6 +34,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.ReadTimeout <= 0 {
 		s.ReadTimeout = 5 * time.Second
+	}
+	if s.Waited == nil {
+		s.Waited = func(time.Duration, error) {}
 	}
 	return s
 }
@@ -54,6 +63,7 @@ var tokenTypes = []string{
 	thread.AggregateType,
 	account.AggregateType,
 	tenant.AggregateType,
+	task.AggregateType,
 }
 
 // ParseTokens parses the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas.
@@ -61,7 +71,7 @@ var tokenTypes = []string{
 func ParseTokens(header string) ([]Token, error) {
 	invalid := &ident.InvalidError{
 		Field:  "Consistency-Token",
-		Reason: fmt.Sprintf("must be 1 to %d tokens of the form <thread id>:<version> or account-<id>:<version>, separated by commas", MaxTokens),
+		Reason: fmt.Sprintf("must be 1 to %d tokens of the form <thread id>:<version>, account-<id>:<version> or task-<id>:<version>, separated by commas", MaxTokens),
 	}
 	if strings.Count(header, ",") >= MaxTokens {
 		return nil, invalid
@@ -95,16 +105,26 @@ func parseToken(text string) (token Token, valid bool) {
 // Await returns when the read model has reached the versions of the tokens, or with [usecase.ErrBehind] after
 // WaitTimeout. Aggregates that the tenant does not have never arrive.
 func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Token) error {
+	ctx, span := usecase.StartSpan(ctx, "await consistency token")
+	defer span.End()
+	began := time.Now()
 	least := make(map[usecase.Key]uint64, len(tokens))
 	for _, token := range tokens {
 		key := token.key(tenant)
 		least[key] = max(least[key], token.Version)
+		if span.IsRecording() {
+			span.SetAttributes(usecase.VersionAttribute(key, token.Version))
+		}
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, usecase.ErrBehind)
 	defer cancel()
 	err := q.watcher.Await(waiting, least)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), usecase.ErrBehind) {
-		return usecase.ErrBehind
+		err = usecase.ErrBehind
+	}
+	q.settings.Waited(time.Since(began), err)
+	if err != nil && span.IsRecording() {
+		span.SetStatus(codes.Error, err.Error())
 	}
 	return err
 }
@@ -114,21 +134,28 @@ func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Tok
 // the first error ([thread.ErrThreadNotFound] when the thread is deleted or the viewer is no longer a member), and
 // without an error when ctx ends.
 func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
-	return func(yield func(Thread, error) bool) {
+	return changes(ctx, q, viewer.key(id), func(ctx context.Context) (Thread, uint64, error) {
+		found, err := q.reader.Thread(ctx, viewer, id)
+		return found, found.Version, err
+	})
+}
+
+// changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
+func changes[T any](ctx context.Context, q *Queries, key usecase.Key, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
+	within := func() (T, uint64, error) {
+		ctx, cancel := context.WithTimeout(ctx, q.settings.ReadTimeout)
+		defer cancel()
+		return read(ctx)
+	}
+	return func(yield func(T, error) bool) {
 		for {
-			seen, err := q.threadWithin(ctx, viewer, id)
+			seen, version, err := within()
 			if ctx.Err() != nil || !yield(seen, err) || err != nil {
 				return
 			}
-			if q.watcher.AwaitChange(ctx, viewer.key(id), seen.Version) != nil {
+			if q.watcher.AwaitChange(ctx, key, version) != nil {
 				return
 			}
 		}
 	}
-}
-
-func (q *Queries) threadWithin(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error) {
-	ctx, cancel := context.WithTimeout(ctx, q.settings.ReadTimeout)
-	defer cancel()
-	return q.reader.Thread(ctx, viewer, id)
 }

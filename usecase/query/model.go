@@ -19,6 +19,17 @@ func (v Viewer) key(id thread.ID) usecase.Key {
 	return usecase.Key{Tenant: v.Tenant, Type: thread.AggregateType, ID: id.String()}
 }
 
+// Audit is who made a row and who changed it last, from which address, and the request that changed it last. Of the
+// addresses, the request and its source no API tells.
+type Audit struct {
+	CreatedBy thread.UserID // executor of the first event in the row
+	UpdatedBy thread.UserID // executor of the last one
+	CreatedIP string
+	UpdatedIP string
+	RequestID string
+	Source    string
+}
+
 // Thread, [Member] and [Message] are the rows of the read model: the projection (usecase/chat) writes them, and queries
 // return them. Queries never return rows that are Deleted or Removed, and leave out the Tenant in lists: it is the one
 // that was asked about.
@@ -28,11 +39,13 @@ type Thread struct {
 	Tenant    usecase.Tenant
 	ID        thread.ID
 	Name      string
+	Code      thread.Code // zero: the thread is from before there were codes
 	Owner     thread.UserID
 	Version   uint64 // SeqNr of the last event that is in the rows of the thread
 	Deleted   bool
 	CreatedAt time.Time
 	UpdatedAt time.Time // time of the last event
+	Audit
 }
 
 // Position returns the thread's position in a list of threads; it changes with every event.
@@ -55,6 +68,7 @@ type Member struct {
 	Removed   bool
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Audit
 }
 
 // Position returns the member's position in the list of the thread's members; it never changes.
@@ -76,6 +90,7 @@ type Message struct {
 	Deleted   bool
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Audit
 }
 
 // Position returns the message's position in the list of the thread's messages; it never changes.

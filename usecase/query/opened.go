@@ -28,6 +28,16 @@ func (o opened) Thread(ctx context.Context, viewer Viewer, id thread.ID) (Thread
 	return row, err
 }
 
+// ThreadByCode implements [ThreadReader].
+func (o opened) ThreadByCode(ctx context.Context, viewer Viewer, code thread.Code) (Thread, error) {
+	row, err := o.Reader.ThreadByCode(ctx, viewer, code)
+	if err != nil {
+		return row, err
+	}
+	row.Name, err = o.keys.OpenOne(ctx, viewer.Tenant, row.Name)
+	return row, err
+}
+
 // Threads implements [ThreadReader].
 func (o opened) Threads(ctx context.Context, viewer Viewer, page Range) (Page[Thread], error) {
 	found, err := o.Reader.Threads(ctx, viewer, page)

@@ -15,6 +15,7 @@ import (
 // [thread.ErrThreadNotFound].
 type ThreadReader interface {
 	Thread(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error)
+	ThreadByCode(ctx context.Context, viewer Viewer, code thread.Code) (Thread, error)
 	Threads(ctx context.Context, viewer Viewer, page Range) (Page[Thread], error)
 	// ThreadPosition returns the thread's position in the viewer's list, also when the thread is deleted or the viewer
 	// has left it.

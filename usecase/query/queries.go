@@ -24,6 +24,7 @@ type Reader interface {
 	MessageReader
 	AccountReader
 	TenantReader
+	TaskReader
 }
 
 // New returns queries that read through reader. watcher must run for [Queries.Await] and [Queries.ThreadChanges].
@@ -34,6 +35,11 @@ func New(reader Reader, watcher *Watcher, settings Settings) *Queries {
 // Thread returns a thread, or [thread.ErrThreadNotFound].
 func (q *Queries) Thread(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error) {
 	return q.reader.Thread(ctx, viewer, id)
+}
+
+// ThreadByCode returns the thread with the code, or [thread.ErrThreadNotFound].
+func (q *Queries) ThreadByCode(ctx context.Context, viewer Viewer, code thread.Code) (Thread, error) {
+	return q.reader.ThreadByCode(ctx, viewer, code)
 }
 
 // Threads returns a page of the viewer's threads, latest change first.

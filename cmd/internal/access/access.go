@@ -24,10 +24,11 @@ type Access struct {
 	Notes  httpserver.Notes
 	Checks []httpserver.Check
 
-	settings Settings
-	verifier *auth.Verifier     // nil with AUTH=none
-	server   *httpserver.Server // of the issuer for development; nil without
-	issuer   http.Handler
+	settings            Settings
+	issuerURL, audience string
+	verifier            *auth.Verifier     // nil with AUTH=none
+	server              *httpserver.Server // of the issuer for development; nil without
+	issuer              http.Handler
 }
 
 // Open prepares it. A program that brings the issuer for development along takes its address here; another one expects
@@ -61,6 +62,7 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 		log.WarnContext(ctx, "AUTH=dev: whoever reaches the issuer on this machine gets a token for any account; it is for development", "issuer", verified.Issuer)
 	}
 	a.verifier = auth.NewVerifier(verified)
+	a.issuerURL, a.audience = verified.Issuer, verified.Audience
 	a.Gate.Verify = a.verify
 	a.Checks = []httpserver.Check{{Name: "issuer", Run: a.verifier.Ready}}
 	return a, nil
@@ -86,6 +88,9 @@ func (a *Access) DevIssuer() string {
 	}
 	return a.server.URL()
 }
+
+// Issuer returns whose tokens are believed, and the audience that they have to be for; empty with AUTH=none.
+func (a *Access) Issuer() (url, audience string) { return a.issuerURL, a.audience }
 
 // IsOpen tells that anybody is believed.
 func (a *Access) IsOpen() bool { return a.verifier == nil }

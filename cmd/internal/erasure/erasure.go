@@ -29,14 +29,9 @@ type Settings struct {
 
 const oneOf = "with ERASURE=on, set one of ERASURE_KEY, ERASURE_KEY_FILE and ERASURE_KMS_KEY: "
 
-// ReadSettings reads them for a program that seals or opens texts. fallback is the file that is made for the master key
+// ReadSettings reads them. fallback is the file that is made for the master key
 // where nothing else is named; empty: one of the settings is required.
-func ReadSettings(r *config.Reader, fallback string) Settings { return read(r, true, fallback) }
-
-// ReadUpdating reads them for a program that destroys keys, and opens texts only where it publishes events.
-func ReadUpdating(r *config.Reader, publishes bool) Settings { return read(r, publishes, "") }
-
-func read(r *config.Reader, needsMaster bool, fallback string) Settings {
+func ReadSettings(r *config.Reader, fallback string) Settings {
 	var s Settings
 	s.On, s.KeyTable = stores.ReadErasure(r)
 	s.Key = r.Secret("ERASURE_KEY", oneOf+"master key, base64 of 32 bytes; keys that it has replaced may follow, separated by commas", func(text string) error {
@@ -57,7 +52,6 @@ func read(r *config.Reader, needsMaster bool, fallback string) Settings {
 	switch {
 	case s.On && named == 0 && fallback != "":
 		s.File, s.MakeFile = fallback, true
-	case s.On && named == 0 && !needsMaster:
 	case s.On && named != 1:
 		r.Wrong("ERASURE is on, which needs exactly one of ERASURE_KEY, ERASURE_KEY_FILE and ERASURE_KMS_KEY")
 	}
@@ -80,6 +74,19 @@ func Open(ctx context.Context, s Settings, store *eventstore.Store) (*erasure.Ke
 	return erasure.NewKeyring(keys, master, time.Now), nil
 }
 
+// OpenIn does the same for a program that goes on without the event store otherwise. With erasure it needs the store
+// from the start.
+func OpenIn(ctx context.Context, s Settings, later *eventstore.Later) (*erasure.Keyring, error) {
+	if !s.On {
+		return nil, nil
+	}
+	store, err := later.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return Open(ctx, s, store)
+}
+
 func (s Settings) master(ctx context.Context) (erasure.Master, error) {
 	switch {
 	case s.KMSKey != "":
@@ -92,8 +99,6 @@ func (s Settings) master(ctx context.Context) (erasure.Master, error) {
 		return masterkey.Parse(s.Key)
 	case s.MakeFile:
 		return masterkey.ReadOrMakeFile(s.File)
-	case s.File != "":
-		return masterkey.ReadFile(s.File)
 	}
-	return nil, nil // of a program that only destroys keys
+	return masterkey.ReadFile(s.File)
 }

@@ -25,13 +25,19 @@ type Settings struct {
 	SnapshotTTL   time.Duration
 }
 
-// ReadSettings reads which event store it is and where.
-func ReadSettings(r *config.Reader) (s Settings) {
+// ReadPlace reads which event store it is and where, which is all that a program needs that only reads.
+func ReadPlace(r *config.Reader) (s Settings) {
 	s.Kind, s.URL = stores.ReadEventStore(r)
 	tables := stores.ReadTables(r)
 	s.JournalTable, s.SnapshotTable = tables.Journal, tables.Snapshot
 	s.Shards = r.Int("SHARD_COUNT", dynamodb.DefaultShards, 1, 1<<16,
 		"with dynamodb: number of logical shards; must never change once there is data")
+	return s
+}
+
+// ReadSettings reads which event store it is, where, and what it keeps.
+func ReadSettings(r *config.Reader) Settings {
+	s := ReadPlace(r)
 	s.SnapshotKeep = ReadSnapshotKeep(r)
 	s.SnapshotTTL = r.Duration("SNAPSHOT_TTL", 0, 0, 10*365*24*time.Hour,
 		"with dynamodb: how long older snapshots are kept, such as 72h; with 0s they are deleted at once")

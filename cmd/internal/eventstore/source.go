@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 
-	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 	"example.com/threads/interfaceadaptor/stream"
@@ -38,8 +37,8 @@ type Counter struct {
 func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
 	if s.settings.Kind == stores.DynamoDB {
 		source := dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
-			Tables: awsclient.DynamoDB(s.aws), Streams: s.streams,
-			Projector: projector, Checkpoints: checkpoints, Log: s.log,
+			Tables: s.aws, Streams: s.streams,
+			Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log,
 		}, dynamodbstreams.Settings{
 			PollMin: settings.Polling.Min, PollMax: settings.Polling.Max, PageLimit: int32(settings.Streams.PageLimit),
 			DiscoverEvery: settings.Streams.DiscoverEvery, Concurrency: settings.Streams.Concurrency,
@@ -51,7 +50,7 @@ func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkp
 		return nil, err
 	}
 	return queued{relational.New(
-		relational.Ports{Queue: queue, Projector: projector, Checkpoints: checkpoints, Log: s.log},
+		relational.Ports{Queue: queue, Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log},
 		relational.Settings{PollMin: settings.Polling.Min, PollMax: settings.Polling.Max},
 	)}, nil
 }

@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/jmoiron/sqlx"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config/stores"
@@ -30,37 +32,53 @@ type Store struct {
 	Check func(context.Context) error
 	// Skew compares this computer's clock with the store's; nil for SQLite, which has no other.
 	Skew *skew.Watch
+	// Metrics are the store's own: consumed capacity, or connections.
+	Metrics []prometheus.Collector
 
 	settings Settings
-	log      *slog.Logger
+	ports    Ports
 	close    func(context.Context) error
-	aws      aws.Config // of DynamoDB
-	streams  dynamodbstreams.Streams
-	db       *sqlx.DB // of the others
+	aws      *awsdynamodb.Client     // of DynamoDB
+	streams  dynamodbstreams.Streams // of DynamoDB
+	db       *sqlx.DB                // of the others
 }
 
-// Open connects to the store. onAppend, if not nil, is called when this process has added entries, if the store
-// supports that; it must not block.
-func Open(ctx context.Context, settings Settings, log *slog.Logger, onAppend func()) (*Store, error) {
+// Ports is what a store works with.
+type Ports struct {
+	Log *slog.Logger
+	// OnAppend, if not nil, is called when this process has added entries, if the store supports that; it must not
+	// block.
+	OnAppend func()
+}
+
+// Open connects to the store.
+func Open(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
 	if settings.Kind == stores.DynamoDB {
-		return openDynamoDB(ctx, settings, log)
+		return openDynamoDB(ctx, settings, ports)
 	}
-	return openRelational(ctx, settings, log, onAppend)
+	return openRelational(ctx, settings, ports)
 }
 
-func openDynamoDB(ctx context.Context, settings Settings, log *slog.Logger) (*Store, error) {
+func openDynamoDB(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
 	config, err := awsclient.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := dynamodb.New(awsclient.DynamoDB(config), dynamodb.Settings{
+	consumed := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "dynamodb_consumed_capacity_units_total",
+		Help: "Read and write units that answered calls took, by table, index (empty: the table itself) and operation.",
+	}, []string{"table", "index", "operation"})
+	client := awsclient.DynamoDB(config, awsclient.CountCapacity(func(c awsclient.Consumed) {
+		consumed.WithLabelValues(c.Table, c.Index, c.Operation).Add(c.Units)
+	}))
+	gateway, err := dynamodb.New(client, dynamodb.Settings{
 		JournalTable:  settings.JournalTable,
 		SnapshotTable: settings.SnapshotTable,
 		Shards:        settings.Shards,
 		SnapshotKeep:  settings.SnapshotKeep,
 		SnapshotTTL:   settings.SnapshotTTL,
 		Clock:         time.Now,
-	}, log)
+	}, ports.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -68,16 +86,17 @@ func openDynamoDB(ctx context.Context, settings Settings, log *slog.Logger) (*St
 		Gateway:  gateway,
 		Check:    gateway.Check,
 		Skew:     settings.compareWith(gateway.Now),
+		Metrics:  []prometheus.Collector{consumed},
 		settings: settings,
-		log:      log,
+		ports:    ports,
 		close:    func(context.Context) error { return nil },
-		aws:      config,
+		aws:      client,
 		streams:  dynamodbstreams.Share(awsclient.Streams(config)),
 	}, nil
 }
 
-func openRelational(ctx context.Context, settings Settings, log *slog.Logger, onAppend func()) (*Store, error) {
-	db, err := database.Open(ctx, settings.URL, database.Settings{Logger: log})
+func openRelational(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
+	db, err := database.Open(ctx, settings.URL, database.Settings{Logger: ports.Log})
 	if err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
@@ -86,7 +105,7 @@ func openRelational(ctx context.Context, settings Settings, log *slog.Logger, on
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
 	gateway, err := sqlstore.New(db, sqlstore.Settings{
-		SnapshotKeep: settings.SnapshotKeep, Clock: time.Now, Logger: log, OnAppend: onAppend,
+		SnapshotKeep: settings.SnapshotKeep, Clock: time.Now, Logger: ports.Log, OnAppend: ports.OnAppend,
 	})
 	if err != nil {
 		_ = db.Close()
@@ -95,8 +114,9 @@ func openRelational(ctx context.Context, settings Settings, log *slog.Logger, on
 	store := &Store{
 		Gateway:  gateway,
 		Check:    func(ctx context.Context) error { return rdbmigration.Ready(ctx, db, rdbmigration.EventStore()) },
+		Metrics:  []prometheus.Collector{collectors.NewDBStatsCollector(db.DB, "event_store")},
 		settings: settings,
-		log:      log,
+		ports:    ports,
 		close: func(ctx context.Context) error {
 			defer func() { _ = db.Close() }()
 			return gateway.Close(ctx)
@@ -129,7 +149,7 @@ func (s *Store) CheckClock(ctx context.Context) error {
 // Keys returns the store of people's keys that is beside the event store.
 func (s *Store) Keys(table string) (erasure.Store, error) {
 	if s.settings.Kind == stores.DynamoDB {
-		return dynamokeys.New(awsclient.DynamoDB(s.aws), table), nil
+		return dynamokeys.New(s.aws, table), nil
 	}
 	return relationalkeys.New(s.db)
 }

@@ -1,5 +1,5 @@
-// Package measurements serves what operators look into a program with, metrics and profiles: the metrics beside
-// everything else, or, where METRICS_ADDR is set, both on an address of their own, which strangers need not reach.
+// Package measurements serves what operators look into a program with: its metrics, beside everything else or, where
+// METRICS_ADDR is set, on an address of their own; and profiles, only where PPROF_ADDR is set.
 package measurements
 
 import (
@@ -18,13 +18,21 @@ import (
 
 // Settings are what the environment says.
 type Settings struct {
-	Address string // empty: the metrics are beside everything else
+	Address  string // of the metrics; empty: they are beside everything else
+	Profiles string // address of the profiles; empty: there are none
 }
 
 // ReadSettings reads them, for a program that is alone in its process.
 func ReadSettings(r *config.Reader) Settings {
-	return Settings{Address: r.OptionalAddress("METRICS_ADDR",
-		"address for /metrics and /debug/pprof/ alone, such as 127.0.0.1:29080; without it /metrics is on the program's own")}
+	s := Settings{Address: r.OptionalAddress("METRICS_ADDR",
+		"address for /metrics alone, such as 127.0.0.1:29080; without it /metrics is on the program's own")}
+	s.Profiles = ReadProfiles(r)
+	return s
+}
+
+// ReadProfiles reads the address of the profiles.
+func ReadProfiles(r *config.Reader) string {
+	return r.OptionalAddress("PPROF_ADDR", "address for Go's profiles (/debug/pprof/), such as 127.0.0.1:26060; without it there are none")
 }
 
 // Handler answers /metrics beside everything else, or says that they are elsewhere.
@@ -37,25 +45,33 @@ func Handler(settings Settings, registry *prometheus.Registry) http.Handler {
 	})
 }
 
-// Beside runs a program, and with it the address of its own for its measurements, where there is one.
+// Beside runs a program, and beside it the addresses of its measurements that are set.
 func Beside(ctx context.Context, settings Settings, metrics http.Handler, log *slog.Logger, run func(context.Context) error) error {
-	if settings.Address == "" {
+	shown := http.NewServeMux()
+	shown.Handle("GET /metrics", metrics)
+	return beside(ctx, "METRICS_ADDR", settings.Address, shown, log, func(ctx context.Context) error {
+		return beside(ctx, "PPROF_ADDR", settings.Profiles, profiles(), log, run)
+	})
+}
+
+// beside runs a program, and beside it a server, if its setting has an address.
+func beside(ctx context.Context, setting, address string, handler http.Handler, log *slog.Logger, run func(context.Context) error) error {
+	if address == "" {
 		return run(ctx)
 	}
-	server, err := httpserver.Listen(ctx, log, "METRICS_ADDR", settings.Address)
+	server, err := httpserver.Listen(ctx, log, setting, address)
 	if err != nil {
 		return err
 	}
-	log.InfoContext(ctx, "measurements", "url", server.URL())
+	log.InfoContext(ctx, "measurements", "setting", setting, "url", server.URL())
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return server.Serve(ctx, routes(metrics)) })
+	group.Go(func() error { return server.Serve(ctx, handler) })
 	group.Go(func() error { return run(ctx) })
 	return group.Wait()
 }
 
-func routes(metrics http.Handler) http.Handler {
+func profiles() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)

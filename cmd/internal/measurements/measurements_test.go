@@ -32,7 +32,9 @@ func status(t *testing.T, url string) (int, error) {
 
 func TestAnAddressOfTheirOwn(t *testing.T) {
 	registry := metrics.NewRegistry()
-	settings := measurements.Settings{Address: fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))}
+	settings := measurements.Settings{
+		Address: fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t)), Profiles: fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t)),
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
@@ -41,11 +43,14 @@ func TestAnAddressOfTheirOwn(t *testing.T) {
 			return nil
 		})
 	}()
-	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/heap"} {
+	for url, want := range map[string]int{
+		settings.Address + "/metrics": http.StatusOK, settings.Profiles + "/debug/pprof/": http.StatusOK, settings.Profiles + "/debug/pprof/heap": http.StatusOK,
+		settings.Address + "/debug/pprof/": http.StatusNotFound, settings.Profiles + "/metrics": http.StatusNotFound,
+	} {
 		testenv.Eventually(t, 10*time.Second, func() error {
-			got, err := status(t, "http://"+settings.Address+path)
-			if err == nil && got != http.StatusOK {
-				err = fmt.Errorf("%s: %d", path, got)
+			got, err := status(t, "http://"+url)
+			if err == nil && got != want {
+				err = fmt.Errorf("%s: %d, want %d", url, got, want)
 			}
 			return err
 		})

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	checkTimeout = 2 * time.Second
+	checkTimeout        = 2 * time.Second
+	journalCheckTimeout = time.Second
 	// silentAfter is when a report is too old to be believed: the updater makes one every 10 s at least.
 	silentAfter = 30 * time.Second
 )
@@ -39,6 +40,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	health.Check("database", "")
+	s.checkJournal(r.Context(), &health)
 	health.Check("read_model", health.CatchingUp(report.CaughtUp))
 	switch {
 	case report.At.Unix() <= 0:
@@ -47,6 +49,17 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		health.Warnings = append(health.Warnings, fmt.Sprintf("no read-model-updater has reported for %.0f s how far the read model is", silent.Seconds()))
 	}
 	health.Answer(w, health)
+}
+
+// checkJournal warns when the event store can't be used. Two of all queries need it, so that is no reason not to be
+// ready.
+func (s *Server) checkJournal(ctx context.Context, health *readmodel.Health) {
+	ctx, cancel := context.WithTimeout(ctx, journalCheckTimeout)
+	defer cancel()
+	if err := s.journal.check(ctx); err != nil {
+		s.log.WarnContext(ctx, "the event store can't be used: threadHistory and threadAt are UNAVAILABLE", "error", err)
+		health.Warnings = append(health.Warnings, "the event store can't be used, so threadHistory and threadAt are UNAVAILABLE; the log says why")
+	}
 }
 
 // checkAccess takes in how people are let in: what an operator should know of it, and whether their tokens can be

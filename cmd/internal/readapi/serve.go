@@ -8,8 +8,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
@@ -27,6 +29,7 @@ type Server struct {
 	*httpserver.Server
 	settings Settings
 	db       *sqlx.DB
+	journal  *journal
 	access   *access.Access
 	log      *slog.Logger
 	keys     *erasure.Keyring
@@ -34,8 +37,11 @@ type Server struct {
 	watcher  *query.Watcher
 }
 
-// Listen takes the address. The server answers from db once [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, db *sqlx.DB, keys *erasure.Keyring, access *access.Access, log *slog.Logger) (*Server, error) {
+// Listen takes the address. The server answers from db once [Server.Run] runs, and from store what only the journal
+// knows; it goes on without store while that can't be used. keys opens what is sealed; nil where erasure is off.
+func Listen(
+	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, keys *erasure.Keyring, access *access.Access, log *slog.Logger,
+) (*Server, error) {
 	reader, err := queryreader.New(db)
 	if err != nil {
 		return nil, err
@@ -45,7 +51,7 @@ func Listen(ctx context.Context, settings Settings, db *sqlx.DB, keys *erasure.K
 		return nil, err
 	}
 	return &Server{
-		Server: server, settings: settings, db: db, keys: keys, access: access, log: log,
+		Server: server, settings: settings, db: db, journal: &journal{store: store, log: log}, keys: keys, access: access, log: log,
 		reader: reader, watcher: query.NewWatcher(reader, log, query.Pace{}),
 	}, nil
 }
@@ -63,6 +69,7 @@ func (s *Server) Changed(heads []projection.Head) {
 // Run answers queries until ctx ends, and then finishes those that it has accepted.
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
+	registry.MustRegister(collectors.NewDBStatsCollector(s.db.DB, "read_model"))
 	handler, err := s.routes(ctx, registry)
 	if err != nil {
 		return err
@@ -84,9 +91,12 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	if err != nil {
 		return nil, err
 	}
-	queries := query.New(query.Opened(s.reader, s.keys), s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout})
+	queries := query.New(query.Opened(s.reader, s.keys), s.watcher, query.Settings{
+		WaitTimeout: s.settings.WaitTimeout, Waited: measureWaits(registry),
+	})
 	mux := http.NewServeMux()
-	endpoint := graphql.NewHandler(ctx, queries, s.log, graphql.Settings{
+	history := query.NewHistory(s.journal.threadsNow, s.keys)
+	endpoint := graphql.NewHandler(ctx, queries, history, s.log, graphql.Settings{
 		ComplexityLimit: s.settings.ComplexityLimit,
 		ConnectionLimit: s.settings.ConnectionLimit,
 		InitLimit:       s.settings.InitLimit,
@@ -105,5 +115,6 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	for path, file := range page {
 		mux.Handle("GET "+path, file)
 	}
-	return metrics.HTTP(registry, httpserver.Route)(httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")), nil
+	answer := httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")
+	return metrics.HTTP(registry, httpserver.Route)(httpserver.NameSpans(httpserver.Route)(answer)), nil
 }

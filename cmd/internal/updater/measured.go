@@ -9,17 +9,18 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// timed is the projector, with the time measured that batches take.
+// timed is the projector, with the time and the size of batches measured.
 type timed struct {
 	*projection.Projector
-	durations prometheus.Observer
+	outcomes *outcomes
 }
 
 func (t timed) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
 	began := time.Now()
 	outcome, err := t.Projector.Project(ctx, batch)
 	if len(batch.Records) > 0 {
-		t.durations.Observe(time.Since(began).Seconds())
+		t.outcomes.durations.Observe(time.Since(began).Seconds())
+		t.outcomes.sizes.Observe(float64(len(batch.Records)))
 	}
 	return outcome, err
 }
@@ -27,7 +28,7 @@ func (t timed) Project(ctx context.Context, batch projection.Batch) (projection.
 // outcomes is what has become of the events so far.
 type outcomes struct {
 	applied, filled, duplicates, held, unreadable, unregistered, parked, released, repairs prometheus.Counter
-	durations                                                                              prometheus.Histogram
+	durations, sizes                                                                       prometheus.Histogram
 }
 
 func newOutcomes(registry prometheus.Registerer) *outcomes {
@@ -50,8 +51,11 @@ func newOutcomes(registry prometheus.Registerer) *outcomes {
 			Name: "projection_batch_duration_seconds", Help: "Time that a batch of records took to be stored, or to fail.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}),
+		sizes: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "projection_batch_records", Help: "Records in a batch.", Buckets: prometheus.ExponentialBuckets(1, 4, 7),
+		}),
 	}
-	registry.MustRegister(o.durations)
+	registry.MustRegister(o.durations, o.sizes)
 	return o
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/domain/task"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/outbox"
@@ -60,13 +62,13 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 	registry = prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": chat.LeaveOnClose}, registry))
 	outcomes := newOutcomes(registry)
 	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
-		Logger: log.With("process", chat.LeaveOnClose), Observe: outcomes.count, Ignore: f.settings.Ignore,
-		Notify: func([]projection.Head) { manager.Wake() },
+		Logger: log.With("process", chat.LeaveOnClose), Observe: outcomes.count, Ignore: append(slices.Clip(f.settings.Ignore), task.AggregateType),
+		Notify: func([]projection.Head) { manager.Wake() }, Tracer: f.ports.tracer(chat.LeaveOnClose),
 	}, chatrows.LeaveOnCloseHandlers(commandsToSend)...)
 	settings := f.settings.Source
 	settings.Polling.Min = max(settings.Polling.Min, processPollMin)
 	settings.Polling.Max = max(settings.Polling.Max, processPollMax)
-	source, err := databases.Store.Source(timed{projector, outcomes.durations}, store, settings)
+	source, err := databases.Store.Source(timed{projector, outcomes}, store, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,7 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 }
 
 // processGauges are set by [running.check].
-type processGauges struct{ waiting, failing, parked prometheus.Gauge }
+type processGauges struct{ waiting, failing, parked, lag prometheus.Gauge }
 
 func registerProcess(registry prometheus.Registerer, manager *process.Manager) processGauges {
 	for _, c := range []struct {
@@ -100,6 +102,7 @@ func registerProcess(registry prometheus.Registerer, manager *process.Manager) p
 		waiting: gauge("commands_waiting", "Commands of the process that are not decided yet."),
 		failing: gauge("commands_failing", "Those of them that have been sent in vain; threadctl dead-letters lists them."),
 		parked:  gauge("parked_aggregates", "Aggregates that wait for an event that the process can't take in."),
+		lag:     gauge("projection_lag_seconds", "Age of the oldest record that the process has not seen; 0 when there is none."),
 	}
 }
 
@@ -130,6 +133,7 @@ func (r *running) check(ctx context.Context) (warnings []string, err error) {
 	r.gauges.waiting.Set(float64(waiting))
 	r.gauges.failing.Set(float64(failing))
 	r.gauges.parked.Set(float64(parked))
+	r.gauges.lag.Set(r.source.Lag(ctx).Behind.Seconds())
 	if parked+failing > 0 {
 		warnings = append(warnings, fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked: "+
 			"`threadctl dead-letters list` says why", r.name, failing, waiting, parked))

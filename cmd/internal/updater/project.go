@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -53,12 +54,18 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(turn.Lost, func() { stop(context.Cause(turn.Lost)) })()
+	ctx, err := f.ports.Faults.Turn(ctx)
+	if err != nil {
+		return nil // it has ended before it began
+	}
 	store := f.shared.Load().store.InTerm(turn.Term)
 	registry := prometheus.NewRegistry() // what is counted begins anew with each turn
-	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
-		Logger: f.ports.Log, Notify: f.ports.Notify, Observe: f.outcomes.count, Ignore: f.settings.Ignore,
+	worker := f.newTaskWorker(databases)
+	projector := projection.New(store, f.ports.Faults.Journal(stream.NewJournalReader(databases.Store.Gateway)), projection.Options{
+		Logger: f.ports.Log, Notify: worker.notified(f.ports.Notify), Observe: f.outcomes.count, Ignore: f.settings.Ignore,
+		Tracer: f.ports.tracer(chatrows.Projection),
 	}, chatrows.Handlers()...)
-	source, err := databases.Store.Source(timed{projector, f.outcomes.durations}, store, f.settings.Source)
+	source, err := databases.Store.Source(f.ports.Faults.Projector(timed{projector, f.outcomes}), store, f.settings.Source)
 	if err != nil {
 		return err
 	}
@@ -72,6 +79,8 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	if err != nil {
 		return err
 	}
+	registry.MustRegister(databases.Store.Metrics...)
+	registry.MustRegister(collectors.NewDBStatsCollector(databases.ReadModel.DB, "read_model"))
 	if err := f.registry.Register(registry); err != nil {
 		return err
 	}
@@ -84,10 +93,14 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	f.parts.Store(parts)
 	defer f.parts.Store(nil)
 
+	// The source stores the types that it brings. Types without versions are rows of before there were versions, so the
+	// versions come first.
+	keeper.storeVersions(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { projector.Run(ctx) })
 	background.Go(func() { f.report(ctx, parts) })
 	background.Go(func() { keeper.run(ctx) })
+	background.Go(func() { worker.run(ctx) })
 	background.Go(func() {
 		if err := process.run(ctx); err != nil {
 			f.ports.Log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)

@@ -15,6 +15,7 @@ import (
 	"example.com/threads/interfaceadaptor/publisher"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/projection"
@@ -73,20 +74,22 @@ func (f *follower) newPublication(databases Databases, term uint64, registry pro
 	log := f.ports.Log.With("projection", Publisher)
 	registry = prometheus.WrapRegistererWithPrefix("publisher_", registry)
 	outcomes := newOutcomes(registry)
-	threads, accounts, tenants := threadcodec.Events(), accountcodec.Events(), tenantcodec.Events()
+	threads, accounts := threadcodec.Events(), accountcodec.Events()
+	tenants, tasks := tenantcodec.Events(), taskcodec.Events()
 	p.projector = projection.New(p.publisher, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
-		Logger: log, Observe: outcomes.count, Ignore: f.settings.Ignore,
+		Logger: log, Observe: outcomes.count, Ignore: f.settings.Ignore, Tracer: f.ports.tracer(Publisher),
 		RepairWorkers: 1, // events are handed over by one change at a time
 		Attempts:      3, // the source goes on trying, with a longer backoff
 	},
 		p.publisher.Handler(threads.Type(), publisher.Decode(threads)),
 		p.publisher.Handler(accounts.Type(), publisher.Decode(accounts)),
 		p.publisher.Handler(tenants.Type(), publisher.Decode(tenants)),
+		p.publisher.Handler(tasks.Type(), publisher.Decode(tasks)),
 	)
 	slower := f.settings.Source
 	slower.Polling.Min = max(slower.Polling.Min, processPollMin)
 	slower.Polling.Max = max(slower.Polling.Max, processPollMax)
-	if p.source, err = databases.Store.Source(timed{p.projector, outcomes.durations}, store, slower); err != nil {
+	if p.source, err = databases.Store.Source(timed{p.projector, outcomes}, store, slower); err != nil {
 		_ = broker.Close() // nothing was published
 		return nil, err
 	}

@@ -45,6 +45,7 @@ type keeper struct {
 	live     *projection.Projector
 	store    *projectionstore.Store
 
+	asked    atomic.Bool              // an operator wants the rows made anew
 	outdated atomic.Pointer[[]string] // aggregate types
 	seen     string                   // the latest set at the last look, and whether it was live
 	failed   time.Time                // when a rebuild failed last
@@ -83,6 +84,20 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
+// storeVersions returns once the versions of the handlers are known to the database, or ctx ends.
+func (k *keeper) storeVersions(ctx context.Context) {
+	for {
+		outdated, err := projection.Outdated(ctx, k.sets, k.store, chatrows.Handlers())
+		if err == nil {
+			k.outdated.Store(&outdated)
+			return
+		}
+		if !stream.Pause(ctx, rebuildLook) {
+			return
+		}
+	}
+}
+
 func (k *keeper) look(ctx context.Context) error {
 	state, err := k.sets.State(ctx)
 	if err != nil {
@@ -99,7 +114,8 @@ func (k *keeper) look(ctx context.Context) error {
 		}
 		k.seen = live
 	}
-	if !k.follower.settings.RebuildAuto || time.Since(k.failed) < rebuildAgain {
+	asked := k.asked.Swap(false)
+	if !asked && (!k.follower.settings.RebuildAuto || time.Since(k.failed) < rebuildAgain) {
 		return nil
 	}
 	switch interrupted := !state.Over(); {
@@ -107,7 +123,7 @@ func (k *keeper) look(ctx context.Context) error {
 		return nil // another process is at it
 	case interrupted:
 		err = k.rebuild.Resume(ctx)
-	case len(outdated) > 0 || k.live.Drift().Ahead > 0:
+	case asked || len(outdated) > 0 || k.live.Drift().Ahead > 0:
 		err = k.rebuild.Start(ctx)
 	}
 	if errors.Is(err, projection.ErrRebuilding) {

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/httpserver"
@@ -33,8 +35,39 @@ type Ports struct {
 	Open func(context.Context) (Databases, error)
 	// Notify, unless nil, is told of every change of the read model after its commit. It must not block.
 	Notify func([]projection.Head)
+	// Access lets operators in.
+	Access *access.Access
+	// Faults, unless nil, stands between the projection and what it works with.
+	Faults Faults
+	// Tracer makes tracers for the projections; nil: nothing is traced.
+	Tracer trace.TracerProvider
 	Log    *slog.Logger
 }
+
+// tracer returns the tracer of a projection; nil where nothing is traced.
+func (p Ports) tracer(projection string) trace.Tracer {
+	if p.Tracer == nil {
+		return nil
+	}
+	return p.Tracer.Tracer("projection/" + projection)
+}
+
+// Faults is what the failure lab does to a projection.
+type Faults interface {
+	// Turn waits until the projection may work. The context that it returns ends with ctx, or when the projection dies.
+	Turn(ctx context.Context) (context.Context, error)
+	// Projector receives the source's records instead of the projector.
+	Projector(projector stream.Projector) stream.Projector
+	// Journal is read by the projector instead of the journal.
+	Journal(journal projection.Journal) projection.Journal
+}
+
+// noFaults is how it is outside of the lab.
+type noFaults struct{}
+
+func (noFaults) Turn(ctx context.Context) (context.Context, error)     { return ctx, nil }
+func (noFaults) Projector(projector stream.Projector) stream.Projector { return projector }
+func (noFaults) Journal(journal projection.Journal) projection.Journal { return journal }
 
 // Server is the read-model-updater, with health and metrics listening.
 type Server struct {
@@ -51,6 +84,9 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 	if err != nil {
 		return nil, err
 	}
+	if ports.Faults == nil {
+		ports.Faults = noFaults{}
+	}
 	registry := metrics.NewRegistry()
 	follower := &follower{settings: settings, ports: ports, registry: registry, outcomes: newOutcomes(registry)}
 	watch := &watch{follower: follower, gauges: newGauges(registry), since: time.Now()}
@@ -59,7 +95,7 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 	if settings.Measurements.Address != "" {
 		shown = measurements.Handler(settings.Measurements, registry)
 	}
-	return &Server{Server: server, follower: follower, settings: settings, metrics: measured, handler: routes(watch, shown)}, nil
+	return &Server{Server: server, follower: follower, settings: settings, metrics: measured, handler: routes(watch, shown, &operate{follower, ports.Access.Gate})}, nil
 }
 
 // Wake has the projection look for events at once. It never blocks.
@@ -100,7 +136,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.follower.run(ctx) })
 	group.Go(func() error {
 		return measurements.Beside(ctx, s.settings.Measurements, s.metrics, s.follower.ports.Log, func(ctx context.Context) error {
-			return s.Serve(ctx, s.handler)
+			return s.follower.ports.Access.Serve(ctx, s.Server, s.handler)
 		})
 	})
 	return group.Wait()
@@ -114,13 +150,14 @@ func (w *watch) measured(metrics http.Handler) http.Handler {
 	})
 }
 
-func routes(watch *watch, metrics http.Handler) http.Handler {
+func routes(watch *watch, metrics http.Handler, operate *operate) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /health/alive", httpserver.Alive(nil))
 	mux.HandleFunc("GET /health/ready", watch.ready)
 	mux.Handle("GET /metrics", metrics)
+	operate.addTo(mux)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics\n")
+		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")
 	})
 	return httpserver.WithProblems(mux, "/health/ready tells how far the projection is, /metrics its figures")
 }

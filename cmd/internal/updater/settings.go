@@ -5,6 +5,7 @@ import (
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -15,6 +16,7 @@ type Settings struct {
 	Ignore       []string // aggregate types
 	Measurements measurements.Settings
 	Publishing   Publishing
+	Commands     writeapi.CommandSettings // of the commands of tasks
 	// VerifyRate is how many aggregates a second have their rows held against the journal, all the time; 0: none.
 	VerifyRate int
 	// RebuildAuto is whether rows that have to be made anew are, by themselves; see [ReadRebuild].

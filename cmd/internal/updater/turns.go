@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/stream"
@@ -19,6 +21,7 @@ const turnAgain = 500 * time.Millisecond // after an error
 
 // shared is what all turns share: for those who ask how the updater is, also while it stands by.
 type shared struct {
+	db    *sqlx.DB
 	store *projectionstore.Store
 	sets  *projectionstore.RowSets
 }
@@ -29,7 +32,7 @@ func (f *follower) takeTurns(ctx context.Context, databases Databases) error {
 	if err != nil {
 		return err
 	}
-	f.shared.Store(&shared{store, projectionstore.NewRowSets(store, chatrows.Tables())})
+	f.shared.Store(&shared{databases.ReadModel, store, projectionstore.NewRowSets(store, chatrows.Tables())})
 	host, _ := os.Hostname() // it is for people
 	holder := fmt.Sprintf("%s, process %d", host, os.Getpid())
 	for ctx.Err() == nil {

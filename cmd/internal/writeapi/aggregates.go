@@ -2,9 +2,14 @@ package writeapi
 
 import (
 	"context"
+	"log/slog"
 	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/memory"
 	"example.com/threads/interfaceadaptor/chatstore"
@@ -14,19 +19,29 @@ import (
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/erasure"
+	"example.com/threads/usecase/sequence"
+	"example.com/threads/usecase/tasks"
 )
 
-// aggregateTypes are all types of aggregates that this program takes commands for: how large a share of the cache each
-// has, what decides its commands, what keeps it, and what can be asked of it.
-func aggregateTypes() []aggregateType {
+// aggregateTypes are all types of aggregates that commands are taken for: how large a share of the cache each has, what
+// decides its commands, what keeps it, and what can be asked of it.
+func (c *Commands) aggregateTypes(codes *sequence.Sequence) []aggregateType {
+	threads := func(threads rest.Service[thread.Command]) rest.Aggregate {
+		return rest.Threads(chat.WithCodes(threads, codes))
+	}
+	orders := func(orders rest.Service[task.Order]) rest.Aggregate {
+		c.Tasks.Handler = orders
+		return rest.Tasks(c.Tasks)
+	}
 	return []aggregateType{
-		of(8, chat.Threads(), chatstore.NewThreadRepository, rest.Threads, func(keys *erasure.Keyring, threads *chatstore.ThreadRepository) command.Prepare[thread.Command] {
+		of(8, chat.Threads(), chatstore.NewThreadRepository, threads, func(keys *erasure.Keyring, threads *chatstore.ThreadRepository) command.Prepare[thread.Command] {
 			return chat.SealThread(keys, threads.Load)
 		}),
 		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts, func(keys *erasure.Keyring, _ *chatstore.AccountRepository) command.Prepare[account.Command] {
 			return chat.SealAccount(keys)
 		}),
 		of(1, chat.Tenants(), chatstore.NewTenantRepository, rest.Tenants, nil),
+		of(1, chat.Tasks(), chatstore.NewTaskRepository, orders, nil),
 	}
 }
 
@@ -49,70 +64,101 @@ func of[S, C, E any](
 		if seal != nil {
 			taken = command.Prepared[S, C, E]{Service: service, Prepare: seal(keys, aggregates)}
 		}
-		return kept{operations(taken), aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
+		return kept{decider.Type, operations(taken), aggregates, aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
 	}}
 }
 
 // kept is what serves the aggregates of one type, and what has to be done for them.
 type kept struct {
+	name              string
 	operations        rest.Aggregate
+	caching           caching
 	writeSnapshotsDue func(context.Context) (int, error)
 	drain             func()
 	close             func(context.Context) error
 }
 
-// open makes what serves the aggregates of all types.
-func (s *Server) open(counters *command.Counters) (all []kept) {
+// Commands takes the commands of all aggregates over an event store. [Commands.Finish] ends it.
+type Commands struct {
+	// Tasks creates tasks.
+	Tasks *tasks.Intake
+
+	all     []kept
+	threads *chatstore.ThreadRepository // of the tasks alone
+	log     *slog.Logger
+}
+
+// NewCommands returns the commands over gateway, whose texts are sealed with keys; nil: they are not. handle is what
+// settings do not say.
+func NewCommands(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyring, settings CommandSettings, handle command.Settings) *Commands {
+	log := handle.Logger
+	handle.Timeout = settings.StoreTimeout
+	// Each is loaded once, so nothing is remembered.
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{CacheBytes: 1, Logger: log})
+	c := &Commands{log: log, threads: threads, Tasks: &tasks.Intake{
+		Reader: chatstore.TaskReader{Journal: gateway}, Files: gateway, Threads: chatstore.ThreadAdmins{Threads: threads}, Keys: keys, NewID: rest.NewTaskID, Clock: time.Now,
+	}}
+	types := c.aggregateTypes(sequence.New(gateway, chat.CodeKind, settings.Codes))
 	var shares uint64
-	for _, each := range aggregateTypes() {
+	for _, each := range types {
 		shares += each.share
 	}
-	cache := s.settings.CacheBytes
+	cache := settings.CacheBytes
 	if cache == 0 {
 		cache = memory.Limit() / 10
 	}
-	for _, each := range aggregateTypes() {
-		all = append(all, each.open(s.store.Gateway, s.keys, repository.Settings{
-			SnapshotEvery: uint64(s.settings.SnapshotEvery), CacheBytes: cache / shares * each.share, Logger: s.log,
-		}, command.Settings{
-			Timeout: s.settings.StoreTimeout, CheckClock: s.store.CheckClock, Logger: s.log, Counters: counters,
-		}))
+	for _, each := range types {
+		c.all = append(c.all, each.open(gateway, keys, repository.Settings{
+			SnapshotEvery: uint64(settings.SnapshotEvery), CacheBytes: cache / shares * each.share, Logger: log,
+		}, handle))
 	}
-	return all
+	return c
 }
 
-func operationsOf(all []kept) (operations []rest.Aggregate) {
-	for _, each := range all {
+// measure registers what is counted about states and snapshots.
+func (c *Commands) measure(registry prometheus.Registerer) {
+	for _, each := range c.all {
+		registerCache(registry, each.name, each.caching)
+	}
+}
+
+// Aggregates returns the operations.
+func (c *Commands) Aggregates() (operations []rest.Aggregate) {
+	for _, each := range c.all {
 		operations = append(operations, each.operations)
 	}
 	return operations
 }
 
 // catchUp writes the snapshots that were due when the program last ended.
-func (s *Server) catchUp(ctx context.Context, all []kept) {
-	for _, each := range all {
+func (c *Commands) catchUp(ctx context.Context) {
+	for _, each := range c.all {
 		written, err := each.writeSnapshotsDue(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			s.log.WarnContext(ctx, "snapshots that were due at the start could not be written; the next events of their aggregates make up for it", "error", err)
+			c.log.WarnContext(ctx, "snapshots that were due at the start could not be written; the next events of their aggregates make up for it", "error", err)
 		case written > 0:
-			s.log.InfoContext(ctx, "wrote the snapshots that were due", "count", written)
+			c.log.InfoContext(ctx, "wrote the snapshots that were due", "count", written)
 		}
 	}
 }
 
-// finish completes what has been accepted. Snapshots that take too long are given up.
-func (s *Server) finish(ctx context.Context, all []kept) {
+// Finish completes what has been accepted. Snapshots that take too long are given up.
+func (c *Commands) Finish(ctx context.Context) {
 	var group sync.WaitGroup
-	for _, each := range all {
+	finish := func(drain func(), closing func(context.Context) error) {
 		group.Go(func() {
-			each.drain()
+			drain()
 			draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 			defer cancel()
-			if err := each.close(draining); err != nil {
-				s.log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
+			if err := closing(draining); err != nil {
+				c.log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
 			}
 		})
 	}
+	for _, each := range c.all {
+		finish(each.drain, each.close)
+	}
+	finish(func() {}, c.threads.Close)
 	group.Wait()
 }

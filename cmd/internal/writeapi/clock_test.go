@@ -76,7 +76,7 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 	}
 	s.store.Clock, s.api.Measurements = clock, measurements.Settings{}
 	logger := slog.New(slog.DiscardHandler)
-	store, err := eventstore.Open(t.Context(), s.store, logger, nil)
+	store, err := eventstore.Open(t.Context(), s.store, eventstore.Ports{Log: logger})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,9 @@ package writeapi
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -47,27 +47,34 @@ func Listen(ctx context.Context, settings Settings, store *eventstore.Store, key
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
 	s.measureClock(registry)
-	all := s.open(countersOf(registry))
+	registry.MustRegister(s.store.Metrics...)
+	commands := NewCommands(s.store.Gateway, s.keys, s.settings.CommandSettings, command.Settings{
+		CheckClock: s.store.CheckClock, Logger: s.log, Counters: countersOf(registry), Observer: newObserver(registry),
+	})
+	commands.measure(registry)
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
-	background.Go(func() { s.catchUp(due, all) })
-	api := rest.NewHandler(operationsOf(all), rest.Settings{
+	background.Go(func() { commands.catchUp(due) })
+	api := rest.NewHandler(commands.Aggregates(), rest.Settings{
 		Source:  "write-api",
 		Log:     s.log,
 		Timeout: 2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
 		Gate:    s.access.Gate,
 		Tenants: s.access.Tenants(s.registry()),
+		Tasks:   commands.Tasks,
 		Alive:   httpserver.Alive(s.access.Notes),
 		Ready:   httpserver.Ready(s.log, s.access.Notes, s.checks()...),
 		Metrics: measurements.Handler(s.settings.Measurements, registry),
-		Around:  metrics.HTTP(registry, rest.Route),
+		Around: func(next http.Handler) http.Handler {
+			return metrics.HTTP(registry, rest.Route)(httpserver.NameSpans(rest.Route)(next))
+		},
 	})
 	served := measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
 		return s.access.Serve(ctx, s.Server, api)
 	})
 	stop()
 	background.Wait()
-	s.finish(ctx, all)
+	commands.Finish(ctx)
 	return served
 }
 
@@ -88,21 +95,4 @@ func (s *Server) measureClock(registry prometheus.Registerer) {
 		Name: "clock_ahead_seconds",
 		Help: "How far this computer's clock was ahead of the event store's when they were last compared; negative: behind.",
 	}, func() float64 { return s.store.Skew.Ahead().Seconds() }))
-}
-
-// countersOf has the registry tell what the command service counts.
-func countersOf(registry prometheus.Registerer) *command.Counters {
-	counters := new(command.Counters)
-	for _, c := range []struct {
-		name, help string
-		count      *atomic.Int64
-	}{
-		{"commands_conflicts_total", "Writes that failed because another process was faster; they are decided again.", &counters.Conflicts},
-		{"commands_given_up_total", "Commands that were given up because others kept changing the aggregate.", &counters.GivenUp},
-		{"commands_inconsistent_total", "Times that a command found its aggregate's head and journal in contradiction; the log names it.", &counters.Inconsistent},
-	} {
-		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help},
-			func() float64 { return float64(c.count.Load()) }))
-	}
-	return counters
 }

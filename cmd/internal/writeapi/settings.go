@@ -5,26 +5,49 @@ import (
 
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/usecase/sequence"
 )
 
 // Settings are what the environment says.
 type Settings struct {
-	Address       string
+	CommandSettings
+	Address      string
+	Measurements measurements.Settings
+}
+
+// CommandSettings are those of everybody who handles commands.
+type CommandSettings struct {
 	SnapshotEvery int
 	CacheBytes    uint64 // 0: a share of the memory
 	StoreTimeout  time.Duration
-	Measurements  measurements.Settings
+	Codes         sequence.Settings
 }
 
 // ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
-	return Settings{
-		Address:       r.Address("WRITE_API_ADDR", ":28080", "address to listen on"),
+	address := r.Address("WRITE_API_ADDR", ":28080", "address to listen on")
+	return Settings{Address: address, CommandSettings: ReadCommands(r)}
+}
+
+// ReadCommands reads how commands are handled.
+func ReadCommands(r *config.Reader) CommandSettings {
+	return CommandSettings{
 		SnapshotEvery: ReadSnapshotEvery(r),
+		Codes:         readCodes(r),
 		CacheBytes: uint64(r.Int("STATE_CACHE_BYTES", 0, 0, 1<<40,
 			"memory for the states of threads that are remembered, in bytes; 0: a tenth of the memory that the program may use")),
 		StoreTimeout: r.Duration("STORE_TIMEOUT", 5*time.Second, 100*time.Millisecond, 12*time.Second,
 			"how long the store may take for a command, retries included; a request is answered within twice that"),
+	}
+}
+
+// readCodes reads how the codes of threads are numbered.
+func readCodes(r *config.Reader) sequence.Settings {
+	return sequence.Settings{
+		Reset: sequence.Reset(r.OneOf("THREAD_CODE_RESET",
+			"when the codes of threads begin with 1 again, in UTC; they then name the period, as in THREAD-2026-000001", sequence.Resets()...)),
+		Block: uint64(r.Int("THREAD_CODE_BLOCK", 1, 1, 10_000,
+			"codes that a process draws at once for a tenant, for tenants that create many threads; those it has not used when it ends are gaps")),
 	}
 }
 

@@ -44,7 +44,7 @@ func History(t *rapid.T) []Step {
 		message := rapid.SampledFrom(messages).Draw(t, "message")
 		name, text := writing.RecordedName(word.Draw(t, "name")), thread.RecordedText(word.Draw(t, "text"))
 		wanted := []thread.Command{
-			thread.Create{Executor: executor, Member: ident.New[thread.Member](at, fresh), Name: name},
+			thread.Create{Executor: executor, Member: ident.New[thread.Member](at, fresh), Name: name, Code: thread.RecordedCode("THREAD-000001")},
 			thread.Rename{Executor: executor, Name: name},
 			thread.AddMember{Executor: executor, Member: ident.New[thread.Member](at, fresh), User: user, Role: role.Draw(t, "role")},
 			thread.RemoveMember{Executor: executor, User: user},

@@ -21,6 +21,15 @@ var users = []user{
 	{"bob", "01BX5ZZKBKACTAV9WEVGEMMVRZ", "threads:read threads:write"},
 }
 
+// Users returns the names of the users that a token can be asked for by name.
+func Users() []string {
+	var names []string
+	for _, user := range users {
+		names = append(names, user.name)
+	}
+	return names
+}
+
 const (
 	usualLifetime   = 12 * time.Hour
 	longestLifetime = 30 * 24 * time.Hour

@@ -4,8 +4,9 @@
 //
 // # Items
 //
-// <shard> is the FNV-1a 64 hash of the ULID's (or the command id's) text, modulo the number of logical shards. The pkey
-// of a tenant with a code begins with the code and #. The aid does not, so index queries must filter by pkey.
+// <shard> is the FNV-1a 64 hash of the text of the ULID (or command id, sequence, or part of a file), modulo the number
+// of logical shards. The pkey of a tenant with a code begins with the code and #. The aid does not, so index queries
+// must filter by pkey.
 //
 // Journal table, one kind of item. Index journal-aid-index on aid and seq_nr, with all attributes.
 //
@@ -56,6 +57,20 @@
 //	event_seq_nr        N  number of that event
 //	ttl                 N  seconds since 1970
 //
-// A payload may be read as S or B. DynamoDB deletes expired items late, so a receipt's ttl is checked whenever it is
-// read or overwritten.
+// Snapshot table, a sequence, out of the index too.
+//
+//	pkey                S  [<tenant>#]sequence-<shard>
+//	skey                S  sequence-<name>
+//	drawn               N  the last number that was drawn
+//
+// Snapshot table, a part of a file, out of the index too.
+//
+//	pkey                S  [<tenant>#]file-<shard>
+//	skey                S  file-<name>-<number>
+//	payload             B  the content, compressed
+//	encoding, checksum  S  as in a snapshot
+//	ttl                 N  seconds since 1970
+//
+// A payload may be read as S or B. DynamoDB deletes expired items late, so the ttl of a receipt or a file is
+// checked whenever it is read.
 package dynamodb

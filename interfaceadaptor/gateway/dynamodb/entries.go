@@ -86,23 +86,55 @@ func (g *Gateway) entriesByKey(
 ) iter.Seq2[eventstore.Entry, error] {
 	return func(yield func(eventstore.Entry, error) bool) {
 		for from < end {
-			to := min(end, from+uint64(min(page.items(), maxBatchGet)))
-			found, err := g.getEntries(ctx, id, from, to)
-			if err != nil {
-				yield(eventstore.Entry{}, explain(ctx, err, "read the journal of", id))
-				return
+			var seqNrs []uint64
+			for to := min(end, from+uint64(min(page.items(), maxBatchGet))); from < to; from++ {
+				seqNrs = append(seqNrs, from)
 			}
-			for ; from < to; from++ {
-				event, exists := found[sortKey(id, from)]
-				if !exists {
-					yield(eventstore.Entry{}, &eventstore.InconsistentError{ID: id, Head: upTo, Event: from})
-					return
-				}
-				page.saw(event)
-				entry, err := entryOf(event)
+			for entry, err := range g.someEntries(ctx, page, id, seqNrs, upTo) {
 				if !yield(entry, err) || err != nil {
 					return
 				}
+			}
+		}
+	}
+}
+
+// EntriesAt reads the entries by their keys, so no index is involved.
+func (g *Gateway) EntriesAt(ctx context.Context, id eventstore.AggregateID, seqNrs []uint64) iter.Seq2[eventstore.Entry, error] {
+	return func(yield func(eventstore.Entry, error) bool) {
+		page := new(pageSize)
+		for len(seqNrs) > 0 {
+			some := seqNrs[:min(len(seqNrs), page.items(), maxBatchGet)]
+			for entry, err := range g.someEntries(ctx, page, id, some, seqNrs[len(seqNrs)-1]) {
+				if !yield(entry, err) || err != nil {
+					return
+				}
+			}
+			seqNrs = seqNrs[len(some):]
+		}
+	}
+}
+
+// someEntries yields up to maxBatchGet entries by their numbers. upTo is a version that a head has shown.
+func (g *Gateway) someEntries(
+	ctx context.Context, page *pageSize, id eventstore.AggregateID, seqNrs []uint64, upTo uint64,
+) iter.Seq2[eventstore.Entry, error] {
+	return func(yield func(eventstore.Entry, error) bool) {
+		found, err := g.getEntries(ctx, id, seqNrs)
+		if err != nil {
+			yield(eventstore.Entry{}, explain(ctx, err, "read the journal of", id))
+			return
+		}
+		for _, seqNr := range seqNrs {
+			event, exists := found[sortKey(id, seqNr)]
+			if !exists {
+				yield(eventstore.Entry{}, &eventstore.InconsistentError{ID: id, Head: upTo, Event: seqNr})
+				return
+			}
+			page.saw(event)
+			entry, err := entryOf(event)
+			if !yield(entry, err) || err != nil {
+				return
 			}
 		}
 	}
@@ -121,6 +153,9 @@ func (g *Gateway) eventItem(id eventstore.AggregateID, entry eventstore.Entry) i
 
 func entryOf(event item) (eventstore.Entry, error) {
 	seqNr, err := event.number("seq_nr")
+	if event.isFormer() {
+		_, seqNr, err = placeOf(event.text("pkey"), event.text("skey"))
+	}
 	if err != nil {
 		return eventstore.Entry{}, err
 	}
@@ -143,11 +178,11 @@ func entryOf(event item) (eventstore.Entry, error) {
 // maxBatchGet is the maximum number of keys per BatchGetItem.
 const maxBatchGet = 100
 
-// getEntries reads the items with from <= seq_nr < end by their sort keys, consistently. When capacity is short,
-// DynamoDB returns only some of them; the rest is requested again.
-func (g *Gateway) getEntries(ctx context.Context, id eventstore.AggregateID, from, end uint64) (map[string]item, error) {
+// getEntries reads up to maxBatchGet items by their sort keys, consistently. When capacity is short, DynamoDB returns
+// only some of them; the rest is requested again.
+func (g *Gateway) getEntries(ctx context.Context, id eventstore.AggregateID, seqNrs []uint64) (map[string]item, error) {
 	var keys []map[string]types.AttributeValue
-	for seqNr := from; seqNr < end; seqNr++ {
+	for _, seqNr := range seqNrs {
 		keys = append(keys, g.key(id, seqNr))
 	}
 	table := g.settings.JournalTable

@@ -15,6 +15,8 @@ import (
 const (
 	scanLimit = 500                   // items read per page; a page also ends at 1 MB
 	scanPause = 10 * time.Millisecond // between pages, to leave capacity for commands
+
+	headSuffix = "-0" // of a head's skey
 )
 
 // Heads scans the snapshot table. It does not use the smaller index, because an index may lack a head, and repairs must
@@ -23,11 +25,11 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eve
 	return func(yield func(eventstore.AggregateHead, error) bool) {
 		pages := dynamodb.NewScanPaginator(g.client, &dynamodb.ScanInput{
 			TableName:            aws.String(g.settings.SnapshotTable),
-			FilterExpression:     aws.String("#seq_nr = :head AND begins_with(#aid, :type)"),
+			FilterExpression:     aws.String("(#seq_nr = :head OR attribute_not_exists(#seq_nr) AND attribute_exists(#former)) AND begins_with(#aid, :type)"),
 			ProjectionExpression: aws.String("#pkey, #skey, #aid, #version, #snapshot_version"),
 			ExpressionAttributeNames: map[string]string{
 				"#pkey": "pkey", "#skey": "skey", "#aid": "aid", "#seq_nr": "seq_nr",
-				"#version": "version", "#snapshot_version": "snapshot_version",
+				"#version": "version", "#snapshot_version": "snapshot_version", "#former": formerNumber,
 			},
 			ExpressionAttributeValues: item{":head": number(headSeqNr), ":type": text(aggregateType + "-")},
 			ConsistentRead:            aws.Bool(true),
@@ -40,6 +42,9 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eve
 				return
 			}
 			for _, found := range page.Items {
+				if !strings.HasSuffix(item(found).text("skey"), headSuffix) {
+					continue // an earlier writer's snapshot
+				}
 				head, err := g.aggregateHeadOf(ctx, aggregateType, found)
 				if !yield(head, err) || err != nil {
 					return

@@ -17,6 +17,8 @@ const (
 
 	tenantSeparator = "#"
 	receiptType     = "command"
+	sequenceType    = "sequence"
+	fileType        = "file"
 )
 
 // partition returns the pkey of all items of name, which is an aggregate's ULID or a command's id.
@@ -51,6 +53,17 @@ func (g *Gateway) key(id eventstore.AggregateID, seqNr uint64) item {
 
 func (g *Gateway) receiptKey(tenant, commandID string) item {
 	return item{"pkey": text(g.partition(tenant, receiptType, commandID)), "skey": text(receiptType + "-" + commandID)}
+}
+
+func (g *Gateway) sequenceKey(tenant, name string) item {
+	return item{"pkey": text(g.partition(tenant, sequenceType, name)), "skey": text(sequenceType + "-" + name)}
+}
+
+// filePartKey returns the key of a part of a file. The parts are spread over the shards, because they are written in
+// quick succession.
+func (g *Gateway) filePartKey(tenant, file string, number uint64) item {
+	name := file + "-" + strconv.FormatUint(number, 10)
+	return item{"pkey": text(g.partition(tenant, fileType, name)), "skey": text(fileType + "-" + name)}
 }
 
 // partKey returns the key of a further part of a snapshot. It contains the checksum, so that two processes that store

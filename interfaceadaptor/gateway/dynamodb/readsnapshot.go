@@ -15,8 +15,8 @@ import (
 // errBroken: a snapshot is missing, incomplete, or does not match its checksum.
 var errBroken = errors.New("the snapshot is missing or broken")
 
-// readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state after event 1. It fails with
-// errBroken if they are not a complete snapshot.
+// readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state in the head item, which is that
+// after event 1. It fails with errBroken if they are not a complete snapshot.
 func (g *Gateway) readSnapshot(ctx context.Context, id eventstore.AggregateID, seqNr uint64) (eventstore.Snapshot, error) {
 	main, err := g.getItem(ctx, g.key(id, seqNr))
 	if err != nil {
@@ -43,6 +43,11 @@ func (g *Gateway) readSnapshot(ctx context.Context, id eventstore.AggregateID, s
 	payload, err := g.packer.Unpack(packing.Packed{Bytes: stored, Encoding: main.text("encoding"), Checksum: main.text("checksum")})
 	if err != nil {
 		return eventstore.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if seqNr == headSeqNr && main.isFormer() {
+		if seqNr, err = main.former(); err != nil {
+			return eventstore.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
+		}
 	}
 	return eventstore.Snapshot{Version: max(seqNr, 1), Payload: payload}, nil
 }

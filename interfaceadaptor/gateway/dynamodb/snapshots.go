@@ -26,6 +26,9 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", version, "error", err)
 				continue
 			}
+			if err == nil && snapshot.Version > head.Version {
+				continue // the state in an earlier writer's head
+			}
 			if !yield(snapshot, explain(ctx, err, "read a snapshot of", id)) || err != nil {
 				return
 			}
@@ -38,7 +41,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 func (g *Gateway) candidates(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if head.SnapshotVersion > 0 {
-			if !yield(head.SnapshotVersion, nil) {
+			if head.SnapshotVersion <= head.Version && !yield(head.SnapshotVersion, nil) {
 				return
 			}
 			for main, err := range g.snapshotIndex(ctx, id, head.Version) {

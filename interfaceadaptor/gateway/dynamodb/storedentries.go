@@ -30,15 +30,17 @@ func storedEntryOf(id eventstore.AggregateID, event item) eventstore.StoredEntry
 		stored.Faults = append(stored.Faults, eventstore.Fault{Field: "skey", Expected: id.String() + "-<number>", Found: event.text("skey")})
 	} else {
 		stored.SeqNr = seqNr
-		stored.Faults = expect(stored.Faults, event, "seq_nr", number(seqNr))
+		if !event.isFormer() {
+			stored.Faults = expect(stored.Faults, event, "seq_nr", number(seqNr))
+		}
 	}
 	stored.Faults = expect(stored.Faults, event, "aid", text(id.String()))
-	occurredAt, err := event.number("occurred_at")
-	if err != nil || occurredAt == 0 {
+	occurredAt, err := event.milliseconds("occurred_at")
+	if err != nil || occurredAt <= 0 {
 		stored.Faults = append(stored.Faults,
 			eventstore.Fault{Field: "occurred_at", Expected: "N, milliseconds since 1970", Found: describe(event["occurred_at"])})
 	} else {
-		stored.OccurredAt = time.UnixMilli(int64(occurredAt)).UTC()
+		stored.OccurredAt = time.UnixMilli(occurredAt).UTC()
 	}
 	return stored
 }

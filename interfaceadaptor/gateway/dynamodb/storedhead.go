@@ -25,7 +25,7 @@ func (g *Gateway) StoredHead(ctx context.Context, id eventstore.AggregateID) (ev
 
 func (g *Gateway) readStoredHead(ctx context.Context, id eventstore.AggregateID) (item, error) {
 	names := map[string]string{"#pkey": "pkey"}
-	shown := []string{"#pkey"}
+	shown := []string{"#pkey", formerNumber}
 	for _, attribute := range headAttributes {
 		names["#"+attribute] = attribute
 		shown = append(shown, "#"+attribute)
@@ -49,7 +49,9 @@ func storedHeadOf(id eventstore.AggregateID, found item) eventstore.StoredHead {
 	}
 	stored := eventstore.StoredHead{Exists: true}
 	stored.Faults = expect(stored.Faults, found, "aid", text(id.String()))
-	stored.Faults = expect(stored.Faults, found, "seq_nr", number(headSeqNr))
+	if !found.isFormer() {
+		stored.Faults = expect(stored.Faults, found, "seq_nr", number(headSeqNr))
+	}
 	for attribute, into := range map[string]*uint64{"version": &stored.Version, "snapshot_version": &stored.SnapshotVersion} {
 		value, err := found.number(attribute)
 		if err != nil || attribute == "version" && found[attribute] == nil {

@@ -1,7 +1,11 @@
 package gatewaytest
 
 import (
+	"errors"
+	"iter"
 	"testing"
+
+	"example.com/threads/interfaceadaptor/eventstore"
 )
 
 // long is the number of entries that exceeds one answer of a store with a limit of 1 MB.
@@ -31,17 +35,53 @@ var entriesContracts = []contract{
 			t.Errorf("read %d entries of an aggregate that does not exist: %v", len(got), err)
 		}
 	}},
+	{"by number", Settings{}, func(t *testing.T, h Harness) {
+		id := newID()
+		written := grow(t, h, id, 0, 450, 0)
+		h.HideEntries(func(uint64) bool { return true }) // they are read consistently
+		for _, step := range []int{1, 2, 7, 449, 450} {
+			var seqNrs []uint64
+			var want []eventstore.Entry
+			for i := 0; i < len(written); i += step {
+				seqNrs, want = append(seqNrs, written[i].SeqNr), append(want, written[i])
+			}
+			got, err := readAt(t, h, id, seqNrs...)
+			if err != nil || len(got) != len(want) {
+				t.Fatalf("every %dth: %d entries, want %d: %v", step, len(got), len(want), err)
+			}
+			for i := range want {
+				wantEntry(t, got[i], want[i])
+			}
+		}
+		if got, err := readAt(t, h, id); len(got) != 0 || err != nil {
+			t.Errorf("no numbers: %d entries, %v", len(got), err)
+		}
+		other := id
+		other.Tenant = "other"
+		for _, missing := range []eventstore.AggregateID{other, newID()} {
+			if got, err := readAt(t, h, missing, 1); len(got) != 0 || !errors.Is(err, eventstore.ErrInconsistent) {
+				t.Errorf("entry 1 of %+v: %d entries, %v", missing, len(got), err)
+			}
+		}
+		if got, err := readAt(t, h, id, 449, 451); len(got) != 1 || !errors.Is(err, eventstore.ErrInconsistent) {
+			t.Errorf("an entry that is not there: %d entries, %v", len(got), err)
+		}
+	}},
 	{"a reader may stop", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 5, 0)
 		h.HideEntries(func(seqNr uint64) bool { return seqNr > 2 })
 		for _, stop := range []uint64{1, 2, 3, 4} {
-			for entry, err := range h.Gateway.Entries(t.Context(), id, 0, 5) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if entry.SeqNr == stop {
-					break
+			for _, entries := range []iter.Seq2[eventstore.Entry, error]{
+				h.Gateway.Entries(t.Context(), id, 0, 5), h.Gateway.EntriesAt(t.Context(), id, []uint64{1, 2, 3, 4, 5}),
+			} {
+				for entry, err := range entries {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if entry.SeqNr == stop {
+						break
+					}
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package gatewaytest
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"testing"
 	"time"
 
@@ -48,11 +49,21 @@ func wantEntry(t *testing.T, got, want eventstore.Entry) {
 
 func read(t *testing.T, h Harness, id eventstore.AggregateID, after, upTo uint64) ([]eventstore.Entry, error) {
 	t.Helper()
+	return collect(t, h.Gateway.Entries(t.Context(), id, after, upTo))
+}
+
+func readAt(t *testing.T, h Harness, id eventstore.AggregateID, seqNrs ...uint64) ([]eventstore.Entry, error) {
+	t.Helper()
+	return collect(t, h.Gateway.EntriesAt(t.Context(), id, seqNrs))
+}
+
+func collect(t *testing.T, entries iter.Seq2[eventstore.Entry, error]) ([]eventstore.Entry, error) {
+	t.Helper()
 	var got []eventstore.Entry
 	var failed error
-	for entry, err := range h.Gateway.Entries(t.Context(), id, after, upTo) {
+	for entry, err := range entries {
 		if failed != nil {
-			t.Fatalf("the entries of %s go on after an error", id)
+			t.Fatal("the entries go on after an error")
 		}
 		if failed = err; err == nil {
 			got = append(got, entry)

@@ -50,6 +50,8 @@ func Run(t *testing.T, open Open) {
 		{"concurrency", concurrencyContracts},
 		{"lost answer", lostAnswerContracts},
 		{"receipts", receiptContracts},
+		{"sequences", sequenceContracts},
+		{"spool", spoolContracts},
 		{"entries", entriesContracts},
 		{"snapshots", snapshotContracts},
 		{"broken snapshots", brokenSnapshotContracts},

@@ -31,6 +31,16 @@ var snapshotContracts = []contract{
 			t.Errorf("the head's snapshot is %d", head.SnapshotVersion)
 		}
 		wantSnapshots(t, h, id, 30, 20, 10, 1)
+		for version, want := range map[uint64][]uint64{29: {20, 10, 1}, 20: {20, 10, 1}, 10: {10, 1}, 9: {1}, 1: {1}} {
+			earlier := eventstore.Head{Version: version, SnapshotVersion: 30}
+			var got []uint64
+			for _, snapshot := range snapshots(t, h, id, earlier) {
+				got = append(got, snapshot.Version)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("as of version %d: snapshots %v, want %v", version, got, want)
+			}
+		}
 		written := grow(t, h, id, 30, 1, 0)
 		wantEntries(t, h, id, 30, written)
 	}},

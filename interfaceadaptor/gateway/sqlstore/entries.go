@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
 // entriesPage is the number of entries in memory at once: 3 MB if all have the maximum size.
@@ -38,6 +40,34 @@ func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after,
 			if after < upTo && (len(page) == 0 || page[len(page)-1].Version != after) {
 				yield(eventstore.Entry{}, &eventstore.InconsistentError{ID: id, Head: upTo, Event: after + 1})
 				return
+			}
+		}
+	}
+}
+
+// EntriesAt implements [eventstore.Journal].
+func (g *Gateway) EntriesAt(ctx context.Context, id eventstore.AggregateID, seqNrs []uint64) iter.Seq2[eventstore.Entry, error] {
+	return func(yield func(eventstore.Entry, error) bool) {
+		for some := range slices.Chunk(seqNrs, entriesPage) {
+			args := []any{id.Tenant, id.String()}
+			for _, seqNr := range some {
+				args = append(args, seqNr)
+			}
+			var page []entryRow
+			err := g.db.SelectContext(ctx, &page, "SELECT "+entryColumns+" FROM events WHERE tenant_code = ? AND aggregate_id = ? "+
+				"AND version IN ("+sqldialect.Marks(len(some))+") ORDER BY version", args...)
+			if err != nil {
+				yield(eventstore.Entry{}, explain(ctx, g.dialect, err, "read the journal of %s", id))
+				return
+			}
+			for i, seqNr := range some {
+				if i == len(page) || page[i].Version != seqNr {
+					yield(eventstore.Entry{}, &eventstore.InconsistentError{ID: id, Head: seqNrs[len(seqNrs)-1], Event: seqNr})
+					return
+				}
+				if !yield(page[i].entry(), nil) {
+					return
+				}
 			}
 		}
 	}

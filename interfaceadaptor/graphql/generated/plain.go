@@ -20,6 +20,24 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainAccount())
 	case []model.Account:
 		return plain.Values(ctx, value, plainAccount())
+	case model.Connection[model.HistoryEntry]:
+		return plain.Value(ctx, &value, plainHistoryConnection())
+	case *model.Connection[model.HistoryEntry]:
+		return plain.Value(ctx, value, plainHistoryConnection())
+	case []model.Connection[model.HistoryEntry]:
+		return plain.Values(ctx, value, plainHistoryConnection())
+	case model.Edge[model.HistoryEntry]:
+		return plain.Value(ctx, &value, plainHistoryEdge())
+	case *model.Edge[model.HistoryEntry]:
+		return plain.Value(ctx, value, plainHistoryEdge())
+	case []model.Edge[model.HistoryEntry]:
+		return plain.Values(ctx, value, plainHistoryEdge())
+	case model.HistoryEntry:
+		return plain.Value(ctx, &value, plainHistoryEntry())
+	case *model.HistoryEntry:
+		return plain.Value(ctx, value, plainHistoryEntry())
+	case []model.HistoryEntry:
+		return plain.Values(ctx, value, plainHistoryEntry())
 	case model.Member:
 		return plain.Value(ctx, &value, plainMember())
 	case *model.Member:
@@ -62,6 +80,36 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainPageInfo())
 	case []model.PageInfo:
 		return plain.Values(ctx, value, plainPageInfo())
+	case model.StateMember:
+		return plain.Value(ctx, &value, plainStateMember())
+	case *model.StateMember:
+		return plain.Value(ctx, value, plainStateMember())
+	case []model.StateMember:
+		return plain.Values(ctx, value, plainStateMember())
+	case model.StateMessage:
+		return plain.Value(ctx, &value, plainStateMessage())
+	case *model.StateMessage:
+		return plain.Value(ctx, value, plainStateMessage())
+	case []model.StateMessage:
+		return plain.Values(ctx, value, plainStateMessage())
+	case model.Task:
+		return plain.Value(ctx, &value, plainTask())
+	case *model.Task:
+		return plain.Value(ctx, value, plainTask())
+	case []model.Task:
+		return plain.Values(ctx, value, plainTask())
+	case model.Connection[model.Task]:
+		return plain.Value(ctx, &value, plainTaskConnection())
+	case *model.Connection[model.Task]:
+		return plain.Value(ctx, value, plainTaskConnection())
+	case []model.Connection[model.Task]:
+		return plain.Values(ctx, value, plainTaskConnection())
+	case model.Edge[model.Task]:
+		return plain.Value(ctx, &value, plainTaskEdge())
+	case *model.Edge[model.Task]:
+		return plain.Value(ctx, value, plainTaskEdge())
+	case []model.Edge[model.Task]:
+		return plain.Values(ctx, value, plainTaskEdge())
 	case model.Tenant:
 		return plain.Value(ctx, &value, plainTenant())
 	case *model.Tenant:
@@ -98,6 +146,12 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainThreadEdge())
 	case []model.Edge[model.Thread]:
 		return plain.Values(ctx, value, plainThreadEdge())
+	case model.ThreadState:
+		return plain.Value(ctx, &value, plainThreadState())
+	case *model.ThreadState:
+		return plain.Value(ctx, value, plainThreadState())
+	case []model.ThreadState:
+		return plain.Values(ctx, value, plainThreadState())
 	}
 	return nil
 }
@@ -125,6 +179,67 @@ func plainAccount() plain.Type[model.Account] {
 	}
 }
 
+func plainHistoryConnection() plain.Type[model.Connection[model.HistoryEntry]] {
+	return plain.Type[model.Connection[model.HistoryEntry]]{
+		Names: historyConnectionImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.HistoryEntry]] {
+			switch field.Name {
+			case "edges":
+				return plain.Many(operation, field, func(v *model.Connection[model.HistoryEntry]) []model.Edge[model.HistoryEntry] { return v.Edges }, plainHistoryEdge())
+			case "pageInfo":
+				return plain.One(operation, field, func(v *model.Connection[model.HistoryEntry]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+			}
+			return nil
+		},
+	}
+}
+
+func plainHistoryEdge() plain.Type[model.Edge[model.HistoryEntry]] {
+	return plain.Type[model.Edge[model.HistoryEntry]]{
+		Names: historyEdgeImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.HistoryEntry]] {
+			switch field.Name {
+			case "cursor":
+				return func(w io.Writer, v *model.Edge[model.HistoryEntry]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+			case "node":
+				return plain.One(operation, field, func(v *model.Edge[model.HistoryEntry]) *model.HistoryEntry { return &v.Node }, plainHistoryEntry())
+			}
+			return nil
+		},
+	}
+}
+
+func plainHistoryEntry() plain.Type[model.HistoryEntry] {
+	return plain.Type[model.HistoryEntry]{
+		Names: historyEntryImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.HistoryEntry] {
+			switch field.Name {
+			case "seqNr":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalInt(v.SeqNr).MarshalGQL(w) }
+			case "eventId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.EventID).MarshalGQL(w) }
+			case "type":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.Type).MarshalGQL(w) }
+			case "occurredAt":
+				return func(w io.Writer, v *model.HistoryEntry) { model.MarshalTime(v.OccurredAt).MarshalGQL(w) }
+			case "executorId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.ExecutorID).MarshalGQL(w) }
+			case "commandId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.CommandID).MarshalGQL(w) }
+			case "correlationId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.CorrelationID).MarshalGQL(w) }
+			case "causationId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.CausationID).MarshalGQL(w) }
+			case "source":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.Source).MarshalGQL(w) }
+			case "requestId":
+				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.RequestID).MarshalGQL(w) }
+			}
+			return nil
+		},
+	}
+}
+
 func plainMember() plain.Type[model.Member] {
 	return plain.Type[model.Member]{
 		Names: memberImplementors,
@@ -142,6 +257,10 @@ func plainMember() plain.Type[model.Member] {
 				return func(w io.Writer, v *model.Member) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
 				return func(w io.Writer, v *model.Member) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			case "createdBy":
+				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+			case "updatedBy":
+				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -195,6 +314,10 @@ func plainMessage() plain.Type[model.Message] {
 				return func(w io.Writer, v *model.Message) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
 				return func(w io.Writer, v *model.Message) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			case "createdBy":
+				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+			case "updatedBy":
+				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -244,6 +367,109 @@ func plainPageInfo() plain.Type[model.PageInfo] {
 				return plain.Nullable(func(v *model.PageInfo) *string { return v.StartCursor }, graphql.MarshalString)
 			case "endCursor":
 				return plain.Nullable(func(v *model.PageInfo) *string { return v.EndCursor }, graphql.MarshalString)
+			}
+			return nil
+		},
+	}
+}
+
+func plainStateMember() plain.Type[model.StateMember] {
+	return plain.Type[model.StateMember]{
+		Names: stateMemberImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.StateMember] {
+			switch field.Name {
+			case "userAccountId":
+				return func(w io.Writer, v *model.StateMember) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
+			case "role":
+				return func(w io.Writer, v *model.StateMember) { v.Role.MarshalGQL(w) }
+			case "createdAt":
+				return func(w io.Writer, v *model.StateMember) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+			}
+			return nil
+		},
+	}
+}
+
+func plainStateMessage() plain.Type[model.StateMessage] {
+	return plain.Type[model.StateMessage]{
+		Names: stateMessageImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.StateMessage] {
+			switch field.Name {
+			case "id":
+				return func(w io.Writer, v *model.StateMessage) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+			case "userAccountId":
+				return func(w io.Writer, v *model.StateMessage) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
+			case "text":
+				return func(w io.Writer, v *model.StateMessage) { graphql.MarshalString(v.Text).MarshalGQL(w) }
+			case "createdAt":
+				return func(w io.Writer, v *model.StateMessage) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+			case "updatedAt":
+				return func(w io.Writer, v *model.StateMessage) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			}
+			return nil
+		},
+	}
+}
+
+func plainTask() plain.Type[model.Task] {
+	return plain.Type[model.Task]{
+		Names: taskImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Task] {
+			switch field.Name {
+			case "id":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+			case "taskId":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.TaskID).MarshalGQL(w) }
+			case "kind":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.Kind).MarshalGQL(w) }
+			case "status":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.Status).MarshalGQL(w) }
+			case "done":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Done).MarshalGQL(w) }
+			case "total":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Total).MarshalGQL(w) }
+			case "rejected":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Rejected).MarshalGQL(w) }
+			case "message":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.Message).MarshalGQL(w) }
+			case "version":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+			case "createdAt":
+				return func(w io.Writer, v *model.Task) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+			case "updatedAt":
+				return func(w io.Writer, v *model.Task) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			case "createdBy":
+				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+			}
+			return nil
+		},
+	}
+}
+
+func plainTaskConnection() plain.Type[model.Connection[model.Task]] {
+	return plain.Type[model.Connection[model.Task]]{
+		Names: taskConnectionImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.Task]] {
+			switch field.Name {
+			case "edges":
+				return plain.Many(operation, field, func(v *model.Connection[model.Task]) []model.Edge[model.Task] { return v.Edges }, plainTaskEdge())
+			case "pageInfo":
+				return plain.One(operation, field, func(v *model.Connection[model.Task]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+			}
+			return nil
+		},
+	}
+}
+
+func plainTaskEdge() plain.Type[model.Edge[model.Task]] {
+	return plain.Type[model.Edge[model.Task]]{
+		Names: taskEdgeImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Task]] {
+			switch field.Name {
+			case "cursor":
+				return func(w io.Writer, v *model.Edge[model.Task]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+			case "node":
+				return plain.One(operation, field, func(v *model.Edge[model.Task]) *model.Task { return &v.Node }, plainTask())
 			}
 			return nil
 		},
@@ -310,6 +536,8 @@ func plainThread() plain.Type[model.Thread] {
 				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "name":
 				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.Name).MarshalGQL(w) }
+			case "code":
+				return plain.Nullable(func(v *model.Thread) *string { return v.Code }, graphql.MarshalString)
 			case "ownerId":
 				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.OwnerID).MarshalGQL(w) }
 			case "version":
@@ -318,6 +546,10 @@ func plainThread() plain.Type[model.Thread] {
 				return func(w io.Writer, v *model.Thread) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
 				return func(w io.Writer, v *model.Thread) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			case "createdBy":
+				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+			case "updatedBy":
+				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -348,6 +580,23 @@ func plainThreadEdge() plain.Type[model.Edge[model.Thread]] {
 				return func(w io.Writer, v *model.Edge[model.Thread]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
 				return plain.One(operation, field, func(v *model.Edge[model.Thread]) *model.Thread { return &v.Node }, plainThread())
+			}
+			return nil
+		},
+	}
+}
+
+func plainThreadState() plain.Type[model.ThreadState] {
+	return plain.Type[model.ThreadState]{
+		Names: threadStateImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.ThreadState] {
+			switch field.Name {
+			case "version":
+				return func(w io.Writer, v *model.ThreadState) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+			case "name":
+				return func(w io.Writer, v *model.ThreadState) { graphql.MarshalString(v.Name).MarshalGQL(w) }
+			case "deleted":
+				return func(w io.Writer, v *model.ThreadState) { graphql.MarshalBoolean(v.Deleted).MarshalGQL(w) }
 			}
 			return nil
 		},

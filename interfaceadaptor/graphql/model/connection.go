@@ -10,6 +10,10 @@ type (
 	MemberEdge        = Edge[Member]
 	MessageConnection = Connection[Message]
 	MessageEdge       = Edge[Message]
+	HistoryConnection = Connection[HistoryEntry]
+	HistoryEdge       = Edge[HistoryEntry]
+	TaskConnection    = Connection[Task]
+	TaskEdge          = Edge[Task]
 )
 
 // Connection is a page of a list.

@@ -18,6 +18,8 @@ const (
 	MemberList  ListKind = "members"
 	MessageList ListKind = "messages"
 	TenantList  ListKind = "tenants"
+	HistoryList ListKind = "history"
+	TaskList    ListKind = "tasks"
 )
 
 // EncodeCursor writes a position as a cursor, opaque to clients.

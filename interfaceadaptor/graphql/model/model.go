@@ -10,11 +10,14 @@ import (
 // Thread is the schema's Thread.
 type Thread struct {
 	ID        string
+	Code      *string // nil: the thread is from before there were codes
 	Name      string
 	OwnerID   string
 	Version   int
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	CreatedBy string
+	UpdatedBy string
 
 	Key      thread.ID // ID, parsed
 	Siblings *Siblings // reads the members and messages of all threads of the same list together
@@ -28,6 +31,8 @@ type Member struct {
 	Role          Role
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+	CreatedBy     string
+	UpdatedBy     string
 
 	Accounts AccountOf
 }
@@ -40,6 +45,8 @@ type Message struct {
 	Text          string
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+	CreatedBy     string
+	UpdatedBy     string
 
 	Accounts AccountOf
 }
@@ -56,9 +63,14 @@ type Account struct {
 
 // NewThread is a thread of the list that siblings reads for.
 func NewThread(t query.Thread, siblings *Siblings) Thread {
+	var code *string
+	if text := t.Code.String(); text != "" {
+		code = &text
+	}
 	return Thread{
-		ID: t.ID.String(), Name: t.Name, OwnerID: t.Owner.String(), Version: int(t.Version),
-		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Key: t.ID, Siblings: siblings,
+		ID: t.ID.String(), Code: code, Name: t.Name, OwnerID: t.Owner.String(), Version: int(t.Version),
+		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		CreatedBy: t.CreatedBy.String(), UpdatedBy: t.UpdatedBy.String(), Key: t.ID, Siblings: siblings,
 	}
 }
 
@@ -66,7 +78,8 @@ func NewThread(t query.Thread, siblings *Siblings) Thread {
 func NewMember(m query.Member, accounts *Accounts) Member {
 	return Member{
 		ID: m.ID.String(), ThreadID: m.Thread.String(), UserAccountID: m.User.String(), Role: Role(m.Role),
-		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Accounts: AccountOf{accounts, m.User},
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+		CreatedBy: m.CreatedBy.String(), UpdatedBy: m.UpdatedBy.String(), Accounts: AccountOf{accounts, m.User},
 	}
 }
 
@@ -74,7 +87,8 @@ func NewMember(m query.Member, accounts *Accounts) Member {
 func NewMessage(m query.Message, accounts *Accounts) Message {
 	return Message{
 		ID: m.ID.String(), ThreadID: m.Thread.String(), UserAccountID: m.Sender.String(), Text: m.Text,
-		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Accounts: AccountOf{accounts, m.Sender},
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+		CreatedBy: m.CreatedBy.String(), UpdatedBy: m.UpdatedBy.String(), Accounts: AccountOf{accounts, m.Sender},
 	}
 }
 

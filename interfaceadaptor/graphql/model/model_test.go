@@ -25,6 +25,7 @@ func TestEveryFieldIsFilled(t *testing.T) {
 		for i, event := range threadtest.Events(history) {
 			change, err := chat.Fold(rows, projection.Event{Event: event, Envelope: usecase.Envelope{
 				AggregateType: key.Type, AggregateID: key.ID, SeqNr: uint64(i + 1), OccurredAt: time.UnixMilli(int64(i + 1)),
+				Caller: usecase.Caller{Executor: threadtest.People[0].String()},
 			}})
 			if err != nil {
 				t.Fatal(err)

@@ -28,6 +28,15 @@ func UnmarshalTime(any) (time.Time, error) {
 	return time.Time{}, errors.New("a Time is never an argument")
 }
 
+// JSON is the schema's JSON: a value that is JSON already.
+type JSON []byte
+
+// MarshalGQL implements [graphql.Marshaler].
+func (j JSON) MarshalGQL(w io.Writer) { _, _ = w.Write(j) }
+
+// UnmarshalGQL implements [graphql.Unmarshaler]; nothing in the schema takes JSON.
+func (j *JSON) UnmarshalGQL(any) error { return errors.New("JSON is never an argument") }
+
 // Role is the schema's Role.
 type Role thread.Role
 

@@ -10,6 +10,7 @@ import (
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/chat"
@@ -28,6 +29,7 @@ func Tables() []string {
 		Messages.Name,
 		Accounts.Name,
 		Tenants.Name,
+		Tasks.Name,
 	}
 }
 
@@ -37,6 +39,7 @@ func Handlers() []projection.Handler {
 		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
 		chat.AccountRows(projectionstore.Rows[query.Account]{Table: Accounts}, accountcodec.Events().Decode),
 		chat.TenantRows(projectionstore.Rows[query.Tenant]{Table: Tenants}, tenantcodec.Events().Decode),
+		chat.TaskRows(projectionstore.Rows[query.Task]{Table: Tasks}, taskcodec.Events().Decode),
 	}
 }
 

@@ -82,7 +82,7 @@ func everything(t *testing.T) (events []usecase.Recorded[thread.Event]) {
 			at = at.Add(1234567 * time.Microsecond)
 			events = append(events, usecase.Recorded[thread.Event]{Event: event, Envelope: usecase.Envelope{
 				EventID: newID[thread.Event]().String(), AggregateType: key.Type, AggregateID: key.ID, SeqNr: uint64(i) + 1,
-				OccurredAt: at, Caller: usecase.Caller{Tenant: tenant, Executor: threadtest.People[0].String()},
+				OccurredAt: at, Caller: usecase.Caller{Tenant: tenant, Executor: threadtest.People[0].String(), ClientIP: "192.0.2.7", RequestID: "r", Source: "test"},
 			}})
 		}
 	}

@@ -32,7 +32,7 @@ func begin(t *testing.T, code string) *story {
 		t.Fatal(err)
 	}
 	s := &story{key: chat.ThreadKey(tenant, newID[thread.Thread]()), admin: newID[ident.UserAccount](), at: time.UnixMicro(1700000000123456).UTC()}
-	s.try(thread.Create{Executor: s.admin, Member: newID[thread.Member](), Name: writing.RecordedName("a thread \U0001F600")})
+	s.try(thread.Create{Executor: s.admin, Member: newID[thread.Member](), Name: writing.RecordedName("a thread \U0001F600"), Code: thread.RecordedCode("THREAD-000001")})
 	return s
 }
 

@@ -13,9 +13,9 @@ import (
 
 // The tables as lists are read. What their rows all have in common is not read with each of them.
 var (
-	threads  = chatrows.Threads.Without("tenant_code", "deleted")
-	members  = chatrows.Members.Without("tenant_code", "removed")
-	messages = chatrows.Messages.Without("tenant_code", "deleted")
+	threads  = chatrows.Threads.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
+	members  = chatrows.Members.Without("tenant_code", "removed", "created_ip", "updated_ip", "request_id", "source")
+	messages = chatrows.Messages.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
 )
 
 // The lists of the read model.

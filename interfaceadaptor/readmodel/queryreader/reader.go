@@ -49,6 +49,13 @@ func (r *Reader) Thread(ctx context.Context, viewer query.Viewer, id thread.ID) 
 		viewer.Tenant.String(), id.String(), viewer.User.String())
 }
 
+// ThreadByCode implements [query.ThreadReader].
+func (r *Reader) ThreadByCode(ctx context.Context, viewer query.Viewer, code thread.Code) (query.Thread, error) {
+	return row(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
+		`SELECT `+chatrows.Threads.List("t")+` FROM threads t WHERE t.tenant_code = ? AND t.code = ? AND t.deleted = 0`+isMember,
+		viewer.Tenant.String(), code.String(), viewer.User.String())
+}
+
 // Member implements [query.MemberReader].
 func (r *Reader) Member(ctx context.Context, key usecase.Key, user thread.UserID) (query.Member, error) {
 	return row(ctx, r, chatrows.Members, thread.ErrMemberNotFound,

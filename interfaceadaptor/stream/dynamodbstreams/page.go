@@ -3,6 +3,7 @@ package dynamodbstreams
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -64,6 +65,10 @@ func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, ans
 // entryOf reads the fields of a journal entry from an item's new image. A payload may be text or binary.
 func entryOf(image map[string]types.AttributeValue) stream.Entry {
 	entry := stream.Entry{PKey: text(image, "pkey"), AID: text(image, "aid"), SeqNr: number(image, "seq_nr")}
+	if image["seq_nr"] == nil && image["ser_nr"] != nil { // an earlier writer's item: the key has the number, too
+		skey := text(image, "skey")
+		entry.SeqNr = skey[strings.LastIndexByte(skey, '-')+1:]
+	}
 	switch value := image["payload"].(type) {
 	case *types.AttributeValueMemberS:
 		entry.Payload = []byte(value.Value)
@@ -98,6 +103,9 @@ func createdAt(record types.Record, otherwise time.Time) time.Time {
 
 // occurredAt returns when the entry's event happened, to the millisecond; zero if the item does not contain it.
 func occurredAt(image map[string]types.AttributeValue) time.Time {
+	if at, err := time.Parse(time.RFC3339Nano, text(image, "occurred_at")); err == nil {
+		return at // an earlier writer's
+	}
 	millis, err := strconv.ParseInt(number(image, "occurred_at"), 10, 64)
 	if err != nil {
 		return time.Time{}

@@ -14,9 +14,9 @@ import (
 const root = "../../.."
 
 var (
-	programs = []string{"write-api", "read-model-updater", "read-api", "dev-issuer"}
+	programs = []string{"write-api", "read-model-updater", "read-api", "web", "dev-issuer"}
 	jobs     = []string{"dynamodb-setup", "migrate"}
-	services = []string{"dynamodb", "mysql", "dynamodb-admin", "nats"}
+	services = []string{"dynamodb", "mysql", "dynamodb-admin", "nats", "prometheus", "grafana", "jaeger"}
 )
 
 // load reads the compose file with nothing in the environment but env, and with every profile.
@@ -55,7 +55,7 @@ func TestNothingMissingAndNothingMore(t *testing.T) {
 
 // A tag that moves makes yesterday's system another one today.
 func TestImagesArePinned(t *testing.T) {
-	pinned := regexp.MustCompile(`^[a-z0-9./-]+:[0-9]+\.[0-9]+(\.[0-9]+)?(-alpine)?$`)
+	pinned := regexp.MustCompile(`^[a-z0-9./-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)?(-alpine)?$`)
 	project := load(t)
 	for _, name := range services {
 		if image := service(t, project, name).Image; !pinned.MatchString(image) {
@@ -113,6 +113,10 @@ func TestOrderOfStart(t *testing.T) {
 		"migrate":            {"mysql": healthy},
 		"dynamodb-admin":     {"dynamodb": healthy},
 		"dev-issuer":         {},
+		"prometheus":         {},
+		"grafana":            {},
+		"jaeger":             {},
+		"web":                {},
 		"dynamodb":           {},
 		"mysql":              {},
 		"nats":               {},
@@ -146,8 +150,9 @@ func TestDataOutlivesContainers(t *testing.T) {
 
 func TestPortsAreThisMachinesAlone(t *testing.T) {
 	want := map[string]string{
-		"write-api": "28080", "read-model-updater": "28081", "read-api": "28082",
-		"dynamodb": "28000", "mysql": "23306", "dynamodb-admin": "28001", "dev-issuer": "28084", "nats": "4222",
+		"write-api": "28080", "read-model-updater": "28081", "read-api": "28082", "web": "28083",
+		"dynamodb": "28000", "mysql": "23306", "dynamodb-admin": "28001", "dev-issuer": "28084",
+		"nats": "4222", "prometheus": "28090", "grafana": "28091", "jaeger": "28092",
 	}
 	for name, s := range load(t).Services {
 		for _, port := range s.Ports {
@@ -163,7 +168,10 @@ func TestPortsAreThisMachinesAlone(t *testing.T) {
 }
 
 func TestWhatHasAProfile(t *testing.T) {
-	profiles := map[string][]string{"dynamodb-admin": {"admin"}, "dev-issuer": {"auth"}, "nats": {"publish"}}
+	profiles := map[string][]string{
+		"dynamodb-admin": {"admin"}, "dev-issuer": {"auth"}, "nats": {"publish"},
+		"prometheus": {"observe"}, "grafana": {"observe"}, "jaeger": {"observe"},
+	}
 	for name, s := range load(t).Services {
 		if !slices.Equal(s.Profiles, profiles[name]) {
 			t.Errorf("%s has the profiles %v, want %v", name, s.Profiles, profiles[name])
@@ -179,7 +187,7 @@ func TestTheIssuerHasOneName(t *testing.T) {
 	if aliases := issuer.Networks["default"].Aliases; len(aliases) != 1 || url != "http://"+aliases[0]+":28084" {
 		t.Errorf("the issuer is %s, and the network calls it %v", url, aliases)
 	}
-	for _, name := range []string{"write-api", "read-api"} {
+	for _, name := range []string{"write-api", "read-model-updater", "read-api", "web"} {
 		environment := service(t, project, name).Environment
 		if *environment["AUTH"] != "oidc" || *environment["AUTH_ISSUER"] != url || *environment["AUTH_AUDIENCE"] != "threads" {
 			t.Errorf("%s trusts %s with AUTH=%s", name, *environment["AUTH_ISSUER"], *environment["AUTH"])

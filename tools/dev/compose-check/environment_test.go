@@ -16,6 +16,7 @@ func TestEveryVariableIsReadByItsProgram(t *testing.T) {
 		"write-api":          "cmd/write-api",
 		"read-model-updater": "cmd/read-model-updater",
 		"read-api":           "cmd/read-api",
+		"web":                "cmd/web",
 		"dev-issuer":         "cmd/dev-issuer",
 		"dynamodb-setup":     "tools/dynamodb-setup",
 		"migrate":            "rdb-migration/cmd/migrate",
@@ -65,7 +66,7 @@ func TestThePasswordIsOneAndCanBeReplaced(t *testing.T) {
 
 func TestPortsCanBeReplaced(t *testing.T) {
 	for variable, name := range map[string]string{
-		"WRITE_API_PORT": "write-api", "UPDATER_PORT": "read-model-updater", "READ_API_PORT": "read-api",
+		"WRITE_API_PORT": "write-api", "UPDATER_PORT": "read-model-updater", "READ_API_PORT": "read-api", "WEB_PORT": "web",
 		"DEV_DYNAMODB_PORT": "dynamodb", "DEV_MYSQL_PORT": "mysql", "DYNAMODB_ADMIN_PORT": "dynamodb-admin",
 		"DEV_ISSUER_PORT": "dev-issuer", "NATS_PORT": "nats",
 	} {

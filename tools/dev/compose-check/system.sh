@@ -14,6 +14,8 @@ up)
 	compose_build
 	compose_up
 	cat <<END
+open in a browser   http://127.0.0.1:${WEB_PORT:-28083}/
+
 write-api           http://127.0.0.1:${WRITE_API_PORT:-28080}/docs
 read-model-updater  http://127.0.0.1:${UPDATER_PORT:-28081}/health/ready
 read-api            http://127.0.0.1:${READ_API_PORT:-28082}/

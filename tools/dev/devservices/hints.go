@@ -9,8 +9,9 @@ import (
 )
 
 var hints = template.Must(template.New("hints").Parse(`
-The system is up.
+The system is up: open {{.Web}} in a browser.
 
+  page                {{.Web}}
   commands (REST)     {{.Write}}          documentation {{.Write}}/docs
   queries (GraphQL)   {{.Read}}/graphql  GraphiQL      {{.Read}}
   updater             {{.Updater}}          health        {{.Updater}}/health/ready
@@ -40,6 +41,7 @@ make dev-down stops it and keeps the data; make dev-up starts what is not runnin
 // hints writes the addresses of the running system and commands to try, ready to paste.
 func (s settings) hints(out io.Writer) error {
 	return hints.Execute(out, map[string]string{
+		"Web":         localURL(s.addresses["web"]),
 		"Write":       localURL(s.addresses["write-api"]),
 		"Read":        localURL(s.addresses["read-api"]),
 		"Updater":     localURL(s.addresses[updater]),

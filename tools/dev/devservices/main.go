@@ -30,7 +30,7 @@ const usage = `Usage: devservices COMMAND, in the folder of the clone
       are in ./data/dev.
 
       Environment: DEV_DYNAMODB_PORT (28000), DEV_MYSQL_PORT (23306), WRITE_API_ADDR (:28080), UPDATER_ADDR (:28081),
-      READ_API_ADDR (:28082). The programs see the other variables as well, such as LOG_LEVEL and SNAPSHOT_EVERY, except
+      READ_API_ADDR (:28082), WEB_ADDR (:28083). The programs see the other variables as well, such as LOG_LEVEL and SNAPSHOT_EVERY, except
       for those that say where the data is: it is here.
 
   down   (make dev-down)

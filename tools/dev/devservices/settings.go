@@ -28,6 +28,7 @@ var listeners = []struct{ program, variable, address string }{
 	{"write-api", "WRITE_API_ADDR", ":28080"},
 	{updater, "UPDATER_ADDR", ":28081"},
 	{"read-api", "READ_API_ADDR", ":28082"},
+	{"web", "WEB_ADDR", ":28083"},
 }
 
 // readSettings reads the ports and addresses from the environment. root is the clone's folder.
@@ -79,13 +80,15 @@ func (s settings) environment() []string {
 		"SNAPSHOT_TABLE=",
 		"SHARD_COUNT=",  // of the data that is there
 		"METRICS_ADDR=", // it can be but one program's
+		"PPROF_ADDR=",
 		"AUTH_DEV_ADDR=",
 		"DATABASE_URL="+services.DSN(s.mySQLPort, services.Database),
 	)
 	for _, listener := range listeners {
 		env = append(env, listener.variable+"="+s.addresses[listener.program])
 	}
-	return env
+	return append(env,
+		"WRITE_API_URL="+localURL(s.addresses["write-api"]), "READ_API_URL="+localURL(s.addresses["read-api"]), "UPDATER_URL="+localURL(s.addresses[updater]))
 }
 
 // withoutAWS leaves out whatever the AWS SDK reads, of which there is much: profiles, roles, endpoints.

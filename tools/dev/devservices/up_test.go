@@ -48,7 +48,7 @@ func TestDevelopmentSystem(t *testing.T) {
 			t.Errorf("started %v, want %v", starting, started)
 		}
 	}
-	up("dynamodb", "mysql", "write-api", "read-model-updater", "read-api")
+	up("dynamodb", "mysql", "write-api", "read-model-updater", "read-api", "web")
 	thread := system.createThread(t)
 	system.expectThread(t, thread)
 	up()
@@ -90,7 +90,7 @@ func TestDevelopmentSystem(t *testing.T) {
 func newSystem(t *testing.T) (_ system, said *[]string) {
 	t.Helper()
 	own := map[string]string{}
-	for _, name := range []string{"DEV_DYNAMODB_PORT", "DEV_MYSQL_PORT", "WRITE_API_ADDR", "UPDATER_ADDR", "READ_API_ADDR"} {
+	for _, name := range []string{"DEV_DYNAMODB_PORT", "DEV_MYSQL_PORT", "WRITE_API_ADDR", "UPDATER_ADDR", "READ_API_ADDR", "WEB_ADDR"} {
 		port, err := freePort(t.Context())
 		if err != nil {
 			t.Fatal(err)

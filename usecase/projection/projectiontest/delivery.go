@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/projection/faults"
 )
 
 func inOrder(t *testing.T, db Database) {
@@ -45,7 +45,7 @@ func anyDelivery(t *testing.T, db Database) {
 
 		journal := NewJournal()
 		told := history(rt, journal, random, ledgers, steps)
-		told = deliver(told, random, loss, doubles, window)
+		told = faults.Delivery{Lost: loss, Doubled: doubles, Broken: 2, Moved: window}.Deliver(told, random)
 		projector := newProjector(&crashing{Database: db, random: random, percent: crashes}, journal, newClock())
 		for len(told) > 0 {
 			n := min(1+random.IntN(largest), len(told))
@@ -82,33 +82,6 @@ func history(t tb, journal *Journal, random *mathrand.Rand, ledgers, steps int) 
 		}
 	}
 	return told
-}
-
-// deliver loses, doubles, moves and breaks records.
-func deliver(told []projection.Record, random *mathrand.Rand, loss, doubles, window int) []projection.Record {
-	type moved struct {
-		place  int
-		record projection.Record
-	}
-	var delivered []moved
-	for i, record := range told {
-		if random.IntN(100) < loss {
-			continue
-		}
-		if random.IntN(50) == 0 {
-			record = projection.Record{Key: record.Key, SeqNr: record.SeqNr, Payload: []byte("{")}
-		}
-		delivered = append(delivered, moved{i + random.IntN(window+1), record})
-		if random.IntN(100) < doubles {
-			delivered = append(delivered, moved{i + random.IntN(2*window+1), record})
-		}
-	}
-	slices.SortStableFunc(delivered, func(a, b moved) int { return a.place - b.place })
-	records := make([]projection.Record, len(delivered))
-	for i, one := range delivered {
-		records[i] = one.record
-	}
-	return records
 }
 
 // untilDone does what a source does: it hands a batch over again until it has been taken.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
@@ -45,12 +46,15 @@ type entry struct {
 type payload struct {
 	ID, Type, Ledger, Tenant string
 	SeqNr                    uint64
+	OccurredAt               time.Time
+	Traceparent              string
 	entry
 }
 
 func encode(event projection.Event) []byte {
 	bytes, err := json.Marshal(payload{
 		ID: event.EventID, Type: event.AggregateType, Ledger: event.AggregateID, Tenant: event.Tenant.String(), SeqNr: event.SeqNr,
+		OccurredAt: event.OccurredAt, Traceparent: event.Traceparent,
 		entry: event.Event.(entry),
 	})
 	if err != nil {
@@ -79,6 +83,7 @@ func (l ledgers) Decode(bytes []byte) (projection.Event, error) {
 	return projection.Event{
 		Envelope: usecase.Envelope{
 			EventID: read.ID, AggregateType: read.Type, AggregateID: read.Ledger, SeqNr: read.SeqNr, Caller: usecase.Caller{Tenant: tenant},
+			OccurredAt: read.OccurredAt, Traceparent: read.Traceparent,
 		},
 		Event: read.entry,
 	}, err

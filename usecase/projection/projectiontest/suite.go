@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"repair":                            repair,
 		"repair beside the source":          repairBesideTheSource,
 		"notify":                            notify,
+		"traces":                            traces,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}

@@ -44,6 +44,14 @@ func Compiler(ctx context.Context, progress launch.Progress) error {
 	return installDebian(ctx, progress, "gcc", "libc6-dev")
 }
 
+// Browser sees to it that there is Chromium, in which the page is tested.
+func Browser(ctx context.Context, progress launch.Progress) error {
+	if _, err := exec.LookPath("chromium"); err == nil {
+		return nil
+	}
+	return installDebian(ctx, progress, "chromium", "fonts-dejavu-core")
+}
+
 func aptGet(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", args...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")

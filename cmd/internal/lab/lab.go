@@ -1,0 +1,132 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection/faults"
+)
+
+// Deliveries are the ways in which the source can be bad, by the name that the page uses.
+var deliveries = map[string]faults.Delivery{
+	"":          {},
+	"twice":     {Doubled: 100},
+	"reordered": {Moved: 10},
+	"lost":      {Lost: 50},
+	"broken":    {Broken: 100},
+}
+
+// Lab is the faults that are in force. The zero value has none; use [New].
+type Lab struct {
+	mutex      sync.Mutex
+	changed    chan struct{} // closed, and made anew, with every change
+	life       context.Context
+	kill       context.CancelCauseFunc // ends life
+	turn       context.Context         // of the projection
+	paused     bool
+	delivery   string
+	breakNext  bool                   // the next event that comes by is to be unreadable
+	unreadable map[usecase.Key]uint64 // events that are
+	delay      time.Duration          // before each write
+	loseAnswer bool                   // of the next write
+	beside     string                 // URL of another write-api
+	random     *rand.Rand
+}
+
+// New returns a lab without faults.
+func New() *Lab {
+	l := &Lab{
+		unreadable: map[usecase.Key]uint64{}, changed: make(chan struct{}),
+		random: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)), // chance, not secrets
+	}
+	l.life, l.kill = context.WithCancelCause(context.Background())
+	return l
+}
+
+var errKilled = errors.New("the failure lab has killed the projection")
+
+func (l *Lab) change(how func()) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	how()
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// await returns once the condition holds, or with ctx's error.
+func (l *Lab) await(ctx context.Context, condition func() bool) error {
+	for {
+		l.mutex.Lock()
+		holds, changed := condition(), l.changed
+		l.mutex.Unlock()
+		if holds {
+			return ctx.Err()
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// alive returns a context that ends with ctx or when the projection is killed.
+func (l *Lab) alive(ctx context.Context) (context.Context, func()) {
+	l.mutex.Lock()
+	life := l.life
+	l.mutex.Unlock()
+	ctx, end := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(life, func() { end(errKilled) })
+	return ctx, func() { stop(); end(nil) }
+}
+
+// WriteBeside tells the lab where there is another write-api over the same store. Call it before the handler is used.
+func (l *Lab) WriteBeside(url string) { l.beside = url }
+
+// Turn implements updater.Faults: a dead projection waits until it is started again.
+func (l *Lab) Turn(ctx context.Context) (context.Context, error) {
+	if err := l.await(ctx, func() bool { return l.life.Err() == nil }); err != nil {
+		return ctx, err
+	}
+	turn, end := l.alive(ctx)
+	context.AfterFunc(turn, end)
+	l.change(func() { l.turn = turn })
+	return turn, nil
+}
+
+// Gateway is the event store as the write-api sees it: it may answer late, or not at all.
+func (l *Lab) Gateway(store eventstore.EventPersistenceGateway) eventstore.EventPersistenceGateway {
+	return gateway{store, l}
+}
+
+type gateway struct {
+	eventstore.EventPersistenceGateway
+	lab *Lab
+}
+
+// Append implements [eventstore.Journal].
+func (g gateway) Append(ctx context.Context, write eventstore.Append) error {
+	g.lab.mutex.Lock()
+	delay, lose := g.lab.delay, g.lab.loseAnswer
+	g.lab.loseAnswer = false
+	g.lab.mutex.Unlock()
+	if delay > 0 {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return eventstore.ErrUnavailable
+		}
+	}
+	err := g.EventPersistenceGateway.Append(ctx, write)
+	if err == nil && lose {
+		return eventstore.ErrUnavailable // it is written, and nobody hears of it
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+package lab
+
+import (
+	"context"
+	"iter"
+
+	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/projection/faults"
+)
+
+// Projector implements updater.Faults.
+func (l *Lab) Projector(behind stream.Projector) stream.Projector {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return projector{behind, l, l.turn}
+}
+
+type projector struct {
+	stream.Projector
+	lab  *Lab
+	turn context.Context
+}
+
+// Project hands a batch on as the faults make it. A batch in progress dies with the projection: its transaction is
+// rolled back.
+func (p projector) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
+	ctx, end := p.lab.alive(ctx)
+	defer end()
+	// A batch in progress may outlive the turn for a while, but not one that is held back.
+	held, letGo := context.WithCancel(ctx)
+	defer letGo()
+	defer context.AfterFunc(p.turn, letGo)()
+	if err := p.lab.await(held, func() bool { return !p.lab.paused }); err != nil {
+		return projection.Outcome{}, err
+	}
+	batch.Records = p.lab.deliver(batch.Records)
+	return p.Projector.Project(ctx, batch)
+}
+
+func (l *Lab) deliver(records []projection.Record) []projection.Record {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.breakNext && len(records) > 0 {
+		l.breakNext = false
+		l.unreadable[records[0].Key] = records[0].SeqNr
+	}
+	delivered := deliveries[l.delivery].Deliver(records, l.random)
+	for i, record := range delivered {
+		if l.isUnreadable(record) {
+			delivered[i] = faults.Unreadable(record)
+		}
+	}
+	return delivered
+}
+
+// isUnreadable is to be called with mutex held.
+func (l *Lab) isUnreadable(record projection.Record) bool {
+	seqNr, is := l.unreadable[record.Key]
+	return is && seqNr == record.SeqNr
+}
+
+// Journal implements updater.Faults: an unreadable event is so in the journal, too.
+func (l *Lab) Journal(behind projection.Journal) projection.Journal { return journal{behind, l} }
+
+type journal struct {
+	projection.Journal
+	lab *Lab
+}
+
+func (j journal) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+	return func(yield func(projection.Record, error) bool) {
+		for record, err := range j.Journal.EventsAfter(ctx, key, after) {
+			j.lab.mutex.Lock()
+			if j.lab.isUnreadable(record) {
+				record = faults.Unreadable(record)
+			}
+			j.lab.mutex.Unlock()
+			if !yield(record, err) {
+				return
+			}
+		}
+	}
+}

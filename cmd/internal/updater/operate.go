@@ -1,0 +1,263 @@
+package updater
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+const (
+	maxOrder      = 16 << 10 // bytes of a body
+	verifyTimeout = 20 * time.Second
+	maxDifference = 100 // differences that are told
+)
+
+// operate is what operators can do over HTTP, from the page. threadctl does the same and more.
+type operate struct {
+	follower *follower
+	gate     *access.Gate
+}
+
+func (o *operate) addTo(mux *http.ServeMux) {
+	mux.HandleFunc("GET /operate/dead-letters", serve(o, func(ctx context.Context, _ struct{}, _ string) (any, error) { return o.list(ctx) }))
+	mux.HandleFunc("POST /operate/dead-letters/retry", serve(o, o.retry))
+	mux.HandleFunc("POST /operate/dead-letters/skip", serve(o, o.skip))
+	mux.HandleFunc("POST /operate/rows/verify", serve(o, o.verify))
+	mux.HandleFunc("POST /operate/rows/rebuild", serve(o, func(context.Context, struct{}, string) (any, error) { return o.rebuild() }))
+}
+
+// refused is a request that can't be granted.
+type refused struct {
+	status       int
+	code, detail string
+}
+
+func (r refused) Error() string { return r.detail }
+
+var errStandsBy = refused{http.StatusConflict, "standing_by", "this program does not write the read model now: ask the one that does, or wait until there is one"}
+
+// serve answers operators: who may, in JSON, and errors as problems. by is who asks, for the records.
+func serve[B any](o *operate, do func(ctx context.Context, body B, by string) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		principal, err := o.gate.Enter(w.Header(), r)
+		if err == nil {
+			err = principal.Needs(access.Operate)
+		}
+		var body B
+		if err == nil && r.Method == http.MethodPost {
+			err = decodeOrder(w, r, &body)
+		}
+		var answer any
+		if err == nil {
+			answer, err = do(r.Context(), body, cmp.Or(principal.Client(), "an operator (AUTH=none)"))
+		}
+		if err != nil {
+			o.fail(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(answer) // fails only when the client has gone
+	}
+}
+
+func decodeOrder(w http.ResponseWriter, r *http.Request, body any) error {
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); kind != "application/json" {
+		return refused{http.StatusUnsupportedMediaType, "unsupported_media_type", "send application/json"}
+	}
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(body); err != nil {
+		return refused{http.StatusBadRequest, "malformed_request", "the body is not what is expected here"}
+	}
+	return nil
+}
+
+func (o *operate) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var denied *access.Refusal
+	var no refused
+	switch {
+	case errors.As(err, &denied):
+		code := map[access.Reason]string{
+			access.NotAuthenticated: "unauthenticated", access.NotAllowed: "forbidden", access.TooMany: "too_many_requests", access.NotNow: "issuer_unavailable",
+		}[denied.Reason]
+		denied.SetHeaders(w.Header())
+		httpserver.WriteProblem(w, denied.Status(), code, denied.Detail)
+	case errors.As(err, &no):
+		httpserver.WriteProblem(w, no.status, no.code, no.detail)
+	case errors.Is(err, projectionstore.ErrNotParked):
+		httpserver.WriteProblem(w, http.StatusConflict, "not_parked", "it is not parked on this event any more: list what is")
+	default:
+		o.follower.ports.Log.WarnContext(r.Context(), "an operator's request failed", "error", err)
+		httpserver.WriteProblem(w, http.StatusServiceUnavailable, "store_unavailable", "the databases can't be used now; the log says why")
+	}
+}
+
+func (o *operate) shared() (*shared, error) {
+	if found := o.follower.shared.Load(); found != nil {
+		return found, nil
+	}
+	return nil, errNoDatabase
+}
+
+// letter is a parked aggregate.
+type letter struct {
+	Projection string    `json:"projection"`
+	Tenant     string    `json:"tenant"`
+	AID        string    `json:"aid"`
+	SeqNr      uint64    `json:"seq_nr"`
+	Reason     string    `json:"reason"`
+	Attempts   int       `json:"attempts"`
+	ParkedAt   time.Time `json:"parked_at"`
+	RetryAt    time.Time `json:"retry_at"`
+}
+
+func (o *operate) list(ctx context.Context) (any, error) {
+	shared, err := o.shared()
+	if err != nil {
+		return nil, err
+	}
+	letters, err := projectionstore.Letters(ctx, shared.db)
+	shown := []letter{}
+	for _, l := range letters {
+		shown = append(shown, letter{l.Projection, l.Key.Tenant.String(), l.Key.String(), l.SeqNr, l.Reason, l.Attempts, l.ParkedAt, l.RetryAt})
+	}
+	return map[string]any{"parked": shown}, err
+}
+
+// order is about a parked aggregate.
+type order struct {
+	Projection string `json:"projection"`
+	Tenant     string `json:"tenant"`
+	AID        string `json:"aid"`
+	SeqNr      uint64 `json:"seq_nr"` // with skip
+	Reason     string `json:"reason"` // with skip
+}
+
+// find returns the projection's store and the aggregate.
+func (o *operate) find(ask order) (*projectionstore.Store, usecase.Key, error) {
+	shared, err := o.shared()
+	if err != nil {
+		return nil, usecase.Key{}, err
+	}
+	at := max(strings.LastIndex(ask.AID, "-"), 0)
+	key, err := stream.KeyOf(ask.Tenant, ask.AID[:at], strings.TrimPrefix(ask.AID[at:], "-"))
+	if err != nil || ask.Projection == "" {
+		return nil, key, refused{http.StatusUnprocessableEntity, "invalid_request", "name projection, tenant and aid as the list does"}
+	}
+	store, err := projectionstore.New(shared.db, ask.Projection)
+	return store, key, err
+}
+
+func (o *operate) retry(ctx context.Context, ask order, _ string) (any, error) {
+	store, key, err := o.find(ask)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]bool{"due": true}, store.Retry(ctx, key, time.Now())
+}
+
+func (o *operate) skip(ctx context.Context, ask order, by string) (any, error) {
+	store, key, err := o.find(ask)
+	if err != nil {
+		return nil, err
+	}
+	reason := strings.TrimSpace(ask.Reason)
+	if reason == "" || len(reason) > 1000 || ask.SeqNr == 0 {
+		return nil, refused{http.StatusUnprocessableEntity, "invalid_request", "name the event by seq_nr, and say in reason, in 1000 bytes at most, why it is left out"}
+	}
+	return map[string]bool{"skipped": true}, store.SkipEvent(ctx, key, ask.SeqNr, reason, by, time.Now())
+}
+
+// rebuild has the rows made anew within a second or two. Health tells how far it is.
+func (o *operate) rebuild() (any, error) {
+	parts := o.follower.parts.Load()
+	if parts == nil {
+		return nil, errStandsBy
+	}
+	parts.keeper.asked.Store(true)
+	return map[string]bool{"asked": true}, nil
+}
+
+// difference is a row that is not what the journal says.
+type difference struct {
+	Tenant   string `json:"tenant"`
+	AID      string `json:"aid"`
+	Row      string `json:"row"`
+	What     string `json:"what"`
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+}
+
+// verification is what has come of comparing rows with the journal.
+type verification struct {
+	Verified    int          `json:"verified"`
+	Wrong       int          `json:"wrong"`
+	Repaired    int          `json:"repaired"`
+	Complete    bool         `json:"complete"` // false: time was up; threadctl rows verify takes as long as it takes
+	Differences []difference `json:"differences"`
+}
+
+// verify compares the rows of all aggregates with the journal, as far as it gets in the time that a request has.
+func (o *operate) verify(ctx context.Context, ask struct {
+	Repair bool `json:"repair"`
+}, _ string,
+) (any, error) {
+	parts := o.follower.parts.Load()
+	if parts == nil {
+		return nil, errStandsBy
+	}
+	limited, cancel := context.WithTimeout(ctx, verifyTimeout)
+	defer cancel()
+	found := verification{Differences: []difference{}}
+	var mutex sync.Mutex
+	err := parts.projector.Aggregates(limited, func(ctx context.Context, key usecase.Key) error {
+		one, err := parts.projector.Verify(ctx, key)
+		if err != nil {
+			return fmt.Errorf("verify %s: %w", key, err)
+		}
+		repaired := ask.Repair && len(one.Differences) > 0
+		if repaired {
+			if err := parts.projector.Remake(ctx, key); err != nil {
+				return fmt.Errorf("repair %s: %w", key, err)
+			}
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		found.add(key, one, repaired)
+		return nil
+	})
+	found.Complete = err == nil
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = nil
+	}
+	return found, err
+}
+
+func (v *verification) add(key usecase.Key, one projection.Verified, repaired bool) {
+	v.Verified++
+	if len(one.Differences) == 0 {
+		return
+	}
+	v.Wrong++
+	if repaired {
+		v.Repaired++
+	}
+	for _, d := range one.Differences {
+		if len(v.Differences) < maxDifference {
+			v.Differences = append(v.Differences, difference{key.Tenant.String(), key.String(), d.Row, d.What, d.Expected, d.Found})
+		}
+	}
+}

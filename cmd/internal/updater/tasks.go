@@ -1,0 +1,64 @@
+package updater
+
+import (
+	"context"
+	"slices"
+
+	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/domain/task"
+	"example.com/threads/infrastructure/memory"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/rest"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/tasks"
+)
+
+// taskWorker does tasks as long as it is this process's turn.
+type taskWorker struct {
+	*tasks.Worker
+	commands *writeapi.Commands
+}
+
+func (f *follower) newTaskWorker(databases Databases) taskWorker {
+	settings, gateway, log := f.settings.Commands, databases.Store.Gateway, f.ports.Log
+	if settings.CacheBytes == 0 {
+		settings.CacheBytes = memory.Limit() / 40 // its commands are fewer than those of the write-api
+	}
+	commands := writeapi.NewCommands(gateway, databases.Keys, settings, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
+	const source = "tasks"
+	return taskWorker{commands: commands, Worker: tasks.NewWorker(tasks.Ports{
+		Unfinished: func(ctx context.Context, kinds []task.Kind, limit int) ([]usecase.Key, error) {
+			return chatrows.UnfinishedTasks(ctx, databases.ReadModel, kinds, limit)
+		},
+		Handler:  commands.Tasks.Handler,
+		Reader:   commands.Tasks.Reader,
+		Files:    gateway,
+		Keys:     databases.Keys,
+		Commands: rest.NewLines(commands.Aggregates(), source, 2*settings.StoreTimeout, log),
+		Threads:  commands.Tasks.Threads,
+		Journal:  chatstore.Journal{Journal: gateway},
+		Log:      log,
+		Source:   source,
+	})}
+}
+
+// run does tasks until ctx ends, and then finishes the commands that are in hand.
+func (w taskWorker) run(ctx context.Context) {
+	w.Run(ctx)
+	w.commands.Finish(ctx)
+}
+
+// notified wakes the worker when there is something new about tasks, and tells next of all changes.
+func (w taskWorker) notified(next func([]projection.Head)) func([]projection.Head) {
+	return func(changed []projection.Head) {
+		if slices.ContainsFunc(changed, func(head projection.Head) bool { return head.Key.Type == task.AggregateType }) {
+			w.Wake()
+		}
+		if next != nil {
+			next(changed)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"time"
+
+	"example.com/threads/infrastructure/httpserver"
+)
+
+// proxy passes requests through to a program, WebSockets and event streams included. The program answers for itself:
+// its headers come through as they are.
+type proxy struct {
+	prefix, name string
+	target       *url.URL
+	stopping     context.Context // streams end with it; other requests are answered
+	log          *slog.Logger
+}
+
+type ownHeader struct{}
+
+func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// The program sets the headers that guard its answers, so ours step aside. They are back when it does not answer.
+	own := w.Header().Clone()
+	clear(w.Header())
+	ctx, end := context.WithCancel(context.WithValue(r.Context(), ownHeader{}, own))
+	defer end()
+	if streams(r) {
+		defer context.AfterFunc(p.stopping, end)()
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // one that can't be set ends soon enough
+	}
+	forward := httputil.ReverseProxy{
+		Rewrite: func(request *httputil.ProxyRequest) {
+			request.SetURL(p.target)
+			request.Out.URL.Path = p.target.Path + strings.TrimPrefix(r.URL.Path, p.prefix)
+			request.Out.URL.RawPath = ""
+			request.Out.Host = r.Host // by which the read-api knows pages of the same origin
+			request.Out.Header["X-Forwarded-For"] = r.Header["X-Forwarded-For"]
+			request.SetXForwarded()
+		},
+		Transport:     transport,
+		FlushInterval: -1,
+		ErrorHandler:  p.fail,
+		ErrorLog:      slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
+	}
+	forward.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// transport keeps connections to the programs behind the page open. What they may take is bounded by their own limits.
+var transport = &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 25 * time.Second}
+
+// streams tells that an answer goes on until somebody ends it.
+func streams(r *http.Request) bool {
+	return r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+}
+
+func (p proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		panic(http.ErrAbortHandler) // the client has gone, or the server stops
+	}
+	p.log.WarnContext(r.Context(), "a program behind the page does not answer", "program", p.name, "url", p.target.String(), "error", err)
+	if own, known := r.Context().Value(ownHeader{}).(http.Header); known {
+		for name, values := range own {
+			w.Header()[name] = values
+		}
+	}
+	w.Header().Set("Retry-After", "1")
+	httpserver.WriteProblem(w, http.StatusServiceUnavailable, "program_unavailable",
+		"the "+p.name+" does not answer; the outcome of a command is unknown: send it again with the same Idempotency-Key")
+}

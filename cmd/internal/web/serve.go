@@ -1,0 +1,70 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/web/page"
+	"example.com/threads/infrastructure/httpserver"
+)
+
+// Server is the page with its origin, listening.
+type Server struct {
+	*httpserver.Server
+	settings Settings
+	access   *access.Access
+	lab      http.Handler
+	log      *slog.Logger
+}
+
+// Listen takes the address. The server answers once [Server.Run] runs. lab serves the failure lab; nil: there is none.
+func Listen(ctx context.Context, settings Settings, access *access.Access, lab http.Handler, log *slog.Logger) (*Server, error) {
+	server, err := httpserver.Listen(ctx, log, "WEB_ADDR", settings.Address)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{Server: server, settings: settings, access: access, lab: lab, log: log}, nil
+}
+
+// Run serves until ctx ends, over these programs.
+func (s *Server) Run(ctx context.Context, programs Programs) error {
+	handler, err := s.routes(ctx, programs)
+	if err != nil {
+		return err
+	}
+	return s.access.Serve(ctx, s.Server, handler)
+}
+
+func (s *Server) routes(ctx context.Context, programs Programs) (http.Handler, error) {
+	mux := http.NewServeMux()
+	login := newLogin(s.settings, s.access, s.log)
+	login.addTo(mux)
+	for _, behind := range []struct{ prefix, name, url string }{
+		{"/api/write", "write-api", programs.Write},
+		{"/api/read", "read-api", programs.Read},
+		{"/api/operate", "read-model-updater", programs.Updater + "/operate"},
+	} {
+		target, err := url.Parse(behind.url)
+		if err != nil {
+			return nil, fmt.Errorf("the URL of the %s: %w", behind.name, err)
+		}
+		mux.Handle(behind.prefix+"/", login.sessions.authorized(proxy{
+			prefix: behind.prefix, name: behind.name, target: target, stopping: ctx, log: s.log,
+		}))
+	}
+	mux.Handle("GET /status", newStatus(programs))
+	mux.HandleFunc("GET /session", login.tell(s.lab != nil))
+	if s.lab != nil {
+		mux.Handle("/lab/", http.StripPrefix("/lab", login.sessions.authorized(s.lab)))
+	}
+	mux.Handle("GET /health/alive", httpserver.Alive(s.access.Notes))
+	mux.Handle("GET /health/ready", httpserver.Ready(s.log, s.access.Notes, s.access.Checks...))
+	for path, file := range page.Files() {
+		mux.Handle("GET "+path, file)
+	}
+	return httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read"), nil
+}

@@ -1,0 +1,109 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	statusTimeout = 2 * time.Second
+	statusFresh   = 250 * time.Millisecond // so often the programs are asked at most, however many look
+	maxFigures    = 1 << 20                // bytes
+)
+
+// programStatus is what a program tells of itself: its readiness, and the figures without labels of its metrics.
+type programStatus struct {
+	Name    string             `json:"name"`
+	Up      bool               `json:"up"`
+	Health  json.RawMessage    `json:"health,omitempty"`
+	Figures map[string]float64 `json:"figures"`
+}
+
+// status answers /status: how the programs behind the page are, as their health and metrics tell.
+type status struct {
+	programs []struct{ name, url string }
+	client   *http.Client
+
+	mutex  sync.Mutex // held while the programs are asked
+	asked  time.Time
+	answer []byte
+}
+
+func newStatus(programs Programs) *status {
+	return &status{
+		client: &http.Client{Transport: transport},
+		programs: []struct{ name, url string }{
+			{"write-api", programs.Write}, {"read-model-updater", programs.Updater}, {"read-api", programs.Read},
+		},
+	}
+}
+
+func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(s.now(r.Context()))
+}
+
+func (s *status) now(ctx context.Context) []byte {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if time.Since(s.asked) < statusFresh {
+		return s.answer
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
+	defer cancel()
+	found := make([]programStatus, len(s.programs))
+	var asking sync.WaitGroup
+	for i, program := range s.programs {
+		asking.Go(func() { found[i] = s.ask(ctx, program.name, program.url) })
+	}
+	asking.Wait()
+	s.asked = time.Now()
+	s.answer, _ = json.Marshal(map[string]any{"at": s.asked.UTC(), "programs": found}) // plain values
+	return s.answer
+}
+
+func (s *status) ask(ctx context.Context, name, url string) programStatus {
+	found := programStatus{Name: name, Figures: map[string]float64{}}
+	if health, err := s.get(ctx, url+"/health/ready"); err == nil && json.Valid(health) {
+		found.Up, found.Health = true, health
+	}
+	if text, err := s.get(ctx, url+"/metrics"); err == nil {
+		found.Figures = figures(string(text))
+	}
+	return found
+}
+
+func (s *status) get(ctx context.Context, url string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	return io.ReadAll(io.LimitReader(response.Body, maxFigures))
+}
+
+// figures reads the application's metrics without labels from the text format.
+func figures(text string) map[string]float64 {
+	found := map[string]float64{}
+	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		if strings.HasPrefix(name, "#") || strings.Contains(name, "{") || strings.HasPrefix(name, "go_") {
+			continue
+		}
+		if number, err := strconv.ParseFloat(value, 64); err == nil {
+			found[name] = number
+		}
+	}
+	return found
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	"example.com/threads/interfaceadaptor/repository"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
+)
+
+// The program starts and answers without the event store, all but what only the journal knows. It finds the store when
+// it is there. The read model does not need to have the thread.
+func TestHistoryWithoutTheEventStore(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	folder := filepath.Join(t.TempDir(), "later")
+	store := "sqlite:" + filepath.Join(folder, "events.db")
+	p := programtest.Start(t, run, map[string]string{
+		"READ_API_ADDR": "127.0.0.1:0", "DATABASE_URL": db.URL, "EVENT_STORE": "sqlite", "EVENT_STORE_URL": store,
+	})
+	alice, id := readmodeltest.NewUser(), chattest.NewID[thread.Thread]()
+	ask := func(field string) string {
+		document := `{"query": "{ ` + field + `(threadId: \"` + id.String() + `\", userAccountId: \"` + alice.String() + `\"` + map[string]string{
+			"threadHistory": `) { edges { node { seqNr type executorId source } } }`, "threadAt": `, version: 1) { name }`, "getThread": `) { name }`,
+		}[field] + ` }"}`
+		return programtest.Post(t, p.URL+"/graphql", document, nil).Body
+	}
+	for field, want := range map[string]string{"threadHistory": "UNAVAILABLE", "threadAt": "UNAVAILABLE", "getThread": "NOT_FOUND"} {
+		if got := ask(field); !strings.Contains(got, `"code":"`+want+`"`) {
+			t.Errorf("without the store: %s: %s, want %s", field, got, want)
+		}
+	}
+	const warning = "the event store can't be used"
+	if ready := programtest.Get(t, p.URL+"/health/ready"); ready.Status != http.StatusOK || !strings.Contains(ready.Body, warning) {
+		t.Errorf("without the store: %d %s", ready.Status, ready.Body)
+	}
+
+	createThread(t, folder, store, id, alice)
+	for field, want := range map[string]string{
+		"threadHistory": `{"data":{"threadHistory":{"edges":[{"node":{"seqNr":1,"type":"ThreadCreated","executorId":"` + alice.String() + `","source":"test"}}]}}}`,
+		"threadAt":      `{"data":{"threadAt":{"name":"tea"}}}`,
+	} {
+		if got := ask(field); got != want {
+			t.Errorf("with the store: %s: %s, want %s", field, got, want)
+		}
+	}
+	if got := ask("getThread"); !strings.Contains(got, "NOT_FOUND") {
+		t.Errorf("the read model has it: %s", got)
+	}
+	if ready := programtest.Get(t, p.URL+"/health/ready"); ready.Status != http.StatusOK || strings.Contains(ready.Body, warning) {
+		t.Errorf("with the store: %d %s", ready.Status, ready.Body)
+	}
+	if err := p.Stop(); err != nil {
+		t.Errorf("stopped with %v", err)
+	}
+}
+
+// createThread makes an event store with a thread in it.
+func createThread(t *testing.T, folder, url string, id thread.ID, creator thread.UserID) {
+	t.Helper()
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+		t.Fatal(err)
+	}
+	gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = gateway.Close(context.WithoutCancel(t.Context())) }()
+	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
+	key := chat.ThreadKey(usecase.Tenant{}, id)
+	event := thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: chattest.NewID[thread.Member](), User: creator, Role: thread.RoleAdmin}}}
+	err = threads.Save(t.Context(), key, command.Write[thread.Thread, thread.Event]{
+		Events: []usecase.Recorded[thread.Event]{{Event: event, Envelope: usecase.Envelope{
+			EventID: chattest.NewID[ident.UserAccount]().String(), AggregateType: key.Type, AggregateID: key.ID, SeqNr: 1, OccurredAt: time.Now().UTC().Truncate(time.Microsecond),
+			Caller: usecase.Caller{Executor: creator.String(), Source: "test"},
+		}}},
+		After: command.State[thread.Thread]{Version: 1, Value: thread.Thread{}.Apply(event)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,16 @@
+//go:build lab
+
+package main
+
+import (
+	"example.com/threads/cmd/internal/lab"
+	"example.com/threads/infrastructure/config"
+)
+
+// readLab reads whether there is to be a failure lab.
+func readLab(r *config.Reader) failureLab {
+	if r.OneOf("LAB", "on: the page has buttons that break this system on purpose", "off", "on") == "on" {
+		return lab.New()
+	}
+	return nil
+}

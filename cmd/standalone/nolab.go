@@ -1,0 +1,8 @@
+//go:build !lab
+
+package main
+
+import "example.com/threads/infrastructure/config"
+
+// readLab is nothing: this program was built without the failure lab.
+func readLab(*config.Reader) failureLab { return nil }

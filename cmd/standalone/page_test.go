@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase/projection"
+)
+
+// The page's address is the first that a newcomer reads.
+func TestTheBannerBeginsWithThePage(t *testing.T) {
+	r := start(t, nil)
+	said := r.said.String()
+	if first, _, _ := strings.Cut(said[strings.Index(said, "http"):], " "); first != r.web {
+		t.Errorf("the first address is %s, want %s, in\n%s", first, r.web, said)
+	}
+	if lines := strings.SplitN(said, "\n", 2); !strings.HasPrefix(lines[0], r.web) && !strings.HasPrefix(lines[0], "time=") {
+		t.Errorf("the first line is %s", lines[0])
+	}
+}
+
+func TestThePageIsGuarded(t *testing.T) {
+	r := start(t, nil)
+	for _, path := range []string{"/", "/app.js", "/style.css", "/icon.svg"} {
+		got, err := send(t, http.MethodGet, r.web+path, "", []string{"Accept-Encoding", "identity"})
+		if err != nil || got.status != http.StatusOK {
+			t.Fatalf("%s: %d, %v", path, got.status, err)
+		}
+		policy := got.header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "script-src 'self'") || strings.Contains(policy, "unsafe") ||
+			got.header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", path, got.header)
+		}
+		again, err := send(t, http.MethodGet, r.web+path, "", []string{"Accept-Encoding", "identity", "If-None-Match", got.header.Get("ETag")})
+		if err != nil || again.status != http.StatusNotModified || again.raw != "" {
+			t.Errorf("%s again: %d, %v", path, again.status, err)
+		}
+	}
+}
+
+// Both APIs answer on the page's origin as they do at their own addresses.
+func TestTheAPIsArePassedThrough(t *testing.T) {
+	r := start(t, nil)
+	direct := r.do(t, "", "/threads/create", map[string]any{"executor_id": ada, "name": ""})
+	passed, err := send(t, http.MethodPost, r.web+"/api/write/threads/create", fmt.Sprintf(`{"executor_id":%q,"name":""}`, ada), nil)
+	if err != nil || passed.status != direct.status || passed.raw != direct.raw {
+		t.Errorf("got %d %s, %v; want %d %s", passed.status, passed.raw, err, direct.status, direct.raw)
+	}
+	for name, values := range passed.header {
+		if len(values) != 1 || (len(direct.header[name]) != 1 && name != "Vary") {
+			t.Errorf("%s is %q, and %q without the page", name, values, direct.header[name])
+		}
+	}
+
+	created, err := send(t, http.MethodPost, r.web+"/api/write/threads/create", fmt.Sprintf(`{"executor_id":%q,"name":"tea"}`, ada), []string{"Cookie", "session=stolen"})
+	if err != nil || created.status != http.StatusCreated || created.token() == "" {
+		t.Fatalf("%d %s, %v", created.status, created.raw, err)
+	}
+	thread := created.text("thread_id")
+	query := fmt.Sprintf(`{"query":"{ getThread(threadId: \"%s\", userAccountId: \"%s\") { name } }"}`, thread, ada)
+	read, err := send(t, http.MethodPost, r.web+"/api/read/graphql", query, []string{"Consistency-Token", created.token()})
+	if err != nil || !strings.Contains(read.raw, `"tea"`) {
+		t.Errorf("%d %s, %v", read.status, read.raw, err)
+	}
+
+	subscription := fmt.Sprintf(`subscription { threadChanged(threadId: %q, userAccountId: %q) { version } }`, thread, ada)
+	t.Run("WebSocket", func(t *testing.T) {
+		headers := http.Header{"Origin": {r.web}}
+		conn, _, err := websocket.Dial(t.Context(), strings.Replace(r.web, "http", "ws", 1)+"/api/read/graphql", //nolint:bodyclose // of an upgrade
+			&websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: headers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.CloseNow() }()
+		for _, message := range []any{
+			map[string]string{"type": "connection_init"},
+			map[string]any{"type": "subscribe", "id": "1", "payload": map[string]string{"query": subscription}},
+		} {
+			if err := wsjson.Write(t.Context(), conn, message); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got string
+		for !strings.Contains(got, `"version":1`) {
+			_, raw, err := conn.Read(t.Context())
+			if err != nil {
+				t.Fatalf("after %s: %v", got, err)
+			}
+			got = string(raw)
+		}
+	})
+	t.Run("event stream", func(t *testing.T) {
+		body, err := json.Marshal(map[string]string{"query": subscription})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.web+"/api/read/graphql", strings.NewReader(string(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Accept", "text/event-stream")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+			if strings.Contains(lines.Text(), `"version":1`) {
+				return
+			}
+		}
+		t.Error("no event came")
+	})
+}
+
+func TestTheStatusOfThePrograms(t *testing.T) {
+	r := start(t, nil)
+	got, err := send(t, http.MethodGet, r.web+"/status", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said struct {
+		Programs []struct {
+			Name    string
+			Up      bool
+			Health  struct{ Status string }
+			Figures map[string]float64
+		}
+	}
+	if err := json.Unmarshal([]byte(got.raw), &said); err != nil || len(said.Programs) != 3 {
+		t.Fatalf("%s: %v", got.raw, err)
+	}
+	for _, program := range said.Programs {
+		if !program.Up || program.Health.Status != "ready" || len(program.Figures) == 0 {
+			t.Errorf("%+v", program)
+		}
+	}
+}
+
+// Operators have the parked listed, and rows compared and made anew, by who may.
+func TestWhoMayOperate(t *testing.T) {
+	i := newIssuer(t)
+	folder := t.TempDir()
+	r := start(t, i.trusted("DATA_DIR", folder))
+	operator := i.token(t, ada, "", "threads:operate")
+	for about, c := range map[string]struct {
+		token, body string
+		status      int
+		code        string
+	}{
+		"nobody":        {"", "{}", http.StatusUnauthorized, "unauthenticated"},
+		"a reader":      {i.token(t, ada, "", "threads:read threads:write"), "{}", http.StatusForbidden, "forbidden"},
+		"an operator":   {operator, "{}", http.StatusOK, ""},
+		"a wrong field": {operator, `{"all":true}`, http.StatusBadRequest, "malformed_request"},
+	} {
+		got, err := send(t, http.MethodPost, r.web+"/api/operate/rows/verify", c.body, authorization(c.token))
+		if err != nil || got.status != c.status || got.code() != c.code {
+			t.Errorf("%s: %d %s, %v", about, got.status, got.raw, err)
+		}
+	}
+	for path, want := range map[string]struct {
+		body   string
+		status int
+	}{
+		"/dead-letters/retry": {`{"projection":"threads","tenant":"","aid":"thread-01ARZ3NDEKTSV4RRFFQ69G5FAV"}`, http.StatusConflict},
+		"/dead-letters/skip":  {`{"projection":"threads","tenant":"","aid":"thread-01ARZ3NDEKTSV4RRFFQ69G5FAV"}`, http.StatusUnprocessableEntity},
+		"/rows/rebuild":       {`{}`, http.StatusOK},
+	} {
+		if got, err := send(t, http.MethodPost, r.web+"/api/operate"+path, want.body, authorization(operator)); err != nil || got.status != want.status {
+			t.Errorf("%s: %d %s, %v; want %d", path, got.status, got.raw, err, want.status)
+		}
+	}
+	if got, err := send(t, http.MethodGet, r.web+"/api/operate/dead-letters", "", authorization(operator)); err != nil || strings.TrimSpace(got.raw) != `{"parked":[]}` {
+		t.Errorf("the parked: %s, %v", got.raw, err)
+	}
+	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(folder, "readmodel.db"), database.Settings{Rebuildable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	store, err := projectionstore.New(db, chatrows.Projection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := projectionstore.NewRowSets(store, chatrows.Tables())
+	testenv.Eventually(t, 20*time.Second, func() error {
+		state, err := sets.State(t.Context())
+		if err == nil && state.Phase != projection.Done {
+			err = fmt.Errorf("the rows have not been made anew: %s", state.Phase)
+		}
+		return err
+	})
+}
+
+// Without LAB=on there is no lab, and a program that was not built for it does not contain one.
+func TestThereIsNoLabUnlessAskedFor(t *testing.T) {
+	r := start(t, nil)
+	for _, path := range []string{"/lab/state", "/lab/lab.js"} {
+		if got, err := send(t, http.MethodGet, r.web+path, "", nil); err != nil || got.status != http.StatusNotFound {
+			t.Errorf("%s: %d, %v", path, got.status, err)
+		}
+	}
+	for tags, contained := range map[string]bool{"lab": true, "": false} {
+		packages, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-tags", tags, ".").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"cmd/internal/lab", "usecase/projection/faults"} {
+			if strings.Contains(string(packages), "example.com/threads/"+name+"\n") != contained {
+				t.Errorf("with the tags %q, %s is contained: %t", tags, name, !contained)
+			}
+		}
+	}
+}

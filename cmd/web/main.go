@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/program"
+	"example.com/threads/cmd/internal/web"
+	"example.com/threads/infrastructure/config"
+)
+
+const about = `
+Serves the page: chat, the way of each command through the system, the past of a thread, how the programs are. Below
+/api/write and /api/read it passes both APIs through on the page's origin. SIGINT and SIGTERM end it once the requests
+that it has accepted are answered.
+`
+
+func main() { program.Main("web", run) }
+
+// settings are what the environment says.
+type settings struct {
+	web      web.Settings
+	programs web.Programs
+	access   access.Settings
+	logging  program.Logging
+}
+
+// readSettings reads them.
+func readSettings(r *config.Reader) settings {
+	return settings{
+		web:      web.ReadSettings(r),
+		programs: web.ReadPrograms(r),
+		access:   access.ReadSettings(r),
+		logging:  program.ReadLogging(r),
+	}
+}
+
+// run is the program: it serves until ctx ends. Its log goes to stdout, and the line with the message "listening" tells
+// the address.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+	s, helped, err := program.Settings("web", about, readSettings, args, getenv, stdout)
+	if helped || err != nil {
+		return err
+	}
+	log := s.logging.Logger(stdout)
+	letIn, err := access.Open(ctx, s.access, false, log)
+	if err != nil {
+		return err
+	}
+	server, err := web.Listen(ctx, s.web, letIn, nil, log)
+	if err != nil {
+		return errors.Join(err, letIn.Close())
+	}
+	log.InfoContext(ctx, "listening", "url", server.URL())
+	group, serving := errgroup.WithContext(ctx)
+	group.Go(func() error { return letIn.Run(serving) })
+	group.Go(func() error { return server.Run(serving, s.programs) })
+	err = group.Wait()
+	log.InfoContext(ctx, "stopped")
+	return err
+}

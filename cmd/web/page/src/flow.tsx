@@ -1,0 +1,241 @@
+// The way of each command through the system, as this page sees it: times are measured here, JSON is what came over the
+// wire, figures are those of the programs' metrics.
+import { h } from './view.ts';
+import type { Child } from './view.ts';
+import { change, state } from './state.ts';
+import type { Sample, Trace } from './state.ts';
+
+interface Station {
+  name: string;
+  about: string;
+  at: (trace: Trace) => string; // what is known of its time
+  json: (trace: Trace) => unknown;
+}
+
+const ms = (from: number, to: number): string => `${(to - from).toFixed(to - from < 10 ? 1 : 0)} ms`;
+
+const stations: Station[] = [
+  {
+    name: 'Command',
+    about: 'What somebody wants, sent to the write-api by REST.',
+    at: (trace) => (trace.attempts > 1 ? `sent ${trace.attempts} times, with one key` : 'sent at 0 ms'),
+    json: (trace) => ({ POST: trace.path, 'Idempotency-Key': trace.key, body: trace.body }),
+  },
+  {
+    name: 'Aggregate',
+    about: 'Decides on the latest state: an event, or a refusal.',
+    at: (trace) =>
+      trace.answeredAt === undefined
+        ? trace.stage === 'unknown' ? 'no answer yet' : '…'
+        : `${trace.stage === 'refused' ? 'refused' : 'decided'}, answer after ${ms(trace.sentAt, trace.answeredAt)}`,
+    json: (trace) => trace.answer,
+  },
+  {
+    name: 'Journal',
+    about: 'Keeps every event, numbered without gaps. It is the truth.',
+    at: (trace) => (trace.version === undefined ? '' : `event ${trace.version} is written, before the answer`),
+    json: (trace) => trace.event ?? (trace.version === undefined ? undefined : { aggregate: trace.aggregate, seq_nr: trace.version, token: trace.token }),
+  },
+  {
+    name: 'Stream',
+    about: 'Tells the projection that there is something new. Only a hint: it may lose, repeat and reorder.',
+    at: (trace) => waiting(trace),
+    json: (trace) => (trace.version === undefined ? undefined : figuresOf('read-model-updater', /^(queue|stream)_/)),
+  },
+  {
+    name: 'Projection',
+    about: 'Brings events into the rows of the read model, each once and in order.',
+    at: (trace) => waiting(trace),
+    json: (trace) => (trace.version === undefined ? undefined : figuresOf('read-model-updater', /^projection_(events|dupl|lag|batch)/)),
+  },
+  {
+    name: 'Query',
+    about: 'The read-api pushes what has changed to every subscriber.',
+    at: (trace) => seenAfter(trace),
+    json: (trace) => trace.pushed,
+  },
+];
+
+function waiting(trace: Trace): string {
+  if (trace.version === undefined) return '';
+  return trace.visibleAt === undefined ? 'on its way' : 'passed';
+}
+
+/** Stream, projection and query together: from the answer, which comes when the event is written, to the push. */
+function seenAfter(trace: Trace): string {
+  if (trace.visibleAt === undefined || trace.answeredAt === undefined) return '';
+  if (trace.visibleAt < trace.answeredAt) return `seen after ${ms(trace.sentAt, trace.visibleAt)}, even before the answer`;
+  return `seen ${ms(trace.answeredAt, trace.visibleAt)} after the answer`;
+}
+
+function figuresOf(program: string, names: RegExp): unknown {
+  const figures = state.status.find((each) => each.name === program)?.figures ?? {};
+  return Object.fromEntries(Object.entries(figures).filter(([name]) => names.test(name)));
+}
+
+/** How far a command has got, as the number of a station. */
+const progress: Record<Trace['stage'], number> = { sent: 0.5, unknown: 0.5, refused: 1, written: 3, visible: 5 };
+
+export function Flow(): Child {
+  const trace = state.traces.find((each) => each.key === state.trace) ?? state.traces[0];
+  return (
+    <section class="card flow" aria-label="Live flow">
+      <h2>The way of a command</h2>
+      <Picture trace={trace} />
+      <Traces chosen={trace} />
+      {trace ? <Stations trace={trace} /> : <p class="quiet">Send a message: it appears here and moves from left to right.</p>}
+      <Lag />
+    </section>
+  );
+}
+
+function Picture({ trace }: { trace: Trace | undefined }): Child {
+  const now = performance.now();
+  const moving = state.traces.filter((each) => each === trace || now - (each.visibleAt ?? each.answeredAt ?? now) < 4000);
+  return (
+    <div class="picture">
+      <div class="rail" aria-hidden="true">
+        {moving.map((each) => (
+          <span
+            key={each.key}
+            class={`dot ${each.stage} ${each === trace ? 'chosen' : ''}`}
+            style={{ left: `${(progress[each.stage] / (stations.length - 1)) * 100}%` }}
+            created={(dot: Element) => startAtTheLeft(dot as HTMLElement)}
+          />
+        ))}
+      </div>
+      <ol>
+        {stations.map((station, at) => (
+          <li>
+            <button
+              class={`station ${trace && progress[trace.stage] >= at ? 'reached' : ''}`}
+              aria-pressed={String(state.station === station.name)}
+              title={station.about}
+              onClick={() => change(() => (state.station = state.station === station.name ? '' : station.name))}
+            >
+              {station.name}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** A dot moves, more slowly than what it stands for, from the first station to where its command is. */
+function startAtTheLeft(dot: HTMLElement): void {
+  dot.animate([{ left: '0%' }, {}], { duration: 700, easing: 'ease-in-out' });
+}
+
+function Traces({ chosen }: { chosen: Trace | undefined }): Child {
+  return (
+    <ol class="traces" aria-label="The last commands">
+      {state.traces.slice(0, 6).map((trace) => (
+        <li key={trace.key}>
+          <button
+            class={`trace ${trace.stage}`}
+            aria-pressed={String(trace === chosen)}
+            onClick={() => change(() => ((state.trace = trace.key), (state.following = trace === state.traces[0])))}
+          >
+            <b>{trace.executor}</b> {trace.path.split('/')[2]?.replaceAll('_', ' ')} <small>{told(trace)}</small>
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function told(trace: Trace): string {
+  switch (trace.stage) {
+    case 'sent':
+      return 'sent';
+    case 'unknown':
+      return 'no answer, sent again';
+    case 'refused':
+      return (trace.answer as { code?: string } | undefined)?.code ?? 'refused';
+    case 'written':
+      return `event ${trace.version}, not seen yet`;
+    case 'visible':
+      return `event ${trace.version}, seen after ${ms(trace.sentAt, trace.visibleAt ?? 0)}`;
+  }
+}
+
+function Stations({ trace }: { trace: Trace }): Child {
+  return (
+    <ol class="stations">
+      {stations.map((station) => {
+        const at = station.at(trace);
+        const json = station.json(trace);
+        const open = state.station === station.name;
+        return (
+          <li key={station.name} class={at ? 'reached' : ''}>
+            <div>
+              <b>{station.name}</b> <small>{at || '—'}</small>
+            </div>
+            {open && <p class="quiet">{station.about}</p>}
+            {open && json !== undefined && <pre tabindex="0">{JSON.stringify(json, null, 2)}</pre>}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+const width = 480;
+const height = 84;
+
+/** The lag of the last minute, and what the programs count. */
+function Lag(): Child {
+  const samples = state.samples;
+  const now = samples.at(-1)?.at ?? performance.now();
+  const seen = state.traces.filter((trace) => trace.visibleAt !== undefined && now - trace.visibleAt < 60_000);
+  const latency = (trace: Trace): number => Math.max(0, (trace.visibleAt ?? 0) - (trace.answeredAt ?? 0));
+  const top = Math.max(20, ...samples.map((sample) => sample.lag), ...seen.map(latency));
+  const x = (at: number): number => width - ((now - at) / 60_000) * width;
+  const y = (value: number): number => height - 4 - (value / top) * (height - 16);
+  const line = (list: Sample[]): string => list.map((sample) => `${x(sample.at).toFixed(1)},${y(sample.lag).toFixed(1)}`).join(' ');
+  const last = samples.at(-1);
+  return (
+    <figure class="lag">
+      <figcaption>
+        Lag of the read model, last minute: <b>{last ? (last.records === 0 ? 'none' : `${last.lag.toFixed(0)} ms, ${last.records} events`) : '…'}</b>
+      </figcaption>
+      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Lag over the last minute, at most ${top.toFixed(0)} milliseconds`}>
+        <line x1="0" x2={width} y1={y(0)} y2={y(0)} class="axis" />
+        <line x1="0" x2={width} y1={y(top)} y2={y(top)} class="axis faint" />
+        <text x="2" y={y(top) + 10}>{top < 1000 ? `${top.toFixed(0)} ms` : `${(top / 1000).toFixed(1)} s`}</text>
+        <polyline points={line(samples)} class="line" />
+        {seen.map((trace) => (
+          <circle cx={x(trace.visibleAt ?? 0)} cy={y(latency(trace))} r="3">
+            <title>{`event ${trace.version}: seen ${latency(trace).toFixed(1)} ms after the answer`}</title>
+          </circle>
+        ))}
+      </svg>
+      <Counts />
+    </figure>
+  );
+}
+
+function Counts(): Child {
+  const updater = state.status.find((each) => each.name === 'read-model-updater')?.figures ?? {};
+  const writer = state.status.find((each) => each.name === 'write-api')?.figures ?? {};
+  const events = (updater.projection_events_applied_total ?? 0) + (updater.projection_events_filled_total ?? 0);
+  const batches = updater.projection_batch_duration_seconds_count ?? 0;
+  const shown: Array<[string, number | string]> = [
+    ['events projected', events],
+    ['batches', batches],
+    ['events a batch', batches ? (events / batches).toFixed(1) : '–'],
+    ['duplicates', updater.projection_duplicates_total ?? 0],
+    ['conflicts', writer.commands_conflicts_total ?? 0],
+  ];
+  return (
+    <dl class="counts">
+      {shown.map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

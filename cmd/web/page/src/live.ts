@@ -1,0 +1,95 @@
+// Subscriptions by graphql-transport-ws. One WebSocket carries all of them; when it breaks, it is opened again, and each
+// subscription begins anew with what is.
+import { change, state } from './state.ts';
+
+interface Subscription {
+  document: string;
+  variables: Record<string, unknown>;
+  next: (data: unknown) => void;
+  ended: (code: string, message: string) => void;
+}
+
+interface Message {
+  type: string;
+  id?: string;
+  payload?: unknown;
+}
+
+const subscriptions = new Map<string, Subscription>();
+let socket: WebSocket | null = null;
+let wait = 250;
+let last = 0;
+
+/** Follows a subscription until the returned function is called, or ended is. */
+export function follow<T>(
+  document: string, variables: Record<string, unknown>, next: (data: T) => void, ended: (code: string, message: string) => void,
+): () => void {
+  const id = String(++last);
+  subscriptions.set(id, { document, variables, next: next as (data: unknown) => void, ended });
+  if (state.live === 'connected') subscribe(id);
+  else connect();
+  return () => {
+    if (subscriptions.delete(id) && state.live === 'connected') send({ type: 'complete', id });
+  };
+}
+
+function connect(): void {
+  if (socket) return;
+  const url = new URL('/api/read/graphql', location.href);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  const opened = new WebSocket(url, 'graphql-transport-ws');
+  socket = opened;
+  opened.onopen = () => send({ type: 'connection_init' });
+  opened.onmessage = (event) => receive(JSON.parse(event.data as string) as Message);
+  opened.onclose = () => {
+    socket = null;
+    change(() => (state.live = 'connecting'));
+    setTimeout(connect, wait);
+    wait = Math.min(wait * 2, 4000);
+  };
+}
+
+function receive(message: Message): void {
+  const subscription = subscriptions.get(message.id ?? '');
+  switch (message.type) {
+    case 'connection_ack':
+      wait = 250;
+      change(() => (state.live = 'connected'));
+      for (const id of subscriptions.keys()) subscribe(id);
+      break;
+    case 'ping':
+      send({ type: 'pong' });
+      break;
+    case 'next': {
+      const answer = message.payload as { data?: unknown; errors?: Failure[] };
+      if (answer.data) subscription?.next(answer.data);
+      else if (answer.errors) end(message.id ?? '', answer.errors);
+      break;
+    }
+    case 'error':
+      end(message.id ?? '', message.payload as Failure[]);
+      break;
+    case 'complete':
+      subscriptions.delete(message.id ?? '');
+  }
+}
+
+interface Failure {
+  message: string;
+  extensions?: { code?: string };
+}
+
+function end(id: string, failures: Failure[]): void {
+  const subscription = subscriptions.get(id);
+  subscriptions.delete(id);
+  subscription?.ended(failures[0]?.extensions?.code ?? '', failures[0]?.message ?? 'the subscription has ended');
+}
+
+function subscribe(id: string): void {
+  const subscription = subscriptions.get(id);
+  if (subscription) send({ type: 'subscribe', id, payload: { query: subscription.document, variables: subscription.variables } });
+}
+
+function send(message: Message): void {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+}

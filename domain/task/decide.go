@@ -1,0 +1,99 @@
+package task
+
+import "fmt"
+
+// Decide returns the events that result from the command on t, or the rejection. It is pure.
+func Decide(t Task, order Order) ([]Event, error) {
+	event, err := t.decide(order)
+	if err != nil {
+		return nil, err
+	}
+	return []Event{event}, nil
+}
+
+func (t Task) decide(order Order) (Event, error) {
+	if create, begins := order.(Create); begins {
+		if t.status != "" {
+			return nil, ErrTaskOvertaken
+		}
+		return Created(create), nil
+	}
+	if cancel, cancels := order.(Cancel); cancels && cancel.Executor != t.creator {
+		return nil, ErrTaskNotFound // it is nobody else's business
+	}
+	if err := t.Usable(); err != nil {
+		return nil, err
+	}
+	switch o := order.(type) {
+	case Create: // see above
+	case Start:
+		if t.status == Running {
+			return nil, ErrTaskOvertaken
+		}
+		return Started{}, nil
+	case Report:
+		if o.Progress.Parts <= t.progress.Parts {
+			return nil, ErrTaskOvertaken
+		}
+		return Progressed(o), nil
+	case Succeed:
+		if o.Progress.Parts < t.progress.Parts {
+			return nil, ErrTaskOvertaken
+		}
+		return Finished{Status: Succeeded, Progress: o.Progress}, nil
+	case Fail:
+		if o.Progress.Parts < t.progress.Parts {
+			return nil, ErrTaskOvertaken
+		}
+		return Finished{Status: Failed, Progress: o.Progress, Message: o.Message}, nil
+	case Cancel:
+		return Finished{Status: Cancelled, Progress: t.progress}, nil
+	}
+	// The set of commands is closed: only a new command without a case can get here.
+	panic(fmt.Sprintf("task: no decision for command %T", order))
+}
+
+// Event is something that has happened to a task. The set is closed. Every event after Started has the whole progress,
+// so that the first event and the last one tell all there is to tell of a task.
+//
+//sumtype:decl
+type Event interface{ isEvent() }
+
+// Created begins a task.
+type Created struct{ Request Request }
+
+// Started: a worker has begun.
+type Started struct{}
+
+// Progressed: a worker has finished more parts.
+type Progressed struct{ Progress Progress }
+
+// Finished ends a task, in one of the final statuses.
+type Finished struct {
+	Status   Status
+	Progress Progress
+	Message  string // why it failed; else empty
+}
+
+func (Created) isEvent()    {}
+func (Started) isEvent()    {}
+func (Progressed) isEvent() {}
+func (Finished) isEvent()   {}
+
+// Apply returns the state after the event. It never fails.
+func (t Task) Apply(event Event) Task {
+	switch e := event.(type) {
+	case Created:
+		return Task{creator: e.Request.Creator, status: Queued, progress: Progress{Total: e.Request.Total}}
+	case Started:
+		t.status = Running
+	case Progressed:
+		t.status, t.progress = Running, e.Progress
+	case Finished:
+		t.status, t.progress = e.Status, e.Progress
+	default:
+		// The set of events is closed: only a new event without a case can get here.
+		panic(fmt.Sprintf("task: no state after event %T", event))
+	}
+	return t
+}

@@ -1,0 +1,85 @@
+package task_test
+
+import (
+	"testing"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
+	"example.com/threads/tests/kit"
+	"example.com/threads/tests/sealed"
+)
+
+var (
+	tasks = kit.Decider[task.Task, task.Order, task.Event]{Decide: task.Decide, Apply: task.Task.Apply}
+
+	ada, bob = user("01ARZ3NDEKTSV4RRFFQ69G5FAV"), user("01BX5ZZKBKACTAV9WEVGEMMVRZ")
+	request  = task.Request{Creator: ada, Kind: task.Import, Parts: 3, Total: 30}
+	created  = task.Created{Request: request}
+	third    = task.Progress{Parts: 1, Done: 10, Total: 30, Rejected: 2}
+	all      = task.Progress{Parts: 3, Done: 30, Total: 30, Rejected: 2}
+	most     = task.Progressed{Progress: task.Progress{Parts: 2, Done: 20, Total: 30, Rejected: 2}}
+	done     = task.Finished{Status: task.Succeeded, Progress: all}
+)
+
+func user(text string) ident.UserID {
+	id, err := ident.Parse[ident.UserAccount](text)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+func TestRules(t *testing.T) {
+	rule := func(name string) kit.Rule[task.Task, task.Order, task.Event] { return tasks.Rule(t, name) }
+
+	rule("anyone creates a task").When(task.Create{Request: request}).Then(created)
+	rule("a task is created once").Given(created).When(task.Create{Request: request}).Rejected(task.ErrTaskOvertaken)
+
+	rule("a worker begins").Given(created).When(task.Start{}).Then(task.Started{})
+	rule("one worker begins").Given(created, task.Started{}).When(task.Start{}).Rejected(task.ErrTaskOvertaken)
+	rule("a worker gets further").Given(created, task.Started{}).When(task.Report{Progress: third}).Then(task.Progressed{Progress: third})
+	rule("nobody goes back").Given(created, most).When(task.Report{Progress: third}).Rejected(task.ErrTaskOvertaken)
+	rule("nobody stands still").Given(created, most).When(task.Report(most)).Rejected(task.ErrTaskOvertaken)
+
+	rule("all is done").Given(created, most).When(task.Succeed{Progress: all}).Then(done)
+	rule("a worker that is behind finishes nothing").Given(created, most).When(task.Succeed{Progress: third}).Rejected(task.ErrTaskOvertaken)
+	rule("the rest can't be done").Given(created, most).When(task.Fail{Progress: most.Progress, Message: "why"}).
+		Then(task.Finished{Status: task.Failed, Progress: most.Progress, Message: "why"})
+	rule("a worker that is behind fails nothing").Given(created, most).When(task.Fail{Progress: third}).Rejected(task.ErrTaskOvertaken)
+	rule("what is finished stays so").Given(created, done).When(task.Fail{Progress: all}).Rejected(task.ErrTaskFinished)
+
+	rule("the creator cancels").Given(created, most).When(task.Cancel{Executor: ada}).Then(task.Finished{Status: task.Cancelled, Progress: most.Progress})
+	rule("nobody else cancels").Given(created).When(task.Cancel{Executor: bob}).Rejected(task.ErrTaskNotFound)
+	rule("nobody else learns that it is finished").Given(created, done).When(task.Cancel{Executor: bob}).Rejected(task.ErrTaskNotFound)
+	rule("what is finished is not cancelled").Given(created, done).When(task.Cancel{Executor: ada}).Rejected(task.ErrTaskFinished)
+	rule("what is cancelled gets no further").Given(created, task.Finished{Status: task.Cancelled}).When(task.Report{Progress: third}).Rejected(task.ErrTaskFinished)
+	rule("there is nothing to begin").When(task.Start{}).Rejected(task.ErrTaskNotFound)
+}
+
+func TestMementoKeepsTheState(t *testing.T) {
+	for _, state := range []task.Task{tasks.After(created), tasks.After(created, most), tasks.After(created, done)} {
+		if kept := state.Memento().Task(); kept != state {
+			t.Errorf("kept %+v of %+v", kept, state)
+		}
+	}
+}
+
+// Whatever is added to the domain, and forgotten somewhere, is named here: every command in every state, and what
+// follows.
+func TestNothingIsForgotten(t *testing.T) {
+	orders := []task.Order{
+		task.Create{Request: request}, task.Start{}, task.Report{Progress: third}, task.Succeed{Progress: all}, task.Fail{Progress: all}, task.Cancel{Executor: ada},
+	}
+	states := []task.Task{{}, tasks.After(created), tasks.After(created, most), tasks.After(created, done)}
+	seen := kit.Try(task.Decide, states, orders)
+	const pkg = "example.com/threads/domain/task"
+	declared := sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict")
+	sealed.Check(t, "commands of this test", sealed.Types(t, pkg, "name"), seen.Commands)
+	sealed.Check(t, "events that follow in this test", sealed.Types(t, pkg, "isEvent"), seen.Events)
+	sealed.Check(t, "rejections of this test", declared, seen.Codes)
+	for _, order := range orders {
+		if got := task.OrderName(order); got != "task."+sealed.Name(order) {
+			t.Errorf("%T is called %q: its repeats would not be recognised", order, got)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package awsclient_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"example.com/threads/infrastructure/awsclient"
+)
+
+// answering is a DynamoDB that answers every call with the same JSON, and keeps what it was asked.
+func answering(t *testing.T, status int, answer string) (asked func() map[string]any) {
+	t.Helper()
+	var mutex sync.Mutex
+	var request map[string]any
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		request = nil
+		_ = json.NewDecoder(r.Body).Decode(&request)
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(server.Close)
+	setEnvironment(t, server.URL, server.URL)
+	return func() map[string]any {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return request
+	}
+}
+
+func countingClient(t *testing.T) (client *dynamodb.Client, counted func() []awsclient.Consumed) {
+	t.Helper()
+	cfg, err := awsclient.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []awsclient.Consumed
+	client = awsclient.DynamoDB(cfg, awsclient.CountCapacity(func(c awsclient.Consumed) { all = append(all, c) }))
+	return client, func() []awsclient.Consumed { return all }
+}
+
+// A write takes capacity of tables and of their indexes.
+func TestCapacityOfATransaction(t *testing.T) {
+	asked := answering(t, http.StatusOK, `{"ConsumedCapacity":[
+		{"TableName":"journal","CapacityUnits":6,"Table":{"CapacityUnits":2},"GlobalSecondaryIndexes":{"by-aid":{"CapacityUnits":4}}},
+		{"TableName":"snapshot","CapacityUnits":2,"Table":{"CapacityUnits":2}}]}`)
+	client, counted := countingClient(t)
+	input := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Delete: &types.Delete{
+		TableName: aws.String("journal"), Key: map[string]types.AttributeValue{"pkey": &types.AttributeValueMemberS{Value: "a"}},
+	}}}}
+	if _, err := client.TransactWriteItems(t.Context(), input); err != nil {
+		t.Fatal(err)
+	}
+	if asked()["ReturnConsumedCapacity"] != "INDEXES" || input.ReturnConsumedCapacity != "" {
+		t.Errorf("asked for %v, and the caller's input has %q", asked(), input.ReturnConsumedCapacity)
+	}
+	want := []awsclient.Consumed{
+		{Table: "journal", Operation: "TransactWriteItems", Units: 2},
+		{Table: "journal", Index: "by-aid", Operation: "TransactWriteItems", Units: 4},
+		{Table: "snapshot", Operation: "TransactWriteItems", Units: 2},
+	}
+	if diff := cmp.Diff(want, counted()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// An index takes all that a query reads.
+func TestCapacityOfAQuery(t *testing.T) {
+	answering(t, http.StatusOK, `{"Items":[],"ConsumedCapacity":{"TableName":"journal","CapacityUnits":1.5,"Table":{"CapacityUnits":0},
+		"GlobalSecondaryIndexes":{"by-aid":{"CapacityUnits":1.5}}}}`)
+	client, counted := countingClient(t)
+	if _, err := client.Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String("journal")}); err != nil {
+		t.Fatal(err)
+	}
+	want := []awsclient.Consumed{{Table: "journal", Operation: "Query"}, {Table: "journal", Index: "by-aid", Operation: "Query", Units: 1.5}}
+	if diff := cmp.Diff(want, counted()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What says nothing of capacity counts nothing: calls that know none, stores that do not tell, and errors.
+func TestWithoutCapacityNothingIsCounted(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
+		answering(t, status, "{}")
+		client, counted := countingClient(t)
+		_, _ = client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("journal")})
+		_, _ = client.GetItem(t.Context(), &dynamodb.GetItemInput{
+			TableName: aws.String("journal"), Key: map[string]types.AttributeValue{"pkey": &types.AttributeValueMemberS{Value: "a"}},
+		})
+		if got := counted(); len(got) > 0 {
+			t.Errorf("%d: counted %v", status, got)
+		}
+	}
+}
+
+func TestCallsHaveSpans(t *testing.T) {
+	answering(t, http.StatusOK, "{}")
+	client, _ := countingClient(t)
+	spans := tracetest.NewSpanRecorder()
+	ctx, parent := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)).Tracer("test").Start(t.Context(), "parent")
+	for _, ctx := range []context.Context{ctx, t.Context()} { // traced and not
+		if _, err := client.ListTables(ctx, &dynamodb.ListTablesInput{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := spans.Ended()
+	if len(ended) != 1 || ended[0].Name() != "DynamoDB ListTables" || ended[0].Parent().SpanID() != parent.SpanContext().SpanID() {
+		t.Errorf("spans %v", ended)
+	}
+}

@@ -1,0 +1,56 @@
+package database_test
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"example.com/threads/infrastructure/database"
+)
+
+// The statements of what is traced are spans, without their values; the others are none.
+func TestStatementsHaveSpans(t *testing.T) {
+	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "traced.db"), database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE words (word TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	spans := tracetest.NewSpanRecorder()
+	ctx, parent := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)).Tracer("test").Start(t.Context(), "parent")
+	tx, err := db.BeginTxx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO words VALUES (?)", "secret")
+	if err := errors.Join(err, tx.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	if err := db.SelectContext(ctx, &words, "SELECT word FROM words"); err != nil || !slices.Equal(words, []string{"secret"}) {
+		t.Fatalf("%q, %v", words, err)
+	}
+	if _, err := db.ExecContext(ctx, "DELETE FROM nowhere"); err == nil {
+		t.Fatal("there is a table nowhere")
+	}
+
+	var got []string
+	for _, span := range spans.Ended() {
+		if span.Parent().SpanID() != parent.SpanContext().SpanID() {
+			t.Errorf("%s is not below what is traced", span.Name())
+		}
+		got = append(got, span.Name()+" "+span.Attributes()[0].Value.AsString()+" "+span.Status().Code.String())
+	}
+	want := []string{
+		"INSERT INSERT INTO words VALUES (?) Unset", "COMMIT COMMIT Unset", "SELECT SELECT word FROM words Unset", "DELETE DELETE FROM nowhere Error",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("spans %q", got)
+	}
+}

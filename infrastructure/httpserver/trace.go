@@ -1,0 +1,60 @@
+package httpserver
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// startSpan returns the context of a request with the trace of its traceparent header, and its span. The span is nil
+// without a tracer, and for what is not traced: health checks, metrics, and streams, which last as long as their client
+// likes.
+func startSpan(ctx context.Context, tracer trace.Tracer, r *http.Request) (context.Context, trace.Span) {
+	if r.Header.Get("traceparent") != "" {
+		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
+	}
+	isStream := r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	if tracer == nil || isRoutine(r) || isStream {
+		return ctx, nil
+	}
+	ctx, span := tracer.Start(ctx, cut(r.Method), trace.WithSpanKind(trace.SpanKindServer))
+	if span.IsRecording() {
+		span.SetAttributes(attribute.String("http.request.method", cut(r.Method)), attribute.String("url.path", cut(r.URL.Path)))
+	}
+	return ctx, span
+}
+
+func endSpan(span trace.Span, status int) {
+	if span == nil {
+		return
+	}
+	if span.IsRecording() {
+		span.SetAttributes(attribute.Int("http.response.status_code", status))
+		if status >= http.StatusInternalServerError {
+			span.SetStatus(codes.Error, http.StatusText(status))
+		}
+	}
+	span.End()
+}
+
+// NameSpans returns a middleware that names the spans of requests by their method and route, which is known after the
+// response.
+func NameSpans(route func(*http.Request) string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() {
+				span := trace.SpanFromContext(r.Context())
+				if name := route(r); name != "" && span.IsRecording() {
+					span.SetName(cut(r.Method) + " " + name)
+					span.SetAttributes(attribute.String("http.route", name))
+				}
+			}()
+			next.ServeHTTP(w, r)
+		})
+	}
+}

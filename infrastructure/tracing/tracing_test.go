@@ -1,0 +1,182 @@
+package tracing_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/tracing"
+	"example.com/threads/tests/testenv"
+)
+
+// settings reads a complete environment.
+func settings(t *testing.T, env map[string]string) tracing.Settings {
+	t.Helper()
+	s, err := config.Read(func(name string) string { return env[name] }, tracing.ReadSettings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func start(t *testing.T, log *slog.Logger, env map[string]string) *tracing.Traces {
+	t.Helper()
+	traces, err := tracing.Start(t.Context(), settings(t, env), "test", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return traces
+}
+
+func TestWithoutACollectorNothingIsTraced(t *testing.T) {
+	traces := start(t, slog.New(slog.DiscardHandler), map[string]string{"OTEL_TRACES_SAMPLER": "always_on"})
+	if traces.Provider() != nil || traces.Tracer("test") != nil {
+		t.Error("there is a tracer")
+	}
+	traces.Stop()
+}
+
+func TestWrongSettingsAreToldWithoutSecrets(t *testing.T) {
+	for variable, value := range map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318", "OTEL_TRACES_SAMPLER": "often", "OTEL_TRACES_SAMPLER_ARG": "NaN",
+		"OTEL_EXPORTER_OTLP_HEADERS": "hunter2",
+	} {
+		_, err := config.Read(func(name string) string { return map[string]string{variable: value}[name] }, tracing.ReadSettings)
+		if err == nil || !strings.Contains(err.Error(), variable) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s=%s: %v", variable, value, err)
+		}
+	}
+	for _, headers := range []string{"=hunter2", "a key=hunter2", "key=hunter2%zz", "key=hunter2,", ",key=hunter2"} {
+		_, err := config.Read(func(name string) string {
+			return map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": headers}[name]
+		}, tracing.ReadSettings)
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("headers %s: %v", headers, err)
+		}
+	}
+	settings(t, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic%20hunter2, x-team=a"})
+}
+
+// sampled counts how many of 1,000 traces are kept.
+func sampled(t *testing.T, env map[string]string, ctx context.Context) (kept int) {
+	t.Helper()
+	env["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://127.0.0.1:1"
+	traces := start(t, slog.New(slog.DiscardHandler), env)
+	defer traces.Stop()
+	for range 1000 {
+		_, span := traces.Tracer("test").Start(ctx, "request")
+		if span.SpanContext().IsSampled() {
+			kept++
+		}
+	}
+	return kept
+}
+
+func TestSamplers(t *testing.T) {
+	id, span := trace.TraceID{1}, trace.SpanID{1}
+	keeps := trace.ContextWithRemoteSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span, TraceFlags: trace.FlagsSampled}))
+	drops := trace.ContextWithRemoteSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span}))
+	for _, test := range []struct {
+		name, arg   string
+		caller      context.Context
+		least, most int
+	}{
+		{"", "", t.Context(), 20, 999}, // 20 at once, and then 20 a second
+		{"", "", keeps, 1000, 1000},
+		{"", "", drops, 0, 0},
+		{"always_on", "", drops, 1000, 1000},
+		{"parentbased_always_on", "", t.Context(), 1000, 1000},
+		{"parentbased_always_off", "", keeps, 1000, 1000},
+		{"parentbased_traceidratio", "0.5", t.Context(), 300, 700},
+		{"parentbased_traceidratio", "0", keeps, 1000, 1000},
+		{"traceidratio", "0", t.Context(), 0, 0},
+	} {
+		kept := sampled(t, map[string]string{"OTEL_TRACES_SAMPLER": test.name, "OTEL_TRACES_SAMPLER_ARG": test.arg}, test.caller)
+		if kept < test.least || kept > test.most {
+			t.Errorf("%q %s: %d of 1000 are kept, want %d to %d", test.name, test.arg, kept, test.least, test.most)
+		}
+	}
+}
+
+// lines is a log that is written and read at the same time.
+type lines struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *lines) count(part string) int {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return strings.Count(l.text.String(), part)
+}
+
+// A collector that refuses, or answers nothing at all, holds up nobody: spans that do not fit in the queue are dropped.
+// The log says so once.
+func TestACollectorThatTakesNothing(t *testing.T) {
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
+	for name, refuses := range map[string]bool{"refuses": true, "silent": false} {
+		t.Run(name, func(t *testing.T) {
+			ended, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+			requests := make(chan struct{}, 1000)
+			collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				requests <- struct{}{}
+				if !refuses {
+					<-ended.Done()
+				}
+				w.WriteHeader(http.StatusUnauthorized)
+			}))
+			defer collector.Close()
+			defer stop()
+			var log lines
+			traces := start(t, slog.New(slog.NewTextHandler(&log, nil)), map[string]string{
+				"OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL, "OTEL_TRACES_SAMPLER": "always_on",
+			})
+			send := func(count int) {
+				for range count {
+					_, span := traces.Tracer("test").Start(t.Context(), "request")
+					span.End()
+				}
+			}
+			send(10_000) // several times what fits in the queue
+			<-requests
+			if refuses {
+				for range 2 {
+					send(600)
+					<-requests
+				}
+				testenv.Eventually(t, 30*time.Second, func() error {
+					if told := log.count("can't be sent"); told != 1 {
+						return fmt.Errorf("the log tells %d times", told)
+					}
+					return nil
+				})
+			}
+			stopped := make(chan struct{})
+			go func() { traces.Stop(); close(stopped) }()
+			select {
+			case <-stopped:
+			case <-time.After(30 * time.Second):
+				t.Error("the stop waits for the collector")
+			}
+			if told := log.count("can't be sent"); told > 1 {
+				t.Errorf("the log tells %d times", told)
+			}
+		})
+	}
+}

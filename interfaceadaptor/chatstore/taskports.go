@@ -1,0 +1,103 @@
+package chatstore
+
+import (
+	"context"
+	"iter"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/taskcodec"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/tasks"
+)
+
+var (
+	_ tasks.Reader  = TaskReader{}
+	_ tasks.Threads = ThreadAdmins{}
+	_ tasks.Journal = Journal{}
+)
+
+// TaskReader implements [tasks.Reader] on an event store.
+type TaskReader struct{ Journal eventstore.Journal }
+
+// Find reads the first event of the task and the last one, which together tell everything.
+func (r TaskReader) Find(ctx context.Context, tenant usecase.Tenant, id task.ID) (found tasks.Details, err error) {
+	key := chat.TaskKey(tenant, id)
+	head, err := r.Journal.Head(ctx, idOf(key))
+	if err != nil {
+		return found, err
+	}
+	if head.Version == 0 {
+		return found, task.ErrTaskNotFound
+	}
+	if err := r.apply(ctx, key, 1, &found); err != nil || head.Version == 1 {
+		return found, err
+	}
+	return found, r.apply(ctx, key, head.Version, &found)
+}
+
+// apply takes in the event with a number.
+func (r TaskReader) apply(ctx context.Context, key usecase.Key, number uint64, found *tasks.Details) error {
+	for entry, err := range r.Journal.Entries(ctx, idOf(key), number-1, number) {
+		if err != nil {
+			return err
+		}
+		recorded, err := taskcodec.Events().Decode(entry.Payload)
+		if err != nil {
+			return err
+		}
+		if found.Task, err = chat.NextTask(found.Task, number > 1, recorded); err != nil {
+			return err
+		}
+		switch e := recorded.Event.(type) {
+		case task.Created:
+			found.Request, found.Envelope = e.Request, recorded.Envelope
+			found.Progress.Total = e.Request.Total
+		case task.Started:
+		case task.Progressed:
+			found.Progress = e.Progress
+		case task.Finished:
+			found.Progress = e.Progress
+		}
+	}
+	return nil
+}
+
+// ThreadAdmins implements [tasks.Threads].
+type ThreadAdmins struct{ Threads *ThreadRepository }
+
+// CheckExport reads the thread's latest state.
+func (a ThreadAdmins) CheckExport(ctx context.Context, tenant usecase.Tenant, id thread.ID, user ident.UserID) error {
+	state, err := a.Threads.Reload(ctx, chat.ThreadKey(tenant, id))
+	if err != nil {
+		return err
+	}
+	return state.Value.CheckAdmin(user)
+}
+
+// Journal implements [tasks.Journal] on an event store.
+type Journal struct{ eventstore.Journal }
+
+// Version reads the aggregate's head.
+func (j Journal) Version(ctx context.Context, key usecase.Key) (uint64, error) {
+	head, err := j.Head(ctx, idOf(key))
+	return head.Version, err
+}
+
+// Events yields the payloads of entries.
+func (j Journal) Events(ctx context.Context, key usecase.Key, after, upTo uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for entry, err := range j.Entries(ctx, idOf(key), after, upTo) {
+			if !yield(entry.Payload, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func idOf(key usecase.Key) eventstore.AggregateID {
+	return eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
+}

@@ -1,0 +1,64 @@
+package graphql
+
+import (
+	"context"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/graphql/model"
+	"example.com/threads/usecase/chat"
+)
+
+// ThreadHistory resolves Query.threadHistory.
+func (r queryResolver) ThreadHistory(
+	ctx context.Context, threadID, userAccountID string, first *int, after *string, last *int, before *string,
+) (model.HistoryConnection, error) {
+	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
+		return model.HistoryConnection{}, err
+	}
+	asked, err := eitherWay(model.HistoryList, first, after, last, before)
+	if err != nil {
+		return model.HistoryConnection{}, err
+	}
+	page, err := r.history.Entries(ctx, viewer, chat.ThreadID(key), asked)
+	if err != nil {
+		return model.HistoryConnection{}, err
+	}
+	return model.NewConnection(model.HistoryList, page, model.NewHistoryEntry), nil
+}
+
+// ThreadAt resolves Query.threadAt.
+func (r queryResolver) ThreadAt(ctx context.Context, threadID, userAccountID string, version int) (model.ThreadState, error) {
+	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
+		return model.ThreadState{}, err
+	}
+	state, err := r.history.At(ctx, viewer, chat.ThreadID(key), version)
+	if err != nil {
+		return model.ThreadState{}, err
+	}
+	return model.NewThreadState(state), nil
+}
+
+// stateResolver resolves the lists inside a thread as it was.
+type stateResolver struct{}
+
+// Members resolves ThreadState.members.
+func (stateResolver) Members(ctx context.Context, s *model.ThreadState) ([]model.StateMember, error) {
+	members, err := s.State.Members(ctx)
+	return each(members, model.NewStateMember), err
+}
+
+// Messages resolves ThreadState.messages.
+func (stateResolver) Messages(ctx context.Context, s *model.ThreadState, first *int, after *string) ([]model.StateMessage, error) {
+	n, err := limit("first", first, defaultPage)
+	if err != nil {
+		return nil, err
+	}
+	last, err := parseAfter[thread.Message](after)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := s.State.Messages(ctx, n, last)
+	return each(messages, model.NewStateMessage), err
+}

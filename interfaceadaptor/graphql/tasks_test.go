@@ -1,0 +1,84 @@
+package graphql_test
+
+import (
+	"fmt"
+	"testing"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
+	"example.com/threads/tests/readmodeltest"
+)
+
+func TestTasksOfTheirCreators(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
+		first := w.Task(alice)
+		created := w.Now().Format(timeFormat)
+		second := w.Task(alice)
+		w.Task(bob)
+		w.WithTask(first, task.Finished{Status: task.Failed, Progress: task.Progress{Done: 7, Total: 10}})
+		changed := w.Now().Format(timeFormat)
+
+		ask := func(tenant, document string) answer { return a.ask(t, asked{tenant: tenant}, document) }
+		get := func(viewer ident.UserID) string {
+			return fmt.Sprintf(`{ getTask(taskId: "%s", userAccountId: "%s") {
+				id taskId kind status done total rejected message version createdAt updatedAt createdBy } }`, first, viewer)
+		}
+		sameJSON(t, ask("acme", get(alice)).Data, fmt.Sprintf(`{"getTask": {"id": "%[1]s", "taskId": "%[1]s", "kind": "import", "status": "failed", "done": 7,
+			"total": 10, "rejected": 0, "message": "", "version": 2, "createdAt": "%[2]s", "updatedAt": "%[3]s", "createdBy": "%[4]s"}}`, first, created, changed, alice))
+		for about, got := range map[string]answer{"somebody else": ask("acme", get(bob)), "another tenant": ask("globex", get(alice))} {
+			if got.code() != "NOT_FOUND" {
+				t.Errorf("%s: %s %+v", about, got.Data, got.Errors)
+			}
+		}
+
+		var page struct {
+			Tasks struct {
+				Edges []struct {
+					Cursor string
+					Node   struct{ ID string }
+				}
+				PageInfo struct{ HasNextPage, HasPreviousPage bool }
+			}
+		}
+		ask("acme", fmt.Sprintf(`{ tasks(userAccountId: "%s", first: 1) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } } }`, alice)).into(t, &page)
+		if tasks := page.Tasks; len(tasks.Edges) != 1 || tasks.Edges[0].Node.ID != second.String() || !tasks.PageInfo.HasNextPage {
+			t.Fatalf("the latest task: %+v", tasks)
+		}
+		ask("acme", fmt.Sprintf(`{ tasks(userAccountId: "%s", after: "%s") { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } } }`,
+			alice, page.Tasks.Edges[0].Cursor)).into(t, &page)
+		if tasks := page.Tasks; len(tasks.Edges) != 1 || tasks.Edges[0].Node.ID != first.String() || tasks.PageInfo.HasNextPage || !tasks.PageInfo.HasPreviousPage {
+			t.Errorf("the rest: %+v", tasks)
+		}
+	})
+}
+
+// A subscription to a task tells how it gets on, and completes with it.
+func TestATaskIsFollowedToItsEnd(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
+		id := w.Task(alice)
+		document := func(viewer ident.UserID) string {
+			return fmt.Sprintf(`subscription { taskChanged(taskId: "%s", userAccountId: "%s") { status done } }`, id, viewer)
+		}
+		s := subscribe(t, a, asked{tenant: "acme"}, document(alice))
+		want := func(status task.Status, done int) {
+			t.Helper()
+			event, got := s.take(t)
+			if want := fmt.Sprintf(`{"taskChanged":{"status":"%s","done":%d}}`, status, done); event != eventNext || string(got.Data) != want {
+				t.Fatalf("%s %s, want %s", event, got.Data, want)
+			}
+		}
+		want(task.Queued, 0)
+		w.WithTask(id, task.Progressed{Progress: task.Progress{Done: 4, Total: 10}})
+		want(task.Running, 4)
+		w.WithTask(id, task.Finished{Status: task.Succeeded, Progress: task.Progress{Done: 10, Total: 10}})
+		want(task.Succeeded, 10)
+		if event, _ := s.take(t); event != eventComplete {
+			t.Errorf("%s after the end", event)
+		}
+		wantEnd(t, subscribe(t, a, asked{tenant: "acme"}, document(bob)), "NOT_FOUND")
+	})
+}

@@ -1,0 +1,47 @@
+package chatrows
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/domain/task"
+	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/interfaceadaptor/sqldialect"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/query"
+)
+
+// Tasks has a row for each task.
+var Tasks = table.Table[query.Task]{
+	Name: "tasks", Key: 2,
+	Columns: []string{
+		"tenant_code", "id", "kind", "status", "done", "total", "rejected", "message", "created_by", "version", "created_at", "updated_at",
+	},
+	ID: func(r *query.Task) []string { return []string{r.Tenant.String(), r.ID.String()} },
+	Fields: func(r *query.Task) []any {
+		return []any{
+			table.Tenant(&r.Tenant), id(&r.ID), (*string)(&r.Kind), (*string)(&r.Status), &r.Done, &r.Total, &r.Rejected, &r.Message,
+			id(&r.CreatedBy), &r.Version, table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt),
+		}
+	},
+}
+
+// UnfinishedTasks returns the keys of tasks of these kinds that are not finished, as far as the read model knows: at
+// most limit of them, the oldest first.
+func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, limit int) ([]usecase.Key, error) {
+	args := []any{string(task.Queued), string(task.Running)}
+	for _, kind := range kinds {
+		args = append(args, string(kind))
+	}
+	var keys []usecase.Key
+	err := Tasks.Query(ctx, db, func(row query.Task) {
+		keys = append(keys, usecase.Key{Tenant: row.Tenant, Type: task.AggregateType, ID: row.ID.String()})
+	}, "SELECT "+Tasks.List("t")+" FROM tasks t WHERE t.status IN (?, ?) AND t.kind IN ("+sqldialect.Marks(len(kinds))+") ORDER BY t.created_at, t.id LIMIT ?",
+		append(args, limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("look for tasks to do: %w", err)
+	}
+	return keys, nil
+}

@@ -1,0 +1,31 @@
+package queryreader
+
+import (
+	"context"
+
+	"example.com/threads/domain/task"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/usecase/query"
+)
+
+var tasksOfCreator = list{
+	columns: chatrows.Tasks.List("t"),
+	from:    `FROM tasks t WHERE t.tenant_code = ? AND t.created_by = ?`,
+	at:      "t.created_at", id: "t.id", descending: true,
+}
+
+// Task implements [query.TaskReader].
+func (r *Reader) Task(ctx context.Context, viewer query.Viewer, id task.ID) (query.Task, error) {
+	return row(ctx, r, chatrows.Tasks, task.ErrTaskNotFound,
+		`SELECT `+chatrows.Tasks.List("t")+` FROM tasks t WHERE t.tenant_code = ? AND t.id = ? AND t.created_by = ?`,
+		viewer.Tenant.String(), id.String(), viewer.User.String())
+}
+
+// Tasks implements [query.TaskReader].
+func (r *Reader) Tasks(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Task], error) {
+	var s statement
+	tasksOfCreator.add(&s, page, viewer.Tenant.String(), viewer.User.String())
+	list := newFound[query.Task](page.Limit)
+	err := run(ctx, r, &s, chatrows.Tasks, list.take)
+	return list.page(tasksOfCreator, page), err
+}

@@ -1,0 +1,216 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/tasks"
+)
+
+// The operations on tasks.
+
+const mediaNDJSON = "application/x-ndjson"
+
+// MaxImport is the maximum size of an import, in bytes.
+const MaxImport = 16 << 20
+
+// taskReply is the answer to every request that becomes a task.
+type taskReply struct {
+	TaskID string `json:"task_id" doc:"The task." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
+}
+
+func taskReplyOf(r command.Result) taskReply { return taskReply{r.Key.ID} }
+
+type taskID = id[task.Task]
+
+// NewTaskID returns the id of a new task.
+func NewTaskID() task.ID { return newID[task.Task]() }
+
+type cancelTask struct {
+	Executor
+	Task taskID `json:"task_id" doc:"The task."`
+}
+
+func (b cancelTask) asked() command.Request[task.Order] {
+	c := task.Cancel{Executor: b.executor()}
+	return command.Request[task.Order]{ID: b.Task.value.String(), Command: c, Name: task.OrderName(c)}
+}
+
+type exportThread struct{ OnThread }
+
+// Tasks returns tasks with their operations.
+func Tasks(intake *tasks.Intake) Aggregate {
+	cancel := handle[cancelTask](intake.Handler, taskReplyOf)
+	cancel.later = false
+	return Aggregate{
+		name: "tasks", about: "Long work: many commands at once, the history of a thread, and commands whose answer is fetched later.",
+		operations: []operation{
+			{
+				path: "/tasks/import", status: http.StatusAccepted, summary: "Import commands",
+				description: "Handles each line as a command of its own: `{\"path\": \"/threads/post_message\", \"body\": {...}}`, where executor_id may be left out and means who asks. " +
+					"Lines for the same thread or account are handled in their order. A line is applied once, whatever happens to the server. 16 MiB at most.",
+				perform:    performer{answer: reflect.TypeFor[taskReply](), versioned: true},
+				stream:     importLines(intake),
+				rejections: []error{account.ErrAccountErased},
+				without:    []string{ifMatch, prefer},
+			},
+			{
+				path: "/tasks/export_thread", status: http.StatusAccepted, summary: "Export a thread",
+				description: "Writes the events of the thread as they are stored, one a line. Admins only.",
+				perform:     export(intake),
+				rejections:  byAdmins,
+				without:     []string{ifMatch, prefer},
+			},
+			{
+				path: "/tasks/cancel", status: http.StatusAccepted, summary: "Cancel a task",
+				description: "Ends a task before it is done. What it has done by then, and may be doing for a second more, stays. Its creator only.",
+				perform:     cancel,
+				rejections:  []error{task.ErrTaskNotFound, task.ErrTaskFinished},
+				without:     []string{prefer},
+			},
+		},
+		readings: []reading{
+			{
+				path: "/tasks/{task_id}", summary: "A task", description: "How far a task is. Its creator only.",
+				media: mediaJSON, answer: reflect.TypeFor[taskAnswer](), rejections: []error{task.ErrTaskNotFound}, serve: getTask(intake),
+			},
+			{
+				path: "/tasks/{task_id}/result", summary: "The result of a task",
+				description: "Of an import: the rejected lines with their numbers and problems. Of an export: the events of the thread. Of a command: its answer, or its problem. One JSON a line; kept for 7 days. Its creator only.",
+				media:       mediaNDJSON, rejections: []error{task.ErrTaskNotFound, tasks.ErrTaskNotFinished}, serve: getResult(intake),
+			},
+		},
+	}
+}
+
+// askedOf is who asks for a task.
+func askedOf(c conditions) (tasks.Asked, error) {
+	creator, err := ident.Parse[ident.UserAccount](c.caller.Executor)
+	return tasks.Asked{Caller: c.caller, Creator: creator, ForOthers: c.principal.ActsForOthers(), IdempotencyKey: c.idempotencyKey}, err
+}
+
+// accepted is the reply to a request that has become a task.
+func accepted(result command.Result, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{taskReplyOf(result), headersOf(result)}, nil
+}
+
+// importTimeout limits an import's upload.
+const importTimeout = 5 * time.Minute
+
+func importLines(intake *tasks.Intake) streamer {
+	return func(ctx context.Context, c conditions, input io.Reader) (reply, error) {
+		asked, err := askedOf(c)
+		if err != nil {
+			return reply{}, err
+		}
+		result, err := intake.Import(ctx, asked, input)
+		return accepted(result, err)
+	}
+}
+
+func export(intake *tasks.Intake) performer {
+	shape := shapeOf[exportThread]()
+	prepare := func(c conditions, raw []byte) (prepared, error) {
+		body, _, caller, err := read(shape, c, raw)
+		if err != nil {
+			return prepared{}, err
+		}
+		c.caller = caller
+		asked, err := askedOf(c)
+		return prepared{execute: func(ctx context.Context) (reply, error) {
+			result, err := intake.Export(ctx, asked, body.thread())
+			return accepted(result, err)
+		}}, err
+	}
+	return performer{prepare: prepare, body: reflect.TypeFor[exportThread](), answer: reflect.TypeFor[taskReply](), versioned: true}
+}
+
+// taskAnswer is a task.
+type taskAnswer struct {
+	TaskID    string `json:"task_id" doc:"The task." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
+	Kind      string `json:"kind" doc:"What it does." enum:"import,export_thread,command" example:"import"`
+	Status    string `json:"status" doc:"How far it is; the last three are final." enum:"queued,running,succeeded,failed,cancelled" example:"running"`
+	Done      uint64 `json:"done" doc:"Lines or events that are done, the rejected ones among them." example:"700"`
+	Total     uint64 `json:"total" doc:"Lines or events; 0 if they have not been counted yet." example:"1000"`
+	Rejected  uint64 `json:"rejected" doc:"Lines that were rejected." example:"3"`
+	Message   string `json:"message" doc:"Why it failed; else empty." example:""`
+	CreatedAt string `json:"created_at" doc:"When it was created: RFC 3339, in UTC." example:"2026-02-28T12:00:00.000000Z"`
+	UpdatedAt string `json:"updated_at" doc:"When it changed last." example:"2026-02-28T12:00:07.000000Z"`
+	CreatedBy string `json:"created_by" doc:"The user account that created it." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
+}
+
+const timeLayout = "2006-01-02T15:04:05.000000Z"
+
+// asksFor is the task that a request names.
+func asksFor(r *http.Request) (task.ID, error) {
+	id, err := ident.Parse[task.Task](chi.URLParam(r, "task_id"))
+	if err != nil {
+		err = task.ErrTaskNotFound // as everything that is no task
+	}
+	return id, err
+}
+
+func getTask(intake *tasks.Intake) servesReading {
+	return func(w http.ResponseWriter, r *http.Request, c conditions, asker ident.UserID) error {
+		id, err := asksFor(r)
+		if err != nil {
+			return err
+		}
+		found, err := intake.Find(r.Context(), c.caller.Tenant, asker, id)
+		if err != nil {
+			return err
+		}
+		reply{body: taskAnswer{
+			TaskID: id.String(), Kind: string(found.Kind), Status: string(found.Status), Done: found.Done, Total: found.Total, Rejected: found.Rejected,
+			Message: found.Message, CreatedAt: found.CreatedAt.Format(timeLayout), UpdatedAt: found.UpdatedAt.Format(timeLayout), CreatedBy: found.CreatedBy.String(),
+		}}.write(w, http.StatusOK)
+		return nil
+	}
+}
+
+// partTimeout is how long a client may take to receive a part of a result.
+const partTimeout = 30 * time.Second
+
+func getResult(intake *tasks.Intake) servesReading {
+	return func(w http.ResponseWriter, r *http.Request, c conditions, asker ident.UserID) error {
+		id, err := asksFor(r)
+		if err != nil {
+			return err
+		}
+		parts, err := intake.Result(r.Context(), c.caller.Tenant, asker, id)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", mediaNDJSON)
+		if r.Method == http.MethodHead {
+			return nil
+		}
+		for part, err := range parts {
+			if err != nil {
+				return errors.Join(errCutShort, err)
+			}
+			// Where it can't be set, the server's holds.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(partTimeout))
+			if _, err := w.Write(part); err != nil {
+				return nil // the client has gone
+			}
+		}
+		return nil
+	}
+}
+
+// errCutShort: a part of the answer has been sent, and the rest can't be read.
+var errCutShort = errors.New("the answer was cut short")

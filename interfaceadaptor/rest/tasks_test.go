@@ -1,0 +1,201 @@
+package rest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
+	"example.com/threads/interfaceadaptor/rest"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/tasks"
+)
+
+func (s system) get(t *testing.T, path string, extra headers) answer {
+	t.Helper()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	for name, value := range extra {
+		request.Header.Set(name, value)
+	}
+	return send(t, s, request)
+}
+
+func lines(who string, more headers) headers {
+	all := headers{"Content-Type": "application/x-ndjson", "X-Executor-Id": who}
+	for name, value := range more {
+		all[name] = value
+	}
+	return all
+}
+
+func TestTasksOverREST(t *testing.T) {
+	s := newSystem(t)
+	thread := s.do(t, "/threads/create", fields{"executor_id": ada, "name": "tea"}, nil).text("thread_id")
+	s.do(t, "/threads/add_member", fields{"executor_id": ada, "thread_id": thread, "user_account_id": bob, "role": "Member"}, nil)
+	accept := func(a answer) string {
+		t.Helper()
+		id := a.text("task_id")
+		if a.status != http.StatusAccepted || len(a.body) != 1 || a.header.Get("Consistency-Token") != "task-"+id+":1" {
+			t.Fatalf("%d %s with %v", a.status, a.raw, a.header)
+		}
+		return id
+	}
+	input := `{"path":"/threads/rename","body":{}}` + "\n\n" + `{}`
+	id := accept(post(t, s, "/tasks/import", input, lines(ada, headers{"Idempotency-Key": "one"})))
+	if again := accept(post(t, s, "/tasks/import", input, lines(ada, headers{"Idempotency-Key": "one"}))); again != id {
+		t.Errorf("the same key gives %s, and then %s", id, again)
+	}
+	exporting := accept(post(t, s, "/tasks/export_thread", fields{"executor_id": ada, "thread_id": thread}, nil))
+	running := accept(post(t, s, "/tasks/import", input, lines(ada, nil)))
+	finished := accept(post(t, s, "/tasks/import", "", lines(ada, nil)))
+	parsed, err := ident.Parse[task.Task](finished)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.tasks.Handle(t.Context(), command.Request[task.Order]{Caller: usecase.Caller{Executor: ada}, ID: parsed.String(), Command: task.Succeed{}}); err != nil {
+		t.Fatal(err)
+	}
+
+	queued := s.get(t, "/tasks/"+id, headers{"X-Executor-Id": ada})
+	for name, want := range map[string]any{
+		"task_id": id, "kind": "import", "status": "queued", "done": 0.0, "total": 2.0, "rejected": 0.0, "message": "", "created_by": ada,
+	} {
+		if got := queued.body[name]; got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	if _, err := time.Parse(time.RFC3339, queued.text("created_at")); err != nil || len(queued.body) != 10 {
+		t.Errorf("%v: %s", err, queued.raw)
+	}
+	if got := s.get(t, "/tasks/"+finished+"/result", headers{"X-Executor-Id": ada}); got.status != http.StatusOK || got.raw != "" || got.header.Get("Content-Type") != "application/x-ndjson" {
+		t.Errorf("an empty result: %d %q", got.status, got.raw)
+	}
+	cancelled := post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": running}, nil)
+	if cancelled.status != http.StatusAccepted || s.get(t, "/tasks/"+running, headers{"X-Executor-Id": ada}).text("status") != "cancelled" {
+		t.Errorf("cancel: %d %s", cancelled.status, cancelled.raw)
+	}
+
+	for about, test := range map[string]struct {
+		got    answer
+		status int
+		code   string
+	}{
+		"another one's task":    {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": bob}), 404, "task_not_found"},
+		"another tenant's":      {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": ada, "X-Tenant-Code": "acme"}), 404, "task_not_found"},
+		"another one's result":  {s.get(t, "/tasks/"+finished+"/result", headers{"X-Executor-Id": bob}), 404, "task_not_found"},
+		"no task":               {s.get(t, "/tasks/"+nobody, headers{"X-Executor-Id": ada}), 404, "task_not_found"},
+		"no id":                 {s.get(t, "/tasks/nonsense", headers{"X-Executor-Id": ada}), 404, "task_not_found"},
+		"nobody asks":           {s.get(t, "/tasks/"+id, nil), 400, "malformed_request"},
+		"somebody strange asks": {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": "me"}), 400, "malformed_request"},
+		"not finished":          {s.get(t, "/tasks/"+exporting+"/result", headers{"X-Executor-Id": ada}), 409, "task_not_finished"},
+		"cancelled by another":  {post(t, s, "/tasks/cancel", fields{"executor_id": bob, "task_id": id}, nil), 404, "task_not_found"},
+		"cancelled at the end":  {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": finished}, nil), 409, "task_finished"},
+		"cancelled twice":       {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": running}, nil), 409, "task_finished"},
+		"cancel nothing":        {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": nobody}, nil), 404, "task_not_found"},
+		"export by a member":    {post(t, s, "/tasks/export_thread", fields{"executor_id": bob, "thread_id": thread}, nil), 403, "not_an_admin"},
+		"export by a stranger":  {post(t, s, "/tasks/export_thread", fields{"executor_id": eve, "thread_id": thread}, nil), 403, "not_a_member"},
+		"export nothing":        {post(t, s, "/tasks/export_thread", fields{"executor_id": ada, "thread_id": nobody}, nil), 404, "thread_not_found"},
+		"import by nobody":      {post(t, s, "/tasks/import", input, headers{"Content-Type": "application/x-ndjson"}), 400, "malformed_request"},
+		"import of JSON":        {post(t, s, "/tasks/import", input, headers{"X-Executor-Id": ada}), 415, "unsupported_media_type"},
+		"a line that is long":   {post(t, s, "/tasks/import", strings.Repeat("x", tasks.MaxLine+1), lines(ada, nil)), 422, "invalid_request"},
+		"an import of 16 MiB":   {post(t, s, "/tasks/import", strings.Repeat("\n", rest.MaxImport+1), lines(ada, nil)), 413, "body_too_large"},
+		"another import":        {post(t, s, "/tasks/import", "{}", lines(ada, headers{"Idempotency-Key": "one"})), 422, "idempotency_key_reused"},
+	} {
+		t.Run(about, func(t *testing.T) { test.got.problem(t, test.status, test.code) })
+	}
+}
+
+// Lines are read as requests are, and refused for the same reasons.
+func TestLines(t *testing.T) {
+	s := newSystem(t)
+	thread := s.do(t, "/threads/create", fields{"executor_id": ada, "name": "tea"}, nil).text("thread_id")
+	handled := rest.NewLines(s.all, "tasks", 10*time.Second, slog.New(slog.DiscardHandler))
+	handle := func(raw string, forOthers bool) (key string, outcome tasks.Outcome) {
+		t.Helper()
+		key, do := handled.Prepare(tasks.Line{
+			Raw: []byte(raw), Caller: usecase.Caller{Executor: ada}, ForOthers: forOthers, Later: tasks.Later{IdempotencyKey: raw},
+		})
+		outcome, err := do(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", raw, err)
+		}
+		return key, outcome
+	}
+	for raw, code := range map[string]string{
+		`nonsense`:                   "malformed_request",
+		`[]`:                         "malformed_request",
+		`{} {}`:                      "malformed_request",
+		"\xff":                       "malformed_request",
+		`{}`:                         "invalid_request",
+		`{"path":"/threads/rename"}`: "invalid_request",
+		`{"path":7,"body":{}}`:       "invalid_request",
+		`{"path":"/threads/rename","body":{},"path":"/threads/rename"}`:                                                             "invalid_request",
+		`{"path":"/threads/rename","body":{},"if_match":1}`:                                                                         "invalid_request",
+		`{"path":"/threads/rename","body":[]}`:                                                                                      "invalid_request",
+		`{"path":"/threads/rename","body":{"thread_id":"` + thread + `"}}`:                                                          "invalid_request",
+		`{"path":"/threads/nowhere","body":{}}`:                                                                                     "path_not_found",
+		`{"path":"/threads/snapshot","body":{"thread_id":"` + thread + `"}}`:                                                        "path_not_found",
+		`{"path":"/tasks/cancel","body":{"task_id":"` + thread + `"}}`:                                                              "path_not_found",
+		`{"path":"/tasks/import","body":{}}`:                                                                                        "path_not_found",
+		`{"path":"/threads/rename","body":{"thread_id":"` + thread + `","name":"tea"}}`:                                             "name_unchanged",
+		`{"path":"/threads/rename","body":{"thread_id":"` + thread + `","name":"tea","executor_id":"` + bob + `"}}`:                 "forbidden",
+		`{"path":"/threads/post_message","body":{"thread_id":"` + thread + `","text":"` + strings.Repeat("x", rest.MaxBody) + `"}}`: "body_too_large",
+	} {
+		_, outcome := handle(raw, false)
+		var problem rest.Problem
+		if err := json.Unmarshal(outcome.Body, &problem); err != nil || problem.Code != code || outcome.Rejected == "" {
+			t.Errorf("%.200s: %s, %v, want %s", raw, outcome.Body, err, code)
+		}
+	}
+	if _, outcome := handle(`{"path":"/threads/rename","body":{"thread_id":"`+thread+`","name":"x","executor_id":"`+bob+`"}}`, true); !strings.Contains(string(outcome.Body), "not_a_member") {
+		t.Errorf("who may act for others: %s", outcome.Body)
+	}
+	// Both forms of the thread's id are the same key; a creation has none.
+	posting := `{"path":"/threads/post_message","body":{"thread_id":"` + thread + `","text":"hello"}}`
+	key, first := handle(posting, false)
+	other, _ := handle(`{"path":"/threads/rename","body":{"thread_id":{"value":"`+strings.ToLower(thread)+`"},"name":"coffee"}}`, false)
+	if key == "" || key != other {
+		t.Errorf("the keys are %q and %q", key, other)
+	}
+	if none, created := handle(`{"path":"/threads/create","body":{"name":"new"}}`, false); none != "" || created.Rejected != "" {
+		t.Errorf("a creation: %q, %s", none, created.Body)
+	}
+	if _, again := handle(posting, false); first.Rejected != "" || string(first.Body) != string(again.Body) {
+		t.Errorf("a line that is handled again: %s, then %s", first.Body, again.Body)
+	}
+}
+
+// An outcome that is not known is no rejection.
+func TestLinesWhoseOutcomeIsUnknown(t *testing.T) {
+	for _, err := range []error{usecase.ErrUnavailable, usecase.ErrConcurrentUpdate, context.Canceled, errors.New("anything else")} {
+		handled := rest.NewLines(failing(err), "tasks", time.Second, slog.New(slog.DiscardHandler))
+		_, do := handled.Prepare(tasks.Line{Raw: []byte(`{"path":"/threads/create","body":{"name":"new"}}`), Caller: usecase.Caller{Executor: ada}})
+		if outcome, got := do(t.Context()); !errors.Is(got, err) {
+			t.Errorf("%v: %+v, %v", err, outcome, got)
+		}
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	for _, seed := range []string{
+		`{"path":"/threads/create","body":{"name":"tea"}}`, `{"path":"/threads/create"}`, `{"path":"\ud83d","body":1}`, `[]`, "", `{"body":{},"body":{}}`,
+	} {
+		f.Add(seed)
+	}
+	handled := rest.NewLines([]rest.Aggregate{rest.Threads(compliant{})}, "tasks", time.Second, slog.New(slog.DiscardHandler))
+	f.Fuzz(func(t *testing.T, raw string) {
+		_, do := handled.Prepare(tasks.Line{Raw: []byte(raw), Caller: usecase.Caller{Executor: ada}})
+		outcome, err := do(t.Context())
+		if err != nil || !json.Valid(outcome.Body) {
+			t.Errorf("%q: %s, %v", raw, outcome.Body, err)
+		}
+	})
+}

@@ -1,0 +1,2 @@
+// Package taskcodec is the JSON of tasks: of their events and of their snapshots.
+package taskcodec

@@ -1,0 +1,104 @@
+package taskcodec
+
+import (
+	"errors"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
+	"example.com/threads/interfaceadaptor/eventcodec"
+)
+
+// Events returns the codec of tasks' events.
+func Events() *eventcodec.Codec[task.Event] {
+	return eventcodec.New(task.AggregateType, canonicalID,
+		eventcodec.Event[task.Event]("TaskCreated", wireCreatedOf, wireCreated.event),
+		eventcodec.Event[task.Event]("TaskStarted",
+			func(task.Started) struct{} { return struct{}{} },
+			func(struct{}) (task.Started, error) { return task.Started{}, nil }),
+		eventcodec.Event[task.Event]("TaskProgressed",
+			func(e task.Progressed) wireProgressed { return wireProgressed{progressOf(e.Progress)} }, wireProgressed.event),
+		eventcodec.Event[task.Event]("TaskFinished", wireFinishedOf, wireFinished.event),
+	)
+}
+
+func canonicalID(text string) (string, error) {
+	id, err := ident.Parse[task.Task](text)
+	return id.String(), err
+}
+
+// Every field must be there: one that is missing is not taken for zero.
+
+type wireProgress struct {
+	Parts    *uint64 `json:"parts"`
+	Done     *uint64 `json:"done"`
+	Total    *uint64 `json:"total"`
+	Rejected *uint64 `json:"rejected"`
+}
+
+func progressOf(p task.Progress) wireProgress {
+	return wireProgress{&p.Parts, &p.Done, &p.Total, &p.Rejected}
+}
+
+func (w wireProgress) progress() (task.Progress, error) {
+	if w.Parts == nil || w.Done == nil || w.Total == nil || w.Rejected == nil {
+		return task.Progress{}, errors.New("parts, done, total and rejected must be there")
+	}
+	return task.Progress{Parts: *w.Parts, Done: *w.Done, Total: *w.Total, Rejected: *w.Rejected}, nil
+}
+
+type wireProgressed struct{ wireProgress }
+
+func (w wireProgressed) event() (e task.Progressed, err error) {
+	e.Progress, err = w.progress()
+	return e, err
+}
+
+type wireFinished struct {
+	Status  string  `json:"status"`
+	Message *string `json:"message"`
+	wireProgress
+}
+
+func wireFinishedOf(e task.Finished) wireFinished {
+	return wireFinished{string(e.Status), &e.Message, progressOf(e.Progress)}
+}
+
+func (w wireFinished) event() (e task.Finished, err error) {
+	if e.Progress, err = w.progress(); err != nil {
+		return e, err
+	}
+	e.Status = task.Status(w.Status)
+	if e.Status != task.Succeeded && e.Status != task.Failed && e.Status != task.Cancelled || w.Message == nil {
+		return e, errors.New("message must be there, and status must be succeeded, failed or cancelled")
+	}
+	e.Message = *w.Message
+	return e, nil
+}
+
+type wireCreated struct {
+	CreatedBy string  `json:"created_by"`
+	Kind      string  `json:"kind"`
+	Subject   *string `json:"subject"`
+	Parts     *uint64 `json:"parts"`
+	Total     *uint64 `json:"total"`
+	ForOthers *bool   `json:"for_others"`
+}
+
+func wireCreatedOf(e task.Created) wireCreated {
+	r := e.Request
+	return wireCreated{r.Creator.String(), string(r.Kind), &r.Subject, &r.Parts, &r.Total, &r.ForOthers}
+}
+
+func (w wireCreated) event() (e task.Created, err error) {
+	if w.Kind == "" || w.Subject == nil || w.Parts == nil || w.Total == nil || w.ForOthers == nil {
+		return e, errors.New("kind, subject, parts, total and for_others must be there")
+	}
+	creator, err := ident.Parse[ident.UserAccount](w.CreatedBy)
+	if err != nil {
+		return e, err
+	}
+	e.Request = task.Request{
+		Creator: creator, Kind: task.Kind(w.Kind), Subject: *w.Subject, Parts: *w.Parts, Total: *w.Total, ForOthers: *w.ForOthers,
+	}
+	return e, nil
+}

@@ -1,0 +1,12 @@
+-- +goose Up
+
+-- How far each sequence of numbers is: drawn is the last number that was given out.
+CREATE TABLE sequences (
+    tenant_code TEXT    NOT NULL,
+    name        TEXT    NOT NULL,
+    drawn       INTEGER NOT NULL,
+    PRIMARY KEY (tenant_code, name)
+) STRICT, WITHOUT ROWID;
+
+-- +goose Down
+DROP TABLE sequences;

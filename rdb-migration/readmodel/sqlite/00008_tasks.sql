@@ -1,0 +1,25 @@
+-- Tasks, on SQLite. The same as in ../mysql, where they are explained.
+
+-- +goose Up
+CREATE TABLE tasks (
+    tenant_code TEXT    NOT NULL,
+    id          TEXT    NOT NULL,
+    kind        TEXT    NOT NULL,
+    status      TEXT    NOT NULL,
+    done        INTEGER NOT NULL,
+    total       INTEGER NOT NULL,
+    rejected    INTEGER NOT NULL,
+    message     TEXT    NOT NULL,
+    created_by  TEXT    NOT NULL,
+    version     INTEGER NOT NULL,
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    PRIMARY KEY (tenant_code, id)
+) STRICT;
+CREATE INDEX tasks_of_creator ON tasks (tenant_code, created_by, created_at, id);
+CREATE INDEX tasks_to_do ON tasks (status, created_at);
+
+-- +goose Down
+DROP TABLE tasks;
+DROP TABLE IF EXISTS tasks_next;
+DROP TABLE IF EXISTS tasks_old;

@@ -1,0 +1,61 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.com/threads/tests/programs"
+)
+
+// Each thread gets a code of its own, through whichever process it is created.
+func TestCodesAreUnique(t *testing.T) { eachOwnSystem(t, testCodesAreUnique) }
+
+func testCodesAreUnique(t *testing.T, s *system) {
+	another := programs.New(t, binaries, "write-api", append(slices.Clone(s.store), "THREAD_CODE_BLOCK=7"), "WRITE_API_ADDR")
+	another.Start(t)
+	processes := []string{s.writeURL, another.URLs[0]}
+	var mutex sync.Mutex
+	codes := map[string]answer{}
+	var creating sync.WaitGroup
+	for i := range 20 {
+		through := *s
+		through.writeURL = processes[i%2]
+		somebody := through.person("acme")
+		creating.Go(func() {
+			for n := range 10 {
+				created, err := somebody.try(t.Context(), "/threads/create", fields{"name": "tea"}, headers{"Idempotency-Key": fmt.Sprint(n)})
+				if err != nil || created.status != 201 {
+					t.Errorf("%d %s %v", created.status, created.raw, err)
+					return
+				}
+				mutex.Lock()
+				codes[created.text("code")] = created
+				mutex.Unlock()
+			}
+		})
+	}
+	creating.Wait()
+	if len(codes) != 200 {
+		t.Errorf("200 threads have %d codes", len(codes))
+	}
+	for code := range codes {
+		if !regexp.MustCompile(`^THREAD-\d{6}$`).MatchString(code) {
+			t.Errorf("a code is %q", code)
+		}
+	}
+
+	ada := s.person("globex") // another tenant counts for itself
+	first := ada.command(t, "/threads/create", fields{"name": "first"})
+	if code := first.text("code"); code != "THREAD-000001" {
+		t.Errorf("the first code of another tenant is %q", code)
+	}
+	var found struct{ GetThreadByCode struct{ ID, Code string } }
+	ada.ask(t, &found, `query($viewer: ID!) { getThreadByCode(code: "THREAD-000001", userAccountId: $viewer) { id code } }`, fields{"viewer": ada.id}, token(first))
+	if thread := found.GetThreadByCode; thread.ID != first.text("thread_id") || thread.Code != "THREAD-000001" {
+		t.Errorf("found %+v, created %s", thread, strings.TrimSpace(string(first.raw)))
+	}
+}

@@ -1,0 +1,158 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+const observeFolder = "../../deploy/observe"
+
+type alert struct {
+	Alert, Expr string
+	Annotations struct{ Summary, Runbook string }
+}
+
+func alerts(t *testing.T) (all []alert) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(observeFolder, "alerts.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Groups []struct{ Rules []alert } }
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range file.Groups {
+		all = append(all, group.Rules...)
+	}
+	return all
+}
+
+// dashboard returns the expressions of the dashboard's panels, by their titles.
+func dashboard(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(observeFolder, "grafana", "dashboards", "threads.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Panels []struct {
+			Title, Type string
+			Targets     []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	panels := map[string][]string{}
+	for _, panel := range file.Panels {
+		for _, target := range panel.Targets {
+			panels[panel.Title] = append(panels[panel.Title], target.Expr)
+		}
+	}
+	return panels
+}
+
+var (
+	notMetrics = regexp.MustCompile(`\{[^}]*\}|\b(by|without|on|ignoring) *\([^)]*\)|\[[^\]]*\]|\b(and|or|unless|bool)\b`)
+	identifier = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]* *\(?`)
+)
+
+// metricsIn returns the names of the metrics in an expression of PromQL.
+func metricsIn(expression string) (names []string) {
+	for _, found := range identifier.FindAllString(notMetrics.ReplaceAllString(expression, " "), -1) {
+		if name := strings.TrimSpace(found); !strings.HasSuffix(name, "(") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func TestMetricsInExpressions(t *testing.T) {
+	got := metricsIn(`histogram_quantile(0.9, sum by (job, le) (rate(a_bucket{x=~"b|c"}[5m]))) / sum(d_total) > 1 and max(e) or vector(0)`)
+	if want := []string{"a_bucket", "d_total", "e"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestWhatIsWatchedIsMeasured compares the metrics that alerts and dashboard name with those that the programs offer.
+func TestWhatIsWatchedIsMeasured(t *testing.T) {
+	startsPrograms(t)
+	s := threePrograms(t, dynamoDB(t))
+	ada := s.person("acme")
+	thread := ada.command(t, "/threads/create", fields{"name": "metrics"})
+	ada.view(t, thread.text("thread_id"), token(thread))
+	offered := map[string]bool{
+		"up": true, // Prometheus's own
+	}
+	sample := regexp.MustCompile(`(?m)^[a-zA-Z_:][a-zA-Z0-9_:]*`)
+	for _, url := range []string{s.writeURL, s.updaterURL, s.readURL} {
+		for _, name := range sample.FindAllString(get(t, url+"/metrics"), -1) {
+			offered[name] = true
+		}
+	}
+	// It has a sample for each type that is not known, and none without such types.
+	if source, err := os.ReadFile("../../cmd/internal/updater/gauges.go"); err != nil || !strings.Contains(string(source), `"projection_unregistered_type"`) {
+		t.Errorf("the updater does not measure unknown types: %v", err)
+	}
+	offered["projection_unregistered_type"] = true
+
+	check := func(by, expression string) {
+		names := metricsIn(expression)
+		if len(names) == 0 {
+			t.Errorf("%s: no metric in %q", by, expression)
+		}
+		for _, name := range names {
+			if !offered[name] {
+				t.Errorf("%s: no program offers %s", by, name)
+			}
+		}
+	}
+	for _, alert := range alerts(t) {
+		check("alert "+alert.Alert, alert.Expr)
+	}
+	for title, expressions := range dashboard(t) {
+		for _, expression := range expressions {
+			check("panel "+title, expression)
+		}
+	}
+	page := get(t, s.writeURL+"/metrics")
+	for _, consumed := range []string{
+		`index="",operation="TransactWriteItems",table=`, `index="journal-aid-index",operation="TransactWriteItems",table=`,
+	} {
+		if !strings.Contains(page, "dynamodb_consumed_capacity_units_total{"+consumed) {
+			t.Errorf("the write-api does not count the capacity of %s", consumed)
+		}
+	}
+}
+
+// TestAlertsNameTheirRunbook looks for the headings that the alerts send operators to.
+func TestAlertsNameTheirRunbook(t *testing.T) {
+	const document = "docs/operations.md"
+	text, err := os.ReadFile("../../" + document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchors := map[string]bool{}
+	unwanted := regexp.MustCompile(`[^a-z0-9 -]`)
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
+		plain := unwanted.ReplaceAllString(strings.ToLower(heading[1]), "")
+		anchors[document+"#"+strings.ReplaceAll(plain, " ", "-")] = true
+	}
+	all := alerts(t)
+	if len(all) == 0 {
+		t.Error("there are no alerts")
+	}
+	for _, alert := range all {
+		if alert.Annotations.Summary == "" || !anchors[alert.Annotations.Runbook] {
+			t.Errorf("alert %s: summary %q, and there is no heading for the runbook %q", alert.Alert, alert.Annotations.Summary, alert.Annotations.Runbook)
+		}
+	}
+}

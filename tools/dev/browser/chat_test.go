@@ -1,0 +1,74 @@
+package browser
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+)
+
+var (
+	ada  = within("What Ada sees")
+	bob  = within("What Bob sees")
+	flow = within("Live flow")
+)
+
+// begin lets a newcomer press the one button that there is.
+func begin(p *tab) {
+	p.t.Helper()
+	p.click(labelled("document", "Start a chat between Ada and Bob"))
+	p.shows(bob, "Tea at four")
+	p.shows(ada, "2 people")
+}
+
+// says posts by the keyboard.
+func says(p *tab, pane, name, text string) {
+	p.t.Helper()
+	p.fill(labelled(pane, "Message from "+name), text+"\r")
+}
+
+func TestTwoPeopleChat(t *testing.T) {
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	says(p, ada, "Ada", "Anyone for a cup?")
+	p.shows(bob, "Anyone for a cup?")
+	says(p, bob, "Bob", "Yes, with milk")
+	p.shows(ada, "Yes, with milk")
+	p.shows(flow, "seen after")
+	p.screenshot("chat")
+
+	// Editing, and a refusal beside the field.
+	p.click(labelled(ada, `Edit "Anyone for a cup?"`))
+	p.click(labelled(ada, "Save"))
+	p.shows(ada, "the message has this text already")
+	p.fill(labelled(ada, "New text"), "Anyone for a pot?\r")
+	p.shows(bob, "Anyone for a pot?")
+	p.shows(bob, "edited")
+	p.showsNot(ada, "the message has this text already")
+
+	// An admin deletes a message of somebody else.
+	p.click(labelled(ada, `Delete "Yes, with milk"`))
+	p.showsNot(bob, "Yes, with milk")
+
+	// After a reload everything is there again.
+	p.run(reload)
+	p.shows(bob, "Anyone for a pot?")
+	p.shows(ada, "Anyone for a pot?")
+
+	// The program dies: what is sent meanwhile arrives once it is back, once.
+	p.allow("WebSocket connection", "Failed to load resource", "net::ERR")
+	s.end(syscall.SIGKILL)
+	p.shows("document.body", "reconnecting")
+	says(p, bob, "Bob", "Is anybody there?")
+	p.shows(bob, "sending")
+	s.begin()
+	p.shows(ada, "Is anybody there?")
+	p.eventually("it is there once", fmt.Sprintf("%s.innerText.split('Is anybody there?').length === 2", ada))
+	p.showsNot("document.body", "reconnecting")
+
+	// Leaving.
+	p.click(labelled(bob, "2 people"))
+	p.click(labelled(bob, "Leave the thread"))
+	p.shows(bob, "Bob is not in this thread any more")
+	p.shows(ada, "1 person")
+}

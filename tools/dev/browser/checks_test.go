@@ -1,0 +1,181 @@
+package browser
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// install installs the packages of package-lock.json, unless they are those that were installed last.
+func install(t *testing.T) {
+	t.Helper()
+	lock, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := sha256.Sum256(lock)
+	installed, stamp := filepath.Join("node_modules", ".installed"), hex.EncodeToString(digest[:])
+	if last, err := os.ReadFile(installed); err == nil && string(last) == stamp {
+		return
+	}
+	if output, err := exec.CommandContext(t.Context(), "npm", "ci").CombinedOutput(); err != nil {
+		t.Fatalf("npm ci: %v (these tests need Node 18 or newer, with npm)\n%s", err, output)
+	}
+	if err := os.WriteFile(installed, []byte(stamp), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheSourceIsTyped(t *testing.T) {
+	install(t)
+	source := filepath.Join(root, "cmd", "web", "page", "src")
+	if output, err := exec.CommandContext(t.Context(), filepath.Join("node_modules", ".bin", "tsc"), "-p", source).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+// accessible has axe look for what keeps people out who can't see well or use no mouse.
+func (p *tab) accessible(about string) {
+	p.t.Helper()
+	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.run(chromedp.Evaluate(string(axe)+"; null", nil))
+	found := evaluate[string](p, `axe.run({resultTypes: ['violations']}).then((result) => JSON.stringify(result.violations.map(
+		(each) => ({id: each.id, impact: each.impact, help: each.help, nodes: each.nodes.slice(0, 3).map((node) => node.html + ' ' + node.failureSummary)}))))`)
+	var violations []struct {
+		ID, Impact, Help string
+		Nodes            []string
+	}
+	if err := json.Unmarshal([]byte(found), &violations); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, each := range violations {
+		p.t.Errorf("%s: %s (%s): %s\n%s", about, each.ID, each.Impact, each.Help, strings.Join(each.Nodes, "\n"))
+	}
+}
+
+func TestEverybodyCanUseIt(t *testing.T) {
+	install(t)
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 1440, 900)
+	p.shows("document.body", "Start a chat")
+	p.accessible("the welcome")
+	begin(p)
+	says(p, ada, "Ada", "Anyone for a cup?")
+	p.shows(bob, "Anyone for a cup?")
+	p.click(labelled(ada, "2 people"))
+	p.shows(ada, "Close Ada's account")
+	for _, scheme := range []string{"light", "dark"} {
+		if scheme == "dark" {
+			p.dark()
+		}
+		for _, view := range []string{"Chat", "Failure lab", "Operations"} {
+			p.click(labelled("document", view))
+			p.eventually(view+" is shown", "document.querySelector('[aria-current=page]').innerText === '"+view+"'")
+			p.accessible(view + ", " + scheme)
+			p.screenshot(strings.ToLower(strings.ReplaceAll(view, " ", "-")) + "-" + scheme)
+		}
+	}
+	p.click(labelled("document", "Chat"))
+	p.click(labelled(ada, "2 people"))
+	p.run(chromedp.EmulateViewport(390, 844))
+	if wide := evaluate[string](p, `[...document.body.querySelectorAll('*')].filter((each) => each.getBoundingClientRect().right > 391 && each.offsetParent)
+		.map((each) => each.tagName + '.' + each.className).join(' ')`); evaluate[int](p, "document.documentElement.scrollWidth") > 390 {
+		t.Errorf("these are wider than a phone: %s", wide)
+	}
+	p.accessible("a phone")
+	p.screenshot("phone-dark")
+	p.click(labelled("document", "Bob"))
+	p.shows(bob, "Anyone for a cup?")
+}
+
+// tabTo presses Tab until a field or button has the focus.
+func (p *tab) tabTo(part, name string) {
+	p.t.Helper()
+	for range 80 {
+		p.press(kb.Tab)
+		if evaluate[bool](p, labelled(part, name)+" === document.activeElement") {
+			return
+		}
+	}
+	p.t.Fatalf("%q can't be reached by Tab", name)
+}
+
+func TestTheKeyboardIsEnough(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	p.shows("document.body", "Start a chat")
+	p.tabTo("document", "Start a chat between Ada and Bob")
+	p.press(kb.Enter)
+	p.shows(bob, "Tea at four")
+	p.tabTo(ada, "Message from Ada")
+	p.run(chromedp.KeyEvent("typed\r"))
+	p.shows(bob, "typed")
+	p.tabTo(bob, "Message from Bob")
+	p.run(chromedp.KeyEvent("and answered"))
+	p.tabTo(bob, "Send")
+	p.press(kb.Enter)
+	p.shows(ada, "and answered")
+	p.tabTo(ada, `Edit "typed"`)
+	p.press(kb.Enter)
+	p.eventually("the text has the focus", "document.activeElement.tagName === 'TEXTAREA' && document.activeElement.value === 'typed'")
+	p.run(chromedp.KeyEvent(", and changed"))
+	p.press(kb.Enter)
+	p.shows(bob, "typed, and changed")
+	p.tabTo(ada, `Delete "typed, and changed"`)
+	p.press(kb.Enter)
+	p.showsNot(bob, "typed, and changed")
+	// Without LAB=on there is no lab.
+	p.showsNot("document.body", "Failure lab")
+}
+
+func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
+	s := start(t, "AUTH=dev")
+	first := chromium(t)
+	p := open(t, first, s.url, 1000, 900)
+	p.click(labelled("document", "Log in as ada"))
+	p.click(labelled(ada, "Register the name Ada"))
+	p.fill("document.querySelector('details.new input')", "")
+	p.run(chromedp.Evaluate("document.querySelector('details.new').open = true", nil))
+	p.fill(labelled(ada, "Name of the new thread"), "Secrets\r")
+	p.shows(ada, "version 1")
+	says(p, ada, "Ada", "Nobody reads this token")
+	p.shows(ada, "version 2")
+	if seen := evaluate[string](p, "document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)"); regexp.MustCompile("eyJ|session=").MatchString(seen) {
+		t.Errorf("scripts see %s", seen)
+	}
+	p.click(labelled("document", "Operations")) // ada may operate
+	p.click(labelled(within("Read model"), "Verify"))
+	p.shows(within("Read model"), "all is well")
+
+	other := open(t, chromium(t), s.url, 1000, 900)
+	other.allow("403")
+	other.click(labelled("document", "Log in as bob"))
+	other.click(labelled("document", "Operations"))
+	other.shows(within("Parked aggregates"), "threads:operate")
+	other.click(labelled("document", "Log out"))
+	other.shows("document.body", "Who do you want to be?")
+}
+
+// What a browser loads first is small.
+func TestTheFirstViewIsSmall(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1000, 900)
+	p.shows("document.body", "Start a chat")
+	size := evaluate[int](p, "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).reduce((sum, each) => sum + each.encodedBodySize, 0)")
+	if size == 0 || size > 150<<10 {
+		t.Errorf("the first view takes %d bytes", size)
+	}
+	t.Logf("the first view takes %d bytes", size)
+}

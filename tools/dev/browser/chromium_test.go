@@ -1,0 +1,238 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+const patience = time.Minute
+
+// chromium starts a browser with nothing in it, and one tab.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatalf("these tests need Chromium on the PATH; make test installs it where it may, by apt-get install chromium: %v", err)
+	}
+	profile, err := os.MkdirTemp("", "threads-chromium-") //nolint:usetesting // Chromium's last processes may write after the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless, chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(time.Minute),
+	}
+	for _, flag := range []string{
+		"disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync", "disable-dev-shm-usage",
+		"disable-default-apps", "disable-extensions",
+	} {
+		options = append(options, chromedp.Flag(flag, true))
+	}
+	allocated, end := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
+	browser, close := chromedp.NewContext(allocated)
+	t.Cleanup(func() {
+		close()
+		end()
+		_ = os.RemoveAll(profile) // as far as the browser's last processes let it
+	})
+	if err := chromedp.Run(browser); err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	return browser
+}
+
+// tab is a page in the browser. It notes what the page should not do.
+type tab struct {
+	t    *testing.T
+	ctx  context.Context
+	home string
+
+	mutex    sync.Mutex
+	wrong    []string // console errors, and requests to elsewhere
+	requests int
+	allowed  []string // what a test brings about, such as a lost connection
+}
+
+// open opens the program's page in the browser's tab.
+func open(t *testing.T, browser context.Context, home string, width, height int) *tab {
+	t.Helper()
+	p := &tab{t: t, ctx: browser, home: home}
+	chromedp.ListenTarget(browser, p.listen)
+	p.run(chromedp.EmulateViewport(int64(width), int64(height)), emulation.SetFocusEmulationEnabled(true), network.Enable(), log.Enable(), chromedp.Navigate(home))
+	t.Cleanup(func() {
+		if t.Failed() {
+			p.screenshot("failed-" + strings.ReplaceAll(t.Name(), "/", "-"))
+			var text string
+			_ = chromedp.Run(p.ctx, chromedp.Evaluate("document.body.innerText", &text))
+			t.Logf("the page says:\n%s", text)
+		}
+		p.check()
+	})
+	return p
+}
+
+func (p *tab) listen(event any) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		p.wrong = append(p.wrong, "exception: "+e.ExceptionDetails.Error())
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
+			p.wrong = append(p.wrong, fmt.Sprintf("console: %s", e.Args[0].Value))
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
+			p.wrong = append(p.wrong, fmt.Sprintf("log: %s %s", e.Entry.Text, e.Entry.URL))
+		}
+	case *network.EventRequestWillBeSent:
+		p.requests++
+		if !strings.HasPrefix(e.Request.URL, p.home) {
+			p.wrong = append(p.wrong, "a request to elsewhere: "+e.Request.URL)
+		}
+	case *network.EventWebSocketCreated:
+		home, _ := url.Parse(p.home)
+		if to, err := url.Parse(e.URL); err != nil || to.Host != home.Host {
+			p.wrong = append(p.wrong, "a WebSocket to elsewhere: "+e.URL)
+		}
+	}
+}
+
+// allow lets messages be that the test brings about.
+func (p *tab) allow(texts ...string) { p.allowed = append(p.allowed, texts...) }
+
+func (p *tab) check() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	for _, wrong := range p.wrong {
+		if !slices.ContainsFunc(p.allowed, func(text string) bool { return strings.Contains(wrong, text) }) {
+			p.t.Errorf("the page: %s", wrong)
+		}
+	}
+	if p.requests == 0 {
+		p.t.Error("no request was seen")
+	}
+}
+
+func (p *tab) run(actions ...chromedp.Action) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// evaluate runs a script and returns its result.
+func evaluate[R any](p *tab, script string) R {
+	p.t.Helper()
+	var result R
+	p.run(chromedp.Evaluate(script, &result, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	return result
+}
+
+// eventually waits for a script to be true.
+func (p *tab) eventually(about, script string) {
+	p.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !evaluate[bool](p, "!!("+script+")") {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("after %s it is still not so: %s", patience, about)
+		}
+		select {
+		case <-time.After(30 * time.Millisecond):
+		case <-p.ctx.Done():
+			p.t.Fatal(p.ctx.Err())
+		}
+	}
+}
+
+// Parts of the page, as scripts that find them.
+
+var reload = chromedp.Reload()
+
+func focus(element string) chromedp.Action { return chromedp.Evaluate(element+".focus()", nil) }
+
+// within is a part of the page by its label.
+func within(label string) string {
+	return fmt.Sprintf("document.querySelector(`[aria-label=%q]`)", label)
+}
+
+// labelled is a field or button by its whole accessible name, in a part of the page.
+func labelled(part, name string) string {
+	return fmt.Sprintf(`[...(%s?.querySelectorAll('button, input, textarea, select, summary, a') ?? [])].find((element) =>
+		(element.getAttribute('aria-label') ?? (element.labels?.length ? element.labels[0].innerText || element.labels[0].textContent : element.innerText)).trim() === %q)`, part, name)
+}
+
+func (p *tab) shows(part, text string) {
+	p.t.Helper()
+	p.eventually(part+" shows "+text, fmt.Sprintf("%s?.innerText.includes(%q)", part, text))
+}
+
+func (p *tab) showsNot(part, text string) {
+	p.t.Helper()
+	p.eventually(part+" does not show "+text, fmt.Sprintf("%[1]s && !%[1]s.innerText.includes(%[2]q)", part, text))
+}
+
+// click clicks with the mouse.
+func (p *tab) click(element string) {
+	p.t.Helper()
+	p.eventually("there is "+element, element+" && !("+element+").disabled")
+	at := evaluate[[]float64](p, fmt.Sprintf(`((element) => {
+		element.scrollIntoView({block: 'center'});
+		const box = element.getBoundingClientRect();
+		return [box.x + box.width / 2, box.y + box.height / 2];
+	})(%s)`, element))
+	p.run(chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// fill types into a field.
+func (p *tab) fill(element, text string) {
+	p.t.Helper()
+	p.eventually("there is "+element, element)
+	p.run(chromedp.Evaluate(element+".focus(); "+element+".select?.()", nil), chromedp.KeyEvent(text))
+}
+
+func (p *tab) press(keys ...string) {
+	p.t.Helper()
+	for _, key := range keys {
+		p.run(chromedp.KeyEvent(key))
+	}
+}
+
+// dark has the page shown as those see it who prefer it dark.
+func (p *tab) dark() {
+	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+}
+
+// screenshot writes what the browser shows to data/screenshots.
+func (p *tab) screenshot(name string) {
+	folder := filepath.Join(root, "data", "screenshots")
+	var picture []byte
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	err := chromedp.Run(ctx, chromedp.CaptureScreenshot(&picture))
+	if err == nil {
+		err = os.MkdirAll(folder, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644)
+	}
+	if err != nil {
+		p.t.Errorf("screenshot %s: %v", name, err)
+	}
+}

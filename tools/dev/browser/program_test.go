@@ -1,0 +1,130 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const root = "../../.."
+
+var binaries string // folder of the program under test
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		folder, err := os.MkdirTemp("", "threads-browser-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(folder) }()
+		// As make run builds it.
+		build := exec.CommandContext(context.Background(), "go", "build", "-tags", "lab", "-o", folder, "./cmd/standalone")
+		build.Dir = root
+		if output, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, output)
+			return 1
+		}
+		binaries = folder
+		return m.Run()
+	}())
+}
+
+// program is the whole system in one process, on addresses and data of its own.
+type program struct {
+	t      *testing.T
+	url    string // of the page
+	env    []string
+	life   *exec.Cmd
+	output string
+}
+
+// start runs the program until the test ends.
+func start(t *testing.T, more ...string) *program {
+	t.Helper()
+	page := freeAddress(t)
+	p := &program{t: t, url: "http://" + page, output: filepath.Join(t.TempDir(), "output")}
+	p.env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "DATA_DIR=" + t.TempDir(), "WEB_ADDR=" + page, "WRITE_API_ADDR=" + freeAddress(t), "READ_API_ADDR=" + freeAddress(t),
+		"UPDATER_ADDR=" + freeAddress(t), "AUTH_DEV_ADDR=" + freeAddress(t),
+	}, more...)
+	t.Cleanup(func() {
+		p.end(syscall.SIGKILL)
+		if t.Failed() {
+			said, _ := os.ReadFile(p.output)
+			t.Logf("the program said:\n%s", said)
+		}
+	})
+	p.begin()
+	return p
+}
+
+func (p *program) begin() {
+	p.t.Helper()
+	output, err := os.OpenFile(p.output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = output.Close() }()
+	p.life = exec.CommandContext(context.WithoutCancel(p.t.Context()), filepath.Join(binaries, "standalone"))
+	p.life.Env, p.life.Stdout, p.life.Stderr = p.env, output, output
+	p.life.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.life.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	deadline := time.Now().Add(time.Minute)
+	for err := p.ready(); err != nil; err = p.ready() {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("the program is not ready: %v", err)
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-p.t.Context().Done():
+		}
+	}
+}
+
+func (p *program) ready() error {
+	for _, path := range []string{"/health/ready", "/api/read/health/ready", "/api/write/health/ready"} {
+		request, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+path, nil)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return errors.New(path + " answers " + response.Status)
+		}
+	}
+	return nil
+}
+
+func (p *program) end(signal os.Signal) {
+	if p.life == nil {
+		return
+	}
+	_ = p.life.Process.Signal(signal)
+	_ = p.life.Wait()
+	p.life = nil
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}

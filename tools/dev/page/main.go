@@ -1,0 +1,58 @@
+// Command page makes what is generated of the page in cmd/web/page: TypeScript types of the GraphQL schema, and the
+// bundles that browsers run. `go generate` calls it, in this module's folder.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+const root = "../.."
+
+// bundles are the scripts by their entry points. The lab's is apart, so that no other program has it.
+var bundles = map[string]string{
+	"main.tsx": "cmd/web/page/app.js",
+	"lab.tsx":  "cmd/internal/lab/lab.js",
+}
+
+func main() {
+	if err := generate(); err != nil {
+		fmt.Fprintln(os.Stderr, "page:", err)
+		os.Exit(1)
+	}
+}
+
+func generate() error {
+	types, err := typesOf(filepath.Join(root, "interfaceadaptor/graphql/*.graphqls"))
+	if err != nil {
+		return err
+	}
+	source := filepath.Join(root, "cmd/web/page/src")
+	if err := os.WriteFile(filepath.Join(source, "schema.ts"), []byte(types), 0o644); err != nil {
+		return err
+	}
+	for entry, out := range bundles {
+		if err := bundle(filepath.Join(source, entry), filepath.Join(root, out)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bundle(entry, out string) error {
+	result := api.Build(api.BuildOptions{
+		EntryPoints: []string{entry}, Outfile: out, Bundle: true, Write: true, LogLevel: api.LogLevelWarning,
+		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
+		MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
+		JSX: api.JSXTransform, JSXFactory: "h", JSXFragment: "Fragment", TsconfigRaw: "{}",
+		Banner: map[string]string{"js": "// Code generated from cmd/web/page/src by go generate. DO NOT EDIT."},
+	})
+	if len(result.Errors) > 0 {
+		return errors.New("the page can't be bundled; the messages above say why")
+	}
+	return nil
+}

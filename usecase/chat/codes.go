@@ -1,0 +1,42 @@
+package chat
+
+import (
+	"context"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/sequence"
+)
+
+// CodeKind is the sequence of the threads' codes, with which they begin.
+const CodeKind = "THREAD"
+
+// ThreadService handles commands on threads and stores their snapshots.
+type ThreadService interface {
+	Handle(ctx context.Context, request command.Request[thread.Command]) (command.Result, error)
+	Snapshot(ctx context.Context, caller usecase.Caller, id string) (uint64, error)
+}
+
+// WithCodes returns threads, with a code for each new thread from codes. The code of a creation that is rejected or
+// repeated is lost; a repeat gets the first answer, and with it the first code.
+func WithCodes(threads ThreadService, codes *sequence.Sequence) ThreadService {
+	return codedThreads{threads, codes}
+}
+
+type codedThreads struct {
+	ThreadService
+	codes *sequence.Sequence
+}
+
+func (t codedThreads) Handle(ctx context.Context, request command.Request[thread.Command]) (command.Result, error) {
+	if create, creates := request.Command.(thread.Create); creates {
+		code, err := t.codes.NextCode(ctx, request.Caller.Tenant)
+		if err != nil {
+			return command.Result{}, err
+		}
+		create.Code = thread.RecordedCode(code)
+		request.Command = create
+	}
+	return t.ThreadService.Handle(ctx, request)
+}

@@ -1,0 +1,87 @@
+package chat
+
+import (
+	"errors"
+	"strings"
+
+	"example.com/threads/domain/task"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/query"
+)
+
+// TaskCommands is the service that handles commands on tasks.
+type TaskCommands = command.Service[task.Task, task.Order, task.Event]
+
+// Tasks returns the decider of tasks.
+func Tasks() command.Decider[task.Task, task.Order, task.Event] {
+	return command.Decider[task.Task, task.Order, task.Event]{
+		Type:   task.AggregateType,
+		Decide: task.Decide,
+		Apply:  task.Task.Apply,
+		Answer: func([]task.Event) map[string]string { return nil },
+		Usable: task.Task.Usable,
+	}
+}
+
+// TaskKey returns the key of a tenant's task.
+func TaskKey(tenant usecase.Tenant, id task.ID) usecase.Key {
+	return usecase.Key{Tenant: tenant, Type: task.AggregateType, ID: id.String()}
+}
+
+// TaskID returns the task's id in a key; zero if the key is not a task's.
+func TaskID(key usecase.Key) task.ID { return idOf[task.Task](key, task.AggregateType) }
+
+// DecodeTask decodes an event of a task. With an error, it returns the event's id if that could be read.
+type DecodeTask func(payload []byte) (usecase.Recorded[task.Event], error)
+
+// taskRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
+const taskRowsVersion = 1
+
+// TaskRows is the [projection.Handler] of tasks.
+func TaskRows(store projection.RowStore[query.Task], decode DecodeTask) projection.Handler {
+	return projection.OneRow[task.Event, query.Task]{
+		AggregateType: task.AggregateType, Version: taskRowsVersion, Read: decode, Next: NextTask, Rows: store,
+	}
+}
+
+// maxTaskMessage is the maximum length of a row's message, in bytes.
+const maxTaskMessage = 1000
+
+// NextTask is the row after recorded, an event of its task. It leaves nothing out when events between the first and
+// recorded are missing.
+func NextTask(row query.Task, exists bool, recorded usecase.Recorded[task.Event]) (query.Task, error) {
+	created, begins := recorded.Event.(task.Created)
+	switch {
+	case begins && exists:
+		return row, errors.New("the task exists already")
+	case begins:
+		r := created.Request
+		return query.Task{
+			Tenant: recorded.Tenant, ID: TaskID(recorded.Key()), Kind: r.Kind, Status: task.Queued, Total: r.Total, CreatedBy: r.Creator,
+			Version: recorded.SeqNr, CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt,
+		}, nil
+	case !exists:
+		return row, errors.New("the task does not exist")
+	case row.Finished():
+		return row, errors.New("the task is finished")
+	}
+	progress := func(p task.Progress) { row.Done, row.Total, row.Rejected = p.Done, p.Total, p.Rejected }
+	switch e := recorded.Event.(type) {
+	case task.Created: // see above
+	case task.Started:
+		row.Status = task.Running
+	case task.Progressed:
+		row.Status = task.Running
+		progress(e.Progress)
+	case task.Finished:
+		row.Status, row.Message = e.Status, e.Message
+		if len(row.Message) > maxTaskMessage {
+			row.Message = strings.ToValidUTF8(row.Message[:maxTaskMessage], "")
+		}
+		progress(e.Progress)
+	}
+	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
+	return row, nil
+}

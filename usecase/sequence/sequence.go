@@ -1,0 +1,133 @@
+package sequence
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"example.com/threads/usecase"
+)
+
+// Store keeps how far sequences are. It is safe for concurrent use, from any number of processes.
+type Store interface {
+	// Draw takes the next count numbers of the tenant's sequence for the caller alone and returns the first of them; a
+	// new sequence begins with 1. After an error, the numbers may be lost: they are never given to anybody.
+	Draw(ctx context.Context, tenant, sequence string, count uint64) (first uint64, err error)
+}
+
+// Reset is when a sequence begins with 1 again.
+type Reset string
+
+// The resets.
+const (
+	Never   Reset = "never"
+	Yearly  Reset = "year"
+	Monthly Reset = "month"
+	Daily   Reset = "day"
+)
+
+// Resets are all of them, as texts.
+func Resets() []string {
+	return []string{string(Never), string(Yearly), string(Monthly), string(Daily)}
+}
+
+// layouts are the names of periods, in UTC. They are part of codes: after a reset, the numbers alone are not unique.
+var layouts = map[Reset]string{Never: "", Yearly: "2006", Monthly: "200601", Daily: "20060102"}
+
+// Settings of a sequence. Zero fields take their defaults.
+type Settings struct {
+	Reset Reset            // default: Never
+	Block uint64           // numbers that are drawn at once and kept in memory; default: 1
+	Clock func() time.Time // default: time.Now
+}
+
+// Sequence gives out the numbers of one kind of things. It is safe for concurrent use.
+type Sequence struct {
+	store    Store
+	kind     string
+	settings Settings
+
+	mutex  sync.Mutex
+	blocks map[usecase.Tenant]*block
+}
+
+// block is the rest of the numbers that this process has drawn.
+type block struct {
+	mutex     sync.Mutex
+	period    string
+	next, end uint64
+}
+
+// maxBlocks is the number of tenants whose blocks are kept. Beyond it all of them are dropped, which leaves gaps.
+const maxBlocks = 10_000
+
+// New returns the sequence of a kind, such as "ORDER", whose codes begin with it.
+func New(store Store, kind string, settings Settings) *Sequence {
+	if settings.Reset == "" {
+		settings.Reset = Never
+	}
+	if settings.Block == 0 {
+		settings.Block = 1
+	}
+	if settings.Clock == nil {
+		settings.Clock = time.Now
+	}
+	return &Sequence{store: store, kind: kind, settings: settings, blocks: map[usecase.Tenant]*block{}}
+}
+
+// NextCode draws the tenant's next number and returns it as a code: ORDER-000001, or with a reset ORDER-2026-000001.
+// Codes of one period are in the order of drawing unless blocks are used. A number that is drawn and not used, or that
+// was in the memory of a process that ended, leaves a gap.
+func (s *Sequence) NextCode(ctx context.Context, tenant usecase.Tenant) (string, error) {
+	period := s.settings.Clock().UTC().Format(layouts[s.settings.Reset])
+	number, err := s.next(ctx, tenant, period)
+	if err != nil {
+		return "", fmt.Errorf("draw the next number of the sequence %s: %w", s.kind, err)
+	}
+	if period != "" {
+		return fmt.Sprintf("%s-%s-%06d", s.kind, period, number), nil
+	}
+	return fmt.Sprintf("%s-%06d", s.kind, number), nil
+}
+
+func (s *Sequence) next(ctx context.Context, tenant usecase.Tenant, period string) (uint64, error) {
+	if s.settings.Block == 1 {
+		return s.draw(ctx, tenant, period)
+	}
+	b := s.blockOf(tenant)
+	b.mutex.Lock() // of many who wait, one draws
+	defer b.mutex.Unlock()
+	if b.next == b.end || b.period != period {
+		first, err := s.draw(ctx, tenant, period)
+		if err != nil {
+			return 0, err
+		}
+		b.period, b.next, b.end = period, first, first+s.settings.Block
+	}
+	b.next++
+	return b.next - 1, nil
+}
+
+// draw draws a block from the store, where each period is a sequence of its own.
+func (s *Sequence) draw(ctx context.Context, tenant usecase.Tenant, period string) (uint64, error) {
+	name := s.kind
+	if period != "" {
+		name += "-" + period
+	}
+	return s.store.Draw(ctx, tenant.String(), name, s.settings.Block)
+}
+
+func (s *Sequence) blockOf(tenant usecase.Tenant) *block {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	found, kept := s.blocks[tenant]
+	if !kept {
+		if len(s.blocks) >= maxBlocks {
+			clear(s.blocks)
+		}
+		found = new(block)
+		s.blocks[tenant] = found
+	}
+	return found
+}

@@ -1,0 +1,79 @@
+package tasks
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+
+	"example.com/threads/domain/ident"
+)
+
+// A worker does a part of the input as a whole, so parts are small: a second's work at most, on most stores. The number
+// of lines also bounds the size of the result.
+const (
+	partBytes = 32 << 10
+	partLines = 500
+	// MaxLine is the maximum length of a line of the input, in bytes.
+	MaxLine = 66 << 10
+)
+
+// part is some lines of the input: the number of the first one, a newline, and the lines as they are.
+type part []byte
+
+// cut yields the parts of input with the number of their lines that are not empty. It ends after an error, which is
+// reading's, or an [ident.InvalidError].
+func cut(input io.Reader) iter.Seq2[part, error] {
+	return func(yield func(part, error) bool) {
+		reader := bufio.NewReaderSize(input, MaxLine)
+		next, lines := begin(1), 0
+		for number := 1; ; number++ {
+			line, err := reader.ReadSlice('\n')
+			switch {
+			case errors.Is(err, bufio.ErrBufferFull):
+				yield(nil, &ident.InvalidError{Field: fmt.Sprintf("line %d", number), Reason: fmt.Sprintf("must have at most %d bytes", MaxLine)})
+				return
+			case err != nil && !errors.Is(err, io.EOF):
+				yield(nil, err)
+				return
+			}
+			ended := err != nil
+			next = append(next, bytes.TrimSuffix(line, []byte("\n"))...)
+			next = append(next, '\n')
+			lines++
+			if ended || len(next) >= partBytes || lines >= partLines {
+				if !yield(next, nil) || ended {
+					return
+				}
+				next, lines = begin(number+1), 0
+			}
+		}
+	}
+}
+
+func begin(number int) part { return append(strconv.AppendInt(nil, int64(number), 10), '\n') }
+
+// lines yields the numbered lines that are not empty.
+func (p part) lines() iter.Seq2[uint64, []byte] {
+	return func(yield func(uint64, []byte) bool) {
+		first, rest, _ := bytes.Cut(p, []byte("\n"))
+		number, _ := strconv.ParseUint(string(first), 10, 64) // written by begin
+		for line := range bytes.SplitSeq(bytes.TrimSuffix(rest, []byte("\n")), []byte("\n")) {
+			if line = bytes.TrimSpace(line); len(line) > 0 && !yield(number, line) {
+				return
+			}
+			number++
+		}
+	}
+}
+
+// count returns the number of lines that are not empty.
+func (p part) count() (n uint64) {
+	for range p.lines() {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,106 @@
+package tasks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"example.com/threads/domain/ident"
+)
+
+// linesOf returns the numbered lines of all parts.
+func linesOf(t testing.TB, input string) (lines map[uint64]string, parts int) {
+	t.Helper()
+	lines = map[uint64]string{}
+	for part, err := range cut(strings.NewReader(input)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts++
+		if len(part) > partBytes+MaxLine+20 {
+			t.Errorf("a part has %d bytes", len(part))
+		}
+		n := 0
+		for number, line := range part.lines() {
+			n++
+			lines[number] = string(line)
+		}
+		if n > partLines || uint64(n) != part.count() {
+			t.Errorf("a part has %d lines, or %d", n, part.count())
+		}
+	}
+	return lines, parts
+}
+
+// wantLines is what linesOf should find.
+func wantLines(input string) map[uint64]string {
+	want := map[uint64]string{}
+	for i, line := range strings.Split(input, "\n") {
+		if line = string(bytes.TrimSpace([]byte(line))); line != "" {
+			want[uint64(i)+1] = line
+		}
+	}
+	return want
+}
+
+func TestCut(t *testing.T) {
+	for about, test := range map[string]struct {
+		input string
+		parts int
+	}{
+		"nothing":         {"", 1},
+		"one line":        {"a", 1},
+		"an ended line":   {"a\n", 1},
+		"empty lines":     {"\n\na\n \r\nb\r\n\n", 1},
+		"many lines":      {strings.Repeat("x\n", 2*partLines+1), 3},
+		"many characters": {strings.Repeat(strings.Repeat("x", 1000)+"\n", 100), 4},
+		"long lines":      {strings.Repeat(strings.Repeat("x", MaxLine-1)+"\n", 3), 4},
+	} {
+		lines, parts := linesOf(t, test.input)
+		if want := wantLines(test.input); fmt.Sprint(lines) != fmt.Sprint(want) || parts != test.parts {
+			t.Errorf("%s: %d lines in %d parts, want %d in %d", about, len(lines), parts, len(want), test.parts)
+		}
+	}
+}
+
+func TestALineThatIsTooLong(t *testing.T) {
+	var invalid *ident.InvalidError
+	for _, err := range cut(strings.NewReader("a\n" + strings.Repeat("x", MaxLine+1))) {
+		if errors.As(err, &invalid) {
+			break
+		}
+	}
+	if invalid == nil || invalid.Field != "line 2" {
+		t.Errorf("got %v", invalid)
+	}
+}
+
+func TestAnInputThatBreaksOff(t *testing.T) {
+	var failed error
+	for _, err := range cut(io.MultiReader(strings.NewReader("a\nb"), broken{})) {
+		failed = err
+	}
+	if !errors.Is(failed, io.ErrUnexpectedEOF) {
+		t.Errorf("got %v", failed)
+	}
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func FuzzCut(f *testing.F) {
+	for _, seed := range []string{"", "a", "a\nb\n", "\n\n", "{}\r\n{}", strings.Repeat("x\n", 1001), "\x00\xff\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, input string) {
+		input = input[:min(len(input), MaxLine-1)] // longer lines are refused
+		lines, _ := linesOf(t, input)
+		if want := wantLines(input); fmt.Sprint(lines) != fmt.Sprint(want) {
+			t.Errorf("%q: %v, want %v", input, lines, want)
+		}
+	})
+}

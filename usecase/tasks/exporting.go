@@ -1,0 +1,51 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase/chat"
+)
+
+// exportBytes is the size from which on a part of the result is stored.
+const exportBytes = 256 << 10
+
+// exportThread writes the events that are left, as they are in the journal. Whoever has asked must still be an Admin.
+func (r *run) exportThread(ctx context.Context) error {
+	id, err := ident.Parse[thread.Thread](r.Request.Subject)
+	if err != nil {
+		return err
+	}
+	if err := r.ports.Threads.CheckExport(ctx, r.Tenant, id, r.CreatedBy); err != nil {
+		return err
+	}
+	key := chat.ThreadKey(r.Tenant, id)
+	progress := r.Progress
+	if progress.Total == 0 {
+		if progress.Total, err = r.ports.Journal.Version(ctx, key); err != nil {
+			return err
+		}
+	}
+	var content []byte
+	for event, err := range r.ports.Journal.Events(ctx, key, progress.Done, progress.Total) {
+		if err != nil {
+			return fmt.Errorf("read the events of the thread: %w", err)
+		}
+		content = append(append(content, event...), '\n')
+		progress.Done++
+		if len(content) < exportBytes && progress.Done < progress.Total {
+			continue
+		}
+		if err := r.putResult(ctx, progress.Parts, content); err != nil {
+			return err
+		}
+		content = content[:0]
+		progress.Parts++
+		if err := r.finishedPart(ctx, progress); err != nil {
+			return err
+		}
+	}
+	return nil
+}

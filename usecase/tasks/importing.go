@@ -1,0 +1,179 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
+)
+
+// errInputGone: the input has expired before the task was done.
+var errInputGone = ident.NotFound("task_not_found", "the rest of the input has expired; send it again as a new task")
+
+// linesAtOnce is the number of lines for different aggregates that are handled at the same time.
+const linesAtOnce = 16
+
+// importLines handles the parts of the input that are left, one after another. A part that is done again after a kill
+// changes nothing that was accepted, because each line has its idempotency key.
+func (r *run) importLines(ctx context.Context) error {
+	for r.Progress.Parts < r.Request.Parts {
+		number := r.Progress.Parts
+		input, err := r.input(ctx, number)
+		if err != nil {
+			return err
+		}
+		rejected, err := r.importPart(ctx, input)
+		if err != nil {
+			return err
+		}
+		var result bytes.Buffer
+		encoder := json.NewEncoder(&result)
+		encoder.SetEscapeHTML(false)
+		for _, line := range rejected {
+			if err := encoder.Encode(line); err != nil {
+				return err
+			}
+		}
+		// Also without rejections: an earlier attempt, which was killed, may have stored some.
+		if err := r.putSealedResult(ctx, number, result.Bytes()); err != nil {
+			return err
+		}
+		progress := r.Progress
+		progress.Parts, progress.Done, progress.Rejected = number+1, progress.Done+part(input).count(), progress.Rejected+uint64(len(rejected))
+		if err := r.finishedPart(ctx, progress); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rejectedLine is a line of the result.
+type rejectedLine struct {
+	Line    uint64          `json:"line"`
+	Request any             `json:"request"` // as it was sent; a text if it is not JSON
+	Problem json.RawMessage `json:"problem"`
+}
+
+// importPart handles the lines of a part: those for the same aggregate in their order, others at the same time.
+func (r *run) importPart(ctx context.Context, input part) (rejected []rejectedLine, err error) {
+	type line struct {
+		rejectedLine
+		handle   func(context.Context) (Outcome, error)
+		rejected bool
+	}
+	var all []*line
+	var order []string
+	byKey := map[string][]*line{}
+	for number, raw := range input.lines() {
+		next := &line{rejectedLine: rejectedLine{Line: number, Request: requestOf(raw)}}
+		var key string
+		key, next.handle = r.ports.Commands.Prepare(Line{
+			Raw: raw, Later: Later{IdempotencyKey: lineKey(r.ID, number)}, Caller: r.caller, ForOthers: r.Request.ForOthers,
+		})
+		if key == "" {
+			key = fmt.Sprint(number)
+		}
+		if byKey[key] == nil {
+			order = append(order, key)
+		}
+		byKey[key] = append(byKey[key], next)
+		all = append(all, next)
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(linesAtOnce)
+	for _, key := range order {
+		group.Go(func() error {
+			for _, next := range byKey[key] {
+				outcome, err := persistently(groupCtx, next.handle)
+				if err != nil {
+					return err
+				}
+				next.Problem, next.rejected = outcome.Body, outcome.Rejected != ""
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for _, line := range all {
+		if line.rejected {
+			rejected = append(rejected, line.rejectedLine)
+		}
+	}
+	return rejected, nil
+}
+
+func requestOf(raw []byte) any {
+	if utf8.Valid(raw) && json.Valid(raw) {
+		return json.RawMessage(raw)
+	}
+	return strings.ToValidUTF8(string(raw), "\uFFFD")
+}
+
+// lineKey is the idempotency key of a line's command.
+func lineKey(id task.ID, line uint64) string { return fmt.Sprintf("task-%s-%d", id, line) }
+
+const (
+	lineAttempts = 5
+	linePause    = 100 * time.Millisecond
+)
+
+// persistently handles a command again for a while when its outcome is unknown.
+func persistently(ctx context.Context, handle func(context.Context) (Outcome, error)) (outcome Outcome, err error) {
+	for attempt := range lineAttempts {
+		if outcome, err = handle(ctx); err == nil || ctx.Err() != nil {
+			return outcome, err
+		}
+		timer := time.NewTimer(linePause << attempt)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return outcome, ctx.Err()
+		}
+	}
+	return outcome, err
+}
+
+// handleCommand handles the one command of the task. Its result is the answer, or the problem.
+func (r *run) handleCommand(ctx context.Context) error {
+	input, err := r.input(ctx, 0)
+	if err != nil {
+		return err
+	}
+	line := Line{Caller: r.caller, ForOthers: r.Request.ForOthers}
+	if err := json.Unmarshal(input, &line.Later); err != nil {
+		return fmt.Errorf("read the command of the task: %w", err)
+	}
+	_, handle := r.ports.Commands.Prepare(line)
+	outcome, err := persistently(ctx, handle)
+	if err != nil {
+		return err
+	}
+	if err := r.putSealedResult(ctx, 0, append(bytes.TrimSpace(outcome.Body), '\n')); err != nil {
+		return err
+	}
+	r.Progress = task.Progress{Parts: 1, Done: 1, Total: 1}
+	if outcome.Rejected != "" {
+		r.Progress.Rejected = 1
+		return errRejected{outcome.Rejected}
+	}
+	return nil
+}
+
+// errRejected fails a task of one command.
+type errRejected struct{ why string }
+
+func (e errRejected) Error() string { return e.why }
+
+// Class is that of a rejection, so that it is not tried again.
+func (errRejected) Class() string { return "conflict" }

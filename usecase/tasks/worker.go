@@ -1,0 +1,263 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"example.com/threads/domain/task"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/erasure"
+)
+
+// Ports are what a worker works with.
+type Ports struct {
+	// Unfinished returns the keys of tasks of these kinds that are not finished, the oldest first. It may be behind.
+	Unfinished func(ctx context.Context, kinds []task.Kind, limit int) ([]usecase.Key, error)
+	Handler    Handler
+	Reader     Reader
+	Files      Files
+	Keys       *erasure.Keyring // nil: erasure is off
+	Commands   Commands
+	Threads    Threads
+	Journal    Journal
+	Log        *slog.Logger
+	// Source is the program's name; it is stored with events.
+	Source string
+	// Look is how often unfinished tasks are looked for when nobody wakes the worker. Default: 500 ms.
+	Look time.Duration
+	// Retry is the pause after the first failure of a task; it doubles up to 60 times as long. Default: 1 s.
+	Retry time.Duration
+	// ReportEvery is how often progress is reported. Default: 1 s.
+	ReportEvery time.Duration
+}
+
+// Worker does tasks, several at once, each once at a time. Of several workers on the same tasks only one may run:
+// another one would do harmless but useless work.
+type Worker struct {
+	ports Ports
+	lanes []*lane
+}
+
+// lane is the tasks of some kinds, so that short ones do not wait for long ones.
+type lane struct {
+	kinds []task.Kind
+	slots int
+	woken chan struct{}
+
+	mutex   sync.Mutex
+	running map[usecase.Key]bool
+	failed  map[usecase.Key]failure
+}
+
+// failure is a task that waits for its next attempt.
+type failure struct {
+	attempts int
+	again    time.Time
+}
+
+// NewWorker returns a worker. It works while [Worker.Run] runs.
+func NewWorker(ports Ports) *Worker {
+	if ports.Look == 0 {
+		ports.Look = 500 * time.Millisecond
+	}
+	if ports.Retry == 0 {
+		ports.Retry = time.Second
+	}
+	if ports.ReportEvery == 0 {
+		ports.ReportEvery = time.Second
+	}
+	newLane := func(slots int, kinds ...task.Kind) *lane {
+		return &lane{kinds: kinds, slots: slots, woken: make(chan struct{}, 1), running: map[usecase.Key]bool{}, failed: map[usecase.Key]failure{}}
+	}
+	return &Worker{ports: ports, lanes: []*lane{newLane(2, task.Import, task.ExportThread), newLane(8, task.Command)}}
+}
+
+// Wake has the worker look for tasks at once. It never blocks.
+func (w *Worker) Wake() {
+	for _, l := range w.lanes {
+		l.wake()
+	}
+}
+
+func (l *lane) wake() {
+	select {
+	case l.woken <- struct{}{}:
+	default: // it is about to look
+	}
+}
+
+// Run does tasks until ctx ends. What is in hand then goes on with the next worker.
+func (w *Worker) Run(ctx context.Context) {
+	var working sync.WaitGroup
+	for _, l := range w.lanes {
+		working.Go(func() { w.runLane(ctx, l, &working) })
+	}
+	working.Wait()
+}
+
+// lookAhead is how many tasks are looked at for one that can be begun.
+const lookAhead = 100
+
+func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) {
+	look := time.NewTicker(w.ports.Look)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		keys, err := w.ports.Unfinished(ctx, l.kinds, lookAhead)
+		if err != nil && ctx.Err() == nil {
+			w.ports.Log.WarnContext(ctx, "tasks to do can't be read; next try in a moment", "error", err)
+		}
+		if err == nil {
+			l.forget(keys)
+		}
+		for _, key := range keys {
+			if attempt := l.begin(key); attempt > 0 {
+				working.Go(func() { l.end(key, w.do(ctx, key, attempt), w.ports.Retry) })
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-look.C:
+		case <-l.woken:
+		}
+	}
+}
+
+// begin takes a slot for the task and returns the number of the attempt; 0 if there is no slot, the task is in hand, or
+// it must wait.
+func (l *lane) begin(key usecase.Key) (attempt int) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.running[key] || len(l.running) >= l.slots || time.Now().Before(l.failed[key].again) {
+		return 0
+	}
+	l.running[key] = true
+	return l.failed[key].attempts + 1
+}
+
+// forget drops the failures of tasks that are not among those to do any more.
+func (l *lane) forget(toDo []usecase.Key) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	maps.DeleteFunc(l.failed, func(key usecase.Key, _ failure) bool { return !slices.Contains(toDo, key) })
+}
+
+// end gives the slot back. A task that failed for now waits.
+func (l *lane) end(key usecase.Key, failed error, retry time.Duration) {
+	l.mutex.Lock()
+	delete(l.running, key)
+	if failed == nil {
+		delete(l.failed, key)
+	} else {
+		attempts := l.failed[key].attempts
+		pause := min(retry<<min(attempts, 10), 60*retry)
+		l.failed[key] = failure{attempts + 1, time.Now().Add(pause - rand.N(pause/4))}
+	}
+	l.mutex.Unlock()
+	l.wake() // the slot is free for the next one
+}
+
+// run is one task in hand.
+type run struct {
+	*Worker
+	Details
+	caller   usecase.Caller
+	reported time.Time
+}
+
+// maxFaults is the number of attempts after which a task fails for good because of a fault of the program.
+const maxFaults = 10
+
+// do does a task as far as it gets. An error means that it must be tried again.
+func (w *Worker) do(ctx context.Context, key usecase.Key, attempt int) error {
+	r, err := w.take(ctx, key)
+	if err == nil && r != nil {
+		err = r.try(ctx)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil, errors.Is(err, task.ErrTaskFinished), errors.Is(err, task.ErrTaskOvertaken):
+		return nil //nolint:nilerr // this worker ends, or the task was cancelled or is another worker's
+	case r != nil && attempt >= maxFaults && usecase.KindOf(err) == usecase.Internal:
+		w.ports.Log.ErrorContext(ctx, "a task failed", "tenant", key.Tenant, "task", key.ID, "error", err)
+		return r.order(ctx, task.Fail{Progress: r.Progress, Message: "the server could not do it; its log says why"})
+	}
+	w.ports.Log.WarnContext(ctx, "a task failed for now; it is tried again", "tenant", key.Tenant, "task", key.ID, "error", err)
+	return err
+}
+
+// take reads a task and starts it, if it was not; nil if it is finished.
+func (w *Worker) take(ctx context.Context, key usecase.Key) (*run, error) {
+	found, err := w.ports.Reader.Find(ctx, key.Tenant, chat.TaskID(key))
+	if err != nil || found.Finished() {
+		return nil, err
+	}
+	caller := found.Envelope.Caller
+	caller.Source, caller.CausationID = w.ports.Source, found.Envelope.EventID
+	r := &run{Worker: w, Details: found, caller: caller, reported: time.Now()}
+	if found.Status == task.Queued {
+		err = r.order(ctx, task.Start{})
+	}
+	return r, err
+}
+
+// try does what is left of the task, and finishes it.
+func (r *run) try(ctx context.Context) error {
+	err := r.work(ctx)
+	switch {
+	case err == nil:
+		return r.order(ctx, task.Succeed{Progress: r.Progress})
+	case isFinal(err):
+		return r.order(ctx, task.Fail{Progress: r.Progress, Message: err.Error()})
+	}
+	return err
+}
+
+// isFinal reports whether another attempt would fail in the same way.
+func isFinal(err error) bool {
+	for _, again := range []error{task.ErrTaskFinished, task.ErrTaskOvertaken, usecase.ErrConcurrentUpdate} {
+		if errors.Is(err, again) {
+			return false
+		}
+	}
+	return slices.Contains([]usecase.Kind{usecase.NotFound, usecase.Forbidden, usecase.Conflict, usecase.Invalid}, usecase.KindOf(err))
+}
+
+func (r *run) work(ctx context.Context) error {
+	switch r.Request.Kind {
+	case task.Import:
+		return r.importLines(ctx)
+	case task.ExportThread:
+		return r.exportThread(ctx)
+	case task.Command:
+		return r.handleCommand(ctx)
+	default:
+		return fmt.Errorf("nobody here knows how to do a task of kind %q; a newer version of the program may", r.Request.Kind)
+	}
+}
+
+// order has a command on the task handled.
+func (r *run) order(ctx context.Context, order task.Order) error {
+	_, err := r.ports.Handler.Handle(ctx, command.Request[task.Order]{Caller: r.caller, ID: r.ID.String(), Command: order, Name: task.OrderName(order)})
+	return err
+}
+
+// finishedPart takes in that a part is done, and reports it unless the last report is recent. It fails with
+// [task.ErrTaskFinished] when the task has been cancelled.
+func (r *run) finishedPart(ctx context.Context, progress task.Progress) error {
+	r.Progress = progress
+	if time.Since(r.reported) < r.ports.ReportEvery {
+		return nil
+	}
+	r.reported = time.Now()
+	return r.order(ctx, task.Report{Progress: progress})
+}

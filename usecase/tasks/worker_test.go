@@ -1,0 +1,251 @@
+package tasks_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/task"
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/tasks"
+)
+
+// input has n lines for three aggregates. Each tenth is rejected, and each hundredth is no JSON.
+func input(n int) string {
+	var lines strings.Builder
+	for i := 1; i <= n; i++ {
+		switch {
+		case i%100 == 0:
+			lines.WriteString("nonsense\n")
+		case i%10 == 0:
+			fmt.Fprintf(&lines, `{"key":"%d","text":"%d!"}`+"\n", i%3, i)
+		default:
+			fmt.Fprintf(&lines, `{"key":"%d","text":"%d"}`+"\n", i%3, i)
+		}
+	}
+	return lines.String()
+}
+
+func TestAnImport(t *testing.T) {
+	const lines = 1700
+	w := newWorld()
+	w.busy = 3
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(lines)))
+	found, rejected := w.finish(t, created(t, result, err))
+	if found.Status != task.Succeeded || found.Done != lines || found.Total != lines || found.Rejected != lines/10 || found.CreatedBy != ada {
+		t.Errorf("got %+v", found.Task)
+	}
+	wantApplied(t, w, lines)
+	wantRejected(t, rejected, lines)
+}
+
+// wantApplied checks that each accepted line was applied once, and those for the same aggregate in their order.
+func wantApplied(t *testing.T, w *world, lines int) {
+	t.Helper()
+	last, applied := map[string]int{}, 0
+	for _, line := range w.order {
+		var number int
+		key, text, _ := strings.Cut(line, ":")
+		_, _ = fmt.Sscan(text, &number)
+		if number <= last[key] {
+			t.Fatalf("line %d was applied after line %d", number, last[key])
+		}
+		last[key] = number
+		applied++
+	}
+	if want := lines - lines/10; applied != want {
+		t.Errorf("%d lines were applied, want %d", applied, want)
+	}
+}
+
+func wantRejected(t *testing.T, result string, lines int) {
+	t.Helper()
+	number := 0
+	for line := range strings.Lines(result) {
+		number += 10
+		var rejected struct {
+			Line    int
+			Request any
+			Problem struct{ Code string }
+		}
+		if err := json.Unmarshal([]byte(line), &rejected); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		if rejected.Line != number || rejected.Problem.Code != "rejected" || (rejected.Request == "nonsense") != (number%100 == 0) {
+			t.Errorf("rejected line %d: %s", number, line)
+		}
+	}
+	if number != lines {
+		t.Errorf("the last rejected line is %d, want %d", number, lines)
+	}
+}
+
+// A worker that is killed anywhere is followed by another one. Each accepted line has one effect, and each rejected one
+// is in the result once.
+func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
+	const lines = 3000
+	w := newWorld()
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(lines)))
+	id := created(t, result, err)
+	for kill := 1; kill <= 4; kill++ {
+		ctx, killed := context.WithCancelCause(t.Context())
+		parts := 0
+		w.onResult = func() {
+			if parts++; parts == kill { // after the lines of the part, before its result
+				killed(errKilled)
+			}
+		}
+		w.work(ctx, t, func() bool { return false })
+		if !errors.Is(context.Cause(ctx), errKilled) {
+			t.Fatalf("worker %d was not killed", kill)
+		}
+	}
+	w.onResult = nil
+	before, err := w.Find(t.Context(), usecase.Tenant{}, id)
+	if err != nil || before.Finished() || before.Done == 0 {
+		t.Fatalf("after the kills: %+v, %v", before.Task, err)
+	}
+	found, rejected := w.finish(t, id)
+	if found.Status != task.Succeeded || found.Done != lines || found.Rejected != lines/10 {
+		t.Errorf("got %+v", found.Task)
+	}
+	wantApplied(t, w, lines)
+	wantRejected(t, rejected, lines)
+	twice := 0
+	for _, n := range w.applied {
+		twice += n - 1
+	}
+	if twice == 0 {
+		t.Error("no line was sent twice, so the kills have shown nothing")
+	}
+}
+
+func TestACancelledImportStops(t *testing.T) {
+	w := newWorld()
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(3000)))
+	id := created(t, result, err)
+	parts := 0
+	w.onResult = func() {
+		if parts++; parts == 2 {
+			if err := w.send(t, id, task.Cancel{Executor: ada}); err != nil {
+				t.Errorf("cancel: %v", err)
+			}
+		}
+	}
+	found, _ := w.finish(t, id)
+	if found.Status != task.Cancelled || found.Done == 0 || found.Done == 3000 || parts > 2 {
+		t.Errorf("%d parts, %+v", parts, found.Task)
+	}
+}
+
+func TestAnExport(t *testing.T) {
+	w := newWorld()
+	for i := range 3000 {
+		w.events = append(w.events, fmt.Sprintf(`{"seq_nr":%d,"text":%q}`, i+1, strings.Repeat("x", 300)))
+	}
+	result, err := w.intake().Export(t.Context(), asked(), newThread(t))
+	id := created(t, result, err)
+	ctx, killed := context.WithCancelCause(t.Context())
+	parts := 0
+	w.onResult = func() {
+		if parts++; parts == 3 {
+			killed(errKilled)
+		}
+	}
+	w.work(ctx, t, func() bool { return false })
+	w.onResult = nil
+	found, exported := w.finish(t, id)
+	if want := strings.Join(w.events, "\n") + "\n"; exported != want || found.Status != task.Succeeded || found.Done != 3000 || found.Total != 3000 {
+		t.Errorf("%d bytes of %d, %+v", len(exported), len(want), found.Task)
+	}
+}
+
+func TestAnExportIsForAdmins(t *testing.T) {
+	w := newWorld()
+	w.events = []string{"{}"}
+	result, err := w.intake().Export(t.Context(), asked(), newThread(t))
+	id := created(t, result, err)
+	w.denied = thread.ErrNotAdmin // by now
+	found, exported := w.finish(t, id)
+	if found.Status != task.Failed || found.Message != thread.ErrNotAdmin.Error() || exported != "" {
+		t.Errorf("%+v: %q", found.Task, exported)
+	}
+	if _, err := w.intake().Export(t.Context(), asked(), newThread(t)); !errors.Is(err, thread.ErrNotAdmin) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestACommandIsDoneLater(t *testing.T) {
+	for text, want := range map[string]struct {
+		status          task.Status
+		result, message string
+	}{
+		"hello":  {task.Succeeded, `{"done":true}`, ""},
+		"hello!": {task.Failed, `{"code":"rejected"}`, "it has a !"},
+	} {
+		w := newWorld()
+		w.busy = 2
+		later := tasks.Later{Path: "/say", Body: fmt.Appendf(nil, `{"text":%q}`, text), IdempotencyKey: "the client's"}
+		result, err := w.intake().Later(t.Context(), asked(), later, "say", text)
+		found, answer := w.finish(t, created(t, result, err))
+		if found.Status != want.status || found.Message != want.message || answer != want.result+"\n" || found.Total != 1 || found.Request.Subject != "/say" {
+			t.Errorf("%s: %+v, %s", text, found.Task, answer)
+		}
+		if want.status == task.Succeeded && w.applied["the client's"] != 1 {
+			t.Errorf("the command was sent with the keys %v", w.applied)
+		}
+	}
+}
+
+func TestAnInputThatIsGone(t *testing.T) {
+	w := newWorld()
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	clear(w.files)
+	if found, _ := w.finish(t, created(t, result, err)); found.Status != task.Failed || !strings.Contains(found.Message, "expired") {
+		t.Errorf("%+v", found.Task)
+	}
+}
+
+// A fault of the program does not keep a task running for ever; a store that does not answer does, until it does.
+func TestATaskThatCanNotBeDone(t *testing.T) {
+	w := newWorld()
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	id := created(t, result, err)
+	w.broken = usecase.ErrUnavailable
+	looks := 0
+	w.work(t.Context(), t, func() bool { looks++; return looks > 100 })
+	if found, err := w.Find(t.Context(), usecase.Tenant{}, id); err != nil || found.Finished() {
+		t.Errorf("while nothing answers: %+v, %v", found.Task, err)
+	}
+	w.broken = errors.New("a fault")
+	w.work(t.Context(), t, func() bool { return w.details[id.String()].Finished() })
+	if found, err := w.Find(t.Context(), usecase.Tenant{}, id); err != nil || found.Status != task.Failed || !strings.Contains(found.Message, "log") {
+		t.Errorf("after many attempts: %+v, %v", found.Task, err)
+	}
+}
+
+func TestWhoSeesWhat(t *testing.T) {
+	w := newWorld()
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	id := created(t, result, err)
+	if _, err := w.intake().Find(t.Context(), usecase.Tenant{}, bob, id); !errors.Is(err, task.ErrTaskNotFound) {
+		t.Errorf("somebody else finds it: %v", err)
+	}
+	if _, err := w.intake().Result(t.Context(), usecase.Tenant{}, bob, id); !errors.Is(err, task.ErrTaskNotFound) {
+		t.Errorf("somebody else gets its result: %v", err)
+	}
+	if _, err := w.intake().Result(t.Context(), usecase.Tenant{}, ada, id); !errors.Is(err, tasks.ErrTaskNotFinished) {
+		t.Errorf("a result before the end: %v", err)
+	}
+	w.finish(t, id)
+	muchLater := w.intake()
+	muchLater.Clock = func() time.Time { return time.Now().Add(tasks.Kept + time.Minute) }
+	if _, err := muchLater.Result(t.Context(), usecase.Tenant{}, ada, id); !errors.Is(err, tasks.ErrResultGone) {
+		t.Errorf("an expired result: %v", err)
+	}
+}

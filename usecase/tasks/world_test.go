@@ -1,0 +1,245 @@
+package tasks_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/tasks"
+)
+
+var ada, bob = user("01ARZ3NDEKTSV4RRFFQ69G5FAV"), user("01BX5ZZKBKACTAV9WEVGEMMVRZ")
+
+func user(text string) ident.UserID {
+	id, err := ident.Parse[ident.UserAccount](text)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// world is an event store in memory, with what happens to those who work on it.
+type world struct {
+	mutex   sync.Mutex
+	states  map[string]task.Task
+	details map[string]tasks.Details
+	files   map[string][]byte
+
+	applied  map[string]int // by idempotency key: how often a line had an effect
+	order    []string       // the texts of lines, as they were applied
+	busy     int            // attempts at a line that fail for now
+	onResult func()         // is called when a part of a result is about to be stored
+	events   []string       // of the thread that is exported
+	denied   error          // why nobody may export it
+	broken   error          // why no file can be read
+}
+
+func newWorld() *world {
+	return &world{states: map[string]task.Task{}, details: map[string]tasks.Details{}, files: map[string][]byte{}, applied: map[string]int{}}
+}
+
+// Handle implements [tasks.Handler].
+func (w *world) Handle(ctx context.Context, r command.Request[task.Order]) (command.Result, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if err := ctx.Err(); err != nil {
+		return command.Result{}, err
+	}
+	events, err := task.Decide(w.states[r.ID], r.Command)
+	if err != nil {
+		return command.Result{}, err
+	}
+	state, found := w.states[r.ID], w.details[r.ID]
+	key := usecase.Key{Tenant: r.Caller.Tenant, Type: task.AggregateType, ID: r.ID}
+	for _, event := range events {
+		state = state.Apply(event)
+		recorded := usecase.Recorded[task.Event]{Event: event, Envelope: usecase.Envelope{
+			AggregateType: key.Type, AggregateID: key.ID, SeqNr: found.Version + 1, OccurredAt: time.Now(), Caller: r.Caller,
+		}}
+		if found.Task, err = chat.NextTask(found.Task, found.Version > 0, recorded); err != nil {
+			return command.Result{}, err
+		}
+		if created, is := event.(task.Created); is {
+			found.Request, found.Envelope = created.Request, recorded.Envelope
+		}
+	}
+	found.Progress = state.Memento().Progress
+	w.states[r.ID], w.details[r.ID] = state, found
+	return command.Result{Key: key, Version: found.Version}, nil
+}
+
+// Find implements [tasks.Reader].
+func (w *world) Find(_ context.Context, _ usecase.Tenant, id task.ID) (tasks.Details, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	found, exists := w.details[id.String()]
+	if !exists {
+		return found, task.ErrTaskNotFound
+	}
+	return found, nil
+}
+
+// PutPart implements [tasks.Files].
+func (w *world) PutPart(ctx context.Context, _, file string, number uint64, content []byte, _ time.Time) error {
+	if strings.HasSuffix(file, "-result") && w.onResult != nil {
+		w.onResult()
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.files[fmt.Sprint(file, number)] = append([]byte{}, content...)
+	return ctx.Err()
+}
+
+// Part implements [tasks.Files].
+func (w *world) Part(_ context.Context, _, file string, number uint64) ([]byte, bool, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	content, exists := w.files[fmt.Sprint(file, number)]
+	return content, exists, w.broken
+}
+
+// Prepare implements [tasks.Commands]. A line is {"key","text"}; a text with a ! is rejected.
+func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.Outcome, error)) {
+	raw := line.Raw
+	if raw == nil {
+		raw = line.Body
+	}
+	var said struct{ Key, Text string }
+	err := json.Unmarshal(raw, &said)
+	return said.Key, func(ctx context.Context) (tasks.Outcome, error) {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		switch {
+		case ctx.Err() != nil:
+			return tasks.Outcome{}, ctx.Err()
+		case w.busy > 0:
+			w.busy--
+			return tasks.Outcome{}, usecase.ErrUnavailable
+		case err != nil || strings.Contains(said.Text, "!"):
+			return tasks.Outcome{Body: []byte(`{"code":"rejected"}`), Rejected: "it has a !"}, nil
+		}
+		if w.applied[line.IdempotencyKey]++; w.applied[line.IdempotencyKey] == 1 {
+			w.order = append(w.order, said.Key+":"+said.Text)
+		}
+		return tasks.Outcome{Body: []byte(`{"done":true}`)}, nil
+	}
+}
+
+// CheckExport implements [tasks.Threads].
+func (w *world) CheckExport(context.Context, usecase.Tenant, thread.ID, ident.UserID) error {
+	return w.denied
+}
+
+// Version implements [tasks.Journal].
+func (w *world) Version(context.Context, usecase.Key) (uint64, error) {
+	return uint64(len(w.events)), nil
+}
+
+// Events implements [tasks.Journal].
+func (w *world) Events(_ context.Context, _ usecase.Key, after, upTo uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, event := range w.events[after:upTo] {
+			if !yield([]byte(event), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (w *world) intake() *tasks.Intake {
+	return &tasks.Intake{Handler: w, Reader: w, Files: w, Threads: w, Clock: time.Now, NewID: func() task.ID {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		return ident.New[task.Task](time.Now(), [10]byte{9: byte(len(w.details))})
+	}}
+}
+
+func asked() tasks.Asked {
+	return tasks.Asked{Caller: usecase.Caller{Executor: ada.String()}, Creator: ada}
+}
+
+// created returns the id of a task that was just created.
+func created(t *testing.T, result command.Result, err error) task.ID {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chat.TaskID(result.Key)
+}
+
+// work runs a worker until done says so, or it is stopped by the context.
+func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
+	t.Helper()
+	ctx, stop := context.WithCancel(ctx)
+	worker := tasks.NewWorker(tasks.Ports{
+		Unfinished: func(_ context.Context, kinds []task.Kind, _ int) (keys []usecase.Key, err error) {
+			w.mutex.Lock()
+			defer w.mutex.Unlock()
+			if done() {
+				stop()
+			}
+			for id, found := range w.details {
+				for _, kind := range kinds {
+					if kind == found.Kind && !found.Finished() {
+						keys = append(keys, usecase.Key{Type: task.AggregateType, ID: id})
+					}
+				}
+			}
+			return keys, nil
+		},
+		Handler: w, Reader: w, Files: w, Commands: w, Threads: w, Journal: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
+		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,
+	})
+	worker.Run(ctx)
+	stop()
+}
+
+// finish works until the task is finished, and returns it with its result.
+func (w *world) finish(t *testing.T, id task.ID) (tasks.Details, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	w.work(ctx, t, func() bool { return w.details[id.String()].Finished() })
+	found, err := w.intake().Find(t.Context(), usecase.Tenant{}, ada, id)
+	if err != nil || !found.Finished() {
+		t.Fatalf("%+v, %v", found.Task, err)
+	}
+	parts, err := w.intake().Result(t.Context(), usecase.Tenant{}, ada, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var result strings.Builder
+	for part, err := range parts {
+		if err != nil {
+			t.Fatal(err)
+		}
+		result.Write(part)
+	}
+	return found, result.String()
+}
+
+var errKilled = errors.New("killed")
+
+// send has a command on a task handled.
+func (w *world) send(t *testing.T, id task.ID, order task.Order) error {
+	_, err := w.Handle(t.Context(), command.Request[task.Order]{ID: id.String(), Command: order, Caller: asked().Caller})
+	return err
+}
+
+func newThread(t *testing.T) thread.ID {
+	t.Helper()
+	return ident.New[thread.Thread](time.Now(), [10]byte{1})
+}
