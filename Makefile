@@ -83,7 +83,7 @@ check-observe:
 fuzz: ## every fuzz target for a minute, or as long as FUZZ_TIME says
 	FUZZ_TIME=$${FUZZ_TIME:-1m} go test -count=1 -timeout=0 -v ./tests/fuzz
 
-bench: $(DEVSERVICES) ## the benchmark: prints a table of figures and ratios, writes it as JSON too; takes about ten minutes
+bench: $(DEVSERVICES) ## the benchmark: prints a table of figures and ratios, writes it as JSON too; takes a quarter of an hour
 	@go run ./tools/bench
 
 help: ## this table

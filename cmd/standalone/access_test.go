@@ -71,6 +71,9 @@ func (w world) newThread(t *testing.T) thread {
 	if created.status != http.StatusCreated || added.status != http.StatusOK || posted.status != http.StatusOK {
 		t.Fatalf("%s\n%s\n%s", created.raw, added.raw, posted.raw)
 	}
+	if seen := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", posted.token()); seen.errorCode() != "" {
+		t.Fatalf("it is not to be seen: %s", seen.raw)
+	}
 	return thread{id: id, code: created.text("code"), message: posted.text("message_id")}
 }
 

@@ -78,6 +78,9 @@ func (s *snapshotter[S]) isDue(known cached[S]) bool {
 	return known.state.Version >= known.snapshotVersion+s.distance(known.state.Value)
 }
 
+// SnapshotDistance returns the number of events between two snapshots of a state.
+func (r *Repository[S, E]) SnapshotDistance(state S) uint64 { return r.snapshotter.distance(state) }
+
 // distance returns the number of events between two snapshots of a state. It doubles as the state grows.
 func (s *snapshotter[S]) distance(state S) uint64 {
 	distance := s.every

@@ -18,11 +18,26 @@ api.use(remember);
 
 type Problem = components['schemas']['Problem'];
 
-/** The answer to a command, which has to succeed. */
-async function done<T>(call: Promise<{ data?: T; error?: Problem; response: Response }>): Promise<T> {
+type TaskReply = components['schemas']['TaskReply'];
+type Call<T> = Promise<{ data?: T; error?: Problem; response: Response }>;
+
+async function answered<T>(call: Call<T>, later: boolean): Promise<T> {
   const { data, error, response } = await call;
   if (data === undefined) throw new Error(`${response.url}: ${JSON.stringify(error)}`);
+  assert.equal(response.status === 202, later, response.url);
   return data;
+}
+
+/** The answer to a command, which has to succeed, and at once. */
+async function done<T>(call: Call<T>): Promise<Exclude<T, TaskReply>> {
+  return (await answered(call, false)) as Exclude<T, TaskReply>;
+}
+
+/** The task that a command becomes. */
+async function taken<T>(call: Call<T>): Promise<string> {
+  const reply = (await answered(call, true)) as TaskReply;
+  assert.equal(reply.task_id.length, 26);
+  return reply.task_id;
 }
 
 const ada = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
@@ -46,6 +61,7 @@ await done(api.POST('/threads/remove_member', { params, body: { ...thread, user_
 const { message_id } = await done(api.POST('/threads/post_message', { params, body: { ...thread, text: 'Anyone for a cup?' } }));
 await done(api.POST('/threads/edit_message', { params, body: { ...thread, message_id, text: 'Anyone for two?' } }));
 await done(api.POST('/threads/delete_message', { params, body: { ...thread, message_id } }));
+await taken(api.POST('/tasks/export_thread', { params, body: thread }));
 const { snapshot_version } = await done(api.POST('/threads/snapshot', { params, body: thread }));
 assert.equal(snapshot_version, created.version + 7);
 const { version } = await done(api.POST('/threads/delete', { params, body: thread }));
@@ -60,6 +76,18 @@ assert.equal(registered.account_id, bob);
 await done(api.POST('/accounts/rename', { params, body: { executor_id: bob, name: 'Robert' } }));
 const closed = await done(api.POST('/accounts/close', { params, body: { executor_id: bob } }));
 assert.equal(closed.version, registered.version + 2);
+
+await taken(api.POST('/threads/create', { params: { header: { ...header, Prefer: 'respond-async' } }, body: { executor_id: ada, name: 'later' } }));
+const imported = await taken(
+  api.POST('/tasks/import', {
+    params: { header: { ...header, 'X-Executor-Id': ada } },
+    headers: { 'Content-Type': 'application/x-ndjson' },
+    body: '{"path":"/threads/create","body":{"name":"imported"}}\n',
+    bodySerializer: (lines: string) => lines,
+  }),
+);
+const cancelled = await api.POST('/tasks/cancel', { params, body: { executor_id: ada, task_id: imported } });
+assert.ok(cancelled.response.status === 202 || cancelled.error?.code === 'task_finished', JSON.stringify(cancelled.error));
 
 const health: components['schemas']['HealthAnswer'] | undefined = (await api.GET('/health/ready')).data;
 assert.equal(health?.status, 'ready');

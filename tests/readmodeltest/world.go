@@ -63,6 +63,16 @@ func (w *World) Key(id thread.ID) usecase.Key { return chat.ThreadKey(w.Tenant, 
 // Now returns the time of the last event.
 func (w *World) Now() time.Time { return w.feed.Now() }
 
+// By returns who did the last event.
+func (w *World) By() thread.UserID {
+	w.t.Helper()
+	by, err := ident.Parse[ident.UserAccount](w.feed.Executor())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return by
+}
+
 // happened is the thread's next event. It returns its number.
 func (w *World) happened(id thread.ID, event thread.Event) uint64 {
 	w.t.Helper()

@@ -30,11 +30,11 @@ type client struct {
 }
 
 func newClient(ctx context.Context, system *system, user string, threads []string) (*client, error) {
-	write, err := connect(ctx, system.writeAddress, "/threads/post_message")
+	write, err := connect(ctx, system.writeAddress, "/threads/post_message", system.token)
 	if err != nil {
 		return nil, err
 	}
-	read, err := connect(ctx, system.readAddress, "/graphql")
+	read, err := connect(ctx, system.readAddress, "/graphql", system.token)
 	if err != nil {
 		write.close()
 		return nil, err

@@ -23,13 +23,16 @@ type connection struct {
 	body   []byte // of the last answer; kept for its memory
 }
 
-// connect opens a connection for POST requests to path.
-func connect(ctx context.Context, address, path string) (*connection, error) {
+// connect opens a connection for POST requests to path, with an access token unless that is empty.
+func connect(ctx context.Context, address, path, token string) (*connection, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
 	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n", path, address)
+	if token != "" {
+		head += "Authorization: Bearer " + token + "\r\n"
+	}
 	return &connection{conn: conn, reader: bufio.NewReader(conn), head: []byte(head)}, nil
 }
 

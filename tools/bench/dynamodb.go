@@ -44,11 +44,10 @@ type tables struct {
 // newTables makes tables. DynamoDB Local slows down with every record of any stream, so that those who only measure
 // writing have none.
 func newTables(ctx context.Context, streamed bool) (*tables, error) {
-	config, err := awsclient.Load(ctx)
+	client, err := newSDKClient(ctx)
 	if err != nil {
 		return nil, err
 	}
-	client := awsclient.DynamoDB(config)
 	name := ulid.Make().String()
 	t := &tables{client, name + "-journal", name + "-snapshot"}
 	wanted := schema.Tables(t.journal, t.snapshot)
@@ -57,6 +56,14 @@ func newTables(ctx context.Context, streamed bool) (*tables, error) {
 	}
 	_, err = schema.Setup(ctx, client, wanted)
 	return t, err
+}
+
+func newSDKClient(ctx context.Context, options ...func(*sdk.Options)) (*sdk.Client, error) {
+	config, err := awsclient.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return awsclient.DynamoDB(config, options...), nil
 }
 
 // poster decides commands on tables, without HTTP.

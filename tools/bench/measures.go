@@ -14,12 +14,14 @@ type measure struct {
 
 var measures = []measure{
 	{"write.sqlite", false, writeSQLite},
+	{"write.costs", false, costs},
 	{"write.growth", false, writeGrowth},
 	{"projection", false, projections},
 	{"query", false, queries},
 	{"start", false, starts},
 	{"write.distinct", true, writeDistinct},
 	{"write.hot", true, writeHot},
+	{"write.growth.units", true, writeUnits},
 	{"projection.dynamodb", true, projectionDynamoDB},
 }
 

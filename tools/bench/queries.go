@@ -92,7 +92,7 @@ func (a asked) measure(ctx context.Context, system *system, reader *rowReader, t
 	if err != nil {
 		return figure, err
 	}
-	first, err := connect(ctx, system.readAddress, "/graphql")
+	first, err := connect(ctx, system.readAddress, "/graphql", "")
 	if err != nil {
 		return figure, err
 	}
@@ -106,7 +106,7 @@ func (a asked) measure(ctx context.Context, system *system, reader *rowReader, t
 	}
 	size := len(text)
 	figure.Value, err = perSecond(ctx, duration, func(ctx context.Context, running func() bool) (count int, err error) {
-		connection, err := connect(ctx, system.readAddress, "/graphql")
+		connection, err := connect(ctx, system.readAddress, "/graphql", "")
 		if err != nil {
 			return 0, err
 		}

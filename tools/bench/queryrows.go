@@ -25,7 +25,7 @@ func (s *system) fill(ctx context.Context, creator string, members, messages int
 	last := answer{Thread: id, Version: 1}
 	send := func(path string, body map[string]any) error {
 		body["executor_id"], body["thread_id"] = creator, id
-		return call(ctx, http.MethodPost, "http://"+s.writeAddress+path, body, &last)
+		return s.call(ctx, http.MethodPost, "http://"+s.writeAddress+path, body, &last)
 	}
 	for range members - 1 {
 		if err := send("/threads/add_member", map[string]any{"user_account_id": ulid.Make().String(), "role": "Member"}); err != nil {

@@ -22,6 +22,7 @@ import (
 type system struct {
 	writeAddress, readAddress string
 	data                      string // folder of the standalone program's files
+	token                     string // of those who post; empty: they need none
 	processes                 []*exec.Cmd
 	ended                     sync.Once
 }
@@ -84,7 +85,7 @@ func (s *system) waitUntilReady(ctx context.Context) error {
 	for {
 		var missing error
 		for _, address := range []string{s.writeAddress, s.readAddress} {
-			missing = errors.Join(missing, call(ctx, http.MethodGet, "http://"+address+"/health/ready", nil, nil))
+			missing = errors.Join(missing, s.call(ctx, http.MethodGet, "http://"+address+"/health/ready", nil, nil))
 		}
 		if missing == nil {
 			return nil
@@ -107,12 +108,12 @@ type answer struct {
 
 func (s *system) createThread(ctx context.Context, user, name string) (string, error) {
 	var created answer
-	err := call(ctx, http.MethodPost, "http://"+s.writeAddress+"/threads/create", map[string]any{"executor_id": user, "name": name}, &created)
+	err := s.call(ctx, http.MethodPost, "http://"+s.writeAddress+"/threads/create", map[string]any{"executor_id": user, "name": name}, &created)
 	return created.Thread, err
 }
 
 // call is for what is not measured.
-func call(ctx context.Context, method, url string, body, result any) error {
+func (s *system) call(ctx context.Context, method, url string, body, result any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -122,6 +123,9 @@ func call(ctx context.Context, method, url string, body, result any) error {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	if s.token != "" {
+		request.Header.Set("Authorization", "Bearer "+s.token)
+	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err

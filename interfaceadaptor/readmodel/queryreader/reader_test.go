@@ -17,25 +17,36 @@ func TestRowsAreReadAsTheyAre(t *testing.T) {
 		w, reader := db.World(t, "acme"), readmodeltest.NewReader(t, db.DB)
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
 		id := w.Thread("Mittag 🍜", alice)
-		created := w.Now()
+		created, creator := w.Now(), w.By()
 		memberID := w.Add(id, bob)
-		joined := w.Now()
+		joined, adder := w.Now(), w.By()
 		messageID := w.Post(id, bob, "line one\nline two 😀")
-		posted := w.Now()
+		posted, poster := w.Now(), w.By()
 
 		viewer := query.Viewer{Tenant: w.Tenant, User: alice}
 		gotThread, err := reader.Thread(t.Context(), viewer, id)
-		if want := (query.Thread{Tenant: w.Tenant, ID: id, Name: "Mittag 🍜", Owner: alice, Version: 3, CreatedAt: created, UpdatedAt: posted}); err != nil || gotThread != want {
+		want := query.Thread{
+			Tenant: w.Tenant, ID: id, Name: "Mittag 🍜", Owner: alice, Version: 3, CreatedAt: created, UpdatedAt: posted,
+			Audit: query.Audit{CreatedBy: creator, UpdatedBy: poster},
+		}
+		if err != nil || gotThread != want {
 			t.Errorf("thread %+v, %v; want %+v", gotThread, err, want)
 		}
 		gotMember, err := reader.Member(t.Context(), w.Key(id), bob)
-		if want := (query.Member{Tenant: w.Tenant, ID: memberID, Thread: id, User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: joined, UpdatedAt: joined}); err != nil || gotMember != want {
-			t.Errorf("member %+v, %v; want %+v", gotMember, err, want)
+		wantMember := query.Member{
+			Tenant: w.Tenant, ID: memberID, Thread: id, User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: joined, UpdatedAt: joined,
+			Audit: query.Audit{CreatedBy: adder, UpdatedBy: adder},
+		}
+		if err != nil || gotMember != wantMember {
+			t.Errorf("member %+v, %v; want %+v", gotMember, err, wantMember)
 		}
 		gotMessage, err := reader.Message(t.Context(), viewer, messageID)
-		want := query.Message{Tenant: w.Tenant, ID: messageID, Thread: id, Sender: bob, Text: "line one\nline two 😀", SeqNr: 3, CreatedAt: posted, UpdatedAt: posted}
-		if err != nil || gotMessage != want {
-			t.Errorf("message %+v, %v; want %+v", gotMessage, err, want)
+		wantMessage := query.Message{
+			Tenant: w.Tenant, ID: messageID, Thread: id, Sender: bob, Text: "line one\nline two 😀", SeqNr: 3, CreatedAt: posted, UpdatedAt: posted,
+			Audit: query.Audit{CreatedBy: poster, UpdatedBy: poster},
+		}
+		if err != nil || gotMessage != wantMessage {
+			t.Errorf("message %+v, %v; want %+v", gotMessage, err, wantMessage)
 		}
 		if gotMessage.CreatedAt.Location() != time.UTC || gotMessage.CreatedAt.Nanosecond()%1000 != 0 {
 			t.Errorf("posted at %v", gotMessage.CreatedAt)

@@ -3,7 +3,6 @@ package dynamodbstreams_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -37,6 +36,13 @@ func (s *slow) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInp
 		s.records += len(out.Records)
 	}
 	return out, err
+}
+
+// handedOut is how many records have been handed out, and how many readers there were at once.
+func (s *slow) handedOut() (records, readers int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.records, s.most
 }
 
 // Three projections read a shard as one or two readers do, and the one that stands still holds up no other.
@@ -94,19 +100,22 @@ func TestProjectionsShareTheReadersOfAShard(t *testing.T) {
 		}
 		stuck.look(func() { stuck.before = nil })
 		eventually(t, hasAll(stores...))
-		if streams.most > 2 {
-			t.Errorf("the shard had %d readers at once", streams.most)
+		seen, readers := streams.handedOut()
+		if readers > 2 {
+			t.Errorf("the shard had %d readers at once", readers)
 		}
-		seen := streams.records
 		write(50)
 		eventually(t, hasAll(stores...))
-		if more := streams.records - seen; more > 50*40*5/4 {
+		records, _ := streams.handedOut()
+		if more := records - seen; more > 50*40*5/4 {
 			t.Errorf("once it has caught up, the service handed out %d records for %d", more, 50*40)
 		}
 		for _, store := range stores {
-			if last := fmt.Sprint(store.handed[len(store.handed)-1].SeqNr); last != fmt.Sprint(written) {
-				t.Errorf("the last record is %s", last)
-			}
+			store.look(func() {
+				if last := store.handed[len(store.handed)-1].SeqNr; last != uint64(written) {
+					t.Errorf("the last record is %d", last)
+				}
+			})
 		}
 	})
 }

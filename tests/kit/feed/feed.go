@@ -21,6 +21,7 @@ type Feed struct {
 	t         testing.TB
 	projector *projection.Projector
 	now       time.Time
+	executor  string // of the last event
 	versions  map[usecase.Key]uint64
 }
 
@@ -42,6 +43,9 @@ func New(t testing.TB, db *sqlx.DB, name string, handlers ...projection.Handler)
 
 // Now is the time of the last event.
 func (f *Feed) Now() time.Time { return f.now }
+
+// Executor is who did the last event: somebody else each time.
+func (f *Feed) Executor() string { return f.executor }
 
 // Version is the version of an aggregate.
 func (f *Feed) Version(key usecase.Key) uint64 { return f.versions[key] }
@@ -78,10 +82,11 @@ func record[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant, i
 	key := usecase.Key{Tenant: tenant, Type: codec.Type(), ID: id}
 	f.now = f.now.Add(Tick)
 	f.versions[key]++
+	f.executor = newID()
 	eventID := newID()
 	return usecase.Recorded[E]{Event: event, Envelope: usecase.Envelope{
 		EventID: eventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: f.versions[key], OccurredAt: f.now,
-		Caller: usecase.Caller{Tenant: tenant, Executor: newID(), CorrelationID: "of " + eventID},
+		Caller: usecase.Caller{Tenant: tenant, Executor: f.executor, CorrelationID: "of " + eventID},
 	}}
 }
 

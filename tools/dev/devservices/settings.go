@@ -82,6 +82,7 @@ func (s settings) environment() []string {
 		"METRICS_ADDR=", // it can be but one program's
 		"PPROF_ADDR=",
 		"AUTH_DEV_ADDR=",
+		"PUBLISH_URL=",
 		"DATABASE_URL="+services.DSN(s.mySQLPort, services.Database),
 	)
 	for _, listener := range listeners {

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/usecase"
+)
+
+// unitsPosts is how many posts the write units are the mean of.
+const unitsPosts = 25
+
+// writeUnits reads from DynamoDB's answers what a post costs a thread of 100,000 messages and a small one: its share of
+// the snapshots included.
+func writeUnits(ctx context.Context, _ *lab) ([]reading, error) {
+	tables, err := newTables(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	var meter meter
+	if tables.client, err = newSDKClient(ctx, awsclient.CountCapacity(meter.count)); err != nil {
+		return nil, err
+	}
+	var units [2]float64
+	for i, messages := range []int{largeThread, smallThread} {
+		if units[i], err = tables.unitsOfAPost(ctx, &meter, messages); err != nil {
+			return nil, err
+		}
+	}
+	return []reading{{"write.growth.units", "write units/post", units[0], units[1], ofSmall}}, nil
+}
+
+// unitsOfAPost makes a thread and returns what a post to it costs.
+func (t *tables) unitsOfAPost(ctx context.Context, meter *meter, messages int) (_ float64, err error) {
+	poster, err := t.newPoster()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, poster.end(ctx)) }()
+	id, err := poster.create(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := poster.fill(ctx, id, messages); err != nil {
+		return 0, err
+	}
+	// Another poster: the first one still takes the thread for a new one.
+	other, err := t.newPoster()
+	if err != nil {
+		return 0, err
+	}
+	other.user = poster.user
+	key := usecase.Key{Type: thread.AggregateType, ID: id}
+	state, err := other.threads.Load(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	var snapshot float64
+	for range 3 { // the third takes the place of a snapshot that is deleted
+		if err := other.post(ctx, id); err != nil {
+			return 0, err
+		}
+		if state, err = other.threads.Load(ctx, key); err != nil {
+			return 0, err
+		}
+		meter.take()
+		if err := other.threads.SaveSnapshot(ctx, key, state); err != nil {
+			return 0, err
+		}
+		snapshot = meter.take()
+	}
+	for range unitsPosts {
+		if err := other.post(ctx, id); err != nil {
+			return 0, err
+		}
+	}
+	return meter.take()/unitsPosts + snapshot/float64(other.threads.SnapshotDistance(state.Value)), other.end(ctx)
+}
+
+// fill appends messages to a new thread, as many as one write takes at a time.
+func (p *poster) fill(ctx context.Context, id string, messages int) error {
+	codec := threadcodec.Events()
+	for version := uint64(1); version <= uint64(messages); {
+		var entries []eventstore.Entry
+		for range min(eventstore.MaxAppend-1, messages+1-int(version)) {
+			seqNr := version + uint64(len(entries)) + 1
+			recorded := usecase.Recorded[thread.Event]{
+				Envelope: usecase.Envelope{
+					EventID: ulid.Make().String(), AggregateType: thread.AggregateType, AggregateID: id, SeqNr: seqNr,
+					OccurredAt: time.Now().UTC().Truncate(time.Microsecond), Caller: usecase.Caller{Executor: p.user.String(), Source: "bench"},
+				},
+				Event: thread.MessagePosted{Message: thread.Message{
+					ID: ident.FromULID[thread.Message](ulid.Make()), Sender: p.user, Text: thread.RecordedText("hello"),
+				}},
+			}
+			payload, err := codec.Encode(recorded)
+			if err != nil {
+				return err
+			}
+			entries = append(entries, eventstore.Entry{
+				SeqNr: seqNr, EventID: recorded.EventID, EventType: codec.EventType(recorded.Event), OccurredAt: recorded.OccurredAt, UserID: p.user.String(), Payload: payload,
+			})
+		}
+		key := eventstore.AggregateID{Type: thread.AggregateType, ULID: id}
+		if err := p.gateway.Append(ctx, eventstore.Append{ID: key, ExpectedVersion: version, Entries: entries}); err != nil {
+			return err
+		}
+		version += uint64(len(entries))
+	}
+	return nil
+}
+
+// meter adds up write units.
+type meter struct {
+	mutex sync.Mutex
+	units float64
+}
+
+func (m *meter) count(consumed awsclient.Consumed) {
+	if strings.Contains(consumed.Operation, "Get") || consumed.Operation == "Query" {
+		return
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.units += consumed.Units
+}
+
+// take returns the units since the last call.
+func (m *meter) take() float64 {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	units := m.units
+	m.units = 0
+	return units
+}
