@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
@@ -36,6 +37,7 @@ type settings struct {
 	api         readapi.Settings
 	databaseURL string
 	store       eventstore.Settings
+	erasure     erasure.Settings
 	access      access.Settings
 	logging     program.Logging
 	tracing     tracing.Settings
@@ -47,6 +49,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.api.Measurements = measurements.ReadSettings(r)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadPlace(r)
+	s.erasure = erasure.ReadSettings(r, "")
 	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
 	s.tracing = tracing.ReadSettings(r)
@@ -73,11 +76,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	defer func() { _ = db.Close() }()
 	store := eventstore.OpenLater(s.store, log)
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
+	keys, err := erasure.OpenIn(ctx, s.erasure, store)
+	if err != nil {
+		return err
+	}
 	letIn, err := access.Open(ctx, s.access, false, log)
 	if err != nil {
 		return err
 	}
-	server, err := readapi.Listen(ctx, s.api, db, store, letIn, log)
+	server, err := readapi.Listen(ctx, s.api, db, store, keys, letIn, log)
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
@@ -47,6 +48,7 @@ func main() { program.Main("read-model-updater", run) }
 type settings struct {
 	updater     updater.Settings
 	store       eventstore.Settings
+	erasure     erasure.Settings
 	databaseURL string
 	access      access.Settings
 	logging     program.Logging
@@ -62,6 +64,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
+	s.erasure = erasure.ReadSettings(r, "")
 	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
 	s.tracing = tracing.ReadSettings(r)
@@ -116,10 +119,14 @@ func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases
 	if err != nil {
 		return updater.Databases{}, errors.Join(err, db.Close())
 	}
+	keys, err := erasure.Open(ctx, s.erasure, store)
+	if err != nil {
+		return updater.Databases{}, errors.Join(err, store.Close(ctx), db.Close())
+	}
 	closeBoth := func() {
 		if err := errors.Join(store.Close(context.WithoutCancel(ctx)), db.Close()); err != nil {
 			log.WarnContext(ctx, "the databases could not be closed in order", "error", err)
 		}
 	}
-	return updater.Databases{Store: store, ReadModel: db, Close: closeBoth}, nil
+	return updater.Databases{Store: store, Keys: keys, ReadModel: db, Close: closeBoth}, nil
 }

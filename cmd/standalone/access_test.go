@@ -100,6 +100,7 @@ const (
 	notThere  = "404 thread_not_found"
 
 	notRegistered = "404 account_not_found"
+	notErased     = "409 erasure_off" // by whoever may ask; TestAPersonIsForgotten has it on
 	noTask        = "404 task_not_found"
 )
 
@@ -109,8 +110,10 @@ var (
 	byAdmins   = []string{noToken, notMember, notAdmin, ok, notThere, notMember, denied, denied}
 	byMembers  = []string{noToken, notMember, ok, ok, notThere, notMember, denied, denied}
 	noAccount  = []string{noToken, notRegistered, notRegistered, notRegistered, notRegistered, notRegistered, denied, denied}
+	erasureOff = []string{noToken, notErased, notErased, notErased, notErased, notErased, denied, denied}
 	byCreator  = []string{noToken, noTask, noTask, ok, noTask, noTask, denied, denied}
 	byOperator = []string{noToken, denied, denied, denied, denied, ok, denied, denied}
+	noTenant   = []string{noToken, denied, denied, denied, denied, "404 tenant_not_found", denied, denied}
 )
 
 var commands = map[string]struct {
@@ -119,6 +122,7 @@ var commands = map[string]struct {
 }{
 	// Accounts are tried in this order: none exists at first.
 	"/accounts/close":             {map[string]any{}, noAccount},
+	"/accounts/erase":             {map[string]any{}, erasureOff},
 	"/accounts/register":          {map[string]any{"name": "somebody"}, byAnybody},
 	"/accounts/rename":            {map[string]any{"name": "somebody else"}, byAnybody},
 	"/threads/create":             {map[string]any{"name": "coffee"}, byAnybody},
@@ -130,6 +134,9 @@ var commands = map[string]struct {
 	"/threads/post_message":       {map[string]any{"thread_id": "", "text": "hi"}, byMembers},
 	"/threads/edit_message":       {map[string]any{"thread_id": "", "message_id": "", "text": "hi"}, []string{noToken, notMember, ok, "403 not_the_sender", notThere, notMember, denied, denied}},
 	"/threads/delete_message":     {map[string]any{"thread_id": "", "message_id": ""}, byMembers},
+	"/tenants/create":             {map[string]any{"tenant_code": "new"}, byOperator},
+	"/tenants/reactivate":         {map[string]any{"tenant_code": "none"}, noTenant},
+	"/tenants/suspend":            {map[string]any{"tenant_code": "none"}, noTenant},
 	"/tasks/import":               {map[string]any{}, byAnybody},
 	"/tasks/export_thread":        {map[string]any{"thread_id": ""}, byAdmins},
 	"/tasks/cancel":               {map[string]any{"task_id": ""}, []string{noToken, noTask, noTask, "409 task_finished", noTask, noTask, denied, denied}},
@@ -266,6 +273,7 @@ var queryFields = map[string]rootField{
 	"getMessages":     {`threadId: "{thread}" {viewer}`, bySeers},
 	"getTask":         {`taskId: "{task}" {viewer}`, byOwner},
 	"tasks":           {`first: 3 {viewer}`, byAll},
+	"tenants":         {`first: 3`, []string{"UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "", "FORBIDDEN", "FORBIDDEN"}},
 	"threads":         {`first: 3 {viewer}`, byAll},
 	"threadHistory":   {`threadId: "{thread}" {viewer}`, byAuditors},
 	"threadAt":        {`threadId: "{thread}" version: 1 {viewer}`, byAuditors},

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
@@ -21,6 +22,7 @@ import (
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
+	usecase "example.com/threads/usecase/erasure"
 )
 
 func main() { program.Main("standalone", run) }
@@ -53,7 +55,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	if err := system.listen(ctx, s, store, readModel, traces, log); err != nil {
+	keys, err := erasure.Open(ctx, s.erasure, store)
+	if err != nil {
+		return err
+	}
+	if err := system.listen(ctx, s, store, keys, readModel, traces, log); err != nil {
 		return err
 	}
 	return system.run(ctx, s, stdout)
@@ -98,7 +104,9 @@ type system struct {
 }
 
 // listen takes all addresses, or none.
-func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store, readModel *sqlx.DB, traces *tracing.Traces, log *slog.Logger) (err error) {
+func (y *system) listen(
+	ctx context.Context, s settings, store *eventstore.Store, keys *usecase.Keyring, readModel *sqlx.DB, traces *tracing.Traces, log *slog.Logger,
+) (err error) {
 	var taken []io.Closer
 	defer func() {
 		for _, server := range taken {
@@ -113,16 +121,16 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 	taken = append(taken, y.access)
 	writable := store
 	if s.lab != nil {
-		if writable, err = y.addLab(ctx, s.lab, s, store, y.access, log); err != nil {
+		if writable, err = y.addLab(ctx, s.lab, s, store, keys, y.access, log); err != nil {
 			return err
 		}
 		taken = append(taken, y.second)
 	}
-	if y.write, err = writeapi.Listen(ctx, s.write, writable, y.access, log); err != nil {
+	if y.write, err = writeapi.Listen(ctx, s.write, writable, keys, y.access, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.write)
-	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), y.access, log); err != nil {
+	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), keys, y.access, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.read)
@@ -140,7 +148,7 @@ func (y *system) listen(ctx context.Context, s settings, store *eventstore.Store
 	y.write.Tracer, y.read.Tracer = traces.Tracer("http"), traces.Tracer("http")
 	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
 		Open: func(context.Context) (updater.Databases, error) {
-			return updater.Databases{Store: store, ReadModel: readModel, Close: func() {}}, nil
+			return updater.Databases{Store: store, Keys: keys, ReadModel: readModel, Close: func() {}}, nil
 		},
 		Notify: y.read.Changed,
 		Tracer: traces.Provider(),

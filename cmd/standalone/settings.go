@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
@@ -31,6 +32,7 @@ type settings struct {
 	snapshotKeep int
 	read         readapi.Settings
 	updater      updater.Settings
+	erasure      erasure.Settings
 	web          web.Settings
 	access       access.Settings
 	lab          failureLab // nil: none
@@ -52,6 +54,7 @@ func readSettings(r *config.Reader) settings {
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 		tracing:      tracing.ReadSettings(r),
 	}
+	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key"))
 	s.updater.Commands = s.write.CommandSettings
 	s.write.Measurements.Profiles = measurements.ReadProfiles(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
@@ -11,6 +12,7 @@ import (
 // settings are what the environment says.
 type settings struct {
 	store         eventstore.Settings
+	erasure       erasure.Settings
 	snapshotEvery int
 	logging       program.Logging
 }
@@ -18,6 +20,7 @@ type settings struct {
 // readSettings reads them.
 func readSettings(r *config.Reader) (s settings) {
 	s.store = eventstore.ReadSettings(r)
+	s.erasure = erasure.ReadSettings(r, "")
 	s.snapshotEvery = writeapi.ReadSnapshotEvery(r)
 	s.logging = program.ReadLoggingWith(r, "error", "text")
 	return s

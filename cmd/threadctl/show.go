@@ -8,8 +8,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/journalcheck"
+	"example.com/threads/usecase"
 )
 
 // shownHead is a head for people.
@@ -31,6 +33,7 @@ type shownEvent struct {
 	OccurredAt string             `json:"occurred_at,omitempty"`
 	Payload    json.RawMessage    `json:"payload,omitempty"`
 	Unreadable string             `json:"unreadable,omitempty"`
+	Sealed     string             `json:"sealed,omitempty"` // why texts in the payload can't be opened
 	Faults     []eventstore.Fault `json:"faults,omitempty"`
 }
 
@@ -62,10 +65,24 @@ func (o *operator) show(ctx context.Context, _ *cli.Command, s *station, id even
 	}
 	events := beginList(o.stdout, "events",
 		"tenant", id.Tenant, "aid", id.String(), "head", headOf(head), "snapshots", append([]shownSnapshot{}, snapshots...))
+	keys, err := erasure.Open(ctx, s.settings.erasure, s.store)
+	if err != nil {
+		return err
+	}
+	tenant, err := usecase.ParseTenant(id.Tenant)
+	if err != nil {
+		return err
+	}
 	shown := 0
 	for stored, err := range s.checker().Events(ctx, id) {
 		if err == nil {
-			err = events.add(eventOf(stored))
+			event := eventOf(stored)
+			if opened, err := keys.OpenJSON(ctx, tenant, event.Payload); err == nil {
+				event.Payload = opened
+			} else {
+				event.Sealed = err.Error()
+			}
+			err = events.add(event)
 		}
 		if err != nil {
 			return fmt.Errorf("after %d events: %w", shown, err)

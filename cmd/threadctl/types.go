@@ -9,6 +9,7 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/task"
+	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/chatstore"
@@ -17,6 +18,7 @@ import (
 	"example.com/threads/interfaceadaptor/journalcheck"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/taskcodec"
+	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
@@ -38,6 +40,7 @@ func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) ty
 		thread.AggregateType:  typeOf(threadcodec.Events(), chatstore.NewThreadHistory(gateway, settings)),
 		task.AggregateType:    typeOf(taskcodec.Events(), chatstore.NewTaskRepository(gateway, settings)),
 		account.AggregateType: typeOf(accountcodec.Events(), chatstore.NewAccountRepository(gateway, settings)),
+		tenant.AggregateType:  typeOf(tenantcodec.Events(), chatstore.NewTenantRepository(gateway, settings)),
 	}
 }
 

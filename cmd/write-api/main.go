@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/access"
+	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
@@ -27,6 +28,7 @@ func main() { program.Main("write-api", run) }
 type settings struct {
 	api     writeapi.Settings
 	store   eventstore.Settings
+	erasure erasure.Settings
 	access  access.Settings
 	logging program.Logging
 	tracing tracing.Settings
@@ -37,6 +39,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.api = writeapi.ReadSettings(r)
 	s.api.Measurements = measurements.ReadSettings(r)
 	s.store = eventstore.ReadSettings(r)
+	s.erasure = erasure.ReadSettings(r, "")
 	s.access = access.ReadSettings(r)
 	s.logging = program.ReadLogging(r)
 	s.tracing = tracing.ReadSettings(r)
@@ -60,11 +63,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
+	keys, err := erasure.Open(ctx, s.erasure, store)
+	if err != nil {
+		return errors.Join(err, store.Close(ctx))
+	}
 	letIn, err := access.Open(ctx, s.access, true, log)
 	if err != nil {
 		return errors.Join(err, store.Close(ctx))
 	}
-	server, err := writeapi.Listen(ctx, s.api, store, letIn, log)
+	server, err := writeapi.Listen(ctx, s.api, store, keys, letIn, log)
 	if err != nil {
 		return errors.Join(err, letIn.Close(), store.Close(ctx))
 	}

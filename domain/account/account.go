@@ -21,6 +21,7 @@ type ID = ident.UserID
 type Account struct {
 	registered bool
 	closed     bool
+	erased     bool // then it is closed, too
 	name       writing.Name
 }
 
@@ -45,9 +46,14 @@ type Rename struct{ Name writing.Name }
 // Close closes the account permanently: its messages keep its name, and it leaves its threads.
 type Close struct{}
 
+// Erase forgets the person for good: their texts and names are no longer readable by anyone, and the account is closed.
+// It needs no account, because user accounts without one have texts, too.
+type Erase struct{}
+
 func (Register) name() string { return "account.Register" }
 func (Rename) name() string   { return "account.Rename" }
 func (Close) name() string    { return "account.Close" }
+func (Erase) name() string    { return "account.Erase" }
 
 // Event is a fact about an account. The set is closed: all types are in this file.
 //
@@ -63,15 +69,20 @@ type Renamed struct{ Name writing.Name }
 // Closed: the account was closed.
 type Closed struct{}
 
+// Erased: the account is closed, and the person is forgotten.
+type Erased struct{}
+
 func (Registered) isEvent() {}
 func (Renamed) isEvent()    {}
 func (Closed) isEvent()     {}
+func (Erased) isEvent()     {}
 
 // The rejections of well-formed commands. Compare with errors.Is.
 var (
 	ErrAccountNotFound = ident.NotFound("account_not_found", "the account does not exist")
 	ErrAccountExists   = ident.Conflict("account_exists", "the account exists already")
 	ErrAccountClosed   = ident.Conflict("account_closed", "the account is closed")
+	ErrAccountErased   = ident.Conflict("account_erased", "the account is erased")
 	ErrNameUnchanged   = ident.Conflict("name_unchanged", "the account has this name already")
 )
 
@@ -88,7 +99,9 @@ func (a Account) Usable() error {
 
 // Decide returns the events that result from command on state, or the rejection.
 func Decide(state Account, command Command) ([]Event, error) {
-	if _, begins := command.(Register); !begins {
+	switch command.(type) {
+	case Register, Erase: // need no account
+	case Rename, Close:
 		if err := state.Usable(); err != nil {
 			return nil, err
 		}
@@ -106,6 +119,11 @@ func Decide(state Account, command Command) ([]Event, error) {
 		return []Event{Renamed(c)}, nil
 	case Close:
 		return []Event{Closed{}}, nil
+	case Erase:
+		if state.erased {
+			return nil, ErrAccountErased
+		}
+		return []Event{Erased{}}, nil
 	default:
 		// The set of commands is closed: only a new command without a case can get here.
 		panic(fmt.Sprintf("account: no decision for command %T", command))
@@ -121,6 +139,8 @@ func (a Account) Apply(event Event) Account {
 		a.name = e.Name
 	case Closed:
 		a.closed = true
+	case Erased:
+		return Account{registered: true, closed: true, erased: true}
 	default:
 		// The set of events is closed: only a new event without a case can get here.
 		panic(fmt.Sprintf("account: no state after event %T", event))
@@ -130,14 +150,15 @@ func (a Account) Apply(event Event) Account {
 
 // Memento is the exported state, for snapshots. [Account.Memento] and [Memento.Account] are inverse functions.
 type Memento struct {
-	Name   writing.Name
+	Name   writing.Name // none of an erased account
 	Closed bool
+	Erased bool
 }
 
 // Memento exports the state of an existing account.
-func (a Account) Memento() Memento { return Memento{Name: a.name, Closed: a.closed} }
+func (a Account) Memento() Memento { return Memento{Name: a.name, Closed: a.closed, Erased: a.erased} }
 
 // Account restores the state.
 func (m Memento) Account() Account {
-	return Account{registered: true, closed: m.Closed, name: m.Name}
+	return Account{registered: true, closed: m.Closed, erased: m.Erased, name: m.Name}
 }

@@ -15,6 +15,7 @@ var (
 	registered    = account.Registered{Name: ada}
 	renamed       = account.Renamed{Name: countess}
 	closed        = account.Closed{}
+	erased        = account.Erased{}
 )
 
 func TestRules(t *testing.T) {
@@ -34,11 +35,18 @@ func TestRules(t *testing.T) {
 
 	rule("an account is closed").Given(registered).When(account.Close{}).Then(closed)
 	rule("an account is closed once").Given(registered, closed).When(account.Close{}).Rejected(account.ErrAccountClosed)
+	rule("an account is erased").Given(registered).When(account.Erase{}).Then(erased)
+	rule("a closed one, too").Given(registered, closed).When(account.Erase{}).Then(erased)
+	rule("who never registered is forgotten as well").When(account.Erase{}).Then(erased)
+	rule("it is erased once").Given(registered, erased).When(account.Erase{}).Rejected(account.ErrAccountErased)
+	rule("an erased account is closed").Given(registered, erased).When(account.Rename{Name: ada}).Rejected(account.ErrAccountClosed)
+	rule("an erased account does not come back").Given(erased).When(account.Register{Name: ada}).Rejected(account.ErrAccountExists)
+
 	rule("who is not registered closes nothing").When(account.Close{}).Rejected(account.ErrAccountNotFound)
 }
 
 func TestMementoKeepsTheState(t *testing.T) {
-	for _, state := range []account.Account{accounts.After(registered), accounts.After(registered, renamed, closed)} {
+	for _, state := range []account.Account{accounts.After(registered), accounts.After(registered, renamed, closed), accounts.After(registered, erased)} {
 		if kept := state.Memento().Account(); kept != state {
 			t.Errorf("kept %+v of %+v", kept, state)
 		}

@@ -11,8 +11,8 @@ import (
 // Whatever is added to the domain, and forgotten somewhere, is named here: every command in every state, and what
 // follows.
 func TestNothingIsForgotten(t *testing.T) {
-	commands := []account.Command{account.Register{Name: ada}, account.Rename{Name: countess}, account.Rename{Name: ada}, account.Close{}}
-	states := []account.Account{{}, accounts.After(registered), accounts.After(registered, closed)}
+	commands := []account.Command{account.Register{Name: ada}, account.Rename{Name: countess}, account.Rename{Name: ada}, account.Close{}, account.Erase{}}
+	states := []account.Account{{}, accounts.After(registered), accounts.After(registered, closed), accounts.After(erased)}
 	seen := kit.Try(account.Decide, states, commands)
 	const pkg = "example.com/threads/domain/account"
 	declared := sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict")

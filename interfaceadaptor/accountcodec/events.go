@@ -21,6 +21,9 @@ func Events() *eventcodec.Codec[account.Event] {
 		eventcodec.Event[account.Event]("AccountClosed",
 			func(account.Closed) struct{} { return struct{}{} },
 			func(struct{}) (account.Closed, error) { return account.Closed{}, nil }),
+		eventcodec.Event[account.Event]("AccountErased",
+			func(account.Erased) struct{} { return struct{}{} },
+			func(struct{}) (account.Erased, error) { return account.Erased{}, nil }),
 	)
 }
 

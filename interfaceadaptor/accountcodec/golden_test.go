@@ -12,10 +12,10 @@ import (
 // Every event and state of today.
 var (
 	registered = account.Registered{Name: writing.RecordedName("Ada")}
-	today      = []account.Event{registered, account.Renamed{Name: writing.RecordedName("Ada & \"茶\" 🍵")}, account.Closed{}}
+	today      = []account.Event{registered, account.Renamed{Name: writing.RecordedName("Ada & \"茶\" 🍵")}, account.Closed{}, account.Erased{}}
 
 	open   = account.Account{}.Apply(registered)
-	states = map[string]account.Account{"snapshot-1.json": open, "snapshot-1-closed.json": open.Apply(account.Closed{})}
+	states = map[string]account.Account{"snapshot-1.json": open, "snapshot-1-closed.json": open.Apply(account.Closed{}), "snapshot-1-erased.json": open.Apply(account.Erased{})}
 )
 
 func TestEvents(t *testing.T) {

@@ -13,8 +13,9 @@ import (
 type wireSnapshot struct {
 	Format  int    `json:"format"`
 	ID      string `json:"id"`
-	Name    string `json:"name"`
+	Name    string `json:"name"` // empty: erased
 	Closed  bool   `json:"closed,omitempty"`
+	Erased  bool   `json:"erased,omitempty"`
 	Version uint64 `json:"version"`
 }
 
@@ -30,7 +31,9 @@ func (Snapshots) Size(account.Account) int { return 500 }
 // Encode writes a state as JSON.
 func (Snapshots) Encode(id string, version uint64, state account.Account) ([]byte, error) {
 	m := state.Memento()
-	return json.Marshal(wireSnapshot{Format: snapshotFormat, ID: id, Name: m.Name.String(), Closed: m.Closed, Version: version})
+	return json.Marshal(wireSnapshot{
+		Format: snapshotFormat, ID: id, Name: m.Name.String(), Closed: m.Closed, Erased: m.Erased, Version: version,
+	})
 }
 
 // Decode reads a state, its version and whose it is. What it can't read, a newer format included, is an error: replay
@@ -43,7 +46,7 @@ func (Snapshots) Decode(payload []byte) (id string, version uint64, state accoun
 	if err != nil {
 		return "", 0, state, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // no fault of the one who asks
 	}
-	m := account.Memento{Name: writing.RecordedName(w.Name), Closed: w.Closed}
+	m := account.Memento{Name: writing.RecordedName(w.Name), Closed: w.Closed, Erased: w.Erased}
 	return id, w.Version, m.Account(), nil
 }
 
@@ -51,7 +54,7 @@ func (w wireSnapshot) check() (id string, err error) {
 	switch {
 	case w.Format > snapshotFormat:
 		return "", fmt.Errorf("its format %d is newer than %d", w.Format, snapshotFormat)
-	case w.Name == "" || w.Version == 0:
+	case w.Name == "" && !w.Erased || w.Version == 0:
 		return "", errors.New("name and version must be there")
 	}
 	return canonicalID(w.ID)

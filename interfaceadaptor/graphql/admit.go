@@ -1,6 +1,8 @@
 package graphql
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -46,17 +48,31 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (asker, error) {
 	if later {
 		return a, nil
 	}
-	return a.mayLook()
+	return h.mayLook(r.Context(), a)
 }
 
-// mayLook is the asker where the principal may look: in its tenant, with the scope to read.
-func (a asker) mayLook() (asker, error) {
+// mayLook is the asker where the principal may look: in its tenant, which is active, with the scope to read.
+func (h *handler) mayLook(ctx context.Context, a asker) (asker, error) {
 	tenant, err := a.principal.In(a.tenant)
 	if err != nil {
 		return a, err
 	}
 	a.tenant = tenant
-	return a, a.principal.Needs(access.Read)
+	if err := a.principal.Needs(access.Read); err != nil {
+		return a, err
+	}
+	return a, h.admitTenant(ctx, tenant)
+}
+
+// admitTenant refuses a tenant that is not active, and all tenants while the registry can't be asked.
+func (h *handler) admitTenant(ctx context.Context, tenant usecase.Tenant) error {
+	err := h.settings.Tenants.Admit(ctx, tenant)
+	var refusal *access.Refusal
+	if err == nil || errors.As(err, &refusal) {
+		return err
+	}
+	h.log.WarnContext(ctx, "the registry of tenants can't be asked", "tenant", tenant, "error", err)
+	return access.Unavailable("the registry of tenants does not answer; ask again")
 }
 
 // admitSocket finds out who a WebSocket is of, by the token of its connection_init or else of its handshake.
@@ -73,7 +89,7 @@ func (s *socket) admitSocket(a asker, said map[string]any) (asker, error) {
 	if account := a.principal.Client(); account != "" {
 		a.client = account
 	}
-	return a.mayLook()
+	return s.handler.mayLook(s.ctx, a)
 }
 
 // authorizationIn is the entry authorization, in whatever case, of the payload of connection_init.

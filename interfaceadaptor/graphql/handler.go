@@ -37,6 +37,7 @@ type Settings struct {
 	InFlightLimit   int           // the complexity of all that is being resolved at once: ComplexityLimit
 
 	Gate        *access.Gate             // lets requests in; nil: anybody, who is believed
+	Tenants     *access.Tenants          // refuses tenants that are not active; nil: none
 	AllowOrigin func(origin string) bool // which pages may open a WebSocket, beside the server's own; nil: none
 }
 

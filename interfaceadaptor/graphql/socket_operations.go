@@ -59,6 +59,9 @@ func (s *socket) mayAsk() error {
 	if err := s.handler.settings.Gate.Spend(a.principal); err != nil {
 		return err
 	}
+	if err := s.handler.admitTenant(s.ctx, a.tenant); err != nil {
+		return err
+	}
 	return s.handler.settings.Gate.Room(a.client)
 }
 

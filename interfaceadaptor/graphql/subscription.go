@@ -3,9 +3,13 @@ package graphql
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/usecase"
 )
 
 // subscription is what a subscription's resolver, which sends changes, and the one who answers them share.
@@ -55,12 +59,16 @@ func (s *subscription) resolved() {
 }
 
 // follow answers a subscription; the error that it ends with, if any, is its last answer. It ends when the asker's
-// token does.
+// token does, and when the tenant is suspended.
 func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
 	s := &subscription{handler: h, complexity: complexityOf(ctx), taken: make(chan func(), 1)}
-	following, stop := context.WithCancel(context.WithValue(ctx, subscriptionKey{}, s))
+	following, stop := context.WithCancelCause(context.WithValue(ctx, subscriptionKey{}, s))
+	release := func() { stop(nil) }
 	if expires := a.principal.Expires(); !expires.IsZero() {
-		following, stop = context.WithDeadline(following, expires)
+		following, release = context.WithDeadlineCause(following, expires, errExpired)
+	}
+	if h.settings.Tenants != nil {
+		go h.watchTenant(following, a.tenant, stop)
 	}
 	responses, ended := next(following), false
 	return func(following context.Context) *graphql.Response {
@@ -73,9 +81,9 @@ func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHan
 			return response
 		}
 		ended = true
-		defer stop()
-		if errors.Is(following.Err(), context.DeadlineExceeded) {
-			s.ended = h.presenter.present(following, errExpired)
+		defer release()
+		if cause := context.Cause(following); cause != nil && ctx.Err() == nil {
+			s.ended = h.presenter.present(following, cause)
 		}
 		if ctx.Err() != nil || s.ended == nil {
 			return nil
@@ -83,5 +91,25 @@ func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHan
 		return &graphql.Response{Errors: gqlerror.List{s.ended}, Data: []byte("null")}
 	}
 }
+
+// watchTenant ends a subscription when its tenant is no longer active. While the registry can't be asked it goes on.
+func (h *handler) watchTenant(ctx context.Context, tenant usecase.Tenant, stop context.CancelCauseFunc) {
+	tick := time.NewTicker(tenantCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := h.settings.Tenants.Admit(ctx, tenant)
+		if refusal := (*access.Refusal)(nil); errors.As(err, &refusal) {
+			stop(err)
+			return
+		}
+	}
+}
+
+const tenantCheck = time.Second // between two looks at the registry for a subscription
 
 var errExpired = &refusal{codeUnauthenticated, "the token has expired; subscribe again with a new one"}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -36,6 +37,10 @@ type closeAccount struct{ Executor }
 
 func (b closeAccount) asked() command.Request[account.Command] { return b.onAccount(account.Close{}) }
 
+type eraseAccount struct{ Executor }
+
+func (b eraseAccount) asked() command.Request[account.Command] { return b.onAccount(account.Erase{}) }
+
 // Accounts returns accounts with their operations.
 func Accounts(accounts Service[account.Command]) Aggregate {
 	return Aggregate{name: "accounts", about: "Commands of user accounts on the account that gives them a name.", operations: []operation{
@@ -43,20 +48,26 @@ func Accounts(accounts Service[account.Command]) Aggregate {
 			path: "/accounts/register", status: http.StatusCreated, summary: "Register an account",
 			description: "Gives the executor's user account a name. Threads take user accounts without one, too.",
 			perform:     handle[registerAccount](accounts, accountAnswerOf),
-			rejections:  []error{account.ErrAccountExists},
+			rejections:  []error{account.ErrAccountExists, account.ErrAccountErased},
 			without:     []string{ifMatch},
 		},
 		{
 			path: "/accounts/rename", summary: "Rename an account",
 			description: "Gives the executor's account another name.",
 			perform:     handle[renameAccount](accounts, accountAnswerOf),
-			rejections:  []error{account.ErrAccountNotFound, account.ErrAccountClosed, account.ErrNameUnchanged},
+			rejections:  []error{account.ErrAccountNotFound, account.ErrAccountClosed, account.ErrNameUnchanged, account.ErrAccountErased},
 		},
 		{
 			path: "/accounts/close", summary: "Close an account",
 			description: "Ends the executor's account for good. Within seconds it leaves all of its threads; where it is the last Admin, the member who joined first becomes Admin, and a thread that nobody is left in is deleted.",
 			perform:     handle[closeAccount](accounts, accountAnswerOf),
 			rejections:  []error{account.ErrAccountNotFound, account.ErrAccountClosed},
+		},
+		{
+			path: "/accounts/erase", summary: "Erase an account",
+			description: "Forgets the executor for good. Within seconds every text and name that they ever wrote is shown as `[erased]`, to everybody and everywhere, and their account is closed. Versions and order stay. It works for user accounts that never registered, too, and only with `ERASURE=on`.",
+			perform:     handle[eraseAccount](accounts, accountAnswerOf),
+			rejections:  []error{account.ErrAccountErased, chat.ErrErasureOff},
 		},
 	}}
 }

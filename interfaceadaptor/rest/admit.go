@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -27,6 +28,19 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, scope access.Scope) 
 		return principal, err
 	}
 	return principal, principal.Needs(scope)
+}
+
+// tenant returns the tenant that the operation works in: the principal's, if it is active. The registry of tenants is
+// that of the empty code, whichever tenant the operator's token is of.
+func (a *api) tenant(ctx context.Context, op operation, principal access.Principal, named usecase.Tenant) (usecase.Tenant, error) {
+	if op.registry {
+		return usecase.Tenant{}, nil
+	}
+	tenant, err := principal.In(named)
+	if err != nil {
+		return tenant, err
+	}
+	return tenant, a.settings.Tenants.Admit(ctx, tenant)
 }
 
 // read decodes a body and the executor, who must be one that the principal may act as.

@@ -23,6 +23,8 @@ type Settings struct {
 	Timeout time.Duration
 	// Gate authenticates and limits requests.
 	Gate *access.Gate
+	// Tenants refuses requests of tenants that are not active; nil: of none.
+	Tenants *access.Tenants
 	// Tasks makes tasks of commands whose answer is fetched later; nil: there are none.
 	Tasks *tasks.Intake
 	// Alive, Ready and Metrics answer /health/alive, /health/ready and /metrics.

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
@@ -34,10 +35,14 @@ var contract = map[string]struct{ body, answer string }{
 	"/accounts/register":          {"executor_id name", "account_id version"},
 	"/accounts/rename":            {"executor_id name", "account_id version"},
 	"/accounts/close":             {"executor_id", "account_id version"},
+	"/accounts/erase":             {"executor_id", "account_id version"},
+	"/tenants/create":             {"executor_id tenant_code", "tenant_code version"},
+	"/tenants/suspend":            {"executor_id tenant_code", "tenant_code version"},
+	"/tenants/reactivate":         {"executor_id tenant_code", "tenant_code version"},
 }
 
 // nobodies do nothing.
-var nobodies = []Aggregate{Threads(nobody[thread.Command]{}), Accounts(nobody[account.Command]{})}
+var nobodies = []Aggregate{Threads(nobody[thread.Command]{}), Accounts(nobody[account.Command]{}), Tenants(nobody[tenant.Command]{})}
 
 type nobody[C any] struct{}
 
@@ -83,7 +88,7 @@ func TestTheDocumentCoversTheContract(t *testing.T) {
 	for path, want := range contract {
 		op := doc.at("paths", path, "post")
 		success := "200"
-		if path == "/threads/create" || path == "/accounts/register" {
+		if path == "/threads/create" || path == "/accounts/register" || path == "/tenants/create" {
 			success = "201"
 		}
 		if got := schema(op.at("requestBody"), mediaJSON); got != want.body {

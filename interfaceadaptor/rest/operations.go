@@ -19,6 +19,7 @@ type operation struct {
 	stream      streamer     // executes in place of perform, for a body of lines
 	rejections  []error      // those of the domain that can come back
 	scope       access.Scope // that a token needs; empty: access.Write
+	registry    bool         // of no tenant: it changes the registry of tenants
 	without     []string     // request headers that make no sense here: one that carries a condition is refused
 }
 

@@ -11,11 +11,13 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
 	"example.com/threads/domain/writing"
 	"example.com/threads/tests/sealed"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 )
 
@@ -44,9 +46,12 @@ func asked(t *testing.T, see func(op operation, r request)) {
 	const id = `"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 	values := map[string]string{
 		"executor_id": id, "thread_id": id, "user_account_id": id, "message_id": id, "name": `" tea "`, "text": `"hello"`, "role": `"Admin"`,
+		"tenant_code": `"acme"`,
 	}
 	var last request
-	for _, op := range operations([]Aggregate{Threads(taker[thread.Command]{last: &last}), Accounts(taker[account.Command]{last: &last})}) {
+	for _, op := range operations([]Aggregate{
+		Threads(taker[thread.Command]{last: &last}), Accounts(taker[account.Command]{last: &last}), Tenants(taker[tenant.Command]{last: &last}),
+	}) {
 		if !op.perform.versioned {
 			continue
 		}
@@ -98,11 +103,25 @@ func TestRejectionsAreDescribed(t *testing.T) {
 	}
 	tea := writing.RecordedName("tea")
 	registered := account.Account{}.Apply(account.Registered{Name: tea})
-	for _, state := range []account.Account{{}, registered, registered.Apply(account.Closed{})} {
-		for _, c := range []account.Command{account.Register{Name: tea}, account.Rename{Name: tea}, account.Close{}} {
+	for _, state := range []account.Account{{}, registered, registered.Apply(account.Closed{}), registered.Apply(account.Erased{})} {
+		for _, c := range []account.Command{account.Register{Name: tea}, account.Rename{Name: tea}, account.Close{}, account.Erase{}} {
 			meet(account.CommandName(c), second(account.Decide(state, c)))
 		}
 	}
+	code, err := tenant.ParseCode("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	created := tenant.Tenant{}.Apply(tenant.Created{Code: code})
+	for _, state := range []tenant.Tenant{{}, created, created.Apply(tenant.Suspended{Code: code})} {
+		for _, c := range []tenant.Command{tenant.Create{Code: code}, tenant.Suspend{}, tenant.Reactivate{}} {
+			meet(tenant.CommandName(c), second(tenant.Decide(state, c)))
+		}
+	}
+	for _, name := range []string{"thread.Create", "thread.Rename", "thread.PostMessage", "thread.EditMessage", "account.Register", "account.Rename"} {
+		meet(name, account.ErrAccountErased) // there is no key to seal the words with
+	}
+	meet("account.Erase", chat.ErrErasureOff)
 	// A creation makes the id of its thread, so that there is none yet.
 	delete(met["thread.Create"], thread.ErrThreadExists.Code())
 	asked(t, func(op operation, r request) {
@@ -119,7 +138,7 @@ func second[T any](_ T, err error) error { return err }
 // A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay
 // what it is. When a body gets another field, requests without it keep the content that they have here.
 func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
-	const id = "01H42K4ABWQ5V2XQEP3A48VE0Z"
+	const executor = "01H42K4ABWQ5V2XQEP3A48VE0Z"
 	want := map[string]string{
 		"thread.Create":           `{"executor_id":"ID","name":"tea"}`,
 		"thread.Rename":           `{"executor_id":"ID","name":"tea","thread_id":"ID"}`,
@@ -133,12 +152,20 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		"account.Register":        `{"executor_id":"ID","name":"tea"}`,
 		"account.Rename":          `{"executor_id":"ID","name":"tea"}`,
 		"account.Close":           `{"executor_id":"ID"}`,
+		"account.Erase":           `{"executor_id":"ID"}`,
+		"tenant.Create":           `{"executor_id":"ID","tenant_code":"acme"}`,
+		"tenant.Suspend":          `{"executor_id":"ID","tenant_code":"acme"}`,
+		"tenant.Reactivate":       `{"executor_id":"ID","tenant_code":"acme"}`,
 	}
 	asked(t, func(op operation, r request) {
-		if got := strings.ReplaceAll(r.content, id, "ID"); got != want[r.name] {
+		if got := strings.ReplaceAll(r.content, executor, "ID"); got != want[r.name] {
 			t.Errorf("%s: %s is %s, want %s", op.path, r.name, got, want[r.name])
 		}
-		if r.begins != (r.name == "thread.Create") || r.caller != (usecase.Caller{Executor: id}) || !r.begins && r.id != id || r.begins && r.id == "" {
+		id := executor
+		if op.registry {
+			id = "59NK54ZV55ECEB71PC9G7Y7G7N" // acme's
+		}
+		if r.begins != (r.name == "thread.Create") || r.caller != (usecase.Caller{Executor: executor}) || !r.begins && r.id != id || r.begins && r.id == "" {
 			t.Errorf("%s: %+v", op.path, r)
 		}
 	})

@@ -80,8 +80,8 @@ func (a *api) conditions(w http.ResponseWriter, r *http.Request, principal acces
 		return c, problem
 	}
 	var err error
-	if c.caller.Tenant, err = principal.In(c.caller.Tenant); err != nil {
-		return c, problemOfDenial(w.Header(), err)
+	if c.caller.Tenant, err = a.tenant(r.Context(), op, principal, c.caller.Tenant); err != nil {
+		return c, a.problemOf(w, r, err)
 	}
 	c.principal = principal
 	c.caller.Source = a.settings.Source + " " + op.path
@@ -206,18 +206,19 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.WriteHeader(statusClientGone)
 		return
 	}
-	if refusal := (*access.Refusal)(nil); errors.As(err, &refusal) {
-		deny(w, err)
-		return
-	}
-	problem := problemOf(err)
+	a.problemOf(w, r, err).write(w)
+}
+
+// problemOf converts an error, and logs it if it is not the client's.
+func (a *api) problemOf(w http.ResponseWriter, r *http.Request, err error) *Problem {
+	problem := problemOfDenial(w.Header(), err)
 	switch problem.Code {
 	case internal:
 		a.settings.Log.ErrorContext(r.Context(), "a command failed", "path", r.URL.Path, "error", err)
 	case storeUnavailable:
 		a.settings.Log.WarnContext(r.Context(), "the store is unavailable", "path", r.URL.Path, "error", err)
 	}
-	problem.write(w)
+	return problem
 }
 
 // write answers with the reply.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/access"
@@ -37,7 +38,7 @@ type headers map[string]string
 
 // failing are services that inject a fault.
 func failing(err error) []rest.Aggregate {
-	return []rest.Aggregate{rest.Threads(fails[thread.Command]{err}), rest.Accounts(fails[account.Command]{err})}
+	return []rest.Aggregate{rest.Threads(fails[thread.Command]{err}), rest.Accounts(fails[account.Command]{err}), rest.Tenants(fails[tenant.Command]{err})}
 }
 
 type fails[C any] struct{ err error }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
 	"example.com/threads/usecase/command"
@@ -58,9 +59,10 @@ func Tasks(intake *tasks.Intake) Aggregate {
 				path: "/tasks/import", status: http.StatusAccepted, summary: "Import commands",
 				description: "Handles each line as a command of its own: `{\"path\": \"/threads/post_message\", \"body\": {...}}`, where executor_id may be left out and means who asks. " +
 					"Lines for the same thread or account are handled in their order. A line is applied once, whatever happens to the server. 16 MiB at most.",
-				perform: performer{answer: reflect.TypeFor[taskReply](), versioned: true},
-				stream:  importLines(intake),
-				without: []string{ifMatch, prefer},
+				perform:    performer{answer: reflect.TypeFor[taskReply](), versioned: true},
+				stream:     importLines(intake),
+				rejections: []error{account.ErrAccountErased},
+				without:    []string{ifMatch, prefer},
 			},
 			{
 				path: "/tasks/export_thread", status: http.StatusAccepted, summary: "Export a thread",

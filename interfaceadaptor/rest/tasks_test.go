@@ -117,7 +117,7 @@ func TestTasksOverREST(t *testing.T) {
 func TestLines(t *testing.T) {
 	s := newSystem(t)
 	thread := s.do(t, "/threads/create", fields{"executor_id": ada, "name": "tea"}, nil).text("thread_id")
-	handled := rest.NewLines(s.all, "tasks", 10*time.Second, slog.New(slog.DiscardHandler))
+	handled := rest.NewLines(append(s.all, rest.Tenants(nil)), "tasks", 10*time.Second, slog.New(slog.DiscardHandler))
 	handle := func(raw string, forOthers bool) (key string, outcome tasks.Outcome) {
 		t.Helper()
 		key, do := handled.Prepare(tasks.Line{
@@ -144,6 +144,7 @@ func TestLines(t *testing.T) {
 		`{"path":"/threads/nowhere","body":{}}`:                                                                                     "path_not_found",
 		`{"path":"/threads/snapshot","body":{"thread_id":"` + thread + `"}}`:                                                        "path_not_found",
 		`{"path":"/tasks/cancel","body":{"task_id":"` + thread + `"}}`:                                                              "path_not_found",
+		`{"path":"/tenants/suspend","body":{"tenant_code":"acme"}}`:                                                                 "path_not_found",
 		`{"path":"/tasks/import","body":{}}`:                                                                                        "path_not_found",
 		`{"path":"/threads/rename","body":{"thread_id":"` + thread + `","name":"tea"}}`:                                             "name_unchanged",
 		`{"path":"/threads/rename","body":{"thread_id":"` + thread + `","name":"tea","executor_id":"` + bob + `"}}`:                 "forbidden",

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/usecase/command"
@@ -120,13 +121,14 @@ func Threads(threads Service[thread.Command]) Aggregate {
 			path: "/threads/create", status: http.StatusCreated, summary: "Create a thread",
 			description: "Begins a thread, and gives it the next code of the tenant. The executor becomes its first member, as Admin.",
 			perform:     handle[createThread](threads, createdAnswerOf),
+			rejections:  []error{account.ErrAccountErased},
 			without:     []string{ifMatch},
 		},
 		{
 			path: "/threads/rename", summary: "Rename a thread",
 			description: "Gives the thread another name. Admins only.",
 			perform:     handle[renameThread](threads, threadAnswerOf),
-			rejections:  append(byAdmins[:4:4], thread.ErrNameUnchanged),
+			rejections:  append(byAdmins[:4:4], thread.ErrNameUnchanged, account.ErrAccountErased),
 		},
 		{
 			path: "/threads/delete", summary: "Delete a thread",
@@ -156,13 +158,13 @@ func Threads(threads Service[thread.Command]) Aggregate {
 			path: "/threads/post_message", summary: "Post a message",
 			description: "Adds a message at the end of the thread. Members only.",
 			perform:     handle[postMessage](threads, messageAnswerOf),
-			rejections:  byMembers,
+			rejections:  append(byMembers[:3:3], account.ErrAccountErased),
 		},
 		{
 			path: "/threads/edit_message", summary: "Edit a message",
 			description: "Gives a message another text. Its sender only.",
 			perform:     handle[editMessage](threads, messageAnswerOf),
-			rejections:  append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender, thread.ErrTextUnchanged),
+			rejections:  append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender, thread.ErrTextUnchanged, account.ErrAccountErased),
 		},
 		{
 			path: "/threads/delete_message", summary: "Delete a message",

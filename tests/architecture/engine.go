@@ -16,10 +16,10 @@ import (
 // Engine lists the packages, with their sub-packages, that a team copies unchanged. They handle aggregates, events,
 // positions and rows in general, and know nothing of this application.
 var Engine = []string{
-	"usecase/command", "usecase/process", "usecase/projection", "usecase/publishing", "usecase/sequence",
+	"usecase/command", "usecase/erasure", "usecase/process", "usecase/projection", "usecase/publishing", "usecase/sequence",
 	"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore", "interfaceadaptor/gateway", "interfaceadaptor/journalcheck", "interfaceadaptor/repository",
 	"interfaceadaptor/stream", "interfaceadaptor/readmodel/table", "interfaceadaptor/readmodel/outbox", "interfaceadaptor/readmodel/projectionstore",
-	"interfaceadaptor/sqldialect",
+	"interfaceadaptor/sqldialect", "interfaceadaptor/keystore",
 }
 
 // foreign matches words of the application in identifiers and texts of the engine.
@@ -29,7 +29,7 @@ var foreign = regexp.MustCompile(`(?i:thread|message|chat)|\b(?i:room|member)s?\
 var harmless = regexp.MustCompile(`AttributeValueMember(S|N|B|BOOL)`)
 
 // testCode matches packages that only tests import.
-var testCode = regexp.MustCompile(`gatewaytest/|projectiontest/|internal/faults/`)
+var testCode = regexp.MustCompile(`gatewaytest/|keystoretest/|projectiontest/|internal/faults/`)
 
 func isEngine(path string) bool {
 	return slices.ContainsFunc(Engine, func(part string) bool { return within(path, part) })

@@ -41,6 +41,7 @@ var layers = map[string]struct {
 	"interfaceadaptor/gateway/sqlstore":    {imports: with(gateway, "interfaceadaptor/sqldialect")},
 	"interfaceadaptor/gateway/internal":    {},
 	"interfaceadaptor/gateway/gatewaytest": {imports: []string{"interfaceadaptor/eventstore"}},
+	"interfaceadaptor/keystore":            {imports: with(inner, "interfaceadaptor/sqldialect")},
 	"interfaceadaptor/sqldialect":          {},
 
 	"docs":              {},

@@ -59,13 +59,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	flags.SetOutput(io.Discard)
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		_, err := fmt.Fprintf(stdout, usage, config.Help(stores.ReadTables))
+		_, err := fmt.Fprintf(stdout, usage, config.Help(readTables))
 		return err
 	case err != nil || flags.NArg() > 0:
 		return errUsage
 	}
 
-	tables, err := config.Read(getenv, stores.ReadTables)
+	tables, err := config.Read(getenv, readTables)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	report, err := schema.Setup(ctx, awsclient.DynamoDB(cfg), schema.Tables(tables.Journal, tables.Snapshot))
+	report, err := schema.Setup(ctx, awsclient.DynamoDB(cfg), tables)
 	for _, created := range report.Created {
 		fmt.Fprintln(stdout, "created", created)
 	}
@@ -86,6 +86,18 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	case len(report.Differences) > 0:
 		return errDifferent
 	}
-	fmt.Fprintf(stdout, "tables %s and %s are ready\n", tables.Journal, tables.Snapshot)
+	for _, table := range tables {
+		fmt.Fprintf(stdout, "table %s is ready\n", table.Name)
+	}
 	return nil
+}
+
+// readTables reads which tables there have to be.
+func readTables(r *config.Reader) []schema.Table {
+	names := stores.ReadTables(r)
+	tables := schema.Tables(names.Journal, names.Snapshot)
+	if on, keys := stores.ReadErasure(r); on {
+		tables = append(tables, schema.Keys(keys))
+	}
+	return tables
 }

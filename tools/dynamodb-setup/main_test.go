@@ -31,7 +31,7 @@ func TestTablesAreCreatedOnce(t *testing.T) {
 		t.Fatalf("first run: %v and:\n%s", err, out)
 	}
 	out, err = setUp(t, env)
-	if err != nil || strings.Contains(out, "created t") || !strings.Contains(out, "are ready") {
+	if err != nil || strings.Contains(out, "created t") || !strings.Contains(out, "is ready") {
 		t.Errorf("second run: %v and:\n%s", err, out)
 	}
 

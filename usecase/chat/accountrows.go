@@ -5,6 +5,7 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
 )
@@ -33,9 +34,11 @@ func nextAccount(row query.Account, exists bool, recorded usecase.Recorded[accou
 			Tenant: recorded.Tenant, ID: AccountID(recorded.Key()), Name: registered.Name.String(), Version: recorded.SeqNr,
 			CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt,
 		}, nil
+	case !exists && isErased(recorded.Event): // of a user account without a name
+		row = query.Account{Tenant: recorded.Tenant, ID: AccountID(recorded.Key()), CreatedAt: recorded.OccurredAt}
 	case !exists:
 		return row, errors.New("the account does not exist")
-	case row.Closed:
+	case row.Closed && !isErased(recorded.Event):
 		return row, errors.New("the account is closed")
 	}
 	switch e := recorded.Event.(type) {
@@ -44,7 +47,14 @@ func nextAccount(row query.Account, exists bool, recorded usecase.Recorded[accou
 		row.Name = e.Name.String()
 	case account.Closed:
 		row.Closed = true
+	case account.Erased:
+		row.Closed, row.Name = true, erasure.Erased
 	}
 	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
 	return row, nil
+}
+
+func isErased(event account.Event) bool {
+	_, is := event.(account.Erased)
+	return is
 }

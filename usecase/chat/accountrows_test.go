@@ -32,6 +32,7 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 		{account.Registered{Name: name(t, "Alice")}, false, query.Account{Tenant: tenant, ID: alice, Name: "Alice", Version: 8, CreatedAt: later, UpdatedAt: later}},
 		{account.Renamed{Name: name(t, "Ally")}, true, changed(func(row *query.Account) { row.Name = "Ally" })},
 		{account.Closed{}, true, changed(func(row *query.Account) { row.Closed = true })},
+		{account.Erased{}, true, changed(func(row *query.Account) { row.Name, row.Closed = "[erased]", true })},
 	} {
 		covered = append(covered, sealed.Name(c.event))
 		row := query.Account{}
@@ -41,6 +42,9 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 		if got, err := nextAccount(row, c.exists, at(8, c.event)); err != nil || got != c.want {
 			t.Errorf("%T: %+v, %v, want %+v", c.event, got, err, c.want)
 		}
+		if c.event == account.Event(account.Erased{}) {
+			continue // it may happen to any account: see below
+		}
 		if _, err := nextAccount(row, !c.exists, at(8, c.event)); err == nil {
 			t.Errorf("%T where the account's existence is %v: no error", c.event, !c.exists)
 		}
@@ -48,6 +52,21 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 		closed.Closed = true
 		if _, err := nextAccount(closed, true, at(8, c.event)); err == nil {
 			t.Errorf("%T of a closed account: no error", c.event)
+		}
+	}
+	// Whoever never registered has a row from then on, and whoever has closed their account is forgotten, too.
+	closed := before
+	closed.Closed = true
+	for about, c := range map[string]struct {
+		row    query.Account
+		exists bool
+		want   query.Account
+	}{
+		"no account":       {query.Account{}, false, query.Account{Tenant: tenant, ID: alice, Name: "[erased]", Closed: true, Version: 8, CreatedAt: later, UpdatedAt: later}},
+		"a closed account": {closed, true, changed(func(row *query.Account) { row.Name, row.Closed = "[erased]", true })},
+	} {
+		if got, err := nextAccount(c.row, c.exists, at(8, account.Erased{})); err != nil || got != c.want {
+			t.Errorf("the erasure of %s: %+v, %v, want %+v", about, got, err, c.want)
 		}
 	}
 	sealed.Check(t, "events that get into rows", sealed.Types(t, "example.com/threads/domain/account", "isEvent"), covered)

@@ -80,12 +80,18 @@ type closingFold struct {
 	handler closings
 	tx      projection.Tx
 	closed  map[AccountRow]usecase.Envelope // by which event
+	erased  []process.Command               // that destroy the keys of those who are erased
 }
 
 // Apply implements [projection.Fold].
 func (f *closingFold) Apply(recorded projection.Event) error {
-	if _, closes := recorded.Event.(account.Closed); closes {
-		f.closed[AccountRow{recorded.Tenant, AccountID(recorded.Key())}] = recorded.Envelope
+	of := AccountRow{recorded.Tenant, AccountID(recorded.Key())}
+	switch recorded.Event.(type) {
+	case account.Closed:
+		f.closed[of] = recorded.Envelope
+	case account.Erased:
+		f.closed[of] = recorded.Envelope
+		f.erased = append(f.erased, destruction(of, recorded.Envelope))
 	}
 	return nil
 }
@@ -100,7 +106,7 @@ func (f *closingFold) Save(ctx context.Context) error {
 		return err
 	}
 	closed := make(map[AccountRow]Closing, len(f.closed))
-	var leaving []process.Command
+	leaving := f.erased
 	for of, by := range f.closed {
 		closed[of] = Closing{by.EventID, by.CorrelationID}
 		memberships, err := store.Of(ctx, f.tx, of)

@@ -189,7 +189,7 @@ func answerHandled[C any](calls []*call[C], receipt Receipt) []*call[C] {
 
 // replay answers the call with the result of the first execution.
 func (c *call[C]) replay(receipt Receipt) {
-	if !receipt.matches(c.request.fingerprint()) {
+	if !c.request.isRepeatOf(receipt) {
 		c.answer(Result{}, usecase.ErrKeyReused)
 		return
 	}

@@ -26,6 +26,9 @@ type Request[C any] struct {
 	// anew. Together they tell a repeat from a different request, across program versions: their form must never
 	// change. Content is needed only with an IdempotencyKey.
 	Name, Content string
+	// FormerContent, if not empty, is the content as an earlier version of the program put it: a repeat of a request
+	// that was recognised by it is a repeat, too.
+	FormerContent string
 	// IfVersion is the version that the caller expects; 0 means any. At another version the command is rejected with a
 	// [usecase.VersionMismatchError] and not retried.
 	IfVersion uint64
@@ -54,12 +57,19 @@ func (r Request[C]) commandID(now time.Time) string {
 
 // fingerprint is a hash that distinguishes requests with the same command id. IfVersion is not included: it is a
 // condition, not part of what is requested.
-func (r Request[C]) fingerprint() string {
+func (r Request[C]) fingerprint() string { return r.fingerprintOf(r.Content) }
+
+// isRepeatOf reports whether the receipt is of the same request.
+func (r Request[C]) isRepeatOf(receipt Receipt) bool {
+	return receipt.matches(r.fingerprint()) || r.FormerContent != "" && receipt.matches(r.fingerprintOf(r.FormerContent))
+}
+
+func (r Request[C]) fingerprintOf(content string) string {
 	id := r.ID
 	if r.Begins {
 		id = ""
 	}
-	sum := hash(r.Name, id, r.Content)
+	sum := hash(r.Name, id, content)
 	return hex.EncodeToString(sum[:])
 }
 

@@ -34,6 +34,17 @@ func TestRequestsAreRecognisedByAllVersions(t *testing.T) {
 	if !(Receipt{Fingerprint: "043db9e8d5bf36a4b9229f2557fe4621"}).matches(r.fingerprint()) {
 		t.Error("a receipt of the first version is refused")
 	}
+	// A content that is put in another way now is still that of earlier receipts.
+	digested := r
+	digested.FormerContent, digested.Content = r.Content, "digest"
+	for _, receipt := range []Receipt{{Fingerprint: r.fingerprint()}, {Fingerprint: digested.fingerprint()}} {
+		if !digested.isRepeatOf(receipt) {
+			t.Error("a request is no repeat of itself")
+		}
+	}
+	if r.fingerprint() == digested.fingerprint() || digested.isRepeatOf(Receipt{Fingerprint: other.fingerprint()}) {
+		t.Error("another request is a repeat")
+	}
 	// A repeat of what begins an aggregate comes with another id.
 	begins, again := r, r
 	begins.Begins, again.Begins, again.ID = true, true, "01H42K4ABWQ5V2XQEP3A48VE00"

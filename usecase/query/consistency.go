@@ -14,6 +14,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
+	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 )
@@ -49,10 +50,19 @@ type Token struct {
 	Version  uint64
 }
 
+// key returns the aggregate's key for a tenant. The registry of tenants is that of the empty code, for all.
+func (t Token) key(of usecase.Tenant) usecase.Key {
+	if t.Type == tenant.AggregateType {
+		of = usecase.Tenant{}
+	}
+	return usecase.Key{Tenant: of, Type: t.Type, ID: t.ID}
+}
+
 // tokenTypes are the aggregate types that tokens can name. A token without a type has the first.
 var tokenTypes = []string{
 	thread.AggregateType,
 	account.AggregateType,
+	tenant.AggregateType,
 	task.AggregateType,
 }
 
@@ -100,7 +110,7 @@ func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Tok
 	began := time.Now()
 	least := make(map[usecase.Key]uint64, len(tokens))
 	for _, token := range tokens {
-		key := usecase.Key{Tenant: tenant, Type: token.Type, ID: token.ID}
+		key := token.key(tenant)
 		least[key] = max(least[key], token.Version)
 		if span.IsRecording() {
 			span.SetAttributes(usecase.VersionAttribute(key, token.Version))

@@ -11,6 +11,7 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/erasure"
 )
 
 // History answers what has happened to threads, from the journal alone: its answers are complete when the read model is
@@ -19,6 +20,7 @@ import (
 // is [thread.ErrNotAdmin], for anybody else [thread.ErrThreadNotFound]. It is safe for concurrent use.
 type History struct {
 	open   func(context.Context) (ThreadJournal, error)
+	keys   *erasure.Keyring
 	states *semaphore.Weighted // bounds the states that are being read, which take memory
 }
 
@@ -40,9 +42,9 @@ type ThreadJournal interface {
 const statesAtOnce = 2
 
 // NewHistory returns the history. open returns the journal, or why there is none at this moment; it is called for every
-// question.
-func NewHistory(open func(context.Context) (ThreadJournal, error)) *History {
-	return &History{open: open, states: semaphore.NewWeighted(statesAtOnce)}
+// question. Texts are opened with keys; nil where erasure is off.
+func NewHistory(open func(context.Context) (ThreadJournal, error), keys *erasure.Keyring) *History {
+	return &History{open: open, keys: keys, states: semaphore.NewWeighted(statesAtOnce)}
 }
 
 // HistoryEntry is an event of a thread.
@@ -65,6 +67,9 @@ func (h *History) Entries(ctx context.Context, viewer Viewer, id thread.ID, page
 	}
 	for described, err := range seen.journal.Describe(ctx, seen.key, uint64(after), uint64(upTo)) {
 		if err != nil {
+			return found, err
+		}
+		if described.Data, err = h.keys.OpenJSON(ctx, viewer.Tenant, described.Data); err != nil {
 			return found, err
 		}
 		found.Items = append(found.Items, HistoryEntry{described})
@@ -126,9 +131,13 @@ func (h *History) At(ctx context.Context, viewer Viewer, id thread.ID, version i
 		return ThreadState{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.version)}
 	}
 	state, err := h.stateAt(ctx, seen, uint64(version))
+	if err != nil {
+		return ThreadState{}, err
+	}
+	name, err := h.keys.OpenOne(ctx, viewer.Tenant, state.Value.Name().String())
 	return ThreadState{
-		Version: state.Version, Name: state.Value.Name().String(), Deleted: state.Value.Deleted(),
-		state: state.Value, journal: seen.journal, key: seen.key,
+		Version: state.Version, Name: name, Deleted: state.Value.Deleted(),
+		state: state.Value, journal: seen.journal, keys: h.keys, key: seen.key,
 	}, err
 }
 

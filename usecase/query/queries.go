@@ -23,6 +23,7 @@ type Reader interface {
 	MemberReader
 	MessageReader
 	AccountReader
+	TenantReader
 	TaskReader
 }
 

@@ -10,6 +10,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
 )
 
 // ThreadState is a thread as it was at a version. A deleted one has neither members nor messages; the version before
@@ -24,6 +25,7 @@ type ThreadState struct {
 
 	state   thread.Thread
 	journal ThreadJournal
+	keys    *erasure.Keyring
 	key     usecase.Key
 }
 
@@ -80,7 +82,7 @@ func (s ThreadState) Messages(ctx context.Context, limit int, after thread.Messa
 	if err := s.read(ctx, seqNrs, func(recorded usecase.Recorded[thread.Event]) { events[recorded.SeqNr] = recorded }); err != nil {
 		return nil, err
 	}
-	messages := make([]StateMessage, len(digests))
+	messages, texts := make([]StateMessage, len(digests)), make([]erasure.Text, len(digests))
 	for i, digest := range digests {
 		last := events[max(digest.Posted, digest.Edited)]
 		said, err := messageOf(last.Event, digest.ID)
@@ -91,8 +93,9 @@ func (s ThreadState) Messages(ctx context.Context, limit int, after thread.Messa
 			ID: digest.ID, Sender: digest.Sender, Text: said.Text.String(),
 			CreatedAt: events[digest.Posted].OccurredAt, UpdatedAt: last.OccurredAt,
 		}
+		texts[i] = erasure.Text{Owner: digest.Sender.String(), Value: &messages[i].Text}
 	}
-	return messages, nil
+	return messages, s.keys.Open(ctx, s.key.Tenant, texts)
 }
 
 // messageOf returns what an event says in a message.

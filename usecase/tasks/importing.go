@@ -26,12 +26,9 @@ const linesAtOnce = 16
 func (r *run) importLines(ctx context.Context) error {
 	for r.Progress.Parts < r.Request.Parts {
 		number := r.Progress.Parts
-		input, exists, err := r.ports.Files.Part(ctx, r.Tenant.String(), inputOf(r.ID), number)
+		input, err := r.input(ctx, number)
 		if err != nil {
 			return err
-		}
-		if !exists {
-			return errInputGone
 		}
 		rejected, err := r.importPart(ctx, input)
 		if err != nil {
@@ -46,7 +43,7 @@ func (r *run) importLines(ctx context.Context) error {
 			}
 		}
 		// Also without rejections: an earlier attempt, which was killed, may have stored some.
-		if err := r.putResult(ctx, number, result.Bytes()); err != nil {
+		if err := r.putSealedResult(ctx, number, result.Bytes()); err != nil {
 			return err
 		}
 		progress := r.Progress
@@ -149,12 +146,9 @@ func persistently(ctx context.Context, handle func(context.Context) (Outcome, er
 
 // handleCommand handles the one command of the task. Its result is the answer, or the problem.
 func (r *run) handleCommand(ctx context.Context) error {
-	input, exists, err := r.ports.Files.Part(ctx, r.Tenant.String(), inputOf(r.ID), 0)
+	input, err := r.input(ctx, 0)
 	if err != nil {
 		return err
-	}
-	if !exists {
-		return errInputGone
 	}
 	line := Line{Caller: r.caller, ForOthers: r.Request.ForOthers}
 	if err := json.Unmarshal(input, &line.Later); err != nil {
@@ -165,7 +159,7 @@ func (r *run) handleCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.putResult(ctx, 0, append(bytes.TrimSpace(outcome.Body), '\n')); err != nil {
+	if err := r.putSealedResult(ctx, 0, append(bytes.TrimSpace(outcome.Body), '\n')); err != nil {
 		return err
 	}
 	r.Progress = task.Progress{Parts: 1, Done: 1, Total: 1}

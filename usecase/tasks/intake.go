@@ -5,15 +5,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"time"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/erasure"
 )
 
 // ErrTaskNotFinished: there is no result yet.
@@ -22,12 +26,14 @@ var ErrTaskNotFinished = ident.Conflict("task_not_finished", "the task is not fi
 // ErrResultGone: the result was there.
 var ErrResultGone = ident.NotFound("task_not_found", "the result of the task has expired")
 
-// Intake creates tasks and tells their creators about them. All fields are required. It is safe for concurrent use.
+// Intake creates tasks and tells their creators about them. All fields but Keys are required. It is safe for concurrent
+// use.
 type Intake struct {
 	Handler Handler
 	Reader  Reader
 	Files   Files
 	Threads Threads
+	Keys    *erasure.Keyring // nil: erasure is off
 	NewID   func() task.ID
 	Clock   func() time.Time
 }
@@ -85,15 +91,24 @@ func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, cont
 }
 
 func (i *Intake) put(ctx context.Context, asked Asked, id task.ID, number uint64, content []byte) error {
-	return i.Files.PutPart(ctx, asked.Caller.Tenant.String(), inputOf(id), number, content, i.Clock().Add(Kept))
+	file := inputOf(id)
+	sealed, err := seal(ctx, i.Keys, asked.Caller.Tenant, asked.Creator, file, number, content)
+	if err != nil {
+		return err
+	}
+	return i.Files.PutPart(ctx, asked.Caller.Tenant.String(), file, number, sealed, i.Clock().Add(Kept))
 }
 
 func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request task.Request, name, content string) (command.Result, error) {
 	request.Creator, request.ForOthers = asked.Creator, asked.ForOthers
-	return i.Handler.Handle(ctx, command.Request[task.Order]{
+	order := command.Request[task.Order]{
 		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
 		IdempotencyKey: asked.IdempotencyKey,
-	})
+	}
+	if err := chat.DigestContent(ctx, i.Keys, &order); err != nil {
+		return command.Result{}, err
+	}
+	return i.Handler.Handle(ctx, order)
 }
 
 // Find returns a task of the asker's, or [task.ErrTaskNotFound].
@@ -120,6 +135,11 @@ func (i *Intake) Result(ctx context.Context, tenant usecase.Tenant, asker ident.
 	return func(yield func([]byte, error) bool) {
 		for number := range found.Progress.Parts {
 			content, exists, err := i.Files.Part(ctx, tenant.String(), resultOf(id), number)
+			if exists && err == nil {
+				if content, err = unseal(ctx, i.Keys, tenant, content); errors.Is(err, account.ErrAccountErased) {
+					content, err = []byte(`"`+erasure.Erased+"\"\n"), nil
+				}
+			}
 			if exists || err != nil { // a part of an import without rejections has no result
 				if !yield(content, err) || err != nil {
 					return

@@ -15,6 +15,7 @@ import (
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/erasure"
 )
 
 // Ports are what a worker works with.
@@ -24,6 +25,7 @@ type Ports struct {
 	Handler    Handler
 	Reader     Reader
 	Files      Files
+	Keys       *erasure.Keyring // nil: erasure is off
 	Commands   Commands
 	Threads    Threads
 	Journal    Journal
@@ -258,9 +260,4 @@ func (r *run) finishedPart(ctx context.Context, progress task.Progress) error {
 	}
 	r.reported = time.Now()
 	return r.order(ctx, task.Report{Progress: progress})
-}
-
-// putResult stores a part of the result.
-func (r *run) putResult(ctx context.Context, number uint64, content []byte) error {
-	return r.ports.Files.PutPart(ctx, r.Tenant.String(), resultOf(r.ID), number, content, r.CreatedAt.Add(Kept))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -131,6 +132,14 @@ func (a *Access) verify(ctx context.Context, text string) (access.Principal, err
 		return access.Principal{}, access.Unavailable("the token can't be verified now, because its issuer does not answer; try again later")
 	}
 	return access.NewPrincipal(token.Account, token.Tenant, token.Scopes, token.Expires)
+}
+
+// Tenants is the gate of tenants over what the program asks the registry by; nil when all tenants are let in.
+func (a *Access) Tenants(isActive access.IsActive) *access.Tenants {
+	if !a.settings.Registered {
+		return nil
+	}
+	return access.NewTenants(isActive, time.Now)
 }
 
 // take is the gate's port over a rate; none for 0.

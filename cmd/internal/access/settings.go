@@ -32,6 +32,8 @@ type Settings struct {
 	Proxies     access.Proxies
 	Origins     httpserver.Origins
 	Connections int
+	// Registered is whether only the tenants of the registry are let in.
+	Registered bool
 }
 
 // ReadSettings reads them.
@@ -59,6 +61,7 @@ func ReadSettings(r *config.Reader) Settings {
 			"origins whose pages may use the server, beside its own, such as https://app.example.com", httpserver.ParseOrigins),
 		Connections: r.Int("CONNECTION_LIMIT", 20_000, 1, 1_000_000, "connections open at once; one more is answered with 503"),
 	}
+	s.Registered = r.OneOf("TENANTS", "which tenants are let in: all, or those that are registered and not suspended", "open", "registered") == "registered"
 	if s.Mode == OIDC && (s.Issuer == "" || s.Audience == "") {
 		r.Wrong("AUTH is oidc, which needs AUTH_ISSUER and AUTH_AUDIENCE")
 	}

@@ -18,8 +18,11 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
+	dynamokeys "example.com/threads/interfaceadaptor/keystore/dynamodb"
+	relationalkeys "example.com/threads/interfaceadaptor/keystore/relational"
 	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
 	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/usecase/erasure"
 )
 
 // Store is an open event store. [Store.Close] ends it.
@@ -141,6 +144,14 @@ func (s *Store) CheckClock(ctx context.Context) error {
 		return nil
 	}
 	return s.Skew.Check(ctx)
+}
+
+// Keys returns the store of people's keys that is beside the event store.
+func (s *Store) Keys(table string) (erasure.Store, error) {
+	if s.settings.Kind == stores.DynamoDB {
+		return dynamokeys.New(s.aws, table), nil
+	}
+	return relationalkeys.New(s.db)
 }
 
 // Close completes the accepted writes, until ctx ends.

@@ -19,6 +19,7 @@ import (
 	"example.com/threads/interfaceadaptor/graphql/graphiql"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
 )
@@ -31,14 +32,15 @@ type Server struct {
 	journal  *journal
 	access   *access.Access
 	log      *slog.Logger
+	keys     *erasure.Keyring
 	reader   *queryreader.Reader
 	watcher  *query.Watcher
 }
 
 // Listen takes the address. The server answers from db once [Server.Run] runs, and from store what only the journal
-// knows; it goes on without store while that can't be used.
+// knows; it goes on without store while that can't be used. keys opens what is sealed; nil where erasure is off.
 func Listen(
-	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, access *access.Access, log *slog.Logger,
+	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, keys *erasure.Keyring, access *access.Access, log *slog.Logger,
 ) (*Server, error) {
 	reader, err := queryreader.New(db)
 	if err != nil {
@@ -49,7 +51,7 @@ func Listen(
 		return nil, err
 	}
 	return &Server{
-		Server: server, settings: settings, db: db, journal: &journal{store: store, log: log}, access: access, log: log,
+		Server: server, settings: settings, db: db, journal: &journal{store: store, log: log}, keys: keys, access: access, log: log,
 		reader: reader, watcher: query.NewWatcher(reader, log, query.Pace{}),
 	}, nil
 }
@@ -89,9 +91,11 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	if err != nil {
 		return nil, err
 	}
-	queries := query.New(s.reader, s.watcher, query.Settings{WaitTimeout: s.settings.WaitTimeout, Waited: measureWaits(registry)})
+	queries := query.New(query.Opened(s.reader, s.keys), s.watcher, query.Settings{
+		WaitTimeout: s.settings.WaitTimeout, Waited: measureWaits(registry),
+	})
 	mux := http.NewServeMux()
-	history := query.NewHistory(s.journal.threadsNow)
+	history := query.NewHistory(s.journal.threadsNow, s.keys)
 	endpoint := graphql.NewHandler(ctx, queries, history, s.log, graphql.Settings{
 		ComplexityLimit: s.settings.ComplexityLimit,
 		ConnectionLimit: s.settings.ConnectionLimit,
@@ -100,6 +104,7 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 		OperationLimit:  s.settings.OperationLimit,
 		InFlightLimit:   s.settings.InFlightLimit,
 		Gate:            s.access.Gate,
+		Tenants:         s.access.Tenants(s.isActive),
 		AllowOrigin:     s.access.Origins.Allow,
 	})
 	mux.Handle("GET /graphql", endpoint)

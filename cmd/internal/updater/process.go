@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/domain/task"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/outbox"
@@ -57,12 +55,12 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 	threads := chatstore.NewThreadRepository(databases.Store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
 	commands := command.NewService(chat.Threads(), threads, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	commandsToSend := outbox.New(databases.ReadModel, store, chat.LeaveOnClose)
-	manager := process.NewManager(chat.LeaveOnClose, commandsToSend, chat.SendWithdrawals(commands), process.Settings{Logger: log})
+	manager := process.NewManager(chat.LeaveOnClose, commandsToSend, chat.SendForClosed(chat.SendWithdrawals(commands), databases.Keys.Destroy), process.Settings{Logger: log})
 
 	registry = prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": chat.LeaveOnClose}, registry))
 	outcomes := newOutcomes(registry)
 	projector := projection.New(store, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
-		Logger: log.With("process", chat.LeaveOnClose), Observe: outcomes.count, Ignore: append(slices.Clip(f.settings.Ignore), task.AggregateType),
+		Logger: log.With("process", chat.LeaveOnClose), Observe: outcomes.count, Ignore: append(knownTypes(), f.settings.Ignore...),
 		Notify: func([]projection.Head) { manager.Wake() }, Tracer: f.ports.tracer(chat.LeaveOnClose),
 	}, chatrows.LeaveOnCloseHandlers(commandsToSend)...)
 	settings := f.settings.Source
@@ -82,6 +80,14 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 
 // processGauges are set by [running.check].
 type processGauges struct{ waiting, failing, parked, lag prometheus.Gauge }
+
+// knownTypes are the aggregate types of this application. A process manager passes by those that it has no handler for.
+func knownTypes() (types []string) {
+	for _, handler := range chatrows.Handlers() {
+		types = append(types, handler.Type())
+	}
+	return types
+}
 
 func registerProcess(registry prometheus.Registerer, manager *process.Manager) processGauges {
 	for _, c := range []struct {

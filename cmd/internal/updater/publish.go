@@ -17,6 +17,7 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/taskcodec"
+	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/publishing"
@@ -52,6 +53,7 @@ func publishedTypes() []publishedType {
 		published(threadcodec.Events()),
 		published(accountcodec.Events()),
 		published(taskcodec.Events()),
+		published(tenantcodec.Events()),
 	}
 }
 
@@ -89,7 +91,7 @@ func (f *follower) newPublication(databases Databases, term uint64, registry pro
 	if err != nil {
 		return nil, fmt.Errorf("PUBLISH_URL: %w", err)
 	}
-	p := &publication{store: store, broker: broker, publisher: publishing.New(store, broker)}
+	p := &publication{store: store, broker: broker, publisher: publishing.New(store, publishing.Opened(broker, databases.Keys))}
 	log := f.ports.Log.With("projection", Publisher)
 	registry = prometheus.WrapRegistererWithPrefix("publisher_", registry)
 	outcomes := newOutcomes(registry)

@@ -17,12 +17,14 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/projection"
 )
 
 // Databases are what the projection reads from and writes to.
 type Databases struct {
 	Store     *eventstore.Store
+	Keys      *erasure.Keyring // nil: erasure is off
 	ReadModel *sqlx.DB
 	Close     func()
 }

@@ -27,7 +27,7 @@ func (f *follower) newTaskWorker(databases Databases) taskWorker {
 	if settings.CacheBytes == 0 {
 		settings.CacheBytes = memory.Limit() / 40 // its commands are fewer than those of the write-api
 	}
-	commands := writeapi.NewCommands(gateway, settings, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
+	commands := writeapi.NewCommands(gateway, databases.Keys, settings, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	const source = "tasks"
 	return taskWorker{commands: commands, Worker: tasks.NewWorker(tasks.Ports{
 		Unfinished: func(ctx context.Context, kinds []task.Kind, limit int) ([]usecase.Key, error) {
@@ -36,6 +36,7 @@ func (f *follower) newTaskWorker(databases Databases) taskWorker {
 		Handler:  commands.Tasks.Handler,
 		Reader:   commands.Tasks.Reader,
 		Files:    gateway,
+		Keys:     databases.Keys,
 		Commands: rest.NewLines(commands.Aggregates(), source, 2*settings.StoreTimeout, log),
 		Threads:  commands.Tasks.Threads,
 		Journal:  chatstore.Journal{Journal: gateway},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/infrastructure/memory"
@@ -17,6 +18,7 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/sequence"
 	"example.com/threads/usecase/tasks"
 )
@@ -32,27 +34,37 @@ func (c *Commands) aggregateTypes(codes *sequence.Sequence) []aggregateType {
 		return rest.Tasks(c.Tasks)
 	}
 	return []aggregateType{
-		of(8, chat.Threads(), chatstore.NewThreadRepository, threads),
-		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts), // small, and seldom asked for
-		of(1, chat.Tasks(), chatstore.NewTaskRepository, orders),
+		of(8, chat.Threads(), chatstore.NewThreadRepository, threads, func(keys *erasure.Keyring, threads *chatstore.ThreadRepository) command.Prepare[thread.Command] {
+			return chat.SealThread(keys, threads.Load)
+		}),
+		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts, func(keys *erasure.Keyring, _ *chatstore.AccountRepository) command.Prepare[account.Command] {
+			return chat.SealAccount(keys)
+		}),
+		of(1, chat.Tenants(), chatstore.NewTenantRepository, rest.Tenants, nil),
+		of(1, chat.Tasks(), chatstore.NewTaskRepository, orders, nil),
 	}
 }
 
 // aggregateType is one of them, whatever its states, commands and events are.
 type aggregateType struct {
 	share uint64
-	open  func(eventstore.EventPersistenceGateway, repository.Settings, command.Settings) kept
+	open  func(eventstore.EventPersistenceGateway, *erasure.Keyring, repository.Settings, command.Settings) kept
 }
 
 func of[S, C, E any](
 	share uint64, decider command.Decider[S, C, E],
 	open func(eventstore.EventPersistenceGateway, repository.Settings) *repository.Repository[S, E],
 	operations func(rest.Service[C]) rest.Aggregate,
+	seal func(*erasure.Keyring, *repository.Repository[S, E]) command.Prepare[C], // nil: nothing personal
 ) aggregateType {
-	return aggregateType{share, func(gateway eventstore.EventPersistenceGateway, keep repository.Settings, handle command.Settings) kept {
+	return aggregateType{share, func(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyring, keep repository.Settings, handle command.Settings) kept {
 		aggregates := open(gateway, keep)
 		service := command.NewService(decider, aggregates, handle)
-		return kept{decider.Type, operations(service), aggregates, aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
+		var taken rest.Service[C] = service
+		if seal != nil {
+			taken = command.Prepared[S, C, E]{Service: service, Prepare: seal(keys, aggregates)}
+		}
+		return kept{decider.Type, operations(taken), aggregates, aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
 	}}
 }
 
@@ -76,14 +88,15 @@ type Commands struct {
 	log     *slog.Logger
 }
 
-// NewCommands returns the commands over gateway. handle is what settings do not say.
-func NewCommands(gateway eventstore.EventPersistenceGateway, settings CommandSettings, handle command.Settings) *Commands {
+// NewCommands returns the commands over gateway, whose texts are sealed with keys; nil: they are not. handle is what
+// settings do not say.
+func NewCommands(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyring, settings CommandSettings, handle command.Settings) *Commands {
 	log := handle.Logger
 	handle.Timeout = settings.StoreTimeout
 	// Each is loaded once, so nothing is remembered.
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{CacheBytes: 1, Logger: log})
 	c := &Commands{log: log, threads: threads, Tasks: &tasks.Intake{
-		Reader: chatstore.TaskReader{Journal: gateway}, Files: gateway, Threads: chatstore.ThreadAdmins{Threads: threads}, NewID: rest.NewTaskID, Clock: time.Now,
+		Reader: chatstore.TaskReader{Journal: gateway}, Files: gateway, Threads: chatstore.ThreadAdmins{Threads: threads}, Keys: keys, NewID: rest.NewTaskID, Clock: time.Now,
 	}}
 	types := c.aggregateTypes(sequence.New(gateway, chat.CodeKind, settings.Codes))
 	var shares uint64
@@ -95,7 +108,7 @@ func NewCommands(gateway eventstore.EventPersistenceGateway, settings CommandSet
 		cache = memory.Limit() / 10
 	}
 	for _, each := range types {
-		c.all = append(c.all, each.open(gateway, repository.Settings{
+		c.all = append(c.all, each.open(gateway, keys, repository.Settings{
 			SnapshotEvery: uint64(settings.SnapshotEvery), CacheBytes: cache / shares * each.share, Logger: log,
 		}, handle))
 	}

@@ -17,6 +17,7 @@ import (
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/erasure"
 )
 
 // drainTimeout is how long snapshots may still be written after the last request has been answered. What is left then
@@ -28,17 +29,18 @@ type Server struct {
 	*httpserver.Server
 	settings Settings
 	store    *eventstore.Store
+	keys     *erasure.Keyring
 	access   *access.Access
 	log      *slog.Logger
 }
 
 // Listen takes the address. The server answers once [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, store *eventstore.Store, access *access.Access, log *slog.Logger) (*Server, error) {
+func Listen(ctx context.Context, settings Settings, store *eventstore.Store, keys *erasure.Keyring, access *access.Access, log *slog.Logger) (*Server, error) {
 	server, err := httpserver.Listen(ctx, log, "WRITE_API_ADDR", settings.Address)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{Server: server, settings: settings, store: store, access: access, log: log}, nil
+	return &Server{Server: server, settings: settings, store: store, keys: keys, access: access, log: log}, nil
 }
 
 // Run takes commands until ctx ends, and then finishes what it has accepted.
@@ -46,7 +48,7 @@ func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
 	s.measureClock(registry)
 	registry.MustRegister(s.store.Metrics...)
-	commands := NewCommands(s.store.Gateway, s.settings.CommandSettings, command.Settings{
+	commands := NewCommands(s.store.Gateway, s.keys, s.settings.CommandSettings, command.Settings{
 		CheckClock: s.store.CheckClock, Logger: s.log, Counters: countersOf(registry), Observer: newObserver(registry),
 	})
 	commands.measure(registry)
@@ -58,6 +60,7 @@ func (s *Server) Run(ctx context.Context) error {
 		Log:     s.log,
 		Timeout: 2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
 		Gate:    s.access.Gate,
+		Tenants: s.access.Tenants(s.registry()),
 		Tasks:   commands.Tasks,
 		Alive:   httpserver.Alive(s.access.Notes),
 		Ready:   httpserver.Ready(s.log, s.access.Notes, s.checks()...),

@@ -110,6 +110,24 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainTaskEdge())
 	case []model.Edge[model.Task]:
 		return plain.Values(ctx, value, plainTaskEdge())
+	case model.Tenant:
+		return plain.Value(ctx, &value, plainTenant())
+	case *model.Tenant:
+		return plain.Value(ctx, value, plainTenant())
+	case []model.Tenant:
+		return plain.Values(ctx, value, plainTenant())
+	case model.Connection[model.Tenant]:
+		return plain.Value(ctx, &value, plainTenantConnection())
+	case *model.Connection[model.Tenant]:
+		return plain.Value(ctx, value, plainTenantConnection())
+	case []model.Connection[model.Tenant]:
+		return plain.Values(ctx, value, plainTenantConnection())
+	case model.Edge[model.Tenant]:
+		return plain.Value(ctx, &value, plainTenantEdge())
+	case *model.Edge[model.Tenant]:
+		return plain.Value(ctx, value, plainTenantEdge())
+	case []model.Edge[model.Tenant]:
+		return plain.Values(ctx, value, plainTenantEdge())
 	case model.Thread:
 		return plain.Value(ctx, &value, plainThread())
 	case *model.Thread:
@@ -452,6 +470,57 @@ func plainTaskEdge() plain.Type[model.Edge[model.Task]] {
 				return func(w io.Writer, v *model.Edge[model.Task]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
 				return plain.One(operation, field, func(v *model.Edge[model.Task]) *model.Task { return &v.Node }, plainTask())
+			}
+			return nil
+		},
+	}
+}
+
+func plainTenant() plain.Type[model.Tenant] {
+	return plain.Type[model.Tenant]{
+		Names: tenantImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Tenant] {
+			switch field.Name {
+			case "code":
+				return func(w io.Writer, v *model.Tenant) { graphql.MarshalString(v.Code).MarshalGQL(w) }
+			case "suspended":
+				return func(w io.Writer, v *model.Tenant) { graphql.MarshalBoolean(v.Suspended).MarshalGQL(w) }
+			case "version":
+				return func(w io.Writer, v *model.Tenant) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+			case "createdAt":
+				return func(w io.Writer, v *model.Tenant) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+			case "updatedAt":
+				return func(w io.Writer, v *model.Tenant) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+			}
+			return nil
+		},
+	}
+}
+
+func plainTenantConnection() plain.Type[model.Connection[model.Tenant]] {
+	return plain.Type[model.Connection[model.Tenant]]{
+		Names: tenantConnectionImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.Tenant]] {
+			switch field.Name {
+			case "edges":
+				return plain.Many(operation, field, func(v *model.Connection[model.Tenant]) []model.Edge[model.Tenant] { return v.Edges }, plainTenantEdge())
+			case "pageInfo":
+				return plain.One(operation, field, func(v *model.Connection[model.Tenant]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+			}
+			return nil
+		},
+	}
+}
+
+func plainTenantEdge() plain.Type[model.Edge[model.Tenant]] {
+	return plain.Type[model.Edge[model.Tenant]]{
+		Names: tenantEdgeImplementors,
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Tenant]] {
+			switch field.Name {
+			case "cursor":
+				return func(w io.Writer, v *model.Edge[model.Tenant]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+			case "node":
+				return plain.One(operation, field, func(v *model.Edge[model.Tenant]) *model.Tenant { return &v.Node }, plainTenant())
 			}
 			return nil
 		},

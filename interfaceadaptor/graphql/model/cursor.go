@@ -17,6 +17,7 @@ const (
 	ThreadList  ListKind = "threads"
 	MemberList  ListKind = "members"
 	MessageList ListKind = "messages"
+	TenantList  ListKind = "tenants"
 	HistoryList ListKind = "history"
 	TaskList    ListKind = "tasks"
 )

@@ -11,6 +11,7 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/readmodel/table"
 	"example.com/threads/interfaceadaptor/taskcodec"
+	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/projection"
@@ -27,6 +28,7 @@ func Tables() []string {
 		Members.Name,
 		Messages.Name,
 		Accounts.Name,
+		Tenants.Name,
 		Tasks.Name,
 	}
 }
@@ -36,6 +38,7 @@ func Handlers() []projection.Handler {
 	return []projection.Handler{
 		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
 		chat.AccountRows(projectionstore.Rows[query.Account]{Table: Accounts}, accountcodec.Events().Decode),
+		chat.TenantRows(projectionstore.Rows[query.Tenant]{Table: Tenants}, tenantcodec.Events().Decode),
 		chat.TaskRows(projectionstore.Rows[query.Task]{Table: Tasks}, taskcodec.Events().Decode),
 	}
 }

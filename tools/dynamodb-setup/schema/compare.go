@@ -23,14 +23,18 @@ func (t Table) compare(got *types.TableDescription) []Difference {
 	check("billing", string(want.BillingMode), billing(got))
 	check("stream", stream(want.StreamSpecification), stream(got.StreamSpecification))
 
-	wantIndex, gotIndex := want.GlobalSecondaryIndexes[0], types.GlobalSecondaryIndexDescription{}
+	gotIndex := types.GlobalSecondaryIndexDescription{}
 	for _, index := range got.GlobalSecondaryIndexes {
-		if aws.ToString(index.IndexName) == t.Index {
+		if t.Index != "" && aws.ToString(index.IndexName) == t.Index {
 			gotIndex = index
 			continue
 		}
 		check("index "+aws.ToString(index.IndexName), "none", keyText(index.KeySchema, got.AttributeDefinitions))
 	}
+	if t.Index == "" {
+		return differences
+	}
+	wantIndex := want.GlobalSecondaryIndexes[0]
 	check("index "+t.Index, keyText(wantIndex.KeySchema, want.AttributeDefinitions), keyText(gotIndex.KeySchema, got.AttributeDefinitions))
 	if gotIndex.IndexName != nil {
 		check("projection of index "+t.Index, projectionText(wantIndex.Projection), projectionText(gotIndex.Projection))

@@ -15,7 +15,7 @@ const (
 // Table is a table as it has to be.
 type Table struct {
 	Name       string
-	Index      string            // on aid and seq_nr
+	Index      string            // on aid and seq_nr; empty: none, and the key is pkey alone
 	Projection []string          // what the index holds beside the keys; nil: everything
 	Stream     bool              // of new images
 	TTL        string            // the attribute that items expire by; empty: none do
@@ -37,7 +37,21 @@ func Tables(journal, snapshot string) []Table {
 	}
 }
 
+// Keys defines the table of personal keys, which is apart from the event store. Give it no backups that outlive what is
+// to be forgotten.
+func Keys(name string) Table { return Table{Name: name, billing: types.BillingModePayPerRequest} }
+
 func (t Table) createInput() *dynamodb.CreateTableInput {
+	if t.Index == "" {
+		return &dynamodb.CreateTableInput{
+			TableName:   aws.String(t.Name),
+			BillingMode: t.billing,
+			AttributeDefinitions: []types.AttributeDefinition{
+				{AttributeName: aws.String("pkey"), AttributeType: types.ScalarAttributeTypeS},
+			},
+			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("pkey"), KeyType: types.KeyTypeHash}},
+		}
+	}
 	input := &dynamodb.CreateTableInput{
 		TableName:   aws.String(t.Name),
 		BillingMode: t.billing,

@@ -100,6 +100,7 @@ export interface Query {
   threads: ThreadConnection;
   threadHistory: HistoryConnection;
   threadAt: ThreadState;
+  tenants: TenantConnection;
 }
 
 export type Role = 'ADMIN' | 'MEMBER';
@@ -146,6 +147,24 @@ export interface TaskConnection {
 export interface TaskEdge {
   cursor: string;
   node: Task;
+}
+
+export interface Tenant {
+  code: string;
+  suspended: boolean;
+  version: number;
+  createdAt: Time;
+  updatedAt: Time;
+}
+
+export interface TenantConnection {
+  edges: Array<TenantEdge>;
+  pageInfo: PageInfo;
+}
+
+export interface TenantEdge {
+  cursor: string;
+  node: Tenant;
 }
 
 export interface Thread {

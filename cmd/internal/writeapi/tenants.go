@@ -1,0 +1,25 @@
+package writeapi
+
+import (
+	"context"
+
+	"example.com/threads/domain/tenant"
+	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+)
+
+// registry asks the event store which tenants are active: commands need nothing else.
+func (s *Server) registry() access.IsActive {
+	tenants := chatstore.NewTenantRepository(s.store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: s.log})
+	return func(ctx context.Context, named usecase.Tenant) (bool, error) {
+		code, err := tenant.ParseCode(named.String())
+		if err != nil {
+			return false, err
+		}
+		state, err := tenants.Reload(ctx, chat.TenantKey(code))
+		return state.Value.IsActive(), err
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/tests/testenv"
+)
+
+// With TENANTS=registered a tenant is let in while it is registered and not suspended, and nothing of it is lost.
+func TestTheRegistryOfTenants(t *testing.T) {
+	i := newIssuer(t)
+	w := world{start(t, i.trusted("TENANTS", "registered")), i, map[string]string{
+		admin: i.token(t, ada, acme, usual), member: i.token(t, bob, acme, usual),
+		operator: i.token(t, dave, acme, usual+" threads:operate"), // of a tenant that is not registered, too
+	}}
+	registry := func(what string) answer {
+		t.Helper()
+		return w.do(t, w.tokens[operator], "/tenants/"+what, map[string]any{"tenant_code": acme})
+	}
+	within := func(about string, check func() error) {
+		t.Helper()
+		testenv.Eventually(t, 10*time.Second, func() error {
+			if err := check(); err != nil {
+				return fmt.Errorf("%s: %w", about, err)
+			}
+			return nil
+		})
+	}
+	create := func() answer {
+		return w.do(t, w.tokens[admin], "/threads/create", map[string]any{"name": "tea"})
+	}
+	list := func() answer { return w.ask(t, w.tokens[admin], `{ threads { edges { node { id } } } }`) }
+	refused := func() error {
+		if got := create(); got.status != 403 || got.code() != "forbidden" {
+			return fmt.Errorf("a command is answered with %s", got.raw)
+		}
+		if got := list(); got.status != 403 || got.errorCode() != "FORBIDDEN" {
+			return fmt.Errorf("a query is answered with %s", got.raw)
+		}
+		if code := w.firstEvent(t, w.tokens[admin], `subscription { threadChanged(threadId: "`+ada+`") { version } }`); code != "FORBIDDEN" {
+			return fmt.Errorf("server-sent events are answered with %q", code)
+		}
+		if _, err := w.connect(t, map[string]any{"authorization": "Bearer " + w.tokens[admin]}, nil); closeOf(err) != forbiddenSocket {
+			return fmt.Errorf("a WebSocket is answered with %d", closeOf(err))
+		}
+		return nil
+	}
+	letIn := func() error {
+		if got := create(); got.status != 201 {
+			return fmt.Errorf("a command is answered with %s", got.raw)
+		}
+		if got := list(); got.errorCode() != "" {
+			return fmt.Errorf("a query is answered with %s", got.raw)
+		}
+		return nil
+	}
+	if err := refused(); err != nil {
+		t.Fatalf("not registered: %v", err)
+	}
+	created := registry("create")
+	if created.raw != `{"tenant_code":"acme","version":1}`+"\n" {
+		t.Fatal(created.raw)
+	}
+	within("registered", letIn)
+	thread := w.newThread(t)
+
+	document := fmt.Sprintf(`subscription { threadChanged(threadId: %q) { version } }`, thread.id)
+	conn, err := w.connect(t, map[string]any{"authorization": "Bearer " + w.tokens[member]}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := make(chan []string, 1)
+	begun := make(chan struct{})
+	go func() {
+		var codes []string
+		w.events(t, w.tokens[member], document, func(event, data string) bool {
+			if event == "next" {
+				if codes = append(codes, answer{raw: data}.errorCode()); len(codes) == 1 {
+					close(begun)
+				}
+			}
+			return event != "complete"
+		})
+		events <- codes
+	}()
+	<-begun
+	subscribe(t, conn, "1", document)
+	if first, err := next(t, conn); err != nil || first.Type != "next" {
+		t.Fatal(first, err)
+	}
+	suspended := registry("suspend")
+	if suspended.status != 200 || registry("suspend").code() != "tenant_suspended" {
+		t.Fatal(suspended.raw)
+	}
+	var codes []string
+	for len(codes) == 0 || codes[len(codes)-1] == "" {
+		got, err := next(t, conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes = append(codes, answer{raw: string(got.Payload)}.errorCode())
+	}
+	if last := codes[len(codes)-1]; last != "FORBIDDEN" {
+		t.Errorf("the subscription on the WebSocket ends with %q", last)
+	}
+	if codes := <-events; codes[len(codes)-1] != "FORBIDDEN" {
+		t.Errorf("the server-sent events end with %q", codes)
+	}
+	for got := (frame{}); got.ID != "2"; { // what comes of the first subscription is over before
+		subscribe(t, conn, "2", `{ threads { edges { cursor } } }`)
+		if got, err = next(t, conn); err != nil {
+			t.Fatal(err)
+		}
+		if got.ID == "2" && (got.Type != "error" || !strings.Contains(string(got.Payload), "FORBIDDEN")) {
+			t.Errorf("another operation on the WebSocket: %s %s", got.Type, got.Payload)
+		}
+	}
+	within("suspended", refused)
+
+	seen := w.ask(t, i.token(t, dave, "", usual+" threads:operate"), `{ tenants { edges { node { code suspended version } } } }`,
+		"Consistency-Token", suspended.header.Get("Consistency-Token"))
+	if want := `{"data":{"tenants":{"edges":[{"node":{"code":"acme","suspended":true,"version":2}}]}}}`; seen.raw != want {
+		t.Errorf("the registry is %s, want %s", seen.raw, want)
+	}
+	registry("reactivate")
+	within("reactivated", letIn)
+	if got := list(); !strings.Contains(got.raw, thread.id) {
+		t.Errorf("after the suspension the thread is not in %s", got.raw)
+	}
+}
+
+// Without TENANTS=registered every tenant is let in, whatever the registry says.
+func TestTheRegistryIsOffByDefault(t *testing.T) {
+	r := start(t, nil)
+	for _, path := range []string{"/tenants/create", "/tenants/suspend"} {
+		if got := r.do(t, "", path, map[string]any{"executor_id": ada, "tenant_code": acme}); got.status >= 300 {
+			t.Fatal(got.raw)
+		}
+	}
+	if got := r.do(t, "", "/threads/create", map[string]any{"executor_id": ada, "name": "tea"}, "X-Tenant-Code", acme); got.status != 201 {
+		t.Error(got.raw)
+	}
+	if !slices.Contains(tenantsOf(t, r), acme) {
+		t.Error("the registry does not show the tenant")
+	}
+}
+
+func tenantsOf(t *testing.T, r *running) (codes []string) {
+	t.Helper()
+	testenv.Eventually(t, 10*time.Second, func() error {
+		got := r.ask(t, "", `{ tenants { edges { node { code } } } }`)
+		for _, part := range strings.Split(got.raw, `"code":"`)[1:] {
+			code, _, _ := strings.Cut(part, `"`)
+			codes = append(codes, code)
+		}
+		if len(codes) == 0 {
+			return fmt.Errorf("no tenants: %s", got.raw)
+		}
+		return nil
+	})
+	return codes
+}

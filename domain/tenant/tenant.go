@@ -1,0 +1,170 @@
+// Package tenant is the domain of the tenant registry: which tenants there are, and which of them are suspended.
+//
+// It has the same structure as package account: [Decide] turns a state and a [Command] into events or a rejection,
+// [Tenant.Apply] turns a state and an [Event] into the next state, and both are pure. A tenant's id follows from its
+// code ([IDOf]), so a code is registered once.
+package tenant
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/domain/ident"
+)
+
+// AggregateType is what event stores know tenants as.
+const AggregateType = "tenant"
+
+// ID identifies a registered tenant.
+type ID = ident.Of[Tenant]
+
+// Code is what requests and rows name a tenant by.
+type Code struct{ text string }
+
+var codePattern = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+
+// ParseCode parses a code: 1 to 32 characters of a-z, 0-9 and -. Anything else is an [ident.InvalidError].
+func ParseCode(text string) (Code, error) {
+	if !codePattern.MatchString(text) {
+		return Code{}, &ident.InvalidError{Field: "tenant_code", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
+	}
+	return Code{text}, nil
+}
+
+// String returns the code.
+func (c Code) String() string { return c.text }
+
+// IDOf returns the id of the tenant with the code.
+func IDOf(code Code) ID {
+	sum := sha256.Sum256([]byte("tenant " + code.text))
+	return ident.FromULID[Tenant](ulid.ULID(sum[:16]))
+}
+
+// Tenant is what the events of one tenant add up to, as far as decisions need it. The zero value is a tenant that is
+// not registered. It is an immutable value.
+type Tenant struct {
+	code      Code
+	suspended bool
+}
+
+// IsActive reports whether requests of the tenant are answered.
+func (t Tenant) IsActive() bool { return t.code != Code{} && !t.suspended }
+
+// Command is a request to change a tenant. The set is closed: all types are in this file.
+//
+//sumtype:decl
+type Command interface {
+	// name returns the result of [CommandName].
+	name() string
+}
+
+// CommandName returns the name by which repeats of the command are recognised. It must never change, even if the type
+// is renamed.
+func CommandName(c Command) string { return c.name() }
+
+// Create registers a tenant, which is active from then on.
+type Create struct{ Code Code }
+
+// Suspend makes a tenant's requests be refused. Its data stays.
+type Suspend struct{}
+
+// Reactivate ends the suspension.
+type Reactivate struct{}
+
+func (Create) name() string     { return "tenant.Create" }
+func (Suspend) name() string    { return "tenant.Suspend" }
+func (Reactivate) name() string { return "tenant.Reactivate" }
+
+// Event is a fact about a tenant. The set is closed: all types are in this file.
+//
+//sumtype:decl
+type Event interface{ isEvent() }
+
+// Created: the tenant was registered.
+type Created struct{ Code Code }
+
+// Suspended: the tenant was suspended.
+type Suspended struct{ Code Code }
+
+// Reactivated: the suspension has ended.
+type Reactivated struct{ Code Code }
+
+func (Created) isEvent()     {}
+func (Suspended) isEvent()   {}
+func (Reactivated) isEvent() {}
+
+// The rejections of well-formed commands. Compare with errors.Is.
+var (
+	ErrTenantNotFound  = ident.NotFound("tenant_not_found", "the tenant is not registered")
+	ErrTenantExists    = ident.Conflict("tenant_exists", "the tenant is registered already")
+	ErrTenantSuspended = ident.Conflict("tenant_suspended", "the tenant is suspended already")
+	ErrTenantActive    = ident.Conflict("tenant_active", "the tenant is not suspended")
+)
+
+// Usable returns the rejection if the tenant is not registered; otherwise nil.
+func (t Tenant) Usable() error {
+	if t.code == (Code{}) {
+		return ErrTenantNotFound
+	}
+	return nil
+}
+
+// Decide returns the events that result from command on state, or the rejection.
+func Decide(state Tenant, command Command) ([]Event, error) {
+	if _, begins := command.(Create); !begins {
+		if err := state.Usable(); err != nil {
+			return nil, err
+		}
+	}
+	switch c := command.(type) {
+	case Create:
+		if state.Usable() == nil {
+			return nil, ErrTenantExists
+		}
+		return []Event{Created(c)}, nil
+	case Suspend:
+		if state.suspended {
+			return nil, ErrTenantSuspended
+		}
+		return []Event{Suspended{state.code}}, nil
+	case Reactivate:
+		if !state.suspended {
+			return nil, ErrTenantActive
+		}
+		return []Event{Reactivated{state.code}}, nil
+	default:
+		// The set of commands is closed: only a new command without a case can get here.
+		panic(fmt.Sprintf("tenant: no decision for command %T", command))
+	}
+}
+
+// Apply returns the state after event; t is not changed. It checks nothing and never fails.
+func (t Tenant) Apply(event Event) Tenant {
+	switch e := event.(type) {
+	case Created:
+		return Tenant{code: e.Code}
+	case Suspended:
+		t.suspended = true
+	case Reactivated:
+		t.suspended = false
+	default:
+		// The set of events is closed: only a new event without a case can get here.
+		panic(fmt.Sprintf("tenant: no state after event %T", event))
+	}
+	return t
+}
+
+// Memento is the exported state, for snapshots. [Tenant.Memento] and [Memento.Tenant] are inverse functions.
+type Memento struct {
+	Code      Code
+	Suspended bool
+}
+
+// Memento exports the state of a registered tenant.
+func (t Tenant) Memento() Memento { return Memento{Code: t.code, Suspended: t.suspended} }
+
+// Tenant restores the state.
+func (m Memento) Tenant() Tenant { return Tenant{code: m.Code, suspended: m.Suspended} }

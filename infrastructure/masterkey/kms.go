@@ -1,0 +1,61 @@
+package masterkey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// KMS wraps keys by calls to AWS KMS. It is safe for concurrent use.
+type KMS struct {
+	client *kms.Client
+	key    string
+}
+
+// NewKMS returns the master key with an id, ARN or alias.
+func NewKMS(client *kms.Client, key string) *KMS { return &KMS{client, key} }
+
+// contextOf is what KMS authenticates with a key, and shows in its audit log.
+func contextOf(about string) map[string]string { return map[string]string{"owner": about} }
+
+// Wrap encrypts a key. about is authenticated with it.
+func (k *KMS) Wrap(ctx context.Context, key []byte, about string) ([]byte, error) {
+	output, err := k.client.Encrypt(ctx, &kms.EncryptInput{KeyId: aws.String(k.key), Plaintext: key, EncryptionContext: contextOf(about)})
+	if err != nil {
+		return nil, explain(err)
+	}
+	return output.CiphertextBlob, nil
+}
+
+// Unwrap decrypts a key that was wrapped with the same about.
+func (k *KMS) Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error) {
+	output, err := k.client.Decrypt(ctx, &kms.DecryptInput{KeyId: aws.String(k.key), CiphertextBlob: wrapped, EncryptionContext: contextOf(about)})
+	if err != nil {
+		return nil, explain(err)
+	}
+	return output.Plaintext, nil
+}
+
+// explain marks an error that another attempt may not meet.
+func explain(err error) error {
+	var unsent *smithyhttp.RequestSendError
+	if errors.As(err, &unsent) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary {
+		return unavailable{err}
+	}
+	return fmt.Errorf("AWS KMS: %w", err)
+}
+
+// unavailable is that KMS did not answer in time.
+type unavailable struct{ error }
+
+func (u unavailable) Error() string { return "AWS KMS did not answer: " + u.error.Error() }
+
+func (u unavailable) Unwrap() error { return u.error }
+
+// Class returns the error's class for usecase.KindOf.
+func (unavailable) Class() string { return "unavailable" }

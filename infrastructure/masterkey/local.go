@@ -1,0 +1,112 @@
+// Package masterkey wraps keys with a master key: one that the program knows ([Local]), or one that never leaves AWS
+// KMS ([KMS]).
+package masterkey
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Size is the length of a master key in bytes.
+const Size = 32
+
+const idSize = 4 // bytes of a hash of the master key that a key was wrapped with
+
+// Local is a master key in memory, and those that it has replaced. It is safe for concurrent use.
+type Local struct {
+	keys []localKey // the first one wraps
+}
+
+type localKey struct {
+	id   [idSize]byte
+	aead cipher.AEAD
+}
+
+// Parse reads master keys: base64 of 32 random bytes each, separated by spaces, commas or newlines. The first one
+// wraps; keys that were wrapped with one of the others can be unwrapped. Errors do not quote the text.
+func Parse(text string) (*Local, error) {
+	local := &Local{}
+	for _, written := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,\n\r\t", r) }) {
+		key, err := base64.StdEncoding.DecodeString(written)
+		if err != nil || len(key) != Size {
+			return nil, errors.New("a master key must be the base64 of 32 bytes, as `openssl rand -base64 32` prints it")
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, err
+		}
+		aead, err := cipher.NewGCM(block)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(append([]byte("id of master key "), key...))
+		local.keys = append(local.keys, localKey{[idSize]byte(sum[:idSize]), aead})
+	}
+	if len(local.keys) == 0 {
+		return nil, errors.New("there is no master key: make one with `openssl rand -base64 32`")
+	}
+	return local, nil
+}
+
+// ReadFile reads master keys from a file.
+func ReadFile(path string) (*Local, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the file of the master key: %w", err)
+	}
+	local, err := Parse(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("the file %s: %w", path, err)
+	}
+	return local, nil
+}
+
+// ReadOrMakeFile is ReadFile; where there is no file, it makes one with a new key, which only this user can read.
+func ReadOrMakeFile(path string) (*Local, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return ReadFile(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a file for the master key: %w", err)
+	}
+	key := make([]byte, Size)
+	_, _ = rand.Read(key) // never fails, as documented
+	_, err = file.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return nil, fmt.Errorf("make a file for the master key: %w", err)
+	}
+	return ReadFile(path)
+}
+
+// Wrap encrypts a key. about is authenticated with it.
+func (l *Local) Wrap(_ context.Context, key []byte, about string) ([]byte, error) {
+	with := l.keys[0]
+	nonce := make([]byte, with.aead.NonceSize())
+	_, _ = rand.Read(nonce) // never fails, as documented
+	return with.aead.Seal(append(with.id[:], nonce...), nonce, key, []byte(about)), nil
+}
+
+// Unwrap decrypts a key that was wrapped with the same about.
+func (l *Local) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte, error) {
+	for _, with := range l.keys {
+		rest, own := strings.CutPrefix(string(wrapped), string(with.id[:]))
+		if size := with.aead.NonceSize(); own && len(rest) > size {
+			key, err := with.aead.Open(nil, []byte(rest[:size]), []byte(rest[size:]), []byte(about))
+			if err != nil {
+				return nil, errors.New("the wrapped key is damaged")
+			}
+			return key, nil
+		}
+	}
+	return nil, errors.New("it was wrapped with a master key that this program does not have: add that one behind the present one")
+}

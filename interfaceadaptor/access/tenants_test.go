@@ -1,0 +1,98 @@
+package access_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/usecase"
+)
+
+func tenantOf(t *testing.T, code string) usecase.Tenant {
+	t.Helper()
+	tenant, err := usecase.ParseTenant(code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tenant
+}
+
+func TestTenantsOfARegistry(t *testing.T) {
+	now := time.UnixMilli(0)
+	asked, registry := 0, map[string]bool{"acme": true}
+	var down error
+	tenants := access.NewTenants(func(_ context.Context, tenant usecase.Tenant) (bool, error) {
+		asked++
+		return registry[tenant.String()], down
+	}, func() time.Time { return now })
+	expect := func(code string, want access.Reason) {
+		t.Helper()
+		if err := tenants.Admit(t.Context(), tenantOf(t, code)); reasonOf(err) != want {
+			t.Errorf("%q at %s: %v", code, now, err)
+		}
+	}
+	const letIn = access.Reason(-1)
+	expect("acme", letIn)
+	expect("other", access.NotAllowed)
+	expect("", letIn)
+	expect("acme", letIn)
+	if asked != 2 {
+		t.Errorf("the registry was asked %d times about two tenants within a second", asked)
+	}
+	registry["acme"], registry["other"] = false, true
+	expect("acme", letIn) // for a second at most
+	now = now.Add(time.Second)
+	expect("acme", access.NotAllowed)
+	expect("other", letIn)
+
+	down = errors.New("down")
+	now = now.Add(time.Second)
+	if err := tenants.Admit(t.Context(), tenantOf(t, "other")); !errors.Is(err, down) {
+		t.Errorf("without a registry: %v", err)
+	}
+	var open *access.Tenants
+	if err := open.Admit(t.Context(), tenantOf(t, "nobody")); err != nil {
+		t.Errorf("without TENANTS=registered: %v", err)
+	}
+}
+
+// Strangers who name tenants without end take no memory without end, and those who ask together ask once.
+func TestTenantsAreAskedForTogether(t *testing.T) {
+	began, proceed := make(chan struct{}, 1), make(chan struct{})
+	asked := 0
+	tenants := access.NewTenants(func(_ context.Context, tenant usecase.Tenant) (bool, error) {
+		if tenant.String() == "acme" {
+			asked++
+			began <- struct{}{}
+			<-proceed
+		}
+		return true, nil
+	}, time.Now)
+	var waiting sync.WaitGroup
+	acme := tenantOf(t, "acme")
+	for range 50 {
+		waiting.Go(func() {
+			if err := tenants.Admit(t.Context(), acme); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-began
+	close(proceed)
+	waiting.Wait()
+	if asked != 1 {
+		t.Errorf("the registry was asked %d times at once", asked)
+	}
+	for i := range 30_000 {
+		if err := tenants.Admit(t.Context(), tenantOf(t, fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known := access.KnownTenants(tenants); known > 10_000 {
+		t.Errorf("%d tenants are remembered", known)
+	}
+}

@@ -1,0 +1,157 @@
+// Package dynamodb keeps the keys of package erasure in a DynamoDB table of their own: pkey is tenant and owner.
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
+)
+
+// Store implements [erasure.Store].
+type Store struct {
+	client *dynamodb.Client
+	table  string
+}
+
+var _ erasure.Store = (*Store)(nil)
+
+// New returns a store over a table.
+func New(client *dynamodb.Client, table string) *Store { return &Store{client, table} }
+
+type item = map[string]types.AttributeValue
+
+const (
+	pkey     = "pkey"
+	wrappedA = "wrapped"
+	erasedAt = "erased_at" // milliseconds
+)
+
+const separator = "#"
+
+func keyOf(tenant usecase.Tenant, owner string) item {
+	return item{pkey: &types.AttributeValueMemberS{Value: tenant.String() + separator + owner}}
+}
+
+func entryOf(found item) (erasure.Entry, error) {
+	if at, erased := found[erasedAt].(*types.AttributeValueMemberN); erased {
+		millis, err := strconv.ParseInt(at.Value, 10, 64)
+		return erasure.Entry{ErasedAt: time.UnixMilli(millis).UTC()}, err
+	}
+	wrapped, _ := found[wrappedA].(*types.AttributeValueMemberB)
+	if wrapped == nil {
+		return erasure.Entry{}, errors.New("an item of the key table has no key")
+	}
+	return erasure.Entry{Wrapped: wrapped.Value}, nil
+}
+
+const page = 100 // of one BatchGetItem
+
+// Keys implements [erasure.Store].
+func (s *Store) Keys(ctx context.Context, tenant usecase.Tenant, owners []string) (map[string]erasure.Entry, error) {
+	found := make(map[string]erasure.Entry, len(owners))
+	for begin := 0; begin < len(owners); begin += page {
+		var keys []item
+		for _, owner := range owners[begin:min(begin+page, len(owners))] {
+			keys = append(keys, keyOf(tenant, owner))
+		}
+		if err := s.read(ctx, keys, found); err != nil {
+			return nil, explain("read keys", err)
+		}
+	}
+	return found, nil
+}
+
+const attempts = 8 // of a request that DynamoDB answers in part
+
+func (s *Store) read(ctx context.Context, keys []item, into map[string]erasure.Entry) error {
+	asked := map[string]types.KeysAndAttributes{s.table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
+	for attempt := 0; len(asked) > 0; attempt++ {
+		if attempt == attempts {
+			return fmt.Errorf("DynamoDB left a part of the request unprocessed: %w", usecase.ErrUnavailable)
+		}
+		if attempt > 0 && !pause(ctx, 10*time.Millisecond<<attempt) {
+			return ctx.Err()
+		}
+		output, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked})
+		if err != nil {
+			return err
+		}
+		for _, found := range output.Responses[s.table] {
+			key, _ := found[pkey].(*types.AttributeValueMemberS)
+			_, owner, _ := strings.Cut(key.Value, separator)
+			if into[owner], err = entryOf(found); err != nil {
+				return err
+			}
+		}
+		asked = output.UnprocessedKeys
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Create implements [erasure.Store].
+func (s *Store) Create(ctx context.Context, tenant usecase.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
+	put := keyOf(tenant, owner)
+	put[wrappedA] = &types.AttributeValueMemberB{Value: wrapped}
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(s.table), Item: put, ConditionExpression: aws.String("attribute_not_exists(pkey)"),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	var exists *types.ConditionalCheckFailedException
+	switch {
+	case err == nil:
+		return erasure.Entry{Wrapped: wrapped}, nil
+	case errors.As(err, &exists):
+		return entryOf(exists.Item)
+	}
+	return erasure.Entry{}, explain("store a key", err)
+}
+
+// Destroy implements [erasure.Store].
+func (s *Store) Destroy(ctx context.Context, tenant usecase.Tenant, owner string, at time.Time) error {
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: aws.String(s.table), Key: keyOf(tenant, owner),
+		UpdateExpression:         aws.String("SET #at = if_not_exists(#at, :at) REMOVE #wrapped"),
+		ExpressionAttributeNames: map[string]string{"#at": erasedAt, "#wrapped": wrappedA},
+		ExpressionAttributeValues: item{
+			":at": &types.AttributeValueMemberN{Value: strconv.FormatInt(at.UnixMilli(), 10)},
+		},
+	})
+	return explain("destroy a key", err)
+}
+
+// explain adds what failed, and wraps [usecase.ErrUnavailable] where another attempt may succeed.
+func explain(doing string, err error) error {
+	var unsent *smithyhttp.RequestSendError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("%s: %w", doing, err)
+	case errors.As(err, &unsent), retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary:
+		return fmt.Errorf("%s: %w: %w", doing, usecase.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -1,0 +1,103 @@
+// Package keystoretest is the contract of [erasure.Store], for the tests of each.
+package keystoretest
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
+)
+
+// Run tests a store without entries against the contract.
+func Run(t *testing.T, store erasure.Store) {
+	acme, err := usecase.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := usecase.Tenant{}
+	at := time.UnixMilli(1_700_000_000_000).UTC()
+	keys := func(tenant usecase.Tenant, owners ...string) map[string]erasure.Entry {
+		t.Helper()
+		found, err := store.Keys(t.Context(), tenant, owners)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	create := func(tenant usecase.Tenant, owner, key string) erasure.Entry {
+		t.Helper()
+		entry, err := store.Create(t.Context(), tenant, owner, []byte(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entry
+	}
+	destroy := func(tenant usecase.Tenant, owner string, at time.Time) {
+		t.Helper()
+		if err := store.Destroy(t.Context(), tenant, owner, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantKey := func(about string, got erasure.Entry, want string) {
+		t.Helper()
+		if string(got.Wrapped) != want || !got.ErasedAt.IsZero() {
+			t.Errorf("%s: %+v, want the key %q", about, got, want)
+		}
+	}
+	wantErased := func(about string, got erasure.Entry) {
+		t.Helper()
+		if len(got.Wrapped) != 0 || !got.ErasedAt.Equal(at) {
+			t.Errorf("%s: %+v, want a tombstone of %s", about, got, at)
+		}
+	}
+
+	if found := keys(none, "ada", "bob"); len(found) != 0 {
+		t.Errorf("in an empty store are %v", found)
+	}
+	wantKey("the first", create(none, "ada", "a\x00\xff"), "a\x00\xff")
+	wantKey("another, which comes too late", create(none, "ada", "other"), "a\x00\xff")
+	wantKey("the same owner in another tenant", create(acme, "ada", "acme's"), "acme's")
+	found := keys(none, "ada", "bob")
+	wantKey("read", found["ada"], "a\x00\xff")
+	if _, exists := found["bob"]; exists {
+		t.Error("an owner without a key has one")
+	}
+
+	destroy(none, "ada", at)
+	destroy(none, "ada", at.Add(time.Hour))
+	wantErased("destroyed", keys(none, "ada")["ada"])
+	wantErased("created again", create(none, "ada", "new"))
+	wantErased("still destroyed", keys(none, "ada")["ada"])
+	wantKey("in another tenant", keys(acme, "ada")["ada"], "acme's")
+	destroy(none, "bob", at)
+	wantErased("destroyed before it had a key", create(none, "bob", "new"))
+
+	var together sync.WaitGroup
+	got := make([]erasure.Entry, 8)
+	for i := range got {
+		together.Go(func() { got[i], _ = store.Create(t.Context(), acme, "cleo", fmt.Appendf(nil, "key %d", i)) })
+	}
+	together.Wait()
+	for _, entry := range got {
+		if len(entry.Wrapped) == 0 || !bytes.Equal(entry.Wrapped, got[0].Wrapped) {
+			t.Errorf("of keys that were created at once, there are %q and %q", entry.Wrapped, got[0].Wrapped)
+		}
+	}
+
+	var many []string
+	for i := range 250 {
+		many = append(many, fmt.Sprintf("owner-%d", i))
+		if i%2 == 0 {
+			create(none, many[i], many[i])
+		}
+	}
+	found = keys(none, many...)
+	if len(found) != 125 {
+		t.Errorf("of 125 keys %d were found", len(found))
+	}
+	wantKey("one of many", found["owner-248"], "owner-248")
+}

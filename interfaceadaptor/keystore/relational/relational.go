@@ -1,0 +1,126 @@
+// Package relational keeps the keys of package erasure in the database of a relational event store, in a table of their
+// own.
+package relational
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/interfaceadaptor/sqldialect"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
+)
+
+// Store implements [erasure.Store].
+type Store struct {
+	db      *sqlx.DB
+	dialect sqldialect.Dialect
+}
+
+var _ erasure.Store = (*Store)(nil)
+
+// New returns a store over a database that has the event store's tables.
+func New(db *sqlx.DB) (*Store, error) {
+	dialect, err := sqldialect.Of(db)
+	return &Store{db, dialect}, err
+}
+
+type row struct {
+	Owner    string `db:"owner_id"`
+	Wrapped  []byte `db:"wrapped"`
+	ErasedAt int64  `db:"erased_at"`
+}
+
+func (r row) entry() erasure.Entry {
+	if r.ErasedAt != 0 {
+		return erasure.Entry{ErasedAt: time.UnixMicro(r.ErasedAt).UTC()}
+	}
+	return erasure.Entry{Wrapped: r.Wrapped}
+}
+
+const page = 500 // owners in one statement
+
+// Keys implements [erasure.Store].
+func (s *Store) Keys(ctx context.Context, tenant usecase.Tenant, owners []string) (map[string]erasure.Entry, error) {
+	found := make(map[string]erasure.Entry, len(owners))
+	for begin := 0; begin < len(owners); begin += page {
+		some := owners[begin:min(begin+page, len(owners))]
+		args := []any{tenant.String()}
+		for _, owner := range some {
+			args = append(args, owner)
+		}
+		var rows []row
+		err := s.db.SelectContext(ctx, &rows, "SELECT owner_id, wrapped, erased_at FROM personal_keys WHERE tenant_code = ? AND owner_id IN ("+
+			sqldialect.Marks(len(some))+")", args...)
+		if err != nil {
+			return nil, s.explain("read keys", err)
+		}
+		for _, row := range rows {
+			found[row.Owner] = row.entry()
+		}
+	}
+	return found, nil
+}
+
+// Create implements [erasure.Store].
+func (s *Store) Create(ctx context.Context, tenant usecase.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
+	_, err := s.db.ExecContext(ctx, s.insert(), tenant.String(), owner, wrapped, 0)
+	switch {
+	case err == nil:
+		return erasure.Entry{Wrapped: wrapped}, nil
+	case s.dialect.Classify(err) != sqldialect.Duplicate:
+		return erasure.Entry{}, s.explain("store a key", err)
+	}
+	found, err := s.Keys(ctx, tenant, []string{owner})
+	return found[owner], err
+}
+
+func (s *Store) insert() string {
+	return s.dialect.Insert("personal_keys", []string{"tenant_code", "owner_id", "wrapped", "erased_at"}, 1)
+}
+
+// Destroy implements [erasure.Store]. On SQLite, the key's bytes are overwritten in the database file, and the
+// write-ahead log is emptied: while somebody reads from it, this fails and must be repeated.
+func (s *Store) Destroy(ctx context.Context, tenant usecase.Tenant, owner string, at time.Time) error {
+	conn, err := s.db.Connx(ctx)
+	if err != nil {
+		return s.explain("destroy a key", err)
+	}
+	defer func() { _ = conn.Close() }()
+	isSQLite := s.db.DriverName() == "sqlite"
+	if isSQLite {
+		if _, err := conn.ExecContext(ctx, "PRAGMA secure_delete = ON"); err != nil {
+			return s.explain("destroy a key", err)
+		}
+	}
+	_, err = conn.ExecContext(ctx, s.insert(), tenant.String(), owner, []byte{}, at.UnixMicro())
+	if s.dialect.Classify(err) == sqldialect.Duplicate { // as usual: there is a key, or a tombstone
+		_, err = conn.ExecContext(ctx, "UPDATE personal_keys SET wrapped = ?, erased_at = ? WHERE tenant_code = ? AND owner_id = ? AND erased_at = 0",
+			[]byte{}, at.UnixMicro(), tenant.String(), owner)
+	}
+	if err != nil || !isSQLite {
+		return s.explain("destroy a key", err)
+	}
+	var left struct{ Busy, Log, Checkpointed int }
+	if err := conn.GetContext(ctx, &left, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return s.explain("empty the write-ahead log", err)
+	}
+	if left.Busy != 0 {
+		return fmt.Errorf("empty the write-ahead log: somebody reads from it: %w", usecase.ErrUnavailable)
+	}
+	return nil
+}
+
+func (s *Store) explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if class := s.dialect.Classify(err); class == sqldialect.Transient || class == sqldialect.Ended && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: %w: %w", doing, usecase.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

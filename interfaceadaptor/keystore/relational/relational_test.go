@@ -1,0 +1,83 @@
+package relational_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/keystore/keystoretest"
+	"example.com/threads/interfaceadaptor/keystore/relational"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/usecase"
+)
+
+func open(t *testing.T, url string) (*relational.Store, *sqlx.DB) {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+		t.Fatal(err)
+	}
+	store, err := relational.New(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, db
+}
+
+func TestContractOnSQLite(t *testing.T) {
+	store, _ := open(t, "sqlite:"+filepath.Join(t.TempDir(), "events.db"))
+	keystoretest.Run(t, store)
+}
+
+func TestContractOnMySQL(t *testing.T) {
+	store, _ := open(t, testenv.MySQL(t))
+	keystoretest.Run(t, store)
+}
+
+// What has been destroyed is in none of SQLite's files, while the database is open.
+func TestNothingIsLeftInTheFilesOfSQLite(t *testing.T) {
+	folder := t.TempDir()
+	store, _ := open(t, "sqlite:"+filepath.Join(folder, "events.db"))
+	secret := strings.Repeat("wrapped key of ada ", 4)
+	if _, err := store.Create(t.Context(), usecase.Tenant{}, "ada", []byte(secret)); err != nil {
+		t.Fatal(err)
+	}
+	if !inFiles(t, folder, secret) {
+		t.Fatal("this test would not find the key")
+	}
+	if err := store.Destroy(t.Context(), usecase.Tenant{}, "ada", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if inFiles(t, folder, secret) {
+		t.Error("the key is still in a file")
+	}
+}
+
+func inFiles(t *testing.T, folder, words string) bool {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(content, []byte(words)) {
+			return true
+		}
+	}
+	return false
+}

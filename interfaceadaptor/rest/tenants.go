@@ -1,0 +1,96 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"example.com/threads/domain/tenant"
+	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
+)
+
+// The operations on the registry of tenants: their bodies, and the table.
+
+type registeredCode struct{ value tenant.Code }
+
+func (c *registeredCode) canonical() string { return c.value.String() }
+
+// UnmarshalJSON reads a code.
+func (c *registeredCode) UnmarshalJSON(raw []byte) (err error) {
+	c.value, err = parse(raw, tenant.ParseCode)
+	return err
+}
+
+// Schema implements [huma.SchemaProvider].
+func (registeredCode) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Pattern: `^[a-z0-9-]{1,32}$`, Examples: []any{"acme"}}
+}
+
+// OnTenant is who acts, and on which tenant.
+type OnTenant struct {
+	Executor
+	Code registeredCode `json:"tenant_code" doc:"The tenant's code: 1 to 32 characters out of a-z, 0-9 and -."`
+}
+
+func (o OnTenant) request(c tenant.Command) command.Request[tenant.Command] {
+	return command.Request[tenant.Command]{ID: chat.TenantKey(o.Code.value).ID, Command: c, Name: tenant.CommandName(c)}
+}
+
+type createTenant struct{ OnTenant }
+
+func (b createTenant) asked() command.Request[tenant.Command] {
+	return b.request(tenant.Create{Code: b.Code.value})
+}
+
+type suspendTenant struct{ OnTenant }
+
+func (b suspendTenant) asked() command.Request[tenant.Command] { return b.request(tenant.Suspend{}) }
+
+type reactivateTenant struct{ OnTenant }
+
+func (b reactivateTenant) asked() command.Request[tenant.Command] {
+	return b.request(tenant.Reactivate{})
+}
+
+// TenantAnswer is the answer to a command on a tenant.
+type TenantAnswer struct {
+	TenantCode string `json:"tenant_code" doc:"The tenant's code." example:"acme"`
+	Version    uint64 `json:"version" doc:"The tenant's version after the command: 1, 2, 3 and so on." minimum:"1" example:"2"`
+}
+
+func tenantAnswerOf(r command.Result) TenantAnswer {
+	return TenantAnswer{TenantCode: r.About[chat.AnswerTenant], Version: r.Version}
+}
+
+// Tenants returns the registry of tenants with its operations. They are for those who run the service, and belong to no
+// tenant.
+func Tenants(tenants Service[tenant.Command]) Aggregate {
+	table := []operation{
+		{
+			path: "/tenants/create", status: http.StatusCreated, summary: "Register a tenant",
+			description: "Registers a tenant, which is active from then on. With `TENANTS=registered`, requests of other tenants are refused.",
+			perform:     handle[createTenant](tenants, tenantAnswerOf),
+			rejections:  []error{tenant.ErrTenantExists},
+			without:     []string{ifMatch},
+		},
+		{
+			path: "/tenants/suspend", summary: "Suspend a tenant",
+			description: "With `TENANTS=registered`, the tenant's requests are refused within seconds and its subscriptions end. Its data stays.",
+			perform:     handle[suspendTenant](tenants, tenantAnswerOf),
+			rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantSuspended},
+		},
+		{
+			path: "/tenants/reactivate", summary: "Reactivate a tenant",
+			description: "Ends the suspension of a tenant: its requests are answered again within seconds.",
+			perform:     handle[reactivateTenant](tenants, tenantAnswerOf),
+			rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantActive},
+		},
+	}
+	for i := range table {
+		table[i].scope, table[i].registry = access.Operate, true
+		table[i].perform.later = false // a task has the rights of those who write, no more
+	}
+	return Aggregate{name: "tenants", about: "Commands of operators on the registry of tenants.", operations: table}
+}

@@ -1,0 +1,33 @@
+package tenantcodec_test
+
+import (
+	"testing"
+
+	"example.com/threads/domain/tenant"
+	"example.com/threads/interfaceadaptor/tenantcodec"
+	"example.com/threads/tests/codectest"
+)
+
+const aTenant = "01H42K4ABWQ5V2XQEP3A48VE0Z"
+
+// Every event of today. What was ever written stays readable: a golden file is only ever added. Run with
+// UPDATE_GOLDEN=1 to write those that are missing, never to change one.
+func today(t *testing.T) []tenant.Event {
+	code, err := tenant.ParseCode("acme-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []tenant.Event{tenant.Created{Code: code}, tenant.Suspended{Code: code}, tenant.Reactivated{Code: code}}
+}
+
+func TestEvents(t *testing.T) {
+	codectest.Events(t, "example.com/threads/domain/tenant", tenantcodec.Events(), aTenant, today(t)...)
+}
+
+func TestSnapshots(t *testing.T) {
+	events := today(t)
+	active := tenant.Tenant{}.Apply(events[0])
+	codectest.Snapshots(t, tenantcodec.Snapshots{}, aTenant, map[string]tenant.Tenant{
+		"snapshot-1.json": active, "snapshot-1-suspended.json": active.Apply(events[1]),
+	})
+}

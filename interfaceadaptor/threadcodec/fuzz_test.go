@@ -1,0 +1,60 @@
+package threadcodec_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/tests/kit"
+)
+
+// seed adds the golden files to the corpus.
+func seed(f *testing.F, pattern string) {
+	f.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", pattern))
+	if err != nil || len(paths) == 0 {
+		f.Fatalf("no golden files: %v", err)
+	}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(content)
+	}
+}
+
+// Whatever is in the journal is an event or an error, and an event that can be read can be written and read again.
+func FuzzDecodeEvent(f *testing.F) {
+	seed(f, "*.json")
+	codec := threadcodec.Events()
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		recorded, err := codec.Decode(payload)
+		if err != nil {
+			return
+		}
+		encoded, err := codec.Encode(recorded)
+		if err != nil {
+			return // such as a time that is written in less detail today
+		}
+		again, err := codec.Decode(encoded)
+		if diff := kit.Diff(recorded, again); err != nil || diff != "" {
+			t.Errorf("%s\nis read again as (-first +again) %v:\n%s", payload, err, diff)
+		}
+	})
+}
+
+// Whatever is stored as a snapshot is a state or an error.
+func FuzzDecodeSnapshot(f *testing.F) {
+	seed(f, "snapshot-*.json")
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		id, version, state, err := threadcodec.Snapshots{}.Decode(payload)
+		if err != nil {
+			return
+		}
+		if _, err := (threadcodec.Snapshots{}).Encode(id, version, state); err != nil || id == "" || version == 0 {
+			t.Errorf("%q is the state of %q at %d, %v", payload, id, version, err)
+		}
+	})
+}

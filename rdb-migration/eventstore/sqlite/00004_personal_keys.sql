@@ -1,0 +1,14 @@
+-- +goose Up
+
+-- The keys that people's texts are sealed with, each wrapped by the master key. erased_at is 0, or when the key was
+-- destroyed; then wrapped is empty.
+CREATE TABLE personal_keys (
+    tenant_code TEXT    NOT NULL,
+    owner_id    TEXT    NOT NULL,
+    wrapped     BLOB    NOT NULL,
+    erased_at   INTEGER NOT NULL,
+    PRIMARY KEY (tenant_code, owner_id)
+) STRICT, WITHOUT ROWID;
+
+-- +goose Down
+DROP TABLE personal_keys;

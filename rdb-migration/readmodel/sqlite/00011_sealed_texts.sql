@@ -1,0 +1,7 @@
+-- Room for sealed names and texts: SQLite's texts have no length. The same number as in ../mysql.
+
+-- +goose Up
+SELECT 1;
+
+-- +goose Down
+SELECT 1;

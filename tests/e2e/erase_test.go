@@ -1,0 +1,144 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/tests/programs"
+	"example.com/threads/tests/testenv"
+	"example.com/threads/tests/wordsearch"
+)
+
+// erasable are the setups with ERASURE=on: the system, and what somebody with its disks finds of words.
+var erasable = map[string]func(*testing.T) (*system, func(words ...string) []string){
+	"three programs on DynamoDB and MySQL": func(t *testing.T) (*system, func(words ...string) []string) {
+		keys := testenv.UniqueName(t)
+		env := append(dynamoDB(t), erasureOn("KEY_TABLE="+keys)...)
+		runOnce(t, "dynamodb-setup", env)
+		return threePrograms(t, env), func(words ...string) []string {
+			search := wordsearch.New(t)
+			search.DynamoDB(t.Context(), dynamodb.NewFromConfig(testenv.DynamoDBConfig(t)), settingOf(env, "JOURNAL_TABLE"), settingOf(env, "SNAPSHOT_TABLE"), keys)
+			searchSQL(t, search, settingOf(env, "DATABASE_URL"))
+			return search.Find(words...)
+		}
+	},
+	"three programs on one MySQL": func(t *testing.T) (*system, func(words ...string) []string) {
+		env := append(oneMySQL(t), erasureOn()...)
+		return threePrograms(t, env), func(words ...string) []string {
+			search := wordsearch.New(t)
+			searchSQL(t, search, settingOf(env, "DATABASE_URL"))
+			return search.Find(words...)
+		}
+	},
+}
+
+func erasureOn(more ...string) []string {
+	return append(more, "ERASURE=on", "ERASURE_KEY="+base64.StdEncoding.EncodeToString([]byte("a master key of 32 bytes for us!")))
+}
+
+func settingOf(env []string, name string) string {
+	for _, entry := range env {
+		if value, is := strings.CutPrefix(entry, name+"="); is {
+			return value
+		}
+	}
+	return ""
+}
+
+func searchSQL(t *testing.T, search *wordsearch.Search, url string) {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	search.SQL(t.Context(), db)
+}
+
+// A person is forgotten in every program, also when the updater is killed meanwhile, and what they said is in no table
+// before and after. The longest texts and names fit in, sealed.
+func TestAPersonIsForgottenEverywhere(t *testing.T) {
+	startsPrograms(t)
+	for name, start := range erasable {
+		t.Run(name, func(t *testing.T) {
+			s, find := start(t)
+			testAPersonIsForgotten(t, s, find)
+		})
+	}
+}
+
+func testAPersonIsForgotten(t *testing.T, s *system, find func(words ...string) []string) {
+	const word = "Rhubarbwords"
+	longName, longText := word+strings.Repeat("🌱", 64-len(word)), word+strings.Repeat("🌱", 4000-len(word))
+	ada, bob := s.person("acme"), s.person("acme")
+	ada.command(t, "/accounts/register", fields{"name": longName})
+	thread := ada.command(t, "/threads/create", fields{"name": longName}).text("thread_id")
+	ada.command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": bob.id, "role": "Member"})
+	for range 12 { // so that there are snapshots
+		ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": longText})
+	}
+	last := bob.command(t, "/threads/post_message", fields{"thread_id": thread, "text": "bob's"})
+	view := bob.view(t, thread, token(last))
+	if texts := bob.textsOf(t, thread); view.Name != longName || len(texts) != 13 || texts[0] != longText || texts[12] != "bob's" {
+		t.Errorf("before the erasure there are %q and %.40q", view.Name, texts)
+	}
+	if where := find(word); len(where) > 0 {
+		t.Errorf("before the erasure there is %v", where)
+	}
+	if where := find(thread, "ThreadMessagePosted", "text_digest"); len(where) < 3 {
+		t.Errorf("this search would find nothing: it found %v", where)
+	}
+
+	s.projector.Kill(t)
+	ada.command(t, "/accounts/erase", nil)
+	s.projector.Start(t)
+	testenv.Eventually(t, leavesWithin, func() error {
+		view, texts := bob.view(t, thread), bob.textsOf(t, thread)
+		if view.Name != "[erased]" || slices.ContainsFunc(texts[:12], func(text string) bool { return text != "[erased]" }) || texts[12] != "bob's" {
+			return fmt.Errorf("after the erasure there are %q and %.40q", view.Name, texts)
+		}
+		return nil
+	})
+	bob.sees(t, thread, bob.id+" ADMIN") // the erased account has left
+	if where := find(word); len(where) > 0 {
+		t.Errorf("after the erasure there is %v", where)
+	}
+	// An operator makes the rows anew, from the journal alone.
+	s.operate(t, allIsWell, "rows", "rebuild")
+	if texts := bob.textsOf(t, thread); len(texts) != 13 || texts[0] != "[erased]" {
+		t.Errorf("after a rebuild there are %.40q", texts)
+	}
+	shown := s.operate(t, allIsWell, "journal", "show", "--tenant", "acme", "thread-"+thread)
+	if strings.Contains(shown, word) || strings.Count(shown, "[erased]") != 13 || !strings.Contains(shown, "bob's") {
+		t.Errorf("journal show prints:\n%.2000s", shown)
+	}
+	for _, p := range []*programs.Program{s.writer, s.projector} {
+		if text, err := os.ReadFile(p.Log); err != nil || strings.Contains(string(text), word) {
+			t.Errorf("the log %s has the words, or can't be read: %v", filepath.Base(p.Log), err)
+		}
+	}
+}
+
+// textsOf are the texts of a thread's messages.
+func (p person) textsOf(t *testing.T, thread string) (texts []string) {
+	t.Helper()
+	var data struct{ GetMessages []struct{ Text string } }
+	errs, err := p.query(t.Context(), &data, `query($thread: ID!, $viewer: ID!) { getMessages(threadId: $thread, userAccountId: $viewer) { text } }`,
+		fields{"thread": thread, "viewer": p.id})
+	if err != nil || len(errs) > 0 {
+		t.Fatal(errors.Join(err, fmt.Errorf("%+v", errs)))
+	}
+	for _, message := range data.GetMessages {
+		texts = append(texts, message.Text)
+	}
+	return texts
+}

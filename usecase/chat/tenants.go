@@ -1,0 +1,79 @@
+package chat
+
+import (
+	"errors"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/tenant"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/query"
+)
+
+// Tenants returns the decider of registered tenants.
+func Tenants() command.Decider[tenant.Tenant, tenant.Command, tenant.Event] {
+	return command.Decider[tenant.Tenant, tenant.Command, tenant.Event]{
+		Type:   tenant.AggregateType,
+		Decide: tenant.Decide,
+		Apply:  tenant.Tenant.Apply,
+		Answer: tenantAnswer,
+		Usable: tenant.Tenant.Usable,
+	}
+}
+
+// AnswerTenant is the name of a tenant's code in an answer.
+const AnswerTenant = "tenant_code"
+
+func tenantAnswer(events []tenant.Event) map[string]string {
+	about := map[string]string{}
+	for _, event := range events {
+		switch e := event.(type) {
+		case tenant.Created:
+			about[AnswerTenant] = e.Code.String()
+		case tenant.Suspended:
+			about[AnswerTenant] = e.Code.String()
+		case tenant.Reactivated:
+			about[AnswerTenant] = e.Code.String()
+		}
+	}
+	return about
+}
+
+// TenantKey returns the key of a registered tenant. The registry itself belongs to the tenant with the empty code.
+func TenantKey(code tenant.Code) usecase.Key {
+	return usecase.Key{Type: tenant.AggregateType, ID: tenant.IDOf(code).String()}
+}
+
+// TenantRows is the [projection.Handler] of registered tenants.
+func TenantRows(
+	store projection.RowStore[query.Tenant], decode func(payload []byte) (usecase.Recorded[tenant.Event], error),
+) projection.Handler {
+	return projection.OneRow[tenant.Event, query.Tenant]{AggregateType: tenant.AggregateType, Read: decode, Next: nextTenant, Rows: store}
+}
+
+// nextTenant is the row after recorded, the next event of its tenant.
+func nextTenant(row query.Tenant, exists bool, recorded usecase.Recorded[tenant.Event]) (query.Tenant, error) {
+	created, begins := recorded.Event.(tenant.Created)
+	switch {
+	case begins && exists:
+		return row, errors.New("the tenant exists already")
+	case begins:
+		id, err := ident.Parse[tenant.Tenant](recorded.AggregateID)
+		return query.Tenant{
+			Registry: recorded.Tenant, ID: id, Code: created.Code, Version: recorded.SeqNr,
+			CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt,
+		}, err
+	case !exists:
+		return row, errors.New("the tenant does not exist")
+	}
+	switch recorded.Event.(type) {
+	case tenant.Created: // see above
+	case tenant.Suspended:
+		row.Suspended = true
+	case tenant.Reactivated:
+		row.Suspended = false
+	}
+	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
+	return row, nil
+}

@@ -1,0 +1,51 @@
+package erasure
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"example.com/threads/usecase"
+)
+
+// OpenJSON returns a JSON document with all sealed texts in it opened. What is not sealed stays as it is, byte for
+// byte; a document without sealed texts is returned itself.
+func (k *Keyring) OpenJSON(ctx context.Context, tenant usecase.Tenant, document []byte) ([]byte, error) {
+	const written = `"\u0001` // how the mark of a sealed text is written in JSON
+	if !bytes.Contains(document, []byte(written)) {
+		return document, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	type place struct{ from, to int }
+	var places []place
+	var texts []Text
+	for {
+		before := int(decoder.InputOffset())
+		token, err := decoder.Token()
+		if err != nil {
+			break // at the end, or where it is no JSON: the rest stays as it is
+		}
+		if text, is := token.(string); is && IsSealed(text) {
+			to := int(decoder.InputOffset())
+			from := before + bytes.IndexByte(document[before:to], '"')
+			places, texts = append(places, place{from, to}), append(texts, Text{Value: &text})
+		}
+	}
+	if err := k.Open(ctx, tenant, texts); err != nil {
+		return nil, err
+	}
+	var result []byte
+	end := 0
+	for i, at := range places {
+		var encoded bytes.Buffer
+		encoder := json.NewEncoder(&encoded)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(*texts[i].Value); err != nil {
+			return nil, fmt.Errorf("write an opened text as JSON: %w", err)
+		}
+		result = append(append(result, document[end:at.from]...), bytes.TrimSuffix(encoded.Bytes(), []byte("\n"))...)
+		end = at.to
+	}
+	return append(result, document[end:]...), nil
+}

@@ -1,0 +1,255 @@
+package erasure
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/usecase"
+)
+
+// keyLife is how long a key is used before the store is asked again: an erasure takes effect in every process within
+// this time. The unwrapped key is kept for as long as the store says that it is the same.
+const keyLife = 2 * time.Second
+
+const (
+	maxKeys    = 20_000 // in memory; then all are forgotten
+	maxUnwraps = 16     // of one call at once: a master key elsewhere takes its time
+)
+
+// Keyring seals and opens texts. It is safe for concurrent use. A nil *Keyring is one of a program with erasure off: it
+// leaves texts as they are, and opening a sealed one is [ErrOff].
+type Keyring struct {
+	store  Store
+	master Master
+	clock  func() time.Time
+
+	mutex sync.Mutex
+	keys  map[ownerKey]known
+}
+
+type ownerKey struct {
+	tenant usecase.Tenant
+	owner  string
+}
+
+// known is what the store said about an owner.
+type known struct {
+	entry Entry
+	key   *opened // nil: none, or erased
+	until time.Time
+}
+
+// NewKeyring returns a keyring over a store and a master key.
+func NewKeyring(store Store, master Master, clock func() time.Time) *Keyring {
+	return &Keyring{store: store, master: master, clock: clock, keys: map[ownerKey]known{}}
+}
+
+// about is what a key and its texts are bound to.
+func about(tenant usecase.Tenant, owner string) string { return tenant.String() + "/" + owner }
+
+// Seal seals a text of an owner. context is what the text belongs to, such as the id of a thing: the same text in the
+// same context is sealed alike, so that sealed texts can be compared. An owner without a key gets one; for an erased
+// owner it fails with [ErrErased].
+func (k *Keyring) Seal(ctx context.Context, tenant usecase.Tenant, owner, context, text string) (string, error) {
+	if k == nil {
+		return text, nil
+	}
+	key, err := k.own(ctx, tenant, owner)
+	if err != nil {
+		return "", fmt.Errorf("seal a text: %w", err)
+	}
+	return key.seal(about(tenant, owner), owner, context, text), nil
+}
+
+// Digest returns a hash of the text that nobody can compute without the owner's key.
+func (k *Keyring) Digest(ctx context.Context, tenant usecase.Tenant, owner, text string) (string, error) {
+	key, err := k.own(ctx, tenant, owner)
+	if err != nil {
+		return "", fmt.Errorf("make a digest: %w", err)
+	}
+	return key.digest(about(tenant, owner), text), nil
+}
+
+// Destroy destroys the key of an owner for good. Every process notices within two seconds.
+func (k *Keyring) Destroy(ctx context.Context, tenant usecase.Tenant, owner string) error {
+	if k == nil {
+		return ErrOff
+	}
+	if err := k.store.Destroy(ctx, tenant, owner, k.clock()); err != nil {
+		return fmt.Errorf("destroy the key of owner %s of tenant %q: %w", owner, tenant, err)
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	delete(k.keys, ownerKey{tenant, owner})
+	return nil
+}
+
+// Text is a text to be opened in place.
+type Text struct {
+	Owner string // who is erased with it, also when it is not sealed; empty: nobody is known
+	Value *string
+}
+
+// Open opens texts in place, with one look into the store. A text of an erased owner becomes [Erased], a text that is
+// not sealed stays as it is otherwise. It fails with a [MissingKeyError] when a key is missing by mistake.
+func (k *Keyring) Open(ctx context.Context, tenant usecase.Tenant, texts []Text) error {
+	owners := make(map[string]bool, len(texts))
+	for _, text := range texts {
+		if k == nil && IsSealed(*text.Value) {
+			return ErrOff
+		}
+		if text.Owner != "" {
+			owners[text.Owner] = true
+		}
+		if IsSealed(*text.Value) {
+			owner, _, err := ownerOf(*text.Value)
+			if err != nil {
+				return err
+			}
+			owners[owner] = true
+		}
+	}
+	if k == nil {
+		return nil
+	}
+	found, err := k.all(ctx, tenant, owners)
+	if err != nil {
+		return fmt.Errorf("open texts: %w", err)
+	}
+	for _, text := range texts {
+		if *text.Value, err = open(found, tenant, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func open(found map[string]known, tenant usecase.Tenant, text Text) (string, error) {
+	if !IsSealed(*text.Value) {
+		if *text.Value != "" && !found[text.Owner].entry.ErasedAt.IsZero() {
+			return Erased, nil
+		}
+		return *text.Value, nil
+	}
+	owner, body, err := ownerOf(*text.Value)
+	if err != nil {
+		return "", err
+	}
+	of := found[owner]
+	switch {
+	case !of.entry.ErasedAt.IsZero():
+		return Erased, nil
+	case of.key == nil:
+		return "", &MissingKeyError{tenant, owner}
+	}
+	return of.key.open(about(tenant, owner), body)
+}
+
+// OpenOne opens one text of which nothing else is known.
+func (k *Keyring) OpenOne(ctx context.Context, tenant usecase.Tenant, text string) (string, error) {
+	err := k.Open(ctx, tenant, []Text{{Value: &text}})
+	return text, err
+}
+
+// own returns the key of an owner, and makes one where there is none.
+func (k *Keyring) own(ctx context.Context, tenant usecase.Tenant, owner string) (*opened, error) {
+	found, err := k.all(ctx, tenant, map[string]bool{owner: true})
+	if err != nil {
+		return nil, err
+	}
+	of, exists := found[owner]
+	if !exists || of.entry.ErasedAt.IsZero() && of.key == nil {
+		key := make([]byte, keySize)
+		_, _ = rand.Read(key) // never fails, as documented
+		wrapped, err := k.master.Wrap(ctx, key, about(tenant, owner))
+		if err != nil {
+			return nil, fmt.Errorf("wrap a new key with the master key: %w", err)
+		}
+		entry, err := k.store.Create(ctx, tenant, owner, wrapped)
+		if err != nil {
+			return nil, err
+		}
+		if of, err = k.remember(ctx, tenant, owner, entry, k.clock().Add(keyLife)); err != nil {
+			return nil, err
+		}
+	}
+	if !of.entry.ErasedAt.IsZero() {
+		return nil, ErrErased
+	}
+	return of.key, nil
+}
+
+// all returns what is known of owners, and asks the store for those of whom nothing fresh is.
+func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[string]bool) (map[string]known, error) {
+	found := make(map[string]known, len(owners))
+	var stale []string
+	now := k.clock()
+	k.mutex.Lock()
+	for owner := range owners {
+		if of, fresh := k.keys[ownerKey{tenant, owner}]; fresh && now.Before(of.until) {
+			found[owner] = of
+		} else {
+			stale = append(stale, owner)
+		}
+	}
+	k.mutex.Unlock()
+	if len(stale) == 0 {
+		return found, nil
+	}
+	entries, err := k.store.Keys(ctx, tenant, stale)
+	if err != nil {
+		return nil, err
+	}
+	said := make([]known, len(stale))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxUnwraps)
+	for i, owner := range stale {
+		group.Go(func() (err error) {
+			said[i], err = k.remember(ctx, tenant, owner, entries[owner], now.Add(keyLife))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for i, owner := range stale {
+		found[owner] = said[i]
+	}
+	return found, nil
+}
+
+// remember keeps what the store said about an owner, and unwraps the key unless it is the known one. The zero entry is
+// that of an owner without one.
+func (k *Keyring) remember(ctx context.Context, tenant usecase.Tenant, owner string, entry Entry, until time.Time) (known, error) {
+	name := ownerKey{tenant, owner}
+	of := known{entry: entry, until: until}
+	k.mutex.Lock()
+	before := k.keys[name]
+	k.mutex.Unlock()
+	switch {
+	case !entry.ErasedAt.IsZero() || len(entry.Wrapped) == 0:
+	case before.key != nil && bytes.Equal(before.entry.Wrapped, entry.Wrapped):
+		of.key = before.key
+	default:
+		key, err := k.master.Unwrap(ctx, entry.Wrapped, about(tenant, owner))
+		if err == nil {
+			of.key, err = newOpened(key)
+		}
+		if err != nil {
+			return of, fmt.Errorf("unwrap the key of owner %s of tenant %q with the master key: %w", owner, tenant, err)
+		}
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	if len(k.keys) >= maxKeys {
+		clear(k.keys)
+	}
+	k.keys[name] = of
+	return of, nil
+}

@@ -1,0 +1,295 @@
+package erasure_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
+)
+
+// memory is a key store in memory.
+type memory struct {
+	mutex   sync.Mutex
+	entries map[string]erasure.Entry
+	calls   int
+	fails   error
+}
+
+func (m *memory) Keys(_ context.Context, tenant usecase.Tenant, owners []string) (map[string]erasure.Entry, error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.calls++
+	found := map[string]erasure.Entry{}
+	for _, owner := range owners {
+		if entry, exists := m.entries[tenant.String()+"/"+owner]; exists {
+			found[owner] = entry
+		}
+	}
+	return found, m.fails
+}
+
+func (m *memory) Create(_ context.Context, tenant usecase.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	name := tenant.String() + "/" + owner
+	if _, exists := m.entries[name]; !exists {
+		m.entries[name] = erasure.Entry{Wrapped: wrapped}
+	}
+	return m.entries[name], nil
+}
+
+func (m *memory) Destroy(_ context.Context, tenant usecase.Tenant, owner string, at time.Time) error {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.entries[tenant.String()+"/"+owner] = erasure.Entry{ErasedAt: at}
+	return nil
+}
+
+// reversed is a master key that is none; it counts what it unwraps.
+type reversed struct {
+	mutex     sync.Mutex
+	unwrapped int
+}
+
+func (r *reversed) Wrap(_ context.Context, key []byte, about string) ([]byte, error) {
+	return append([]byte(about+"|"), key...), nil
+}
+
+func (r *reversed) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.unwrapped++
+	key, own := strings.CutPrefix(string(wrapped), about+"|")
+	if !own {
+		return nil, errors.New("of somebody else")
+	}
+	return []byte(key), nil
+}
+
+type fixture struct {
+	*erasure.Keyring
+	t      *testing.T
+	store  *memory
+	master *reversed
+	now    time.Time
+}
+
+func newFixture(t *testing.T) *fixture {
+	f := &fixture{t: t, store: &memory{entries: map[string]erasure.Entry{}}, master: &reversed{}, now: time.Unix(1_700_000_000, 0)}
+	f.Keyring = erasure.NewKeyring(f.store, f.master, func() time.Time { return f.now })
+	return f
+}
+
+func (f *fixture) seal(owner, context, text string) string {
+	f.t.Helper()
+	sealed, err := f.Seal(f.t.Context(), usecase.Tenant{}, owner, context, text)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return sealed
+}
+
+func (f *fixture) wantOpened(text, want string) {
+	f.t.Helper()
+	if got, err := f.OpenOne(f.t.Context(), usecase.Tenant{}, text); err != nil || got != want {
+		f.t.Errorf("opened %q, %v, want %q", got, err, want)
+	}
+}
+
+const words = "Ännchen sät Grünkohl \"<&>\" \n 😀"
+
+func TestSealedTexts(t *testing.T) {
+	f := newFixture(t)
+	sealed := f.seal("ada", "message 1", words)
+	if !erasure.IsSealed(sealed) || strings.Contains(sealed, "Grünkohl") || erasure.IsSealed(words) {
+		t.Errorf("sealed it is %q", sealed)
+	}
+	f.wantOpened(sealed, words)
+	f.wantOpened("plain", "plain")
+	f.wantOpened("", "")
+	if again := f.seal("ada", "message 1", words); again != sealed {
+		t.Error("the same text in the same context is sealed differently: nobody can tell that nothing has changed")
+	}
+	for about, other := range map[string]string{
+		"context": f.seal("ada", "message 2", words), "owner": f.seal("bob", "message 1", words), "text": f.seal("ada", "message 1", words+"!"),
+	} {
+		if other == sealed {
+			t.Errorf("with another %s the sealed text is the same", about)
+		}
+		if about == "text" {
+			f.wantOpened(other, words+"!")
+		} else {
+			f.wantOpened(other, words)
+		}
+	}
+	acme, err := usecase.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Seal(t.Context(), acme, "ada", "message 1", words); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.OpenOne(t.Context(), acme, sealed); err == nil {
+		t.Errorf("another tenant's owner of the same name opens it: %q", got)
+	}
+	for _, damaged := range []string{sealed[:len(sealed)-2], "\x01", "\x012ada:abc", "\x011ada:!", "\x011ada:", strings.Replace(sealed, "ada", "bob", 1)} {
+		if got, err := f.OpenOne(t.Context(), usecase.Tenant{}, damaged); err == nil {
+			t.Errorf("%q is opened as %q", damaged, got)
+		}
+	}
+}
+
+func TestErasure(t *testing.T) {
+	f := newFixture(t)
+	ada, bob := f.seal("ada", "1", "Ada's words"), f.seal("bob", "2", "Bob's words")
+	digest, err := f.Digest(t.Context(), usecase.Tenant{}, "ada", "guess")
+	if err != nil || digest == "" {
+		t.Fatal(digest, err)
+	}
+	other := erasure.NewKeyring(f.store, f.master, func() time.Time { return f.now }) // of another process
+	if again, err := other.Digest(t.Context(), usecase.Tenant{}, "ada", "guess"); err != nil || again != digest {
+		t.Errorf("in another process the digest is %q, %v, want %q", again, err, digest)
+	}
+	if err := f.Destroy(t.Context(), usecase.Tenant{}, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	f.wantOpened(ada, erasure.Erased)  // at once in the process that did it
+	f.now = f.now.Add(2 * time.Second) // as long as a key is used without a look into the store
+	for _, keyring := range []*erasure.Keyring{f.Keyring, other} {
+		texts := []string{ada, bob, "Ada's old plain words", "Bob's old plain words", "nobody's"}
+		err := keyring.Open(t.Context(), usecase.Tenant{}, []erasure.Text{
+			{Value: &texts[0]}, {Value: &texts[1]}, {Owner: "ada", Value: &texts[2]}, {Owner: "bob", Value: &texts[3]}, {Value: &texts[4]},
+		})
+		if want := "[erased] Bob's words [erased] Bob's old plain words nobody's"; err != nil || strings.Join(texts, " ") != want {
+			t.Errorf("after the erasure: %q, %v", texts, err)
+		}
+		if _, err := keyring.Seal(t.Context(), usecase.Tenant{}, "ada", "1", "new"); !errors.Is(err, erasure.ErrErased) {
+			t.Errorf("a new text is sealed: %v", err)
+		}
+		if _, err := keyring.Digest(t.Context(), usecase.Tenant{}, "ada", "guess"); !errors.Is(err, erasure.ErrErased) {
+			t.Errorf("a digest: %v", err)
+		}
+	}
+}
+
+// A key that nobody destroyed is missing by mistake: that must not look like an erasure, and no new key takes its place
+// for what is sealed.
+func TestAMissingKeyIsNoErasure(t *testing.T) {
+	f := newFixture(t)
+	sealed := f.seal("ada", "1", "words")
+	clear(f.store.entries)
+	f.now = f.now.Add(2 * time.Second)
+	var missing *erasure.MissingKeyError
+	if got, err := f.OpenOne(t.Context(), usecase.Tenant{}, sealed); !errors.As(err, &missing) || missing.Owner != "ada" || usecase.KindOf(err) != usecase.Internal {
+		t.Errorf("opened %q, %v", got, err)
+	}
+	f.seal("ada", "1", "words") // makes a new key
+	f.now = f.now.Add(2 * time.Second)
+	if got, err := f.OpenOne(t.Context(), usecase.Tenant{}, sealed); err == nil {
+		t.Errorf("opened %q with another key", got)
+	}
+	f.store.fails = usecase.ErrUnavailable
+	f.now = f.now.Add(2 * time.Second)
+	if _, err := f.OpenOne(t.Context(), usecase.Tenant{}, sealed); usecase.KindOf(err) != usecase.Unavailable {
+		t.Errorf("without the store: %v", err)
+	}
+}
+
+// The store is asked once for a page of texts, and again only after a while; a key that is still the same is not
+// unwrapped again.
+func TestWhatAPageCosts(t *testing.T) {
+	f := newFixture(t)
+	var texts []erasure.Text
+	for _, owner := range strings.Fields("ada bob cleo dave eve") {
+		for _, context := range strings.Fields("1 2 3") {
+			sealed := f.seal(owner, context, "words")
+			texts = append(texts, erasure.Text{Owner: owner, Value: &sealed})
+		}
+	}
+	reader := erasure.NewKeyring(f.store, f.master, func() time.Time { return f.now })
+	f.store.calls, f.master.unwrapped = 0, 0
+	open := func(wantCalls, wantUnwrapped int) {
+		t.Helper()
+		copies := make([]erasure.Text, len(texts))
+		for i, text := range texts {
+			value := *text.Value
+			copies[i] = erasure.Text{Owner: text.Owner, Value: &value}
+		}
+		if err := reader.Open(t.Context(), usecase.Tenant{}, copies); err != nil || *copies[0].Value != "words" {
+			t.Fatal(*copies[0].Value, err)
+		}
+		if f.store.calls != wantCalls || f.master.unwrapped != wantUnwrapped {
+			t.Errorf("%d calls, %d keys unwrapped; want %d and %d", f.store.calls, f.master.unwrapped, wantCalls, wantUnwrapped)
+		}
+	}
+	open(1, 5)
+	open(1, 5)
+	f.now = f.now.Add(2 * time.Second)
+	open(2, 5)
+}
+
+// With erasure off nothing is sealed, and what is sealed is not shown as it is.
+func TestErasureThatIsOff(t *testing.T) {
+	sealed := newFixture(t).seal("ada", "1", "words")
+	var off *erasure.Keyring
+	if got, err := off.Seal(t.Context(), usecase.Tenant{}, "ada", "1", "words"); err != nil || got != "words" {
+		t.Errorf("sealed %q, %v", got, err)
+	}
+	if got, err := off.OpenOne(t.Context(), usecase.Tenant{}, "words"); err != nil || got != "words" {
+		t.Errorf("opened %q, %v", got, err)
+	}
+	if err := off.Destroy(t.Context(), usecase.Tenant{}, "ada"); !errors.Is(err, erasure.ErrOff) {
+		t.Errorf("an erasure: %v", err)
+	}
+	if _, err := off.OpenOne(t.Context(), usecase.Tenant{}, sealed); !errors.Is(err, erasure.ErrOff) {
+		t.Errorf("a sealed text: %v", err)
+	}
+}
+
+func TestOpenJSON(t *testing.T) {
+	f := newFixture(t)
+	quoted := func(text string) string {
+		encoded, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(encoded)
+	}
+	first, second := quoted(f.seal("ada", "1", words)), quoted(f.seal("bob", "2", "Bob's"))
+	document := `{ "n": 1e3 , "a":[` + first + `, "plain\u0041" ,{"b" :` + second + `}],"c":null}` + "\n"
+	got, err := f.OpenJSON(t.Context(), usecase.Tenant{}, []byte(document))
+	want := strings.NewReplacer(first, `"Ännchen sät Grünkohl \"<&>\" \n 😀"`, second, `"Bob's"`).Replace(document)
+	if err != nil || string(got) != want {
+		t.Errorf("opened %v:\n%s\nwant:\n%s", err, got, want)
+	}
+	for _, plain := range []string{`{"a":"b"}`, ``, `no JSON "\u0001`, `{"a":"x\u0001y"}`} {
+		if got, err := f.OpenJSON(t.Context(), usecase.Tenant{}, []byte(plain)); err != nil || string(got) != plain {
+			t.Errorf("%q became %q, %v", plain, got, err)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add("\x011ada:YWJj", []byte(`{"text":"\u00011ada:YWJj"}`))
+	f.Add("\x01", []byte(`["\u0001"`))
+	f.Fuzz(func(t *testing.T, text string, document []byte) {
+		fixture := newFixture(t)
+		fixture.seal("ada", "1", "words")
+		if got, err := fixture.OpenOne(t.Context(), usecase.Tenant{}, text); err == nil && erasure.IsSealed(text) {
+			t.Errorf("%q, which nobody sealed, is opened as %q", text, got)
+		}
+		if _, err := fixture.OpenJSON(t.Context(), usecase.Tenant{}, document); err == nil && json.Valid(document) {
+			return
+		}
+		sealed := fixture.seal("ada", text, text)
+		if got, err := fixture.OpenOne(t.Context(), usecase.Tenant{}, sealed); err != nil || got != text {
+			t.Errorf("%q came back as %q, %v", text, got, err)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package erasure
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A sealed text is mark, version, owner, ":" and the base64 of nonce, ciphertext and tag. The mark is a control
+// character, which texts from outside never have.
+const (
+	mark    = "\x01"
+	version = "1"
+	prefix  = mark + version
+	keySize = 32
+)
+
+// IsSealed reports whether the text is a sealed one.
+func IsSealed(text string) bool { return strings.HasPrefix(text, mark) }
+
+// ownerOf splits a sealed text.
+func ownerOf(sealed string) (owner, body string, err error) {
+	rest, known := strings.CutPrefix(sealed, prefix)
+	owner, body, found := strings.Cut(rest, ":")
+	if !known || !found {
+		return "", "", errors.New("a sealed text is damaged, or of a newer version of the program")
+	}
+	return owner, body, nil
+}
+
+// opened is a key that is ready for use.
+type opened struct {
+	aead cipher.AEAD
+	mac  []byte
+}
+
+// newOpened derives one key for the texts and one for nonces and digests.
+func newOpened(key []byte) (*opened, error) {
+	if len(key) != keySize {
+		return nil, fmt.Errorf("a key has %d bytes, not %d", len(key), keySize)
+	}
+	derive := func(purpose string) []byte {
+		derived, _ := hkdf.Key(sha256.New, key, nil, purpose, keySize) // fails for much longer keys only
+		return derived
+	}
+	block, err := aes.NewCipher(derive("text"))
+	if err != nil {
+		return nil, err
+	}
+	aead, err := cipher.NewGCM(block)
+	return &opened{aead, derive("nonce and digest")}, err
+}
+
+func (k *opened) sum(parts ...string) []byte {
+	mac := hmac.New(sha256.New, k.mac)
+	for _, part := range parts {
+		_, _ = fmt.Fprintf(mac, "%d:%s", len(part), part) // a hash's Write never fails
+	}
+	return mac.Sum(nil)
+}
+
+// seal seals a text. The same text and context give the same result.
+func (k *opened) seal(about, owner, context, text string) string {
+	nonce := k.sum("nonce", about, context, text)[:k.aead.NonceSize()]
+	body := k.aead.Seal(nonce, nonce, []byte(text), []byte(about))
+	return prefix + owner + ":" + base64.RawURLEncoding.EncodeToString(body)
+}
+
+func (k *opened) open(about, body string) (string, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(body)
+	if err != nil || len(raw) < k.aead.NonceSize() {
+		return "", errors.New("a sealed text is damaged")
+	}
+	nonce, sealed := raw[:k.aead.NonceSize()], raw[k.aead.NonceSize():]
+	text, err := k.aead.Open(nil, nonce, sealed, []byte(about))
+	if err != nil {
+		return "", errors.New("a sealed text is damaged, or was sealed with another key")
+	}
+	return string(text), nil
+}
+
+// digest is a keyed hash of a text.
+func (k *opened) digest(about, text string) string {
+	return hex.EncodeToString(k.sum("digest", about, text))
+}

@@ -1,0 +1,31 @@
+package publishing
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
+)
+
+// Opened returns a broker that gets events with their sealed texts opened; those of erased people are [erasure.Erased].
+// An event whose key is missing by mistake is refused, so that it parks its aggregate alone.
+func Opened(broker Broker, keys *erasure.Keyring) Broker { return opened{broker, keys} }
+
+type opened struct {
+	Broker
+	keys *erasure.Keyring
+}
+
+// Publish implements [Broker].
+func (o opened) Publish(ctx context.Context, event Event) error {
+	data, err := o.keys.OpenJSON(ctx, event.Tenant, event.Event.Data)
+	switch {
+	case err != nil && usecase.KindOf(err) == usecase.Internal:
+		return &RefusedError{fmt.Errorf("nobody has been asked: %w", err)}
+	case err != nil:
+		return err
+	}
+	event.Event.Data = data
+	return o.Broker.Publish(ctx, event)
+}

@@ -1,0 +1,68 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
+)
+
+// What clients send and get has people's words in it, so parts are stored sealed with the key of the task's creator. An
+// export is stored as the journal has it, in which each author's words are sealed already. Without a keyring, parts are
+// stored as they are.
+
+// seal seals a part of a file with its creator's key.
+func seal(
+	ctx context.Context, keys *erasure.Keyring, tenant usecase.Tenant, creator ident.UserID, file string, number uint64, part []byte,
+) ([]byte, error) {
+	if keys == nil || len(part) == 0 {
+		return part, nil
+	}
+	sealed, err := keys.Seal(ctx, tenant, creator.String(), fmt.Sprintf("%s %d", file, number), string(part))
+	if errors.Is(err, erasure.ErrErased) {
+		err = account.ErrAccountErased
+	}
+	return []byte(sealed), err
+}
+
+// unseal opens a part: as a whole, or the words in it. A part of an erased creator is [account.ErrAccountErased].
+func unseal(ctx context.Context, keys *erasure.Keyring, tenant usecase.Tenant, part []byte) ([]byte, error) {
+	if !erasure.IsSealed(string(part)) {
+		return keys.OpenJSON(ctx, tenant, part)
+	}
+	opened, err := keys.OpenOne(ctx, tenant, string(part))
+	if err == nil && opened == erasure.Erased {
+		err = account.ErrAccountErased
+	}
+	return []byte(opened), err
+}
+
+// input reads a part of the task's input. It fails with errInputGone when that has expired.
+func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
+	stored, exists, err := r.ports.Files.Part(ctx, r.Tenant.String(), inputOf(r.ID), number)
+	if err == nil && !exists {
+		err = errInputGone
+	}
+	if err != nil {
+		return nil, err
+	}
+	return unseal(ctx, r.ports.Keys, r.Tenant, stored)
+}
+
+// putResult stores a part of the result.
+func (r *run) putResult(ctx context.Context, number uint64, part []byte) error {
+	return r.ports.Files.PutPart(ctx, r.Tenant.String(), resultOf(r.ID), number, part, r.CreatedAt.Add(Kept))
+}
+
+// putSealedResult stores a part of the result that has words of the creator in it.
+func (r *run) putSealedResult(ctx context.Context, number uint64, part []byte) error {
+	sealed, err := seal(ctx, r.ports.Keys, r.Tenant, r.CreatedBy, resultOf(r.ID), number, part)
+	if err != nil {
+		return err
+	}
+	return r.putResult(ctx, number, sealed)
+}
