@@ -77,6 +77,15 @@ await done(api.POST('/accounts/rename', { params, body: { executor_id: bob, name
 const closed = await done(api.POST('/accounts/close', { params, body: { executor_id: bob } }));
 assert.equal(closed.version, registered.version + 2);
 
+const erased = await api.POST('/accounts/erase', { params, body: { executor_id: bob } });
+assert.equal(erased.error?.code, 'erasure_off');
+
+const tenant = { executor_id: ada, tenant_code: `t-${randomUUID().slice(0, 8)}` };
+await done(api.POST('/tenants/create', { params, body: tenant }));
+await done(api.POST('/tenants/suspend', { params, body: tenant }));
+const active = await done(api.POST('/tenants/reactivate', { params, body: tenant }));
+assert.equal(active.version, 3);
+
 await taken(api.POST('/threads/create', { params: { header: { ...header, Prefer: 'respond-async' } }, body: { executor_id: ada, name: 'later' } }));
 const imported = await taken(
   api.POST('/tasks/import', {
