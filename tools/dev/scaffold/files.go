@@ -57,7 +57,7 @@ type line struct{ behind, add string }
 
 var lists = []list{
 	{"cmd/internal/writeapi/aggregates.go", []line{
-		{"of(1, chat.Accounts(),", "\t\tof(1, chat.Gadgets(), chatstore.NewGadgetRepository, rest.Gadgets, nil),"},
+		{"of(1, chat.Tenants(),", "\t\tof(1, chat.Gadgets(), chatstore.NewGadgetRepository, rest.Gadgets, nil),"},
 	}},
 	{"interfaceadaptor/readmodel/chatrows/store.go", []line{
 		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
