@@ -37,7 +37,7 @@ compose-check: ## runs the compose file for real and the end-to-end tests on it,
 migrate: $(DEVSERVICES) ## DynamoDB tables and SQL schema, where the environment says, or else for dev-up
 	@$(DEVSERVICES) migrate
 
-generate: ## writes generated code anew
+generate: ## writes the generated code
 	go generate ./...
 
 new-aggregate: ## writes a small working aggregate to start from: make new-aggregate NAME=order

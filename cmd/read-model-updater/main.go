@@ -34,8 +34,8 @@ GET /health/ready   200 while it keeps up its work; 503 while database or event 
                     until the read model has caught up once since its tables were made, and while there are events of an
                     aggregate type that it does not know; reason says which. behind_seconds and behind_records say how far
                     the read model is behind the journal, behind_at_least that it may be more, parked_aggregates how many
-                    wait for an event that can't be projected, repair_due that the rows are being compared with the journal, active
-                    whether it works or stands by, rebuild how far the rows are that are being made anew. It is unready, too,
+                    wait for an event that can't be projected, repair_due that the rows are being compared with the
+                    journal, active whether it works or stands by, rebuild how far a rebuild is. It is unready, too,
                     while rows were made by another version of the program or are ahead of the journal: see REBUILD
 GET /metrics        the same and more, for Prometheus
 /operate/...        what operators do from the page: parked aggregates, verification and rebuild of the rows. With AUTH it

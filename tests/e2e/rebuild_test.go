@@ -23,7 +23,7 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// The read model is made anew beside the live one, under load, by a program that is killed again and again: those who
+// The read model is rebuilt beside the live one, under load, by a program that is killed again and again: those who
 // write, query and subscribe notice nothing.
 func TestAnOperatorRebuildsTheReadModelUnderLoad(t *testing.T) {
 	eachOwnSystem(t, func(t *testing.T, s *system) {
@@ -200,7 +200,7 @@ func (p person) subscribe(ctx context.Context, thread string, tell func(version 
 	return errors.New("it ended")
 }
 
-// Rows that another version of the program made are told of, and made anew.
+// Rows that another version of the program made are reported and rebuilt.
 func TestRowsOfAnotherVersion(t *testing.T) {
 	startsPrograms(t)
 	for name, byHand := range map[string]bool{"by hand": true, "by itself": false} {

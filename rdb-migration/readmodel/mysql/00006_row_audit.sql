@@ -1,7 +1,7 @@
 -- Who made each row and who changed it last, and where from. The same as in ../sqlite.
 --
 -- What is there says it as far as it can: a thread's owner created it, and a message's sender posted it. The rest is
--- right once the rows are made anew, which the handler's version asks for.
+-- right once the rows are rebuilt, which the handler's version asks for.
 
 -- +goose Up
 ALTER TABLE threads
