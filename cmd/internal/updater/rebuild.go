@@ -144,7 +144,7 @@ func (k *keeper) outdatedTypes() []string {
 func (k *keeper) reasons(auto bool) (versions, journal, warning string) {
 	todo := "run `threadctl rows rebuild`, or set REBUILD=auto"
 	if auto {
-		todo = "they are being made anew (REBUILD=auto)"
+		todo = "they are being rebuilt (REBUILD=auto)"
 	}
 	if outdated := k.outdatedTypes(); len(outdated) > 0 {
 		found := fmt.Sprintf("the rows of %s were made by another version of this program: %s", strings.Join(outdated, ", "), todo)
