@@ -78,6 +78,7 @@ func (s settings) environment() []string {
 		"EVENT_STORE_URL=", // what is empty counts as not set
 		"JOURNAL_TABLE=",
 		"SNAPSHOT_TABLE=",
+		"KEY_TABLE=",
 		"SHARD_COUNT=",  // of the data that is there
 		"METRICS_ADDR=", // it can be but one program's
 		"PPROF_ADDR=",
