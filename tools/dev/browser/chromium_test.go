@@ -141,22 +141,36 @@ func (p *tab) run(actions ...chromedp.Action) {
 func evaluate[R any](p *tab, script string) R {
 	p.t.Helper()
 	var result R
-	p.run(chromedp.Evaluate(script, &result, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	p.run(evaluation(script, &result))
 	return result
+}
+
+func evaluation(script string, result any) chromedp.Action {
+	return chromedp.Evaluate(script, result, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) })
 }
 
 // eventually waits for a script to be true.
 func (p *tab) eventually(about, script string) {
 	p.t.Helper()
-	deadline := time.Now().Add(patience)
-	for !evaluate[bool](p, "!!("+script+")") {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("after %s it is still not so: %s", patience, about)
+	until(p, about, "!!("+script+")", func(so bool) bool { return so })
+}
+
+// until runs a script until its result is enough, and returns it. A script that a navigation has cut off is run again
+// on the page that comes.
+func until[R any](p *tab, about, script string, enough func(R) bool) R {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	for {
+		var result R
+		err := chromedp.Run(ctx, evaluation(script, &result))
+		if err == nil && enough(result) {
+			return result
 		}
 		select {
 		case <-time.After(30 * time.Millisecond):
-		case <-p.ctx.Done():
-			p.t.Fatal(p.ctx.Err())
+		case <-ctx.Done():
+			p.t.Fatalf("after %s it is still not so: %s (%v)", patience, about, err)
 		}
 	}
 }
@@ -188,15 +202,24 @@ func (p *tab) showsNot(part, text string) {
 	p.eventually(part+" does not show "+text, fmt.Sprintf("%[1]s && !%[1]s.innerText.includes(%[2]q)", part, text))
 }
 
-// click clicks with the mouse.
+// click clicks with the mouse, at an element that can be clicked and that has come to rest: a page that is still being
+// drawn would move another one below the mouse.
 func (p *tab) click(element string) {
 	p.t.Helper()
-	p.eventually("there is "+element, element+" && !("+element+").disabled")
-	at := evaluate[[]float64](p, fmt.Sprintf(`((element) => {
-		element.scrollIntoView({block: 'center'});
-		const box = element.getBoundingClientRect();
-		return [box.x + box.width / 2, box.y + box.height / 2];
-	})(%s)`, element))
+	at := until(p, "the mouse can click "+element, fmt.Sprintf(`(async () => {
+		const find = () => %s;
+		const center = () => {
+			const box = find()?.getBoundingClientRect();
+			return box ? [box.x + box.width / 2, box.y + box.height / 2] : [];
+		};
+		find()?.scrollIntoView({block: 'center'});
+		const before = center();
+		await new Promise((done) => setTimeout(done, 50));
+		const [x, y] = center();
+		const hit = x === undefined ? null : document.elementFromPoint(x, y);
+		const still = x === before[0] && y === before[1];
+		return still && hit && !find().disabled && (find().contains(hit) || hit.contains(find())) ? [x, y] : [];
+	})()`, element), func(at []float64) bool { return len(at) == 2 })
 	p.run(chromedp.MouseClickXY(at[0], at[1]))
 }
 

@@ -73,7 +73,7 @@ async function readEvent(trace: Trace): Promise<void> {
   const admin = state.panes.find(({ thread, viewer }) =>
     thread?.id === trace.aggregate && thread?.members.edges.some(({ node }) => node.userAccountId === viewer.id && node.role === 'ADMIN'),
   );
-  if (!admin || !state.queries.has('threadHistory')) return;
+  if (!admin) return;
   try {
     const events = await history(trace.aggregate ?? '', admin.viewer.id, 5);
     change(() => (trace.event = events.find((event) => event.seqNr === trace.version) ?? null));

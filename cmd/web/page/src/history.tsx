@@ -58,7 +58,6 @@ async function threadAt(pane: Pane, version: number): Promise<Past> {
 
 export function History(): Child {
   const pane = state.panes[state.front];
-  if (!state.queries.has('threadHistory')) return <p class="card quiet">This server can't be asked for the past of a thread yet.</p>;
   if (!pane?.selected) return <p class="card quiet">Open a thread in the chat first: its past is shown here.</p>;
   const last = seen.events.at(-1)?.seqNr ?? 1;
   return (

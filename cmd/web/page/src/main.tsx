@@ -1,5 +1,5 @@
 import * as act from './actions.ts';
-import { csrf, inWords, query } from './api.ts';
+import { csrf, inWords } from './api.ts';
 import { Chat } from './chat.tsx';
 import { Flow } from './flow.tsx';
 import * as past from './history.tsx';
@@ -46,7 +46,7 @@ function Page(): Child {
           <h1 class="brand">Threads</h1>
           <nav aria-label="Views">
             {views
-              .filter(([view]) => !needsLogin() && (view !== 'lab' || lab) && (view !== 'history' || state.queries.has('threadHistory')))
+              .filter(([view]) => state.ready && !needsLogin() && (view !== 'lab' || state.session.lab))
               .map(([view, name]) => (
                 <a key={view} href={`#${view}`} aria-current={state.view === view ? 'page' : undefined}>
                   {name}
@@ -127,7 +127,7 @@ function look(): void {
   const view = location.hash.slice(1) as View;
   change(() => (state.view = views.some(([known]) => known === view) ? view : 'chat'));
   const pane = state.panes[state.front];
-  if (state.view === 'history' && pane?.selected && state.queries.has('threadHistory')) void past.load(pane);
+  if (state.view === 'history' && pane?.selected) void past.load(pane);
   if (state.view === 'operations') void operations.load();
 }
 
@@ -169,9 +169,6 @@ async function start(): Promise<void> {
     const script = '/lab/lab.js';
     lab = (await import(script)) as typeof lab;
   }
-  void query<{ __type: { fields: Array<{ name: string }> } }>('{ __type(name: "Query") { fields { name } } }', {}).then((data) =>
-    change(() => (state.queries = new Set(data.__type.fields.map((field) => field.name)))),
-  );
   if (state.session.account) {
     const person = { id: state.session.account, name: state.session.name ?? 'You' };
     change(() => (state.panes = [act.newPane(person)]));

@@ -79,7 +79,7 @@ export function Operations(): Child {
       </section>
       <section class="card" aria-label="Read model">
         <h2>Read model</h2>
-        <p class="quiet">The rows are made from the journal, and can be made anew from it at any time while everybody goes on.</p>
+        <p class="quiet">The rows are made from the journal, and can be rebuilt from it at any time while everybody goes on.</p>
         <div class="row">
           <button disabled={known.busy !== ''} onClick={() => void act('rebuild', '/rows/rebuild', {}, () => 'The rebuild has begun.')}>
             Rebuild

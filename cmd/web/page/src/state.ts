@@ -121,7 +121,6 @@ export const state = {
   station: '',
   status: [] as ProgramStatus[],
   samples: [] as Sample[],
-  queries: new Set<string>(), // what the schema can be asked
 };
 
 let draw = (): void => undefined;
