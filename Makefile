@@ -10,6 +10,13 @@ MODULES := . ./tools/dev
 # For a part of the tests: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... is both modules.
 PACKAGES   ?= ./...
 TEST_FLAGS ?= -race -count=1 -timeout=15m
+# How often a failed test is run again before it counts as failed, where up to five failed. ./data/flaky.txt names them.
+TEST_RERUNS ?= 0
+
+RERUN_FLAGS = --rerun-fails=$(TEST_RERUNS) --rerun-fails-max-failures=5 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report=./data/flaky.txt
+ifeq ($(TEST_RERUNS),0)
+RERUN_FLAGS =
+endif
 
 .DEFAULT_GOAL := help
 
@@ -17,7 +24,7 @@ run: ## builds and runs everything in one process on SQLite under ./data; needs 
 	@go build -tags lab -o ./bin/standalone ./cmd/standalone && LAB=$${LAB:-on} exec ./bin/standalone
 
 test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
-	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
+	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg $(RERUN_FLAGS) --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
 
 dev-up: $(DEVSERVICES) ## starts those services and the programs that are not running, in the background; logs in ./data/dev
 	@$(DEVSERVICES) up

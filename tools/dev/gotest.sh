@@ -5,14 +5,22 @@
 #
 # ./... means all packages of both modules, ./tools/dev/... those of the module there. The value of a flag that is a path
 # is joined to it: -coverprofile=./cover.out. Exit code: 0 when all tests have passed.
+#
+# gotestsum runs a failed test again by adding its name and its package to the arguments: then it is that package alone.
+
+again=
+for word; do [[ $word == -test.run=* ]] && again=yes; done
 
 flags=() root=() dev=()
 for word; do
 	case $word in
+	./*) [[ $again ]] && continue ;;&
+	example.com/threads/tools/dev/*) dev+=("$word") ;;
+	example.com/threads/*) root+=("$word") ;;
 	./...) root+=(./...) dev+=(./...) ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;
 	./*) root+=("$word") ;;
-	*) flags+=("$word") ;;
+	[!.]*) flags+=("$word") ;;
 	esac
 done
 
