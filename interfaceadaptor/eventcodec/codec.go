@@ -2,12 +2,13 @@ package eventcodec
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/segmentio/encoding/json"
 
 	"example.com/threads/usecase"
 )
@@ -100,15 +101,7 @@ func (c *Codec[E]) readBack(recorded usecase.Recorded[E], row Row[E], head head,
 }
 
 // marshal is json.Marshal without HTML escapes.
-func marshal(v any) ([]byte, error) {
-	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
-}
+func marshal(v any) ([]byte, error) { return json.Append(make([]byte, 0, 512), v, json.SortMapKeys) }
 
 // joined returns a JSON object with the fields of both objects.
 func joined(a, b []byte) []byte {

@@ -2,11 +2,12 @@ package eventcodec
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"github.com/segmentio/encoding/json"
 
 	"example.com/threads/usecase"
 )

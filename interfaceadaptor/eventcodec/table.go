@@ -1,8 +1,9 @@
 package eventcodec
 
 import (
-	"encoding/json"
 	"reflect"
+
+	"github.com/segmentio/encoding/json"
 )
 
 // Row defines how events of one type are encoded and decoded.

@@ -26,9 +26,9 @@ type Table[R any] struct {
 }
 
 // Limits on the keys or rows and, roughly, the bytes of one statement. They are below the limits of servers and
-// drivers.
+// drivers, and let the statement for many rows be one that is prepared already.
 const (
-	rowsAtOnce  = 500
+	rowsAtOnce  = 100
 	bytesAtOnce = 1 << 20
 )
 
@@ -122,12 +122,12 @@ func (t Table[R]) Upsert(ctx context.Context, into Execer, dialect sqldialect.Di
 
 // write runs statement, built for a number of rows, until all rows are written.
 func (t Table[R]) write(ctx context.Context, into Execer, rows []R, statement func(rows int) string) error {
-	slices.SortFunc(rows, func(a, b R) int { return slices.Compare(t.ID(&a), t.ID(&b)) })
-	for len(rows) > 0 {
+	ordered := t.ordered(rows)
+	for len(ordered) > 0 {
 		n, size := 0, 0
-		var args []any
-		for n < len(rows) && n < rowsAtOnce && (n == 0 || size < bytesAtOnce) {
-			fields := t.Fields(&rows[n])
+		args := make([]any, 0, min(len(ordered), rowsAtOnce)*len(t.Columns))
+		for n < len(ordered) && n < rowsAtOnce && (n == 0 || size < bytesAtOnce) {
+			fields := t.Fields(ordered[n].row)
 			args = append(args, fields...)
 			size += sizeOf(fields)
 			n++
@@ -135,9 +135,24 @@ func (t Table[R]) write(ctx context.Context, into Execer, rows []R, statement fu
 		if _, err := into.ExecContext(ctx, statement(n), args...); err != nil {
 			return err
 		}
-		rows = rows[n:]
+		ordered = ordered[n:]
 	}
 	return nil
+}
+
+type keyed[R any] struct {
+	key []string
+	row *R
+}
+
+// ordered returns the rows sorted by primary key.
+func (t Table[R]) ordered(rows []R) []keyed[R] {
+	sorted := make([]keyed[R], len(rows))
+	for i := range rows {
+		sorted[i] = keyed[R]{t.ID(&rows[i]), &rows[i]}
+	}
+	slices.SortFunc(sorted, func(a, b keyed[R]) int { return slices.Compare(a.key, b.key) })
+	return sorted
 }
 
 // Delete deletes the rows with these keys. A missing row is no error.
