@@ -28,7 +28,7 @@ type RebuildOptions struct {
 	Now func() time.Time
 	// Workers is the number of concurrent transactions, at least one for each part of the journal; default 1.
 	Workers int
-	// Sample is how many aggregates have all their new rows compared with the journal before the switch; default 200.
+	// Sample is how many aggregates have all their new rows compared with the journal before the switch; default 100.
 	// The versions of all aggregates are always compared.
 	Sample int
 }
@@ -59,7 +59,7 @@ func NewRebuild(sets RowSets, live Store, journal WholeJournal, options RebuildO
 		options.Now = time.Now
 	}
 	options.Workers = cmp.Or(options.Workers, 1)
-	options.Sample = cmp.Or(options.Sample, 200)
+	options.Sample = cmp.Or(options.Sample, 100)
 	return &Rebuild{sets, live, journal, handlers, options}
 }
 
