@@ -11,9 +11,12 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v3"
+
+	"example.com/threads/infrastructure/memory"
 )
 
 func main() {
+	memory.Manage()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()

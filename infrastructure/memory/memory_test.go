@@ -2,36 +2,46 @@ package memory
 
 import (
 	"math"
-	"os"
+	"runtime/debug"
 	"testing"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-func TestTheLeastLimitCounts(t *testing.T) {
-	const computer = "MemTotal:        4000000 kB\nMemFree: 12 kB\n"
-	for about, c := range map[string]struct {
-		goLimit int64
-		files   map[string]string
-		want    uint64
-	}{
-		"nothing is known":            {math.MaxInt64, nil, 1 << 30},
-		"the computer's":              {math.MaxInt64, map[string]string{"/proc/meminfo": computer}, 4000000 << 10},
-		"a container's":               {math.MaxInt64, map[string]string{"/proc/meminfo": computer, "/sys/fs/cgroup/memory.max": "300000000\n"}, 300000000},
-		"a container without a limit": {math.MaxInt64, map[string]string{"/proc/meminfo": computer, "/sys/fs/cgroup/memory.max": "max\n"}, 4000000 << 10},
-		"an older container's":        {math.MaxInt64, map[string]string{"/sys/fs/cgroup/memory/memory.limit_in_bytes": "200000000\n"}, 200000000},
-		"none in an older one":        {math.MaxInt64, map[string]string{"/proc/meminfo": computer, "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 4000000 << 10},
-		"GOMEMLIMIT":                  {100000000, map[string]string{"/proc/meminfo": computer, "/sys/fs/cgroup/memory.max": "300000000\n"}, 100000000},
-	} {
-		read := func(path string) ([]byte, error) {
-			if text, found := c.files[path]; found {
-				return []byte(text), nil
-			}
-			return nil, os.ErrNotExist
-		}
-		if got := limit(c.goLimit, read); got != c.want {
-			t.Errorf("%s: %d, want %d", about, got, c.want)
-		}
+func TestMemoryIsLimited(t *testing.T) {
+	t.Cleanup(func() {
+		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetGCPercent(100)
+	})
+	debug.SetMemoryLimit(math.MaxInt64)
+	if got := Limit(); got != unknown {
+		t.Errorf("without a limit: %d, want %d", got, unknown)
 	}
-	if Limit() == 0 {
-		t.Error("there is no memory")
+	Manage()
+	all, err := memlimit.FromSystem()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Limit(); got < 1<<20 || got > all/100*91 {
+		t.Errorf("the limit is %d of the computer's %d bytes, want at most 90 %%", got, all)
+	}
+	if got := debug.SetGCPercent(100); got != growth {
+		t.Errorf("the heap grows by %d %%, want %d", got, growth)
+	}
+}
+
+func TestTheEnvironmentComesFirst(t *testing.T) {
+	t.Cleanup(func() { debug.SetMemoryLimit(math.MaxInt64) })
+	t.Setenv("GOMEMLIMIT", "100MiB")
+	t.Setenv("GOGC", "50")
+	debug.SetMemoryLimit(100 << 20) // as the runtime does with GOMEMLIMIT
+	before := debug.SetGCPercent(50)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+	Manage()
+	if got := Limit(); got != 100<<20 {
+		t.Errorf("the limit is %d, want 100 MiB", got)
+	}
+	if got := debug.SetGCPercent(50); got != 50 {
+		t.Errorf("the heap grows by %d %%, want 50", got)
 	}
 }

@@ -33,7 +33,7 @@ func projections(ctx context.Context, l *lab) ([]reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	done, err := system.post(ctx, job{user: user, clients: 32, threads: threads, duration: l.warmUp + l.duration, blind: true})
+	done, err := system.post(ctx, job{user: user, clients: 32, threads: threads, duration: l.warmUp + 2*l.duration, blind: true})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/memory"
 )
 
 // ErrUsage: the program was called with wrong arguments; see its --help.
@@ -22,6 +23,7 @@ type Run func(ctx context.Context, args []string, getenv func(string) string, st
 
 // Main runs the program and ends the process: with 0 after a stop, 1 when something failed, 2 when the usage was wrong.
 func Main(name string, run Run) {
+	memory.Manage()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
 	stop()
