@@ -22,13 +22,13 @@ func limit(goLimit int64, read func(path string) ([]byte, error)) uint64 {
 	}
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if text, err := read(path); err == nil {
-			if bytes, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 64); err == nil { // "max": none
+			if bytes, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 64); err == nil { // "max" means no limit
 				least = min(least, bytes)
 			}
 		}
 	}
 	if text, err := read("/proc/meminfo"); err == nil {
-		// The first line is such as "MemTotal:   16384256 kB".
+		// The first line looks like "MemTotal:   16384256 kB".
 		if fields := bytes.Fields(text); len(fields) > 1 && string(fields[0]) == "MemTotal:" {
 			if kilobytes, err := strconv.ParseUint(string(fields[1]), 10, 54); err == nil {
 				least = min(least, kilobytes<<10)
