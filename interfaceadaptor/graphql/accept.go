@@ -10,7 +10,7 @@ import (
 // The media types of an answer.
 const (
 	mediaJSON     = "application/json"
-	mediaResponse = "application/graphql-response+json" // like mediaJSON, but the status shows whether the operation was executed
+	mediaResponse = "application/graphql-response+json" // like mediaJSON, but the status shows whether it was executed
 	mediaEvents   = "text/event-stream"
 )
 

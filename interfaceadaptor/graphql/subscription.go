@@ -17,7 +17,8 @@ type subscription struct {
 	handler    *handler
 	complexity int
 	taken      chan func()     // the turns of changes that were sent and not yet resolved
-	ended      *gqlerror.Error // the reason for the end; nil: the client's request. Set before the channel of changes is closed.
+	// ended is the reason for the end; nil: the client's request. It is set before the channel of changes is closed.
+	ended *gqlerror.Error
 }
 
 type subscriptionKey struct{}
