@@ -16,7 +16,7 @@ import (
 type subscription struct {
 	handler    *handler
 	complexity int
-	taken      chan func()     // the turns of changes that were sent and not yet resolved
+	taken      chan func() // the turns of changes that were sent and not yet resolved
 	// ended is the reason for the end; nil: the client's request. It is set before the channel of changes is closed.
 	ended *gqlerror.Error
 }
