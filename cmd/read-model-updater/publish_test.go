@@ -239,7 +239,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 			if letter.Projection != updater.Publisher || letter.Key != refused || letter.SeqNr != 2 || !strings.Contains(letter.Reason, "refuses") {
 				t.Errorf("the dead letter is %+v", letter)
 			}
-			testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), refused, 3) }) // the rows have the refused event
+			testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), refused, 3) }) // the rows have it
 			broker.stop()
 			broker.start(t, 1<<20) // it accepts larger events now
 			publisher, err := projectionstore.New(s.db, updater.Publisher)

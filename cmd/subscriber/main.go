@@ -51,7 +51,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("subscribe to %s; is the system publishing? %w", topic, err)
 	}
-	printed := map[string]int32{} // the last seq_nr of each aggregate; a real subscriber stores it together with its own data
+	printed := map[string]int32{} // the last seq_nr by aggregate; a real subscriber stores it with its data
 	for ctx.Err() == nil {
 		batch, err := events.Fetch(1, nats.MaxWait(time.Second))
 		if errors.Is(err, nats.ErrTimeout) {

@@ -34,7 +34,7 @@ type aggregateType struct {
 type types map[string]aggregateType
 
 func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) types {
-	settings := repository.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each aggregate is loaded once
+	settings := repository.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
 	return types{
 		// Write snapshots that history can use, too.
 		thread.AggregateType:  typeOf(threadcodec.Events(), chatstore.NewThreadHistory(gateway, settings)),

@@ -62,7 +62,7 @@ func TestWhatNeverArrivesDoesNotDelayAStop(t *testing.T) {
 			if err := served.wait(t); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(begun); took > 6*time.Second { // net/http gives a connection without a request five seconds
+			if took := time.Since(begun); took > 6*time.Second { // net/http waits five seconds for a first request
 				t.Errorf("the stop took %s", took)
 			}
 		})

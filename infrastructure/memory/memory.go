@@ -22,7 +22,7 @@ func limit(goLimit int64, read func(path string) ([]byte, error)) uint64 {
 	}
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if text, err := read(path); err == nil {
-			if bytes, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 64); err == nil { // "max" means no limit
+			if bytes, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 64); err == nil { // "max": no limit
 				least = min(least, bytes)
 			}
 		}

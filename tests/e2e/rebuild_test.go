@@ -72,7 +72,7 @@ func (s *system) rebuildKilled(t *testing.T) (kills int) {
 			return kills
 		case killed:
 			kills++
-		case strings.Contains(output, "another rebuild"): // the server has not yet noticed the death of the previous one
+		case strings.Contains(output, "another rebuild"): // the server has not noticed the last death
 		default:
 			t.Fatalf("after %d kills: %v\n%s", kills, err, output)
 		}

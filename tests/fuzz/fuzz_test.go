@@ -31,7 +31,7 @@ func TestEveryTargetForAWhile(t *testing.T) {
 	}
 	for _, target := range targets {
 		t.Run(target.folder+"/"+target.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), length+3*time.Minute) // includes the time to build the first target
+			ctx, cancel := context.WithTimeout(t.Context(), length+3*time.Minute) // including the first build
 			defer cancel()
 			command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+target.name+"$", "-fuzztime="+duration, "./"+target.folder)
 			command.Dir = root

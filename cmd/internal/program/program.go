@@ -39,7 +39,7 @@ const usage = `Usage: %s
 %s
 Environment variables (defaults in parentheses):
 %s
-Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
+Exit code: 0 after a stop, 1 failure, 2 wrong usage.
 `
 
 // Settings returns what read reads from the environment. A program takes no argument except --help. With --help,

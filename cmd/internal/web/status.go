@@ -14,7 +14,7 @@ import (
 
 const (
 	statusTimeout = 2 * time.Second
-	statusFresh   = 250 * time.Millisecond // minimum time between two requests to the programs, for any number of viewers
+	statusFresh   = 250 * time.Millisecond // minimum time between requests to the programs
 	maxFigures    = 1 << 20                // bytes
 )
 

@@ -58,7 +58,7 @@ func (s *Server) Run(ctx context.Context) error {
 	api := rest.NewHandler(commands.Aggregates(), rest.Settings{
 		Source:  "write-api",
 		Log:     s.log,
-		Timeout: 2 * s.settings.StoreTimeout, // a command may wait for the one before it, which also takes up to StoreTimeout
+		Timeout: 2 * s.settings.StoreTimeout, // a command may wait for another one as long
 		Gate:    s.access.Gate,
 		Tenants: s.access.Tenants(s.registry()),
 		Tasks:   commands.Tasks,

@@ -75,7 +75,7 @@ func TestASavingThatBreaksOffShowsNothing(t *testing.T) {
 	id := begin(t, gateway, 9)
 	save(t, gateway, id, eventstore.Snapshot{Version: 3, Payload: []byte("{}")})
 	interrupted := incompressible(9)
-	for _, operation := range []string{"PutItem", "UpdateItem"} { // a write of a part or the main item, and of the pointer
+	for _, operation := range []string{"PutItem", "UpdateItem"} { // fail a part or the main item, or the pointer
 		s.transport.Clear()
 		s.transport.On(operation, 1, func(call faults.Call) (*http.Response, error) {
 			s.transport.On(operation, faults.Forever, faults.Reset)
@@ -101,7 +101,7 @@ func TestTheSameVersionInOtherBytesMixesNothing(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 9)
 	first, second := incompressible(9), incompressible(9)
-	s.transport.On("UpdateItem", 1, func(call faults.Call) (*http.Response, error) { // the snapshot is complete, but the pointer is not yet moved
+	s.transport.On("UpdateItem", 1, func(call faults.Call) (*http.Response, error) { // the pointer is not yet moved
 		save(t, gateway, id, second)
 		return call.Send()
 	})

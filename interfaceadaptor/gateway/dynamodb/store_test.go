@@ -59,7 +59,7 @@ func newStore(t *testing.T) *store {
 }
 
 func (s *store) drop(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute) // the test's own context has ended
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute) // the test's own has ended
 	defer cancel()
 	for _, table := range []string{s.journal, s.snapshot} {
 		if _, err := s.client.DeleteTable(ctx, &sdk.DeleteTableInput{TableName: aws.String(table)}); err != nil {

@@ -39,7 +39,7 @@ func TestTheFirstStartRepairs(t *testing.T) {
 		_, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{})
 		defer stop()
 		eventually(t, func() error { return errors.Join(store.hasRows(2), store.settled()) })
-		streams.change(func() { shard.records = recordsOf(3, 3, time.Now()) }) // until now the answer was TrimmedDataAccess, as DynamoDB Local's can be
+		streams.change(func() { shard.records = recordsOf(3, 3, time.Now()) }) // the end of TrimmedDataAccess
 		eventually(t, func() error { return store.hasRows(3) })
 	})
 }
@@ -260,7 +260,7 @@ func TestTheEndOfAStreamLeadsToTheNext(t *testing.T) {
 			streams.arn, streams.disabled = next, false
 			streams.shards = []*fakeShard{{id: shardID(7), from: time.Now(), records: recordsOf(4, 4, time.Now())}}
 		})
-		store.look(func() { store.journal = func() []uint64 { return []uint64{1, 2, 3} } }) // event 3 was never in the stream
+		store.look(func() { store.journal = func() []uint64 { return []uint64{1, 2, 3} } }) // 3 was never in the stream
 		eventually(t, func() error { return store.hasRows(4) })
 	})
 }
