@@ -18,7 +18,7 @@ type file struct {
 func (f file) write(root string) error {
 	path := filepath.Join(root, f.path)
 	if _, err := os.Stat(path); err == nil && f.isNew {
-		return fmt.Errorf("%s is there already: nothing is overwritten", f.path)
+		return fmt.Errorf("%s exists already: nothing is overwritten", f.path)
 	}
 	content := []byte(f.content)
 	if strings.HasSuffix(path, ".go") {

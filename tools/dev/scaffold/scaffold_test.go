@@ -23,7 +23,7 @@ func TestAFreshAggregateWorks(t *testing.T) {
 	}
 
 	// Existing files must not be overwritten.
-	if err := run(t.Context(), root, "order"); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if err := run(t.Context(), root, "order"); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("a second time: %v", err)
 	}
 }
