@@ -1,14 +1,14 @@
-# All programs of this project in one small image: static, without a shell, for an account that is not root. What a container
-# does is its command: /write-api, /read-model-updater, /read-api, /web, /threadctl <command>, /dynamodb-setup, /migrate up,
-# /dev-issuer, /healthcheck <url>.
+# All programs of this project in one small image: static, without a shell, for an account that is not root. The
+# container's command selects the program: /write-api, /read-model-updater, /read-api, /web, /threadctl <command>,
+# /dynamodb-setup, /migrate up, /dev-issuer, /healthcheck <url>.
 #
-# The image builds with BuildKit and with Docker's classic builder. The latter refuses cache mounts; layers do the caching.
-# The tag is that of go.mod's `go` line, which tools/dev/compose-check holds together.
+# The image builds with BuildKit and with Docker's classic builder. The classic builder has no cache mounts, so layers
+# are the cache. The tag is the version in go.mod's `go` line; tools/dev/compose-check checks that.
 FROM golang:1.26.8-bookworm AS build
 WORKDIR /src
 ENV CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"
 
-# What is slow to download and to compile changes with go.mod alone, and so has a layer of its own.
+# Downloading and compiling the dependencies is slow and depends only on go.mod, so it has a layer of its own.
 COPY go.mod go.sum ./
 RUN go build \
       github.com/99designs/gqlgen/graphql/handler/extension \
@@ -28,7 +28,7 @@ RUN go build -ldflags="-s -w" -o /out/ \
 
 FROM scratch
 LABEL org.opencontainers.image.title="threads" org.opencontainers.image.licenses="MIT"
-# AWS is reached over TLS.
+# Connections to AWS use TLS.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /out/ /
 USER 65532:65532

@@ -1,13 +1,13 @@
-# Everything a developer does here. `make help` prints this file's own targets.
+# All developer tasks. `make help` lists the targets.
 
 DEVSERVICES   := ./bin/devservices
 GOTESTSUM     := ./bin/gotestsum
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# Two modules: the system, and what only its developers run, whose dependencies are not the system's.
+# Two modules: the system, and tools/dev, which only developers run. Its dependencies are not the system's.
 MODULES := . ./tools/dev
 
-# For a part of the tests: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... is both modules.
+# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means both modules.
 PACKAGES   ?= ./...
 TEST_FLAGS ?= -race -count=1 -timeout=15m
 # How often a failed test is run again before it counts as failed, where up to five failed. ./data/flaky.txt names them.
@@ -20,10 +20,10 @@ endif
 
 .DEFAULT_GOAL := help
 
-run: ## builds and runs everything in one process on SQLite under ./data; needs Go alone. AUTH=dev asks for tokens
+run: ## builds and runs everything in one process on SQLite in ./data; needs only Go. AUTH=dev requires tokens
 	@go build -tags lab -o ./bin/standalone ./cmd/standalone && LAB=$${LAB:-on} exec ./bin/standalone
 
-test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB that it finds or installs by itself
+test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg $(RERUN_FLAGS) --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
 
 dev-up: $(DEVSERVICES) ## starts those services and the programs that are not running, in the background; logs in ./data/dev
@@ -38,10 +38,10 @@ up: ## the services and the programs by Docker Compose
 down: ## stops what up started, and keeps the data
 	@./tools/dev/compose-check/system.sh down
 
-compose-check: ## runs the compose file for real and the end-to-end tests on it, with stand-ins for images it cannot pull
+compose-check: ## runs the compose file and the end-to-end tests against it, with stand-ins for images that can't be pulled
 	@./tools/dev/compose-check/run.sh
 
-migrate: $(DEVSERVICES) ## DynamoDB tables and SQL schema, where the environment says, or else for dev-up
+migrate: $(DEVSERVICES) ## creates or updates DynamoDB tables and SQL schema, of the databases in the environment or else of dev-up
 	@$(DEVSERVICES) migrate
 
 generate: ## writes the generated code
@@ -60,7 +60,7 @@ check-format:
 	if [ -n "$$unformatted" ]; then echo "gofmt -w is needed on:" $$unformatted >&2; exit 1; fi
 
 check-lint:
-	@echo "check: vet and lint (the linter is built first, which takes a minute or two once)"
+	@echo "check: vet and lint (the linter is built once, which takes a minute or two)"
 	@for module in $(MODULES); do (cd $$module && go vet ./... && go run $(GOLANGCI_LINT) run ./...) || exit 1; done
 
 check-modules:
@@ -69,34 +69,34 @@ check-modules:
 
 GENERATED := git ls-files --cached --others --exclude-standard "*.go" cmd/web/page/app.js cmd/web/page/src/schema.ts cmd/internal/lab/lab.js
 
-# Compares every Go file, and the page's, before and after, so that it works with changes that are not committed too.
+# Compares the Go files and the page's files before and after generating, so uncommitted changes do not matter.
 check-generated:
 	@echo "check: generated code"
 	@before="$$($(GENERATED) | git hash-object --stdin-paths)" && go generate ./... && \
 	after="$$($(GENERATED) | git hash-object --stdin-paths)" && \
 	if [ "$$before" != "$$after" ]; then \
-	  echo "generated code was out of date and is written anew: look at git diff, and commit it" >&2; exit 1; fi
+	  echo "the generated code was out of date and has been regenerated: see git diff, and commit it" >&2; exit 1; fi
 
 check-layers:
 	@echo "check: layer rules"
 	@go test -count=1 ./tests/architecture
 
-# Prometheus's own promtool, where it is to be had.
+# Uses Prometheus' promtool if it is available.
 check-observe:
 	@echo "check: alerts"
 	@if promtool="$$(./tools/dev/promtool.sh)"; then \
 	  cd deploy/observe && "$$promtool" check config prometheus.yml && "$$promtool" test rules alerts_test.yml; fi
 
-fuzz: ## every fuzz target for a minute, or as long as FUZZ_TIME says
+fuzz: ## runs every fuzz target for FUZZ_TIME; default: a minute
 	FUZZ_TIME=$${FUZZ_TIME:-1m} go test -count=1 -timeout=0 -v ./tests/fuzz
 
-bench: $(DEVSERVICES) ## the benchmark: prints a table of figures and ratios, writes it as JSON too; takes a quarter of an hour
+bench: $(DEVSERVICES) ## runs the benchmark: prints a table of figures and ratios, and writes them as JSON; takes 15 minutes
 	@go run ./tools/bench
 
-help: ## this table
+help: ## prints this table
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Always through go build, which knows what has changed.
+# Always runs go build, which knows what has changed.
 $(DEVSERVICES): FORCE
 	@go build -C tools/dev -o ../../bin/ ./devservices
 

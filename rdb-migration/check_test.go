@@ -11,7 +11,7 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-// TestACheckDisturbsNoMigration checks without a pause while the schema is made, as programs do that wait for it.
+// TestACheckDisturbsNoMigration checks continuously while the schema is created, like programs that wait for it.
 func TestACheckDisturbsNoMigration(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		set := rdbmigration.ReadModel()

@@ -15,7 +15,7 @@ const (
 )
 
 // alone runs change while no other migration of the database runs. MySQL releases the lock with the connection, so a
-// migration that dies leaves none behind. SQLite needs no lock: its migrations are transactions.
+// migration that dies leaves no lock. SQLite needs none: its migrations are transactions.
 func alone(ctx context.Context, db *sqlx.DB, change func() error) (err error) {
 	if db.DriverName() != "mysql" {
 		return change()
@@ -34,7 +34,7 @@ func alone(ctx context.Context, db *sqlx.DB, change func() error) (err error) {
 		return errors.New("another migration of this database is running; try again when it is done")
 	}
 	defer func() {
-		// Also when ctx has ended: the connection returns to the pool and must not keep the lock.
+		// Release the lock even if ctx has ended, because the connection returns to the pool.
 		_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf("DO RELEASE_LOCK(%s)", mysqlLockName))
 		err = errors.Join(err, unlockErr)
 	}()

@@ -30,7 +30,7 @@ func open(t *testing.T, url string) *sqlx.DB {
 	return db
 }
 
-// sets are all there are, with their tables.
+// sets are all sets with their tables.
 var sets = map[string]struct {
 	set    rdbmigration.Set
 	tables []string
@@ -83,7 +83,8 @@ func upAndDown(t *testing.T, db *sqlx.DB, set rdbmigration.Set, tables []string)
 	}
 }
 
-// The read model of the first version goes on where it was: positions, dead letters, checkpoints and what is due.
+// The read model of the first version must continue where it was: with positions, dead letters, checkpoints and due
+// repairs.
 func TestProjectionsAreTakenOver(t *testing.T) {
 	for name, one := range map[string]struct {
 		checkpoints []string // shard and position
@@ -114,7 +115,7 @@ func TestProjectionsAreTakenOver(t *testing.T) {
 				exec("INSERT INTO threads VALUES ('acme', 'A', 'a name', 'U', 7, 0, 1, 2), ('', 'B', 'another', 'U', 3, 1, 1, 2)")
 				exec("INSERT INTO dead_letters VALUES ('acme', 'A', 8, 'E', ?, 'why', 2, 3, 4), ('', 'C', 1, '', ?, 'why', 1, 3, 4)", []byte("x"), []byte{})
 
-				for range 2 { // taken back, it is taken over again
+				for range 2 { // after a migration back it is migrated again
 					if taken, err := rdbmigration.Up(t.Context(), db, readModel); err != nil || len(taken) == 0 {
 						t.Fatalf("up took %v, %v", taken, err)
 					}
@@ -154,7 +155,7 @@ func TestProjectionsAreTakenOver(t *testing.T) {
 	}
 }
 
-// takeBack takes migrations back, the one with this number last.
+// takeBack reverts migrations down to the one with this number.
 func takeBack(t *testing.T, db *sqlx.DB, set rdbmigration.Set, number string) {
 	t.Helper()
 	for taken := ""; !strings.HasPrefix(taken, number); {
@@ -202,7 +203,7 @@ func TestSchemaOfANewerProgramIsLeftAlone(t *testing.T) {
 			}
 		}
 		if err := rdbmigration.Ready(t.Context(), db, set); err != nil {
-			t.Errorf("a program that runs: %v", err)
+			t.Errorf("Ready on a newer schema: %v", err)
 		}
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// The class of a rejection is where it is declared: whatever there is in a domain has a kind.
+// The kind of a rejection is declared with it: every rejection of a domain must have one.
 func TestEveryRejectionHasAKind(t *testing.T) {
 	known := []error{
 		ident.NotFound("a", "a"), ident.Forbidden("b", "b"), ident.Conflict("c", "c"), usecase.ErrConcurrentUpdate, usecase.ErrKeyReused, usecase.ErrUnavailable, usecase.ErrBehind,
@@ -16,7 +16,7 @@ func TestEveryRejectionHasAKind(t *testing.T) {
 	}
 	for _, err := range known {
 		if kind := usecase.KindOf(fmt.Errorf("deep: %w", fmt.Errorf("inside: %w", err))); kind == usecase.Internal {
-			t.Errorf("%v would be told as an internal error", err)
+			t.Errorf("clients would see %v as an internal error", err)
 		}
 	}
 	if kind := usecase.KindOf(fmt.Errorf("something else")); kind != usecase.Internal {

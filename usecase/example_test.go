@@ -7,7 +7,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Adapters answer errors by kind, however deep they are wrapped.
+// Adapters answer errors by kind, even if they are wrapped.
 func ExampleKindOf() {
 	err := fmt.Errorf("rename the thread: %w", thread.ErrNotAdmin)
 	if usecase.KindOf(err) == usecase.Forbidden {

@@ -11,7 +11,7 @@ import (
 
 const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// With nothing traced, and below a caller's trace that this program does not record, spans cost no memory.
+// Without a tracer, and below a caller's trace that this program does not record, spans must not cost memory.
 func TestWithoutTracingSpansCostNothing(t *testing.T) {
 	remote := trace.ContextWithRemoteSpanContext(t.Context(), usecase.Traced(traceparent))
 	for name, ctx := range map[string]context.Context{"no trace": t.Context(), "a caller's trace": remote} {

@@ -1,4 +1,4 @@
-// Command dev-issuer is the issuer for development as a program of its own, for the compose file's profile auth.
+// Command dev-issuer runs the development issuer as its own process, for the compose file's profile auth.
 package main
 
 import (
@@ -13,19 +13,18 @@ import (
 )
 
 const about = `
-An OpenID Connect issuer for development: whoever reaches it gets a token for any account. Nobody but developers may reach
-it. GET /tokens has a token for each of two users.
+An OpenID Connect issuer for development. It gives every caller a token for any account, so only developers may reach
+it. GET /tokens returns a token for each of two users.
 `
 
 func main() { program.Main("dev-issuer", run) }
 
-// settings are what the environment says.
+// settings are read from the environment.
 type settings struct {
 	address, url string
 	logging      program.Logging
 }
 
-// readSettings reads them.
 func readSettings(r *config.Reader) settings {
 	return settings{
 		address: r.Address("DEV_ISSUER_ADDR", ":28084", "address to listen on"),
@@ -34,7 +33,7 @@ func readSettings(r *config.Reader) settings {
 	}
 }
 
-// run is the program: it serves until ctx ends.
+// run serves until ctx ends.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	s, helped, err := program.Settings("dev-issuer", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {
@@ -52,7 +51,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	mux := http.NewServeMux()
 	mux.Handle("GET /health/ready", httpserver.Alive(nil))
 	mux.Handle("/", issuer.Handler())
-	log.WarnContext(ctx, "whoever reaches this issuer gets a token for any account; it is for development")
+	log.WarnContext(ctx, "this issuer gives every caller a token for any account; it is for development only")
 	log.InfoContext(ctx, "listening", "url", server.URL())
 	return server.Serve(ctx, mux)
 }

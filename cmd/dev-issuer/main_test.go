@@ -39,7 +39,7 @@ func get(t *testing.T, url string) (string, error) {
 	return string(body), err
 }
 
-// Its tokens are good under the name that it has for the APIs.
+// Tokens must be valid under the URL by which the APIs reach the issuer.
 func TestItsTokensAreGood(t *testing.T) {
 	url := fmt.Sprintf("http://127.0.0.1:%d", testenv.FreePort(t))
 	programtest.Start(t, run, map[string]string{"DEV_ISSUER_ADDR": strings.TrimPrefix(url, "http://"), "DEV_ISSUER_URL": url})

@@ -1,5 +1,5 @@
 // Command read-api answers GraphQL queries and subscriptions from the read model.
 //
-// It is read from here: settings from the environment, the database of the read model, the query side over it
+// Read it in this order: settings from the environment, the read model's database, the query side
 // (cmd/internal/readapi).
 package main

@@ -26,8 +26,8 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// The program starts and answers without the event store, all but what only the journal knows. It finds the store when
-// it is there. The read model does not need to have the thread.
+// Without the event store the program must start and answer everything except history. Once the store is there, it must
+// find it. History does not need the thread's rows.
 func TestHistoryWithoutTheEventStore(t *testing.T) {
 	db := readmodeltest.SQLite(t)
 	folder := filepath.Join(t.TempDir(), "later")
@@ -62,7 +62,7 @@ func TestHistoryWithoutTheEventStore(t *testing.T) {
 		}
 	}
 	if got := ask("getThread"); !strings.Contains(got, "NOT_FOUND") {
-		t.Errorf("the read model has it: %s", got)
+		t.Errorf("the read model has the thread, so this test proves nothing: %s", got)
 	}
 	if ready := programtest.Get(t, p.URL+"/health/ready"); ready.Status != http.StatusOK || strings.Contains(ready.Body, warning) {
 		t.Errorf("with the store: %d %s", ready.Status, ready.Body)
@@ -72,7 +72,7 @@ func TestHistoryWithoutTheEventStore(t *testing.T) {
 	}
 }
 
-// createThread makes an event store with a thread in it.
+// createThread creates an event store with a thread in it.
 func createThread(t *testing.T, folder, url string, id thread.ID, creator thread.UserID) {
 	t.Helper()
 	if err := os.Mkdir(folder, 0o755); err != nil {

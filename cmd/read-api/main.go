@@ -21,18 +21,17 @@ import (
 )
 
 const about = `
-Answers GraphQL queries and subscriptions on chat threads from the read model at /graphql, and threadHistory and threadAt
-from the event store, which the rest does not need. GET / is a page to try them on.
-SIGINT and SIGTERM end it once the queries that it has accepted are answered; the clients of subscriptions are told to
-connect again.
+Answers GraphQL queries and subscriptions on chat threads at /graphql, from the read model. Only threadHistory and
+threadAt need the event store. GET / is a page to try queries on.
+SIGINT and SIGTERM end it once the accepted queries are answered; the clients of subscriptions are told to reconnect.
 
-Browsers may open a WebSocket from a page of this server's own origin only, so a proxy before it has to pass the header
-Host on.
+Browsers may open a WebSocket only from a page of this server's own origin, so a proxy in front of it must pass the
+header Host on.
 `
 
 func main() { program.Main("read-api", run) }
 
-// settings are what the environment says.
+// settings are read from the environment.
 type settings struct {
 	api         readapi.Settings
 	databaseURL string
@@ -43,7 +42,6 @@ type settings struct {
 	tracing     tracing.Settings
 }
 
-// readSettings reads them.
 func readSettings(r *config.Reader) (s settings) {
 	s.api = readapi.ReadSettings(r)
 	s.api.Measurements = measurements.ReadSettings(r)
@@ -56,8 +54,8 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the
-// line with the message "listening" tells the address.
+// run serves until ctx ends, then finishes the accepted queries. The log goes to stdout; its line with the message
+// "listening" contains the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
 	s, helped, err := program.Settings("read-api", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {

@@ -47,7 +47,7 @@ func TestTheProgram(t *testing.T) {
 		for _, c := range []struct {
 			move int
 			want int
-		}{{1000, http.StatusOK}, {-2000, http.StatusServiceUnavailable}} { // beside a newer schema, and on an older one
+		}{{1000, http.StatusOK}, {-2000, http.StatusServiceUnavailable}} { // the schema is newer, or older
 			if _, err := db.DB.ExecContext(t.Context(), `UPDATE readmodel_migrations SET version_id = version_id + ?`, c.move); err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestTheProgram(t *testing.T) {
 	})
 }
 
-// A read model that is being filled for the first time lacks what exists: whoever asks would be told NOT_FOUND.
+// While a read model is filled for the first time, it lacks existing data, so clients would get a wrong NOT_FOUND.
 func TestReadyOnceTheReadModelHasCaughtUp(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		db.CaughtUp(t, false)
@@ -108,7 +108,7 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 	}
 	programtest.Post(t, p.URL+"/metrics", "", nil).CheckGuarded(t, "POST /metrics")
 
-	for _, path := range []string{"/", "/graphiql/graphiql.js"} { // kept, and asked for again
+	for _, path := range []string{"/", "/graphiql/graphiql.js"} { // cacheable, and revalidated
 		got := programtest.Get(t, p.URL+path)
 		if got.Status != http.StatusOK || got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %v", path, got.Status, got.Header)

@@ -24,27 +24,29 @@ import (
 )
 
 const about = `
-Follows the event store - the stream of the journal table, or the table of events as a queue - and brings its events into
-the read model. It does the tasks that clients have asked for. It waits for what is not there yet, and says so in its log. Of several on one server one works, and the others stand by:
-one of them goes on at once when it ends, and within five seconds when it dies or stands still.
-SIGINT and SIGTERM end it once the batches in hand are stored; killed at any point, it goes on where it was.
+Follows the event store (the stream of the journal table, or the events table as a queue) and projects its events into
+the read model. It also executes the tasks that clients have created. While a database can't be reached, it waits and
+logs that. If several updaters use one read model, one works and the others stand by: another one takes over at once
+when the active one stops, and within five seconds when it dies or hangs.
+SIGINT and SIGTERM end it once the current batches are stored. After a kill it continues where it stopped.
 
 GET /health/alive   200 while the program runs
-GET /health/ready   200 while it keeps up its work; 503 while database or event store can't be reached or it stands still,
-                    until the read model has caught up once since its tables were made, and while there are events of an
-                    aggregate type that it does not know; reason says which. behind_seconds and behind_records say how far
-                    the read model is behind the journal, behind_at_least that it may be more, parked_aggregates how many
-                    wait for an event that can't be projected, repair_due that the rows are being compared with the
-                    journal, active whether it works or stands by, rebuild how far a rebuild is. It is unready, too,
-                    while rows were made by another version of the program or are ahead of the journal: see REBUILD
+GET /health/ready   200 while it works or stands by. 503 while the database or the event store can't be reached; while
+                    projecting makes no progress; until the read model has caught up once since its tables were created;
+                    while there are events of an aggregate type that it does not know (reason names it); while rows were
+                    made by another version of the program or are ahead of the journal (see REBUILD).
+                    behind_seconds and behind_records: how far the read model is behind the journal; behind_at_least:
+                    whether these are lower bounds; parked_aggregates: how many wait for an event that can't be
+                    projected; repair_due: whether the rows are being compared with the journal; active: whether it works
+                    or stands by; rebuild: the progress of a rebuild
 GET /metrics        the same and more, for Prometheus
-/operate/...        what operators do from the page: parked aggregates, verification and rebuild of the rows. With AUTH it
-                    needs the scope threads:operate
+/operate/...        the operators' actions on the page: parked aggregates, verification and rebuild of the rows. With AUTH
+                    it needs the scope threads:operate
 `
 
 func main() { program.Main("read-model-updater", run) }
 
-// settings are what the environment says.
+// settings are read from the environment.
 type settings struct {
 	updater     updater.Settings
 	store       eventstore.Settings
@@ -55,7 +57,6 @@ type settings struct {
 	tracing     tracing.Settings
 }
 
-// readSettings reads them.
 func readSettings(r *config.Reader) (s settings) {
 	s.updater = updater.ReadSettings(r)
 	s.updater.Measurements = measurements.ReadSettings(r)
@@ -71,8 +72,7 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// run is the program: it works until ctx ends. Its log goes to stdout, and the line with the message "listening" tells
-// the address.
+// run works until ctx ends. The log goes to stdout; its line with the message "listening" contains the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	s, helped, err := program.Settings("read-model-updater", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {
@@ -102,7 +102,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	return err
 }
 
-// spareConns are connections to the read model beside one for each shard: for repairs, retries, rebuilds and health.
+// spareConns are connections to the read model for repairs, retries, rebuilds and health, beside one for each shard.
 const spareConns = 16
 
 func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases, error) {
@@ -125,7 +125,7 @@ func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases
 	}
 	closeBoth := func() {
 		if err := errors.Join(store.Close(context.WithoutCancel(ctx)), db.Close()); err != nil {
-			log.WarnContext(ctx, "the databases could not be closed in order", "error", err)
+			log.WarnContext(ctx, "the databases could not be closed cleanly", "error", err)
 		}
 	}
 	return updater.Databases{Store: store, Keys: keys, ReadModel: db, Close: closeBoth}, nil

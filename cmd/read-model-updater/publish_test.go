@@ -29,7 +29,7 @@ import (
 
 const canary = "c4n4ry-of-the-broker"
 
-// natsBroker is a real server with files, which can end and begin again.
+// natsBroker is a real NATS server with files, which can be stopped and started again.
 type natsBroker struct {
 	folder string
 	port   int
@@ -59,11 +59,11 @@ func (b *natsBroker) stop() {
 
 func (b *natsBroker) url() string { return fmt.Sprintf("nats://%s@127.0.0.1:%d", canary, b.port) }
 
-// subscriber reads the broker's stream from its beginning, and goes on where it was after the broker's ends.
+// subscriber reads the broker's stream from its beginning, and continues after a restart of the broker.
 type subscriber struct {
 	stream nats.JetStreamContext
 	next   uint64
-	seen   map[string]uint64 // by subject: the last seq_nr
+	seen   map[string]uint64 // the last seq_nr by subject
 	faults []error
 }
 
@@ -81,7 +81,7 @@ func (b *natsBroker) subscribe(t *testing.T) *subscriber {
 	return &subscriber{stream: stream, next: 1, seen: map[string]uint64{}}
 }
 
-// read takes what has come.
+// read takes the published events that have arrived.
 func (s *subscriber) read() error {
 	for {
 		m, err := s.stream.GetMsg("threads-events", s.next)
@@ -110,12 +110,12 @@ func (s *subscriber) take(body []byte) {
 	}
 	last := s.seen[event.Subject]
 	if event.SeqNr > last+1 || event.SeqNr != event.Data.SeqNr || event.SeqNr == 0 {
-		s.faults = append(s.faults, fmt.Errorf("after event %d of %s came %d (%d)", last, event.Subject, event.SeqNr, event.Data.SeqNr))
+		s.faults = append(s.faults, fmt.Errorf("event %d of %s was followed by event %d (%d)", last, event.Subject, event.SeqNr, event.Data.SeqNr))
 	}
 	s.seen[event.Subject] = max(last, event.SeqNr)
 }
 
-// isAt checks that all events of an aggregate up to a version have come, in order.
+// isAt checks that all events of an aggregate up to a version have arrived, in order.
 func (s *subscriber) isAt(key usecase.Key, version uint64) error {
 	if err := s.read(); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (s *subscriber) isAt(key usecase.Key, version uint64) error {
 	return nil
 }
 
-// onRelational has the system write to and follow a relational event store.
+// onRelational makes the system use a relational event store.
 func (s *system) onRelational(t *testing.T) *system {
 	t.Helper()
 	url := testenv.MySQL(t)
@@ -150,7 +150,7 @@ func (s *system) onRelational(t *testing.T) *system {
 	return s
 }
 
-// Every event is published, in order within its thread, while the updater is killed, the broker ends and begins again,
+// Every event must be published, in order within its thread, although the updater is killed, the broker is restarted,
 // and an event is refused.
 func TestEveryEventIsPublishedInOrder(t *testing.T) {
 	for name, setUp := range map[string]func(*testing.T) *system{
@@ -188,7 +188,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 						return err
 					}
 					if subscriber.seen[key.String()] <= version-15 {
-						return errors.New("nothing has been published in this life")
+						return errors.New("nothing was published between two kills")
 					}
 					return nil
 				})
@@ -200,7 +200,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 
 			broker.stop()
 			post(5)
-			// The rows do not wait.
+			// The rows must not wait for the broker.
 			testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), key, version) })
 			testenv.Eventually(t, soon, func() error {
 				status, found, err := p.health()
@@ -241,7 +241,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 			}
 			testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), refused, 3) }) // the rows have it
 			broker.stop()
-			broker.start(t, 1<<20) // it takes larger ones now
+			broker.start(t, 1<<20) // it accepts larger events now
 			publisher, err := projectionstore.New(s.db, updater.Publisher)
 			if err != nil {
 				t.Fatal(err)

@@ -30,7 +30,7 @@ const soon = 30 * time.Second
 
 func TestEventsBecomeRows(t *testing.T) {
 	s := newSystem(t).setUp(t)
-	before := s.create(t) // there before anybody follows the stream
+	before := s.create(t) // written before the program starts
 	p := s.start(t)
 	key := s.create(t)
 	var took []time.Duration
@@ -50,8 +50,8 @@ func TestEventsBecomeRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Each event has become rows once: from the stream, or from the journal, where the repair at the start or a gap
-	// came first.
+	// Each event was projected once: from the stream, or from the journal, if the repair at the start or the filling of
+	// a gap came first.
 	if applied, filled := metric(t, measured, "projection_events_applied_total"), metric(t, measured, "projection_events_filled_total"); applied+filled != 102 || applied == 0 {
 		t.Errorf("%d events from the stream and %d from the journal", applied, filled)
 	}
@@ -67,7 +67,7 @@ func TestEventsBecomeRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.cmd.Wait(); err != nil {
-		t.Errorf("it did not end well: %v", err)
+		t.Errorf("the program ended with %v", err)
 	}
 }
 
@@ -80,7 +80,7 @@ func metric(t *testing.T, measured []byte, name string) (value int) {
 	return value
 }
 
-// A developer may have exported the event store of another system.
+// A developer may have exported the variables of another event store: the tests must not use it.
 func TestItFollowsNoOtherEventStore(t *testing.T) {
 	t.Setenv("EVENT_STORE", "sqlite")
 	t.Setenv("EVENT_STORE_URL", "sqlite:"+t.TempDir()+"/events.db")
@@ -154,7 +154,7 @@ func TestAnEventThatCannotBeReadParksItsThreadAlone(t *testing.T) {
 	})
 }
 
-// A read model that lacks what is in the journal is nothing to send readers to.
+// Until the read model has all events that were in the journal before, no reader should be sent to it.
 func TestItIsReadyOnceTheReadModelHasCaughtUp(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	key := s.create(t)
@@ -183,7 +183,7 @@ func TestItIsReadyOnceTheReadModelHasCaughtUp(t *testing.T) {
 	testenv.Eventually(t, soon, s.start(t).caughtUp)
 }
 
-// orders is a handler that keeps no rows: what is stored of its aggregates is how far they are.
+// orders is a handler without rows: only the positions of its aggregates are stored.
 type orders struct{}
 
 func (orders) Type() string { return "order" }
@@ -205,8 +205,8 @@ func (orders) Apply(projection.Event) error { return nil }
 
 func (orders) Save(context.Context) error { return nil }
 
-// Events of a type that the program does not know stop nobody, are told of everywhere, and get into the rows when a
-// program knows the type: those from before, between and after, whatever has restarted since.
+// Events of an unknown type must not stop other events, and must be reported everywhere. Once a program knows the type,
+// all its events must get into the rows: those from before, between and after, across all restarts.
 func TestATypeThatNobodyKnows(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	key, order := s.create(t), usecase.Key{Type: "order", ID: newID[struct{}]().String()}
@@ -238,7 +238,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 			return errors.Join(err, s.isAt(t.Context(), key, version))
 		})
 		if _, measured, err := p.get("/metrics"); err != nil || !strings.Contains(string(measured), `projection_unregistered_type{aggregate_type="order"} 1`) {
-			t.Errorf("the metrics do not tell: %v", err)
+			t.Errorf("the metrics do not count the unknown type: %v", err)
 		}
 		p.kill()
 	}
@@ -277,7 +277,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	}
 }
 
-// TestADatabaseThatTakesNothing locks the table that every batch has to write to.
+// TestADatabaseThatTakesNothing locks the table that every batch writes to.
 func TestADatabaseThatTakesNothing(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	p := s.start(t)
@@ -340,7 +340,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	p := s.start(t)
 	written := 0
 	for kill := 1; kill <= kills; kill++ {
-		// Each life lasts until some more rows are there, so that it is killed in the middle of its work.
+		// Each process lives until some more rows exist, so that it is killed in the middle of its work.
 		testenv.Eventually(t, soon, func() error {
 			var count int
 			err := s.db.GetContext(t.Context(), &count, "SELECT COUNT(*) FROM messages")

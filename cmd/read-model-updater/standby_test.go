@@ -22,7 +22,7 @@ const (
 	askedWithin = 300 * time.Millisecond
 )
 
-// isActive tells whether a process says that it writes the read model. One that does not answer does not.
+// isActive reports whether a process says that it writes the read model. A process that does not answer is not active.
 func isActive(ctx context.Context, p *process) bool {
 	ctx, cancel := context.WithTimeout(ctx, askedWithin)
 	defer cancel()
@@ -33,8 +33,8 @@ func isActive(ctx context.Context, p *process) bool {
 	return err == nil && json.Unmarshal(body, &found) == nil && found.Active
 }
 
-// Of three updaters one works. Whatever happens to it every few seconds - killed, paused, stopped - another one goes on
-// in time, the rows are exact in the end, and two work at once for moments only.
+// Of three updaters one must work. It is killed, paused or stopped every few seconds: another one must take over in
+// time, the rows must be exact in the end, and two may be active at once only for moments.
 func TestOneOfThreeUpdatersWorks(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	group := make([]*process, 3)
@@ -56,9 +56,9 @@ func TestOneOfThreeUpdatersWorks(t *testing.T) {
 		began := time.Now()
 		testenv.Eventually(t, soon, func() (err error) { found, err = active(except); return err })
 		if took := time.Since(began); took > within {
-			t.Errorf("after a %s it took %s until another updater works", after, took)
+			t.Errorf("after a %s another updater worked only after %s", after, took)
 		} else {
-			t.Logf("after a %s another updater works in %s", after, took)
+			t.Logf("after a %s another updater worked within %s", after, took)
 		}
 		return found
 	}
@@ -80,7 +80,7 @@ func TestOneOfThreeUpdatersWorks(t *testing.T) {
 			group[paused].signal(t, syscall.SIGCONT)
 			testenv.Eventually(t, 2*time.Second, func() error {
 				if isActive(t.Context(), group[paused]) {
-					return errors.New("one that was paused still thinks that it is its turn")
+					return errors.New("an updater that was paused still believes that it has the turn")
 				}
 				return nil
 			})
@@ -102,7 +102,7 @@ func TestOneOfThreeUpdatersWorks(t *testing.T) {
 			count++
 		}
 		if status, found, err := p.health(); err != nil || status != http.StatusOK {
-			t.Errorf("one of them is not ready: %+v, %v", found, err)
+			t.Errorf("an updater is not ready: %+v, %v", found, err)
 		}
 	}
 	if count != 1 {
@@ -117,7 +117,7 @@ func (p *process) signal(t *testing.T, signal syscall.Signal) {
 	}
 }
 
-// posting is what is written while a test goes on.
+// posting are the writes during a test.
 type posting struct {
 	end      context.CancelFunc
 	ended    sync.WaitGroup
@@ -141,7 +141,7 @@ func (s *system) postAllTheTime(t *testing.T, threads []usecase.Key) *posting {
 				p.versions[key] = version
 				p.mu.Unlock()
 				select {
-				case <-time.After(10 * time.Millisecond): // the pace of the writer
+				case <-time.After(10 * time.Millisecond): // the writer's pace
 				case <-ctx.Done():
 				}
 			}

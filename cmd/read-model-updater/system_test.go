@@ -33,7 +33,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// childVar makes the test binary be the program, for tests that kill it.
+// childVar makes the test binary run the program, for tests that kill it.
 const childVar = "READ_MODEL_UPDATER_CHILD"
 
 func TestMain(m *testing.M) {
@@ -44,9 +44,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// system is an event store and a read model on the real services, and who writes to it.
+// system is an event store and a read model on the real services, with a writer.
 type system struct {
-	env      map[string]string // all that the program sees
+	env      map[string]string // the whole environment of the program
 	gateway  *dynamodb.Gateway
 	commands *chat.ThreadCommands
 	db       *sqlx.DB
@@ -85,7 +85,7 @@ func newSystem(t *testing.T) *system {
 	return s
 }
 
-// setUp makes the tables on both sides.
+// setUp creates the tables of both.
 func (s *system) setUp(t *testing.T) *system {
 	t.Helper()
 	s.setUpTables(t)
@@ -108,7 +108,7 @@ func (s *system) migrate(t *testing.T) {
 	}
 }
 
-// start runs the program as a process of its own and returns its address and a way to end it.
+// start runs the program in a process of its own.
 func (s *system) start(t *testing.T) *process {
 	t.Helper()
 	reader, writer, err := os.Pipe()
@@ -140,7 +140,7 @@ func (s *system) start(t *testing.T) *process {
 
 // process is a running read-model-updater.
 type process struct {
-	ctx context.Context // of the test that it belongs to
+	ctx context.Context // of the test
 	cmd *exec.Cmd
 	url string
 }
@@ -150,7 +150,7 @@ func (p *process) kill() {
 	_ = p.cmd.Wait()
 }
 
-// health is what /health/ready says.
+// health returns the answer of /health/ready.
 func (p *process) health() (status int, found updater.Report, err error) {
 	status, body, err := p.get("/health/ready")
 	if err != nil {
@@ -174,7 +174,7 @@ func (p *process) get(path string) (status int, body []byte, err error) {
 	return response.StatusCode, body, err
 }
 
-// caughtUp is nil when the program says that nothing is missing.
+// caughtUp returns nil when the program reports no lag.
 func (p *process) caughtUp() error {
 	status, found, err := p.health()
 	if err == nil && (status != http.StatusOK || found.BehindSeconds != 0 || found.BehindRecords != 0 || found.BehindAtLeast) {
@@ -205,7 +205,7 @@ func (s *system) post(ctx context.Context, key usecase.Key, words string) (versi
 	return result.Version, err
 }
 
-// isAt checks that the thread's row is at the version and has a message for each post.
+// isAt checks that the thread's row has the version and a message for each post.
 func (s *system) isAt(ctx context.Context, key usecase.Key, version uint64) error {
 	var found struct{ Version, Messages, Distinct uint64 }
 	err := s.db.GetContext(ctx, &found, `SELECT

@@ -22,21 +22,21 @@ const (
 	usual = "threads:read threads:write"
 )
 
-// The actors of the tables, in the order of their columns.
+// The actors of the tables, in the order of the tables' columns.
 const (
-	nobody      = "nobody"       // without a token
-	stranger    = "stranger"     // of the tenant, and in no thread
-	member      = "member"       // of the thread
-	admin       = "Admin"        // of the thread
+	nobody      = "nobody"       // no token
+	stranger    = "stranger"     // an account of the tenant, in no thread
+	member      = "member"       // a member of the thread
+	admin       = "Admin"        // an Admin of the thread
 	otherTenant = "other tenant" // the Admin's account, in another tenant
-	operator    = "operator"     // a stranger with threads:operate
+	operator    = "operator"     // a stranger with the scope threads:operate
 	impostor    = "impostor"     // a stranger who names the Admin's account
 	unscoped    = "unscoped"     // the Admin, with a token for the other API
 )
 
 var actors = []string{nobody, stranger, member, admin, otherTenant, operator, impostor, unscoped}
 
-// world is the program and a token for each actor.
+// world is the program with a token for each actor.
 type world struct {
 	*running
 	issuer
@@ -57,11 +57,11 @@ func newWorld(t *testing.T, unscopedScope string) world {
 	}}
 }
 
-// thread is one that the tables are tried on.
+// thread is the thread that the actors try operations on.
 type thread struct{ id, code, message, task string }
 
-// newThread makes a thread of ada's, with bob as a member and a message of his. The accounts are left out of the
-// bodies.
+// newThread creates a thread of ada's with bob as a member and a message of bob's. The tokens name the accounts; the
+// bodies do not.
 func (w world) newThread(t *testing.T) thread {
 	t.Helper()
 	created := w.do(t, w.tokens[admin], "/threads/create", map[string]any{"name": "tea"})
@@ -72,12 +72,12 @@ func (w world) newThread(t *testing.T) thread {
 		t.Fatalf("%s\n%s\n%s", created.raw, added.raw, posted.raw)
 	}
 	if seen := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", posted.token()); seen.errorCode() != "" {
-		t.Fatalf("it is not to be seen: %s", seen.raw)
+		t.Fatalf("the new thread is not visible: %s", seen.raw)
 	}
 	return thread{id: id, code: created.text("code"), message: posted.text("message_id")}
 }
 
-// newTask makes an import of ada's, and waits for its end.
+// newTask creates an import of ada's and waits for its end.
 func (w world) newTask(t *testing.T) string {
 	t.Helper()
 	accepted := w.do(t, w.tokens[admin], "/tasks/import", map[string]any{}, "Content-Type", "application/x-ndjson")
@@ -100,11 +100,11 @@ const (
 	notThere  = "404 thread_not_found"
 
 	notRegistered = "404 account_not_found"
-	notErased     = "409 erasure_off" // by whoever may ask; TestAPersonIsForgotten has it on
+	notErased     = "409 erasure_off" // for all who may ask; TestAPersonIsForgotten turns erasure on
 	noTask        = "404 task_not_found"
 )
 
-// What each actor gets for each operation.
+// The expected outcome of each operation for each actor.
 var (
 	byAnybody  = []string{noToken, ok, ok, ok, ok, ok, denied, denied}
 	byAdmins   = []string{noToken, notMember, notAdmin, ok, notThere, notMember, denied, denied}
@@ -117,10 +117,10 @@ var (
 )
 
 var commands = map[string]struct {
-	body map[string]any // beside thread_id and message_id, which are filled in where they are named
+	body map[string]any // without thread_id and message_id, which are added where the operation has them
 	want []string
 }{
-	// Accounts are tried in this order: none exists at first.
+	// Operations on accounts run in this order: at first no account exists.
 	"/accounts/close":             {map[string]any{}, noAccount},
 	"/accounts/erase":             {map[string]any{}, erasureOff},
 	"/accounts/register":          {map[string]any{"name": "somebody"}, byAnybody},
@@ -143,7 +143,7 @@ var commands = map[string]struct {
 	"/threads/snapshot":           {map[string]any{"thread_id": ""}, byOperator},
 }
 
-// readings are what can be asked of the write API.
+// readings are the GET endpoints of the write API.
 var readings = map[string][]string{"/tasks/{task_id}": byCreator, "/tasks/{task_id}/result": byCreator}
 
 func TestWhoMayDoWhat(t *testing.T) {
@@ -199,7 +199,7 @@ func expectVerdict(t *testing.T, about string, got answer, want string) {
 	}
 }
 
-// see asks for something with GET.
+// see sends a GET request.
 func (r *running) see(t *testing.T, token, path string, headers ...string) answer {
 	t.Helper()
 	got, err := send(t, http.MethodGet, r.write+path, "", append(headers, authorization(token)...))
@@ -209,7 +209,7 @@ func (r *running) see(t *testing.T, token, path string, headers ...string) answe
 	return got
 }
 
-// operations are the paths that the program says it has with the method, other than pages and health.
+// operations returns the documented paths with the method, except pages and health.
 func (w world) operations(t *testing.T, method string) []string {
 	t.Helper()
 	got, err := send(t, http.MethodGet, w.write+"/openapi.json", "", nil)
@@ -236,27 +236,27 @@ func (w world) operations(t *testing.T, method string) []string {
 	return paths
 }
 
-// expectAll sees that a table has a row for everything that there is.
+// expectAll checks that a table has a row for every existing operation.
 func expectAll(t *testing.T, what string, have func(func(string) bool), there []string) {
 	t.Helper()
 	slices.Sort(there)
 	if rows := slices.Sorted(have); !slices.Equal(rows, there) {
-		t.Errorf("the table of who may do what must have a row for every %s: it has %q, and there are %q", what, rows, there)
+		t.Errorf("the table must have a row for every %s: it has %q, but there are %q", what, rows, there)
 	}
 }
 
-// What each actor gets for each field of Query and Subscription.
+// The expected outcome of each field of Query and Subscription for each actor.
 var (
 	bySeers    = []string{"UNAUTHENTICATED", "NOT_FOUND", "", "", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN", "FORBIDDEN"}
 	byAuditors = []string{"UNAUTHENTICATED", "NOT_FOUND", "FORBIDDEN", "", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN", "FORBIDDEN"}
 	byOwner    = []string{"UNAUTHENTICATED", "NOT_FOUND", "NOT_FOUND", "", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN", "FORBIDDEN"}
-	// everybody has a list, which may be empty
+	// every actor gets a list, which may be empty
 	byAll = []string{"UNAUTHENTICATED", "", "", "", "", "", "FORBIDDEN", "FORBIDDEN"}
-	// The account that getMember names is the one that is asked for, so an impostor is a stranger.
+	// getMember's argument names the account that is queried, so an impostor is a stranger here.
 	byMember = []string{"UNAUTHENTICATED", "NOT_FOUND", "", "", "NOT_FOUND", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN"}
 )
 
-// rootField is how a field is asked for: {thread}, {message} and the viewer, if named, are filled in.
+// rootField holds a field's arguments and selection. {thread}, {message} and {viewer} are replaced.
 type rootField struct {
 	arguments string
 	want      []string
@@ -292,7 +292,7 @@ func (f rootField) in(thread thread, actor string) string {
 	return strings.NewReplacer("{thread}", thread.id, "{task}", thread.task, "{code}", thread.code, "{message}", thread.message, "{viewer}", viewer).Replace(f.arguments)
 }
 
-// withoutThreads are queries whose answers name no thread.
+// withoutThreads are queries whose answers contain no thread.
 var withoutThreads = []string{"getAccount", "getTask", "tasks", "threadHistory", "threadAt"}
 
 func TestWhoMaySeeWhat(t *testing.T) {
@@ -314,7 +314,7 @@ func TestWhoMaySeeWhat(t *testing.T) {
 			}
 			sees := strings.Contains(got.raw, thread.id)
 			if maySee := !slices.Contains(withoutThreads, name) && field.want[i] == "" && (actor == member || actor == admin); sees != maySee {
-				t.Errorf("%s as %s: it sees the thread: %t (%s)", name, actor, sees, got.raw)
+				t.Errorf("%s as %s: sees the thread: %t (%s)", name, actor, sees, got.raw)
 			}
 		}
 	}
@@ -333,16 +333,16 @@ func TestWhoMaySeeWhat(t *testing.T) {
 	expectAll(t, "subscription", maps.Keys(subscriptionFields), schema.fields("Subscription"))
 }
 
-// Accounts may be named, when they are the token's.
+// A request may name the token's account.
 func TestTheOwnAccountMayBeNamed(t *testing.T) {
 	w := newWorld(t, usual)
 	thread := w.newThread(t)
 	named := w.do(t, w.tokens[member], "/threads/post_message",
 		map[string]any{"executor_id": map[string]string{"value": bob}, "thread_id": thread.id, "text": "hi"}, "X-Tenant-Code", acme)
-	expectVerdict(t, "the own account and tenant", named, ok)
+	expectVerdict(t, "the token's account and tenant", named, ok)
 	seen := w.ask(t, w.tokens[member], fmt.Sprintf(`{ getThread(threadId: %q, userAccountId: %q) { id } }`, thread.id, bob), "X-Tenant-Code", acme, "Consistency-Token", thread.id+":4")
 	if code := seen.errorCode(); code != "" {
-		t.Errorf("the own account and tenant: %s", seen.raw)
+		t.Errorf("naming the token's account and tenant: %s", seen.raw)
 	}
 	for about, got := range map[string]answer{
 		"a command": w.do(t, w.tokens[member], "/threads/post_message", map[string]any{"thread_id": thread.id, "text": "hi"}, "X-Tenant-Code", "other"),
@@ -353,23 +353,23 @@ func TestTheOwnAccountMayBeNamed(t *testing.T) {
 		}
 	}
 	if got := w.ask(t, w.tokens[member], fmt.Sprintf(`query($me: ID) { getThread(threadId: %q, userAccountId: $me) { id } }`, thread.id)); got.errorCode() != "" {
-		t.Errorf("an account that is null: %s", got.raw)
+		t.Errorf("naming the account null: %s", got.raw)
 	}
 }
 
-// Imports and process managers act for others.
+// Imports and process managers act for other accounts.
 func TestAServiceActsForOthers(t *testing.T) {
 	w := newWorld(t, usual)
 	thread := w.newThread(t)
 	service := w.token(t, dave, acme, usual+" act_as")
 	posted := w.do(t, service, "/threads/post_message", map[string]any{"executor_id": bob, "thread_id": thread.id, "text": "imported"})
-	expectVerdict(t, "in the own tenant", posted, ok)
+	expectVerdict(t, "in the service's tenant", posted, ok)
 	elsewhere := w.token(t, dave, "other", usual+" act_as")
 	expectVerdict(t, "in another tenant",
 		w.do(t, elsewhere, "/threads/post_message", map[string]any{"executor_id": bob, "thread_id": thread.id, "text": "imported"}), notThere)
 }
 
-// An account may be written as a UUID, in the token and in the body.
+// An account may be written as a UUID, both in the token and in the body.
 func TestAccountsAsUUIDs(t *testing.T) {
 	w := newWorld(t, usual)
 	const uuid, ulid = "01890535-c59c-72d5-08a8-dcea316374c8", "01H42KBHCWEBAGHA6WX8RP6X68"
@@ -377,7 +377,7 @@ func TestAccountsAsUUIDs(t *testing.T) {
 	expectVerdict(t, "the same account in two forms", created, ok)
 	testenv.Eventually(t, 10*time.Second, func() error {
 		if got := w.ask(t, w.token(t, ulid, acme, usual), `{ threads { edges { node { ownerId } } } }`); !strings.Contains(got.raw, ulid) {
-			return fmt.Errorf("it is not the owner: %s", got.raw)
+			return fmt.Errorf("the account as a ULID is not the owner: %s", got.raw)
 		}
 		return nil
 	})

@@ -11,12 +11,12 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// What is secret is in no log, even the most talkative, and in no answer.
+// Secrets must not be in any log, even at the most verbose level, nor in any answer.
 func TestNoSecretIsToldAnywhere(t *testing.T) {
 	const canary = "canary7f3a"
 	i := newIssuer(t)
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
-	defer hook.Close() // a broker that refuses is told of at length
+	defer hook.Close() // a refusing broker causes the most log lines
 	publish := strings.Replace(hook.URL, "://", "://"+canary+":"+canary+"@", 1) + "/" + canary + "?token=" + canary
 	r := start(t, i.trusted("LOG_LEVEL", "debug", "PUBLISH_URL", publish))
 	good := i.token(t, ada, acme, usual)
@@ -61,13 +61,13 @@ func TestNoSecretIsToldAnywhere(t *testing.T) {
 		t.Error(err)
 	}
 	if said := r.said.String(); !strings.Contains(said, "/threads/create") {
-		t.Fatalf("the log does not have the requests:\n%s", said)
+		t.Fatalf("the log lacks the requests, so this test proves nothing:\n%s", said)
 	}
 	told = append(told, r.said.String())
 	for _, text := range told {
 		for _, secret := range []string{canary, signature, good} {
 			if at := strings.Index(text, secret); at >= 0 {
-				t.Errorf("a secret is told: %s", text[max(0, at-100):min(len(text), at+100)])
+				t.Errorf("a secret is visible: %s", text[max(0, at-100):min(len(text), at+100)])
 			}
 		}
 	}

@@ -14,12 +14,12 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// commandsIn are the lines of a banner that are for a shell.
+// commandsIn returns a banner's shell commands.
 func commandsIn(banner string) string {
 	return strings.Join(regexp.MustCompile(`(?m)^  ((?:ada=|eval |thread=|curl ).*)$`).FindAllString(banner, -1), "\n")
 }
 
-// The lines that the program prints work as they are, with tokens and without.
+// The commands that the program prints must work as printed, with tokens and without.
 func TestTheBannersLinesWork(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatalf("this test runs the lines that the program prints, which needs curl on the PATH: %v", err)
@@ -39,7 +39,7 @@ func TestTheBannersLinesWork(t *testing.T) {
 	}
 }
 
-// So do those of the README, in the order in which it prints them.
+// The commands of the README must work in its order.
 func TestTheReadmesLinesWork(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestTheIssuerForDevelopment(t *testing.T) {
 	r := start(t, map[string]string{"AUTH": "dev", "AUTH_DEV_ADDR": "127.0.0.1:0"})
 	issuer := regexp.MustCompile(`tokens +(http://127\.0\.0\.1:\d+)/tokens`).FindStringSubmatch(r.said.String())
 	if issuer == nil {
-		t.Fatal("the banner does not tell where tokens come from")
+		t.Fatal("the banner does not name the issuer")
 	}
 	tokenFor := func(parameters string) string {
 		got, err := send(t, http.MethodGet, issuer[1]+"/token?"+parameters, "", nil)
@@ -84,7 +84,7 @@ func TestTheIssuerForDevelopment(t *testing.T) {
 	if got, err := send(t, http.MethodGet, issuer[1]+"/token?user=eve", "", nil); err != nil || got.status != http.StatusBadRequest {
 		t.Errorf("an unknown user: %d %s, %v", got.status, got.raw, err)
 	}
-	// A web page can make a name of its own mean 127.0.0.1, and is then of the same origin as the issuer.
+	// A web page can point a host name of its own to 127.0.0.1 (DNS rebinding). The issuer must refuse such names.
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, issuer[1]+"/tokens", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestTheIssuerForDevelopment(t *testing.T) {
 	}
 }
 
-// Whoever looks anywhere sees that nobody is asked who they are.
+// Every place that an operator may look at must warn that callers are not authenticated.
 func TestAnOpenDoorIsLoud(t *testing.T) {
 	r := start(t, nil)
 	if said := r.said.String(); strings.Count(said, access.OpenWarning) < 2 { // banner and log
@@ -111,13 +111,13 @@ func TestAnOpenDoorIsLoud(t *testing.T) {
 	} {
 		got, err := send(t, http.MethodGet, url, "", nil)
 		if err != nil || !strings.Contains(got.raw, access.OpenWarning) {
-			t.Errorf("%s says nothing of it: %s, %v", url, got.raw, err)
+			t.Errorf("%s lacks the warning: %s, %v", url, got.raw, err)
 		}
 	}
 	for _, url := range []string{r.write + "/"} {
 		got, err := send(t, http.MethodGet, url, "", []string{"Accept", "text/html"})
 		if err != nil || !strings.Contains(got.raw, access.OpenWarning) {
-			t.Errorf("%s says nothing of it: %s, %v", url, got.raw, err)
+			t.Errorf("%s lacks the warning: %s, %v", url, got.raw, err)
 		}
 	}
 }

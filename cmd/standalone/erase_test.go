@@ -16,7 +16,7 @@ import (
 	"example.com/threads/tests/wordsearch"
 )
 
-// What ada says: of each word every file and table is searched.
+// The words that ada writes. All files and tables are searched for them.
 const (
 	adasName, adasThread, adasRenamed = "Adalovelace", "Zucchinithread", "Quincerenamed"
 	adasWords, adasEdit, adasEdited   = "Rhubarbwords", "Gooseberryfirst", "Elderflowersecond"
@@ -27,7 +27,7 @@ const (
 
 var adasOwn = []string{adasName, adasThread, adasRenamed, adasWords, adasEdit, adasEdited, adasImport, adasRejected, adasLater}
 
-// Whoever is erased is forgotten: nothing that they said can be read, in no answer, file or table, and the rest stays.
+// After an erasure nothing that the person wrote can be read in any answer, file or table. All other data stays.
 func TestAPersonIsForgotten(t *testing.T) {
 	env := map[string]string{"ERASURE": "on", "SNAPSHOT_EVERY": "1", "LOG_LEVEL": "debug"}
 	folder := t.TempDir()
@@ -59,7 +59,7 @@ func TestAPersonIsForgotten(t *testing.T) {
 	}
 	later := on(map[string]any{"text": adasLater})
 	if first := say(ada, "/threads/post_message", later, "Prefer", "respond-async", "Idempotency-Key", "k-2"); r.result(t, ada, first.text("task_id")) == "" {
-		t.Error("no answer of the command that is done later")
+		t.Error("the command with respond-async has no answer")
 	} else if again := say(ada, "/threads/post_message", later, "Prefer", "respond-async", "Idempotency-Key", "k-2"); again.text("task_id") != first.text("task_id") {
 		t.Errorf("a repeat is answered with %s, first it was %s", again.raw, first.raw)
 	}
@@ -71,11 +71,11 @@ func TestAPersonIsForgotten(t *testing.T) {
 	}
 	last := say(bob, "/threads/post_message", on(map[string]any{"text": bobsWords}))
 
-	// Sealed texts are as good as plain ones, for whoever may read them and for decisions.
+	// Sealing must be invisible to readers and to decisions.
 	if got := r.do(t, "", "/threads/edit_message", on(map[string]any{"executor_id": ada, "message_id": edited, "text": adasEdited})); got.code() != "text_unchanged" {
 		t.Errorf("the same text again: %s", got.raw)
 	}
-	for _, executor := range []string{ada, bob} { // another Admin, too
+	for _, executor := range []string{ada, bob} { // and another Admin
 		if got := r.do(t, "", "/threads/rename", on(map[string]any{"executor_id": executor, "name": adasRenamed})); got.code() != "name_unchanged" {
 			t.Errorf("the same name again: %s", got.raw)
 		}
@@ -104,10 +104,10 @@ func TestAPersonIsForgotten(t *testing.T) {
 		}
 	}
 	if where := found(t, folder, r.said.String(), adasOwn...); len(where) > 0 {
-		t.Errorf("sealed, there is %v", where)
+		t.Errorf("texts are stored in plain form: %v", where)
 	}
 	if where := found(t, folder, r.said.String(), "AccountRegistered", "personal_keys", "text_digest"); len(where) < 3 {
-		t.Errorf("this search would find nothing: it found %v", where)
+		t.Errorf("the search does not find plain words: it found %v", where)
 	}
 
 	erased := say(ada, "/accounts/erase", map[string]any{})
@@ -146,7 +146,7 @@ func TestAPersonIsForgotten(t *testing.T) {
 		t.Errorf("after the erasure: %s", after)
 	}
 	if where := found(t, folder, r.said.String(), adasOwn...); len(where) > 0 {
-		t.Errorf("erased, there is %v", where)
+		t.Errorf("after the erasure there is still %v", where)
 	}
 
 	for executor, task := range map[string]string{ada: imported, bob: exported} {
@@ -157,7 +157,7 @@ func TestAPersonIsForgotten(t *testing.T) {
 		}
 	}
 
-	// Nothing can be said in their name any more, the account does not come back, and the rest goes on.
+	// No more commands are accepted in the erased account's name, it can't be registered again, and all else continues.
 	for path, body := range map[string]map[string]any{
 		"/threads/create": {"name": "new"}, "/accounts/register": {"name": "new"}, "/accounts/erase": {},
 	} {
@@ -177,12 +177,12 @@ func TestAPersonIsForgotten(t *testing.T) {
 		t.Error(got)
 	}
 
-	// A later rebuild, from the journal alone, shows the same.
+	// A later rebuild from the journal must show the same.
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"readmodel.db", "readmodel.db-wal", "readmodel.db-shm"} {
-		_ = os.Remove(filepath.Join(folder, name)) // those that are there
+		_ = os.Remove(filepath.Join(folder, name)) // those that exist
 	}
 	r = start(t, env)
 	testenv.Eventually(t, 15*time.Second, func() error {
@@ -192,11 +192,11 @@ func TestAPersonIsForgotten(t *testing.T) {
 		return nil
 	})
 	if where := found(t, folder, r.said.String(), adasOwn...); len(where) > 0 {
-		t.Errorf("after a rebuild, there is %v", where)
+		t.Errorf("after a rebuild there is still %v", where)
 	}
 }
 
-// importLines begins an import, and returns its task.
+// importLines starts an import and returns the id of its task.
 func (r *running) importLines(t *testing.T, executor, lines string) (task string) {
 	t.Helper()
 	got, err := send(t, http.MethodPost, r.write+"/tasks/import", lines, []string{"Content-Type", "application/x-ndjson", "X-Executor-Id", executor})
@@ -206,7 +206,7 @@ func (r *running) importLines(t *testing.T, executor, lines string) (task string
 	return got.text("task_id")
 }
 
-// result waits for the end of a task, and returns its result.
+// result waits for the end of a task and returns its result.
 func (r *running) result(t *testing.T, executor, task string) (result string) {
 	t.Helper()
 	testenv.Eventually(t, 20*time.Second, func() error {
@@ -219,7 +219,7 @@ func (r *running) result(t *testing.T, executor, task string) (result string) {
 	return result
 }
 
-// found searches all files of the folder, all rows of the databases in it and what the program has said.
+// found returns where the words occur: in files of the folder, in rows of its databases, or in the program's output.
 func found(t *testing.T, folder, said string, words ...string) []string {
 	t.Helper()
 	search := wordsearch.New(t)
@@ -236,7 +236,7 @@ func found(t *testing.T, folder, said string, words ...string) []string {
 	return search.Find(words...)
 }
 
-// Without ERASURE=on there is nothing to erase, and the answer says so.
+// Without ERASURE=on, a request to erase must be rejected with a clear answer.
 func TestErasureIsOffByDefault(t *testing.T) {
 	r := start(t, nil)
 	if got := r.do(t, "", "/accounts/erase", map[string]any{"executor_id": ada}); got.status != 409 || got.code() != "erasure_off" {

@@ -13,18 +13,18 @@ import (
 	"example.com/threads/usecase/erasure"
 )
 
-// failureLab is what a program that was built with the tag lab can be asked to contain; see lab.go.
+// failureLab is the failure lab of a program that was built with the tag lab; see lab.go.
 type failureLab interface {
 	updater.Faults
-	// Gateway is the event store as the write-api sees it.
+	// Gateway wraps the write-api's event store.
 	Gateway(store.EventPersistenceGateway) store.EventPersistenceGateway
-	// Handler serves the lab to the page, below /lab.
+	// Handler serves the lab to the page below /lab.
 	Handler() http.Handler
-	// WriteBeside tells the lab where there is another write-api over the same store.
+	// WriteBeside sets the URL of another write-api on the same store.
 	WriteBeside(url string)
 }
 
-// addLab puts the lab's faults between the servers and what they work with, and adds a second writer.
+// addLab adds the lab's faults between the servers and their ports, and starts a second writer.
 func (y *system) addLab(
 	ctx context.Context, lab failureLab, s settings, opened *eventstore.Store, keys *erasure.Keyring, access *access.Access, log *slog.Logger,
 ) (*eventstore.Store, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/coder/websocket/wsjson"
 )
 
-// schema is what the read API says it has.
+// schema is the read API's schema by introspection.
 type schema map[string]schemaType
 
 type schemaType struct {
@@ -72,7 +72,7 @@ func (s schema) typeOf(kind, field string) string {
 	return ""
 }
 
-// selection asks for every field of a type, and of those inside it.
+// selection selects all fields of a type and of the types inside it.
 func (s schema) selection(kind string, depth int) string {
 	if s[kind].Kind != "OBJECT" {
 		return ""
@@ -89,7 +89,7 @@ func (s schema) selection(kind string, depth int) string {
 	return "{ " + strings.Join(fields, " ") + " }"
 }
 
-// events subscribes by server-sent events, and passes what each of them holds to see until that returns false.
+// events subscribes by server-sent events. It passes each event to see until that returns false.
 func (r *running) events(t *testing.T, token, document string, see func(event, data string) bool) answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -129,7 +129,7 @@ func (r *running) events(t *testing.T, token, document string, see func(event, d
 	return got
 }
 
-// firstEvent is the error code of what a subscription by server-sent events answers first; empty for no error.
+// firstEvent returns the error code of the first event of a subscription by server-sent events; empty: no error.
 func (r *running) firstEvent(t *testing.T, token, document string) string {
 	t.Helper()
 	first := answer{}
@@ -147,7 +147,7 @@ type frame struct {
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-// connect opens a WebSocket and sends connection_init with the payload. The error is why it was not acknowledged.
+// connect opens a WebSocket and sends connection_init with the payload. The error tells why it was not acknowledged.
 func (r *running) connect(t *testing.T, payload map[string]any, header http.Header) (*websocket.Conn, error) {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), strings.Replace(r.read, "http", "ws", 1)+"/graphql", //nolint:bodyclose // of an upgrade
@@ -167,7 +167,7 @@ func (r *running) connect(t *testing.T, payload map[string]any, header http.Head
 	return conn, err
 }
 
-// next reads the next message that is no ping.
+// next returns the next message other than a ping.
 func next(t *testing.T, conn *websocket.Conn) (frame, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -191,7 +191,7 @@ func subscribe(t *testing.T, conn *websocket.Conn, id, document string) {
 	}
 }
 
-// firstMessage is the error code of what a subscription over a WebSocket answers first; empty for no error.
+// firstMessage returns the error code of the first answer to a subscription over a WebSocket; empty: no error.
 func (r *running) firstMessage(t *testing.T, token, document string) string {
 	t.Helper()
 	payload := map[string]any{}
@@ -213,7 +213,7 @@ func (r *running) firstMessage(t *testing.T, token, document string) string {
 	return answer{raw: string(got.Payload)}.errorCode()
 }
 
-// closedWith is the code in the reason that a connection was closed for.
+// closedWith returns the code in the reason for closing a connection.
 func closedWith(err error) string {
 	var closed websocket.CloseError
 	if !errors.As(err, &closed) {

@@ -14,7 +14,7 @@ import (
 	"example.com/threads/interfaceadaptor/stream"
 )
 
-// banner is what a newcomer sees. The lines of curl work as they are printed; with AUTH=oidc once there is a token.
+// banner is printed at the start. Its curl commands work as printed; with AUTH=oidc they need a token.
 var banner = template.Must(template.New("banner").Parse(`{{.Web}} is the page: open it in a browser.
 
 Threads is running; its data is in {{.Folder}}. Ctrl-C stops it.
@@ -52,11 +52,11 @@ func (y *system) greet(s settings, stdout io.Writer) error {
 
 const (
 	progressEvery = time.Second
-	worthProgress = 100 * time.Millisecond // of catching up, before anybody is told
+	worthProgress = 100 * time.Millisecond // minimum duration of catching up before progress is shown
 )
 
-// tellProgress shows how the read model catches up with the events at the start, where that takes a while: when its
-// file has been deleted, it is made again from the first event. Rebuilds show whenever there is one.
+// tellProgress shows how the read model catches up at the start, if that takes a while: after its file was deleted, it
+// is rebuilt from the first event. Rebuilds are always shown.
 func (y *system) tellProgress(ctx context.Context, stdout io.Writer) error {
 	timer := time.NewTimer(worthProgress)
 	defer timer.Stop()
@@ -86,7 +86,7 @@ func (y *system) tellProgress(ctx context.Context, stdout io.Writer) error {
 
 const barWidth = 30
 
-// tellRebuilds shows how far rebuilds are.
+// tellRebuilds shows the progress of rebuilds.
 func (y *system) tellRebuilds(ctx context.Context, stdout io.Writer) error {
 	told := false
 	for stream.Pause(ctx, progressEvery) {
@@ -95,7 +95,7 @@ func (y *system) tellRebuilds(ctx context.Context, stdout io.Writer) error {
 		case rebuild != nil:
 			_, _ = fmt.Fprintln(stdout, progressBar(*rebuild))
 		case told:
-			_, _ = fmt.Fprintln(stdout, "The read model has been made anew.")
+			_, _ = fmt.Fprintln(stdout, "The read model has been rebuilt.")
 		}
 		told = rebuild != nil
 	}
@@ -108,6 +108,6 @@ func progressBar(rebuild updater.Rebuilding) string {
 		done = float64(rebuild.Events) / float64(rebuild.EventsTotal)
 	}
 	filled := int(done * barWidth)
-	return fmt.Sprintf("The read model is being made anew [%s%s] %3.0f %%, %d of %d events, %.0f s left (%s)", strings.Repeat("#", filled),
+	return fmt.Sprintf("The read model is being rebuilt [%s%s] %3.0f %%, %d of %d events, %.0f s left (%s)", strings.Repeat("#", filled),
 		strings.Repeat(".", barWidth-filled), 100*done, rebuild.Events, rebuild.EventsTotal, rebuild.SecondsLeft, rebuild.Phase)
 }

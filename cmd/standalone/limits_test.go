@@ -11,7 +11,7 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// refused sends requests until one is refused, and returns that.
+// refused sends requests until one is refused and returns its answer.
 func refused(t *testing.T, request func() answer) answer {
 	t.Helper()
 	for range 200 {
@@ -57,7 +57,7 @@ func TestRequestsAreLimited(t *testing.T) {
 			if got, err := send(t, http.MethodGet, r.write+"/health/ready", "", nil); err != nil || got.status != http.StatusOK {
 				t.Errorf("health is limited, too: %d, %v", got.status, err)
 			}
-			testenv.Eventually(t, 10*time.Second, func() error { // it recovers by itself
+			testenv.Eventually(t, 10*time.Second, func() error { // the limit recovers without action
 				if got := command(); got.status == http.StatusTooManyRequests {
 					return fmt.Errorf("still %s", got.raw)
 				}
@@ -67,7 +67,7 @@ func TestRequestsAreLimited(t *testing.T) {
 	}
 }
 
-// Each operation on a WebSocket is a request.
+// Each operation on a WebSocket counts as a request.
 func TestOperationsOnAWebSocketAreLimited(t *testing.T) {
 	i := newIssuer(t)
 	r := start(t, i.trusted("RATE_LIMIT_ACCOUNT", "20"))
@@ -107,14 +107,14 @@ func TestConnectionsOfAnAccountAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := r.connect(t, payload(ada), nil); closeOf(err) != 1013 {
-		t.Errorf("the third: %v", err)
+		t.Errorf("the third operation: %v", err)
 	}
 	got := r.events(t, i.token(t, ada, acme, usual), `subscription { threadChanged(threadId: "`+ada+`") { id } }`, func(string, string) bool { return true })
 	if got.status != http.StatusTooManyRequests {
-		t.Errorf("a stream of events as the third: %d", got.status)
+		t.Errorf("a stream of events as the third operation: %d", got.status)
 	}
 	if _, err := r.connect(t, payload(bob), nil); err != nil {
-		t.Errorf("another account: %v", err)
+		t.Errorf("an operation of another account: %v", err)
 	}
 	if said := r.said.String(); strings.Contains(said, "panic") {
 		t.Error("a refused connection made the program panic")

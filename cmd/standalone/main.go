@@ -27,7 +27,7 @@ import (
 
 func main() { program.Main("standalone", run) }
 
-// run is the program: it serves until ctx ends, then finishes what it has accepted.
+// run serves until ctx ends, then finishes the accepted requests.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
 	s, helped, err := program.Settings("standalone", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {
@@ -48,7 +48,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	defer func() { err = errors.Join(err, readModel.Close()) }()
 
-	// The servers wake one another: an append wakes the projection, and its commit those who wait for a version.
+	// The servers wake each other: an append wakes the projection, and its commit wakes queries that wait for a
+	// version.
 	system := &system{}
 	store, err := openEventStore(ctx, s, eventstore.Ports{Log: log, OnAppend: func() { system.updater.Wake() }})
 	if err != nil {
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	return system.run(ctx, s, stdout)
 }
 
-// openReadModel opens the file, makes it where there is none, and brings it to this program's schema.
+// openReadModel opens the file, creates it if missing, and migrates it to this program's schema.
 func openReadModel(ctx context.Context, s settings, log *slog.Logger) (*sqlx.DB, error) {
 	db, err := database.Open(ctx, s.readModel(), database.Settings{Rebuildable: true, Logger: log})
 	if err != nil {
@@ -97,10 +98,10 @@ type system struct {
 	web     *web.Server
 	access  *access.Access
 
-	// With a failure lab.
+	// With a failure lab only.
 	lab     updater.Faults
 	labPage http.Handler
-	second  *writeapi.Server // beside write
+	second  *writeapi.Server // a second writer
 }
 
 // listen takes all addresses, or none.
@@ -136,7 +137,7 @@ func (y *system) listen(
 	taken = append(taken, y.read)
 	y.web, err = web.Listen(ctx, s.web, y.access, y.labPage, log)
 	if errors.Is(err, syscall.EADDRINUSE) && s.web.Address == web.UsualAddress {
-		// Nobody has asked for this address, and the banner tells which one it is.
+		// The default address was taken, so use any other: the banner shows it.
 		anyOther := s.web
 		anyOther.Address = "localhost:0"
 		y.web, err = web.Listen(ctx, anyOther, y.access, y.labPage, log)

@@ -19,7 +19,7 @@ import (
 	"example.com/threads/tools/healthcheck/health"
 )
 
-// environment is one where everything is on free ports and in a folder of its own.
+// environment returns an environment with free ports and a folder of its own.
 func environment(t *testing.T) map[string]string {
 	return map[string]string{
 		"DATA_DIR": filepath.Join(t.TempDir(), "data"), "WRITE_API_ADDR": "127.0.0.1:0", "READ_API_ADDR": "127.0.0.1:0", "UPDATER_ADDR": "127.0.0.1:0",
@@ -31,7 +31,7 @@ func getenv(env map[string]string) func(string) string {
 	return func(name string) string { return env[name] }
 }
 
-// startAndStop runs the program until it has greeted, and returns what it said.
+// startAndStop runs the program until it has printed its banner, and returns the output.
 func startAndStop(t *testing.T, env map[string]string) (string, error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -76,7 +76,7 @@ func TestItGreetsAndStops(t *testing.T) {
 	}
 }
 
-// With nothing in the journal there is nothing to catch up with.
+// With an empty journal there is nothing to catch up with.
 func TestItIsReadyOnAFreshFolder(t *testing.T) {
 	env := environment(t)
 	for _, variable := range []string{"WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR"} {
@@ -94,7 +94,7 @@ func TestItIsReadyOnAFreshFolder(t *testing.T) {
 	}
 }
 
-// Whatever the folder is called, both files are in it, and nothing is anywhere else.
+// Both files must be in the folder, for any name of the folder, and no file anywhere else.
 func TestTheFilesAreInTheFolder(t *testing.T) {
 	parent := t.TempDir()
 	env := environment(t)
@@ -171,7 +171,7 @@ func TestWhatKeepsItFromStarting(t *testing.T) {
 	}
 }
 
-// makeNewer leaves files of a version of the program that does not exist yet.
+// makeNewer creates files of a program version that does not exist yet.
 func makeNewer(t *testing.T, env map[string]string, file, table string) {
 	t.Helper()
 	if _, err := startAndStop(t, env); err != nil {

@@ -4,5 +4,5 @@ package main
 
 import "example.com/threads/infrastructure/config"
 
-// readLab is nothing: this program was built without the failure lab.
+// readLab returns nil: this program was built without the failure lab.
 func readLab(*config.Reader) failureLab { return nil }

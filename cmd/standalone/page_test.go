@@ -21,7 +21,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// The page's address is the first that a newcomer reads.
+// The page's address must be the first one that a newcomer reads.
 func TestTheBannerBeginsWithThePage(t *testing.T) {
 	r := start(t, nil)
 	said := r.said.String()
@@ -52,7 +52,7 @@ func TestThePageIsGuarded(t *testing.T) {
 	}
 }
 
-// Both APIs answer on the page's origin as they do at their own addresses.
+// On the page's origin, both APIs must answer as at their own addresses.
 func TestTheAPIsArePassedThrough(t *testing.T) {
 	r := start(t, nil)
 	direct := r.do(t, "", "/threads/create", map[string]any{"executor_id": ada, "name": ""})
@@ -152,7 +152,7 @@ func TestTheStatusOfThePrograms(t *testing.T) {
 	}
 }
 
-// Operators have the parked listed, and rows compared and made anew, by who may.
+// With the scope threads:operate, and only with it, parked aggregates are listed, and rows verified and rebuilt.
 func TestWhoMayOperate(t *testing.T) {
 	i := newIssuer(t)
 	folder := t.TempDir()
@@ -186,7 +186,7 @@ func TestWhoMayOperate(t *testing.T) {
 		}
 	}
 	if got, err := send(t, http.MethodGet, r.web+"/api/operate/dead-letters", "", authorization(operator)); err != nil || strings.TrimSpace(got.raw) != `{"parked":[]}` {
-		t.Errorf("the parked: %s, %v", got.raw, err)
+		t.Errorf("the parked aggregates: %s, %v", got.raw, err)
 	}
 	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(folder, "readmodel.db"), database.Settings{Rebuildable: true})
 	if err != nil {
@@ -201,13 +201,13 @@ func TestWhoMayOperate(t *testing.T) {
 	testenv.Eventually(t, 20*time.Second, func() error {
 		state, err := sets.State(t.Context())
 		if err == nil && state.Phase != projection.Done {
-			err = fmt.Errorf("the rows have not been made anew: %s", state.Phase)
+			err = fmt.Errorf("the rows have not been rebuilt: %s", state.Phase)
 		}
 		return err
 	})
 }
 
-// Without LAB=on there is no lab, and a program that was not built for it does not contain one.
+// Without LAB=on there is no lab, and a program without the build tag must not contain it.
 func TestThereIsNoLabUnlessAskedFor(t *testing.T) {
 	r := start(t, nil)
 	for _, path := range []string{"/lab/state", "/lab/lab.js"} {

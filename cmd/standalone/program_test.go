@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// post sends a command and checks the status of its answer.
+// post sends a command and checks the status of the answer.
 func (r *running) post(t *testing.T, path, body string, status int) answer {
 	t.Helper()
 	got, err := send(t, http.MethodPost, r.write+path, body, nil)
@@ -20,16 +20,16 @@ func (r *running) post(t *testing.T, path, body string, status int) answer {
 	return got
 }
 
-// token is for a query that has to see the command's effect.
+// token returns the token for a query that must see the command's effect.
 func (a answer) token() string { return a.header.Get("Consistency-Token") }
 
-// query asks, once the read model has what the token names.
+// query sends a query, which waits until the read model has the token's version.
 func (r *running) query(t *testing.T, token, document string) string {
 	t.Helper()
 	return strings.TrimSpace(r.ask(t, "", document, "Consistency-Token", token).raw)
 }
 
-// Somebody registers an account, creates a thread and says something; readers see who it was.
+// An account is registered, creates a thread and posts a message; readers see its name.
 func TestTheStoryOfAnAccountAndAThread(t *testing.T) {
 	r := start(t, nil)
 	account := r.post(t, "/accounts/register", fmt.Sprintf(`{"executor_id":%q,"name":"Ada"}`, ada), http.StatusCreated)

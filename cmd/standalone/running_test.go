@@ -19,7 +19,7 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// output is what the program says.
+// output collects what the program prints.
 type output struct {
 	mutex sync.Mutex
 	text  bytes.Buffer
@@ -37,7 +37,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// running is the program, in the test's process.
+// running is the program in the test's process.
 type running struct {
 	write, read, updater, web string // URLs
 	said                      *output
@@ -63,7 +63,7 @@ func start(t *testing.T, more map[string]string) *running {
 		case err := <-done:
 			return err
 		case <-time.After(15 * time.Second):
-			return errors.New("it does not stop")
+			return errors.New("the program does not stop")
 		}
 	})
 	t.Cleanup(func() {
@@ -86,7 +86,7 @@ func start(t *testing.T, more map[string]string) *running {
 	return r
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
@@ -118,11 +118,11 @@ func send(t *testing.T, method, url, body string, headers []string) (answer, err
 	defer func() { _ = response.Body.Close() }()
 	raw, err := io.ReadAll(response.Body)
 	got := answer{status: response.StatusCode, header: response.Header, raw: string(raw)}
-	_ = json.Unmarshal(raw, &got.body) // pages are no JSON
+	_ = json.Unmarshal(raw, &got.body) // pages are not JSON
 	return got, err
 }
 
-// do sends a command. token may be empty.
+// do sends a command. An empty token sends no Authorization header.
 func (r *running) do(t *testing.T, token, path string, body map[string]any, headers ...string) answer {
 	t.Helper()
 	encoded, err := json.Marshal(body)
@@ -157,7 +157,7 @@ func authorization(token string) []string {
 	return []string{"Authorization", "Bearer " + token}
 }
 
-// errorCode is extensions.code of a GraphQL answer's first error; empty without an error.
+// errorCode returns extensions.code of a GraphQL response's first error; empty: no error.
 func (a answer) errorCode() string {
 	var decoded struct {
 		Errors []struct {
@@ -171,7 +171,7 @@ func (a answer) errorCode() string {
 	return decoded.Errors[0].Extensions.Code
 }
 
-// issuer is an OpenID Connect issuer, and the environment that trusts it.
+// issuer is an OpenID Connect issuer, with the environment of programs that trust it.
 type issuer struct{ *devissuer.Issuer }
 
 func newIssuer(t *testing.T) issuer {

@@ -20,12 +20,12 @@ import (
 )
 
 const about = `
-The whole system in one process: a page, commands over REST, queries over GraphQL, events and read model in SQLite files. What has
-been acknowledged survives the death of the process and of the machine. Without the file of the read model, it is made
-again from the events. SIGINT (Ctrl-C) and SIGTERM end it once the requests that it has accepted are answered.
+The whole system in one process: a page, commands over REST, queries over GraphQL, events and read model in SQLite
+files. Acknowledged commands survive a crash of the process and of the machine. If the read model's file is missing, it
+is rebuilt from the events. SIGINT (Ctrl-C) and SIGTERM end it once the accepted requests are answered.
 `
 
-// settings are what the environment says.
+// settings are read from the environment.
 type settings struct {
 	folder       string
 	write        writeapi.Settings
@@ -40,7 +40,6 @@ type settings struct {
 	tracing      tracing.Settings
 }
 
-// readSettings reads them.
 func readSettings(r *config.Reader) settings {
 	s := settings{
 		folder:       r.String("DATA_DIR", "data", "folder of the files events.db and readmodel.db"),
@@ -69,7 +68,7 @@ func (s settings) readModel() string { return s.file("readmodel.db") }
 
 func (s settings) file(name string) string { return "sqlite:" + filepath.Join(s.folder, name) }
 
-// makeFolder sees that files can be made in the folder.
+// makeFolder creates the folder and checks that files can be created in it.
 func (s settings) makeFolder() error {
 	const advice = "make it writable for this user, or set DATA_DIR to another folder"
 	if err := os.MkdirAll(s.folder, 0o755); err != nil {

@@ -13,7 +13,7 @@ import (
 
 const unauthorized, forbiddenSocket = websocket.StatusCode(4401), websocket.StatusCode(4403)
 
-// closeOf is the code that a connection was closed with.
+// closeOf returns the close code of a connection.
 func closeOf(err error) websocket.StatusCode { return websocket.CloseStatus(err) }
 
 func TestWhoAWebSocketIsOf(t *testing.T) {
@@ -22,7 +22,7 @@ func TestWhoAWebSocketIsOf(t *testing.T) {
 	for about, c := range map[string]struct {
 		payload map[string]any
 		header  http.Header
-		want    websocket.StatusCode // -1: it is let in
+		want    websocket.StatusCode // -1: the connection is accepted
 	}{
 		"no token":             {nil, nil, unauthorized},
 		"no bearer":            {map[string]any{"authorization": w.tokens[member]}, nil, unauthorized},
@@ -46,7 +46,8 @@ func TestWhoAWebSocketIsOf(t *testing.T) {
 	}
 }
 
-// Pages can open a WebSocket without asking; only those of this origin, and those that are allowed, are let in.
+// A page of any origin can open a WebSocket without CORS, so the server must accept only its own origin and the allowed
+// ones.
 func TestTheOriginOfAWebSocket(t *testing.T) {
 	const allowed = "https://app.example.com"
 	r := start(t, map[string]string{"ALLOWED_ORIGINS": allowed})
@@ -90,7 +91,7 @@ func TestASubscriptionEndsWithItsToken(t *testing.T) {
 			if err != nil {
 				var closed websocket.CloseError
 				if !errors.As(err, &closed) || closed.Code != forbiddenSocket || !strings.HasPrefix(closed.Reason, "UNAUTHENTICATED") {
-					t.Errorf("the connection ended with %v", err)
+					t.Errorf("the connection was closed with %v", err)
 				}
 				break
 			}
@@ -102,13 +103,13 @@ func TestASubscriptionEndsWithItsToken(t *testing.T) {
 	})
 }
 
-// expectExpiry sees that there were answers, then the error that the token has expired, and nothing after it.
+// expectExpiry checks for answers, then the error that the token has expired, and nothing after it.
 func expectExpiry(t *testing.T, codes []string, took, lifetime time.Duration) {
 	t.Helper()
 	if len(codes) < 2 || codes[0] != "" || codes[len(codes)-1] != "UNAUTHENTICATED" {
 		t.Errorf("the answers' codes are %q", codes)
 	}
-	if took < lifetime-1500*time.Millisecond || took > lifetime+5*time.Second { // a token's times are whole seconds
-		t.Errorf("it ended after %s", took)
+	if took < lifetime-1500*time.Millisecond || took > lifetime+5*time.Second { // times in tokens are whole seconds
+		t.Errorf("the subscription ended after %s", took)
 	}
 }

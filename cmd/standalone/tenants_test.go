@@ -10,12 +10,13 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// With TENANTS=registered a tenant is let in while it is registered and not suspended, and nothing of it is lost.
+// With TENANTS=registered, a tenant is admitted while it is registered and not suspended. Its data is not lost by a
+// suspension.
 func TestTheRegistryOfTenants(t *testing.T) {
 	i := newIssuer(t)
 	w := world{start(t, i.trusted("TENANTS", "registered")), i, map[string]string{
 		admin: i.token(t, ada, acme, usual), member: i.token(t, bob, acme, usual),
-		operator: i.token(t, dave, acme, usual+" threads:operate"), // of a tenant that is not registered, too
+		operator: i.token(t, dave, acme, usual+" threads:operate"), // the operator's own tenant is not registered
 	}}
 	registry := func(what string) answer {
 		t.Helper()
@@ -110,7 +111,7 @@ func TestTheRegistryOfTenants(t *testing.T) {
 	if codes := <-events; codes[len(codes)-1] != "FORBIDDEN" {
 		t.Errorf("the server-sent events end with %q", codes)
 	}
-	for got := (frame{}); got.ID != "2"; { // what comes of the first subscription is over before
+	for got := (frame{}); got.ID != "2"; { // skip messages of the first subscription
 		subscribe(t, conn, "2", `{ threads { edges { cursor } } }`)
 		if got, err = next(t, conn); err != nil {
 			t.Fatal(err)
@@ -133,7 +134,7 @@ func TestTheRegistryOfTenants(t *testing.T) {
 	}
 }
 
-// Without TENANTS=registered every tenant is let in, whatever the registry says.
+// Without TENANTS=registered, every tenant is admitted, even a suspended one.
 func TestTheRegistryIsOffByDefault(t *testing.T) {
 	r := start(t, nil)
 	for _, path := range []string{"/tenants/create", "/tenants/suspend"} {

@@ -1,5 +1,5 @@
-// Command subscriber is an example of a subscriber. It prints the events that the system publishes to NATS, each once
-// and in order within its aggregate, and goes on where it was when it is started again.
+// Command subscriber is an example subscriber. It prints the events that the system publishes to NATS: each event once,
+// and in order within its aggregate. After a restart it continues where it stopped.
 //
 //	PUBLISH_URL=nats://127.0.0.1:4222 go run ./cmd/subscriber
 package main
@@ -46,12 +46,12 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The durable consumer is the subscriber's position. It is kept by NATS.
+	// The durable consumer holds the subscriber's position. NATS stores it.
 	events, err := stream.PullSubscribe(topic, "example-subscriber", nats.DeliverAll(), nats.MaxAckPending(1))
 	if err != nil {
 		return fmt.Errorf("subscribe to %s; is the system publishing? %w", topic, err)
 	}
-	printed := map[string]int32{} // the last number of each aggregate; a real subscriber stores it with what it does
+	printed := map[string]int32{} // the last seq_nr by aggregate; a real subscriber stores it with its data
 	for ctx.Err() == nil {
 		batch, err := events.Fetch(1, nats.MaxWait(time.Second))
 		if errors.Is(err, nats.ErrTimeout) {
@@ -72,7 +72,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 	return nil
 }
 
-// show prints an event, unless it is a repeat.
+// show prints an event unless it is a repeat.
 func show(out io.Writer, body []byte, printed map[string]int32) error {
 	var e event.Event
 	if err := json.Unmarshal(body, &e); err != nil {

@@ -22,6 +22,6 @@ func TestRepeatsAreNotPrinted(t *testing.T) {
 		t.Errorf("printed\n%s", out.String())
 	}
 	if err := show(&out, []byte("tea"), printed); err == nil {
-		t.Error("what is no event is printed")
+		t.Error("a message that is not an event was printed")
 	}
 }

@@ -57,7 +57,7 @@ func (o *operator) deadLetters() *cli.Command {
 
 func (o *operator) listLetters(ctx context.Context, cmd *cli.Command) error {
 	if cmd.NArg() > 0 {
-		return wrong(cmd, "it takes no argument")
+		return wrong(cmd, "the command takes no argument")
 	}
 	_, db, err := o.openReadModel(ctx)
 	if err != nil {

@@ -45,15 +45,15 @@ func exitCode(err error) int {
 	}
 }
 
-// run is the program. Results go to stdout; progress and log go to stderr.
+// run writes results to stdout; progress and log go to stderr.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	o := &operator{getenv: getenv, stdout: stdout, stderr: stderr}
 	program := o.program()
 	return program.Run(ctx, append([]string{"threadctl"}, helpFirst(program, args)...))
 }
 
-// helpFirst reduces a call for help to the command and --help: the library would take an argument before --help for a
-// topic.
+// helpFirst reduces a call for help to the command and --help, because the library takes an argument before --help for
+// a topic.
 func helpFirst(command *cli.Command, args []string) []string {
 	if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
 		return args

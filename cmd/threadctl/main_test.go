@@ -74,7 +74,7 @@ func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 			t.Errorf("%v: %v and:\n%s", args, err, behind.String())
 		}
 		told := []string{strings.TrimSpace("threadctl " + words)}
-		// which refers to the help of its commands
+		// a group's help refers to the help of its commands
 		if group := slices.Contains([]string{"journal", "snapshots", "rows", "dead-letters"}, words); !group {
 			told = append(told, "EVENT_STORE_URL", "Exit code: 0")
 		}
@@ -89,7 +89,7 @@ func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 	}
 }
 
-// sqliteStore is the environment of an empty event store and read model.
+// sqliteStore returns the environment of an empty event store and read model.
 func sqliteStore(t *testing.T) func(string) string {
 	t.Helper()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "events.db")

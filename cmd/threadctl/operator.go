@@ -19,7 +19,7 @@ type operator struct {
 }
 
 const exitCodes = `
-Exit code: 0 all is well, 1 something failed, 2 wrong usage, 3 something is wrong with the data, and has been told.
+Exit code: 0 all is well, 1 something failed, 2 wrong usage, 3 something is wrong with the data, and was reported.
 `
 
 // program is the tree of commands.

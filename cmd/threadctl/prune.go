@@ -45,7 +45,7 @@ func (o *operator) pruneAll(ctx context.Context, cmd *cli.Command) error {
 	age, dryRun := cmd.Duration("older-than"), cmd.Bool("dry-run")
 	switch {
 	case cmd.NArg() > 0:
-		return wrong(cmd, "it takes no argument")
+		return wrong(cmd, "the command takes no argument")
 	case age < leastAge:
 		return wrong(cmd, fmt.Sprintf("--older-than must be %s at least", leastAge))
 	}

@@ -122,7 +122,7 @@ func (v *verifier) look(ctx context.Context, key usecase.Key) error {
 	if v.repair && len(found.Differences) > 0 {
 		if err := v.s.projector.Remake(ctx, key); err != nil {
 			found.Differences = append(found.Differences, projection.Difference{
-				Key: key, Row: "the repair", What: "it has changed nothing", Expected: "rows made anew", Found: err.Error(),
+				Key: key, Row: "the repair", What: "nothing was changed", Expected: "rebuilt rows", Found: err.Error(),
 			})
 		} else {
 			repaired = true

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/infrastructure/config/stores"
 )
 
-// settings are what the environment says.
+// settings are read from the environment.
 type settings struct {
 	store         eventstore.Settings
 	erasure       erasure.Settings
@@ -17,7 +17,6 @@ type settings struct {
 	logging       program.Logging
 }
 
-// readSettings reads them.
 func readSettings(r *config.Reader) (s settings) {
 	s.store = eventstore.ReadSettings(r)
 	s.erasure = erasure.ReadSettings(r, "")
@@ -26,13 +25,12 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// rowSettings are what the environment says to commands that are about the read model, too.
+// rowSettings are the settings of commands that need the read model.
 type rowSettings struct {
 	settings
 	databaseURL string
 }
 
-// readRowSettings reads them.
 func readRowSettings(r *config.Reader) rowSettings {
 	return rowSettings{databaseURL: stores.ReadDatabaseURL(r), settings: readSettings(r)}
 }

@@ -50,7 +50,7 @@ func eventOf(stored eventstore.StoredEntry) shownEvent {
 	return shown
 }
 
-// show prints one JSON object: what there is few of first, and the events one after the other.
+// show prints one JSON object: the short parts first, then the events one by one.
 func (o *operator) show(ctx context.Context, _ *cli.Command, s *station, id eventstore.AggregateID) error {
 	head, err := s.checked.StoredHead(ctx, id)
 	if err != nil {
@@ -98,7 +98,7 @@ func (o *operator) show(ctx context.Context, _ *cli.Command, s *station, id even
 	return nil
 }
 
-// headOf is nil where there is none.
+// headOf returns nil if there is no head.
 func headOf(stored eventstore.StoredHead) *shownHead {
 	if !stored.Exists {
 		return nil

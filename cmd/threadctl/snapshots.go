@@ -72,7 +72,7 @@ func (s *station) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[event
 
 func (o *operator) due(ctx context.Context, cmd *cli.Command) error {
 	if cmd.NArg() > 0 {
-		return wrong(cmd, "it takes no argument")
+		return wrong(cmd, "the command takes no argument")
 	}
 	s, closing, err := o.open(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// A snapshot of an earlier format is good for commands, and not for history: another one takes its place.
+// A snapshot of an earlier format is good for commands but not for history, so another one must replace it.
 func TestASnapshotWithoutNumbersIsReplaced(t *testing.T) {
 	getenv := sqliteStore(t)
 	db, err := database.Open(t.Context(), getenv("EVENT_STORE_URL"), database.Settings{})

@@ -22,7 +22,7 @@ import (
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
-// aggregateType is what this program can do with the aggregates of a type beyond what it can do with any.
+// aggregateType is what this program can do only with aggregates whose type it knows.
 type aggregateType struct {
 	decode func(payload []byte) error
 	// take writes a snapshot of the latest state.
@@ -30,13 +30,13 @@ type aggregateType struct {
 	close func(ctx context.Context) error
 }
 
-// types are those of this application, by name.
+// types are the aggregate types of this application by name.
 type types map[string]aggregateType
 
 func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) types {
 	settings := repository.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
 	return types{
-		// What it writes is good for history, too.
+		// Write snapshots that history can use, too.
 		thread.AggregateType:  typeOf(threadcodec.Events(), chatstore.NewThreadHistory(gateway, settings)),
 		task.AggregateType:    typeOf(taskcodec.Events(), chatstore.NewTaskRepository(gateway, settings)),
 		account.AggregateType: typeOf(accountcodec.Events(), chatstore.NewAccountRepository(gateway, settings)),
@@ -77,6 +77,6 @@ func (t types) decoders() journalcheck.Decoders {
 
 func (t types) close(ctx context.Context) {
 	for _, kind := range t {
-		_ = kind.close(ctx) // there is nothing that waits to be written
+		_ = kind.close(ctx) // nothing is waiting to be written
 	}
 }

@@ -1,5 +1,5 @@
-// Command write-api takes commands over HTTP and puts their events into the event store.
+// Command write-api takes commands over HTTP and stores their events in the event store.
 //
-// It is read from here: settings from the environment, the event store that they name (cmd/internal/eventstore), the
-// write side over it (cmd/internal/writeapi).
+// Read it in this order: settings from the environment, the event store that they name (cmd/internal/eventstore), the
+// write side (cmd/internal/writeapi).
 package main

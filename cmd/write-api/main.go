@@ -18,13 +18,13 @@ import (
 )
 
 const about = `
-Takes commands on chat threads over HTTP and puts their events into the event store. GET /docs on the running program
-tells about the API. SIGINT and SIGTERM end it once the requests that it has accepted are answered.
+Takes commands on chat threads over HTTP and stores their events in the event store. GET /docs on the running program
+describes the API. SIGINT and SIGTERM end it once the accepted requests are answered.
 `
 
 func main() { program.Main("write-api", run) }
 
-// settings are what the environment says.
+// settings are read from the environment.
 type settings struct {
 	api     writeapi.Settings
 	store   eventstore.Settings
@@ -34,7 +34,6 @@ type settings struct {
 	tracing tracing.Settings
 }
 
-// readSettings reads them.
 func readSettings(r *config.Reader) (s settings) {
 	s.api = writeapi.ReadSettings(r)
 	s.api.Measurements = measurements.ReadSettings(r)
@@ -46,8 +45,8 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// run is the program: it serves until ctx ends, then finishes what it has accepted. Its log goes to stdout, and the
-// line with the message "listening" tells the address.
+// run serves until ctx ends, then finishes the accepted requests. The log goes to stdout; its line with the message
+// "listening" contains the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	s, helped, err := program.Settings("write-api", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {

@@ -38,7 +38,7 @@ func withTables(t *testing.T) map[string]string {
 func start(t *testing.T, endpoint string, env map[string]string) *programtest.Running {
 	t.Helper()
 	env["WRITE_API_ADDR"] = "127.0.0.1:0"
-	// These are read by the SDK, from the process's own environment.
+	// The SDK reads these from the process's own environment.
 	t.Setenv("AWS_REGION", testenv.Region)
 	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", testenv.SecretAccessKey)
@@ -60,14 +60,14 @@ func TestItServesAndStops(t *testing.T) {
 		t.Errorf("%+v", created)
 	}
 	if measured := programtest.Get(t, p.URL+"/metrics"); !strings.Contains(measured.Body, `route="/threads/create",status="201"`) {
-		t.Error("the command is not measured")
+		t.Error("the command is not in the metrics")
 	}
 	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}
 }
 
-// A head that was lost is told to the client, to the log and to whoever measures.
+// A lost head must be reported to the client, in the log and in the metrics.
 func TestAHeadThatIsLost(t *testing.T) {
 	tables := withTables(t)
 	p := start(t, testenv.DynamoDB(t), tables)
@@ -114,14 +114,14 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 		}
 		got.CheckGuarded(t, body)
 	}
-	// What Swagger UI consists of may be kept for a while.
+	// Swagger UI's files may be cached for a while.
 	got := programtest.Get(t, p.URL+"/docs/swagger-ui-bundle.js")
 	if got.Status != http.StatusOK || got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Cache-Control") != "max-age=3600" {
 		t.Errorf("Swagger UI: %d %v", got.Status, got.Header)
 	}
 }
 
-// TestAStopFinishesWhatWasAccepted stops the program while half of a request has arrived.
+// TestAStopFinishesWhatWasAccepted stops the program after half of a request has arrived.
 func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	p := start(t, testenv.DynamoDB(t), withTables(t))
 	address := strings.TrimPrefix(p.URL, "http://")
@@ -130,7 +130,7 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	// The server asks for the body once the handler reads it: from then on the request is accepted.
+	// The server asks for the body when the handler reads it: from then on the request is accepted.
 	fmt.Fprintf(conn, "POST /threads/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(create))
 	answers := bufio.NewReader(conn)
 	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
@@ -142,7 +142,7 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 		other, refused := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 		if refused == nil {
 			_ = other.Close()
-			return fmt.Errorf("%s still takes connections", address)
+			return fmt.Errorf("%s still accepts connections", address)
 		}
 		return nil
 	})
@@ -160,7 +160,7 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	}
 }
 
-// TestAStoreThatDoesNotAnswer has a listener in the store's place that takes connections and says nothing.
+// TestAStoreThatDoesNotAnswer replaces the store by a listener that accepts connections and sends nothing.
 func TestAStoreThatDoesNotAnswer(t *testing.T) {
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -27,7 +27,7 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	}, "")
 }
 
-// TestTheURLOfAnEventStore is about databases that are of another kind than EVENT_STORE, or none at all.
+// TestTheURLOfAnEventStore is about URLs of another kind of database than EVENT_STORE, and about no database at all.
 func TestTheURLOfAnEventStore(t *testing.T) {
 	for kind, urls := range map[string][]string{
 		"mysql":  {"", "sqlite:data/events.db", "root:hunter2@tcp(localhost:3306)/", "hunter2"},

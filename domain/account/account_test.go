@@ -28,21 +28,21 @@ func TestRules(t *testing.T) {
 	rule("a closed account is not registered again").Given(registered, closed).When(account.Register{Name: ada}).Rejected(account.ErrAccountExists)
 
 	rule("an account is renamed").Given(registered).When(account.Rename{Name: countess}).Then(renamed)
-	rule("an earlier name is news again").Given(registered, renamed).When(account.Rename{Name: ada}).Then(account.Renamed{Name: ada})
-	rule("the same name is no news").Given(registered).When(account.Rename{Name: ada}).Rejected(account.ErrNameUnchanged)
-	rule("who is not registered has no name to change").When(account.Rename{Name: ada}).Rejected(account.ErrAccountNotFound)
-	rule("a closed account keeps its name").Given(registered, closed).When(account.Rename{Name: countess}).Rejected(account.ErrAccountClosed)
+	rule("an earlier name is accepted again").Given(registered, renamed).When(account.Rename{Name: ada}).Then(account.Renamed{Name: ada})
+	rule("the same name is rejected").Given(registered).When(account.Rename{Name: ada}).Rejected(account.ErrNameUnchanged)
+	rule("an account that does not exist is not renamed").When(account.Rename{Name: ada}).Rejected(account.ErrAccountNotFound)
+	rule("a closed account is not renamed").Given(registered, closed).When(account.Rename{Name: countess}).Rejected(account.ErrAccountClosed)
 
 	rule("an account is closed").Given(registered).When(account.Close{}).Then(closed)
 	rule("an account is closed once").Given(registered, closed).When(account.Close{}).Rejected(account.ErrAccountClosed)
 	rule("an account is erased").Given(registered).When(account.Erase{}).Then(erased)
-	rule("a closed one, too").Given(registered, closed).When(account.Erase{}).Then(erased)
-	rule("who never registered is forgotten as well").When(account.Erase{}).Then(erased)
-	rule("it is erased once").Given(registered, erased).When(account.Erase{}).Rejected(account.ErrAccountErased)
+	rule("a closed account is erased").Given(registered, closed).When(account.Erase{}).Then(erased)
+	rule("an account that never existed is erased").When(account.Erase{}).Then(erased)
+	rule("an account is erased once").Given(registered, erased).When(account.Erase{}).Rejected(account.ErrAccountErased)
 	rule("an erased account is closed").Given(registered, erased).When(account.Rename{Name: ada}).Rejected(account.ErrAccountClosed)
-	rule("an erased account does not come back").Given(erased).When(account.Register{Name: ada}).Rejected(account.ErrAccountExists)
+	rule("an erased account is not registered again").Given(erased).When(account.Register{Name: ada}).Rejected(account.ErrAccountExists)
 
-	rule("who is not registered closes nothing").When(account.Close{}).Rejected(account.ErrAccountNotFound)
+	rule("an account that does not exist is not closed").When(account.Close{}).Rejected(account.ErrAccountNotFound)
 }
 
 func TestMementoKeepsTheState(t *testing.T) {

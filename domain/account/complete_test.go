@@ -8,8 +8,8 @@ import (
 	"example.com/threads/tests/sealed"
 )
 
-// Whatever is added to the domain, and forgotten somewhere, is named here: every command in every state, and what
-// follows.
+// Every command must be decided in every state, and every event and rejection must occur. A new one that the tests lack
+// is named here.
 func TestNothingIsForgotten(t *testing.T) {
 	commands := []account.Command{account.Register{Name: ada}, account.Rename{Name: countess}, account.Rename{Name: ada}, account.Close{}, account.Erase{}}
 	states := []account.Account{{}, accounts.After(registered), accounts.After(registered, closed), accounts.After(erased)}

@@ -36,24 +36,24 @@ func TestRules(t *testing.T) {
 	rule("a task is created once").Given(created).When(task.Create{Request: request}).Rejected(task.ErrTaskOvertaken)
 
 	rule("a worker begins").Given(created).When(task.Start{}).Then(task.Started{})
-	rule("one worker begins").Given(created, task.Started{}).When(task.Start{}).Rejected(task.ErrTaskOvertaken)
-	rule("a worker gets further").Given(created, task.Started{}).When(task.Report{Progress: third}).Then(task.Progressed{Progress: third})
-	rule("nobody goes back").Given(created, most).When(task.Report{Progress: third}).Rejected(task.ErrTaskOvertaken)
-	rule("nobody stands still").Given(created, most).When(task.Report(most)).Rejected(task.ErrTaskOvertaken)
+	rule("only one worker begins").Given(created, task.Started{}).When(task.Start{}).Rejected(task.ErrTaskOvertaken)
+	rule("a worker makes progress").Given(created, task.Started{}).When(task.Report{Progress: third}).Then(task.Progressed{Progress: third})
+	rule("the progress never goes back").Given(created, most).When(task.Report{Progress: third}).Rejected(task.ErrTaskOvertaken)
+	rule("the same progress is rejected").Given(created, most).When(task.Report(most)).Rejected(task.ErrTaskOvertaken)
 
-	rule("all is done").Given(created, most).When(task.Succeed{Progress: all}).Then(done)
-	rule("a worker that is behind finishes nothing").Given(created, most).When(task.Succeed{Progress: third}).Rejected(task.ErrTaskOvertaken)
-	rule("the rest can't be done").Given(created, most).When(task.Fail{Progress: most.Progress, Message: "why"}).
+	rule("a worker finishes").Given(created, most).When(task.Succeed{Progress: all}).Then(done)
+	rule("a worker with an old state does not finish").Given(created, most).When(task.Succeed{Progress: third}).Rejected(task.ErrTaskOvertaken)
+	rule("a worker fails").Given(created, most).When(task.Fail{Progress: most.Progress, Message: "why"}).
 		Then(task.Finished{Status: task.Failed, Progress: most.Progress, Message: "why"})
-	rule("a worker that is behind fails nothing").Given(created, most).When(task.Fail{Progress: third}).Rejected(task.ErrTaskOvertaken)
-	rule("what is finished stays so").Given(created, done).When(task.Fail{Progress: all}).Rejected(task.ErrTaskFinished)
+	rule("a worker with an old state does not fail the task").Given(created, most).When(task.Fail{Progress: third}).Rejected(task.ErrTaskOvertaken)
+	rule("a finished task does not change").Given(created, done).When(task.Fail{Progress: all}).Rejected(task.ErrTaskFinished)
 
 	rule("the creator cancels").Given(created, most).When(task.Cancel{Executor: ada}).Then(task.Finished{Status: task.Cancelled, Progress: most.Progress})
-	rule("nobody else cancels").Given(created).When(task.Cancel{Executor: bob}).Rejected(task.ErrTaskNotFound)
-	rule("nobody else learns that it is finished").Given(created, done).When(task.Cancel{Executor: bob}).Rejected(task.ErrTaskNotFound)
-	rule("what is finished is not cancelled").Given(created, done).When(task.Cancel{Executor: ada}).Rejected(task.ErrTaskFinished)
-	rule("what is cancelled gets no further").Given(created, task.Finished{Status: task.Cancelled}).When(task.Report{Progress: third}).Rejected(task.ErrTaskFinished)
-	rule("there is nothing to begin").When(task.Start{}).Rejected(task.ErrTaskNotFound)
+	rule("only the creator cancels").Given(created).When(task.Cancel{Executor: bob}).Rejected(task.ErrTaskNotFound)
+	rule("other accounts do not learn that the task is finished").Given(created, done).When(task.Cancel{Executor: bob}).Rejected(task.ErrTaskNotFound)
+	rule("a finished task is not cancelled").Given(created, done).When(task.Cancel{Executor: ada}).Rejected(task.ErrTaskFinished)
+	rule("a cancelled task makes no progress").Given(created, task.Finished{Status: task.Cancelled}).When(task.Report{Progress: third}).Rejected(task.ErrTaskFinished)
+	rule("a task that does not exist is not begun").When(task.Start{}).Rejected(task.ErrTaskNotFound)
 }
 
 func TestMementoKeepsTheState(t *testing.T) {
@@ -64,8 +64,8 @@ func TestMementoKeepsTheState(t *testing.T) {
 	}
 }
 
-// Whatever is added to the domain, and forgotten somewhere, is named here: every command in every state, and what
-// follows.
+// Every command must be decided in every state, and every event and rejection must occur. A new one that the tests lack
+// is named here.
 func TestNothingIsForgotten(t *testing.T) {
 	orders := []task.Order{
 		task.Create{Request: request}, task.Start{}, task.Report{Progress: third}, task.Succeed{Progress: all}, task.Fail{Progress: all}, task.Cancel{Executor: ada},

@@ -22,17 +22,17 @@ func TestRules(t *testing.T) {
 	rule := func(name string) kit.Rule[tenant.Tenant, tenant.Command, tenant.Event] { return tenants.Rule(t, name) }
 
 	rule("a tenant is registered").When(tenant.Create{Code: acme}).Then(created)
-	rule("it is registered once").Given(created).When(tenant.Create{Code: acme}).Rejected(tenant.ErrTenantExists)
-	rule("a suspended one is registered, too").Given(created, suspended).When(tenant.Create{Code: acme}).Rejected(tenant.ErrTenantExists)
+	rule("a tenant is registered once").Given(created).When(tenant.Create{Code: acme}).Rejected(tenant.ErrTenantExists)
+	rule("a suspended tenant is not registered again").Given(created, suspended).When(tenant.Create{Code: acme}).Rejected(tenant.ErrTenantExists)
 
-	rule("an active one is suspended").Given(created).When(tenant.Suspend{}).Then(suspended)
-	rule("it is suspended once").Given(created, suspended).When(tenant.Suspend{}).Rejected(tenant.ErrTenantSuspended)
-	rule("what is not registered is not suspended").When(tenant.Suspend{}).Rejected(tenant.ErrTenantNotFound)
+	rule("an active tenant is suspended").Given(created).When(tenant.Suspend{}).Then(suspended)
+	rule("a tenant is suspended once").Given(created, suspended).When(tenant.Suspend{}).Rejected(tenant.ErrTenantSuspended)
+	rule("an unknown tenant is not suspended").When(tenant.Suspend{}).Rejected(tenant.ErrTenantNotFound)
 
-	rule("a suspended one is reactivated").Given(created, suspended).When(tenant.Reactivate{}).Then(reactivated)
-	rule("an active one is not").Given(created).When(tenant.Reactivate{}).Rejected(tenant.ErrTenantActive)
-	rule("it is suspended again").Given(created, suspended, reactivated).When(tenant.Suspend{}).Then(suspended)
-	rule("what is not registered is not reactivated").When(tenant.Reactivate{}).Rejected(tenant.ErrTenantNotFound)
+	rule("a suspended tenant is reactivated").Given(created, suspended).When(tenant.Reactivate{}).Then(reactivated)
+	rule("an active tenant is not reactivated").Given(created).When(tenant.Reactivate{}).Rejected(tenant.ErrTenantActive)
+	rule("a reactivated tenant is suspended again").Given(created, suspended, reactivated).When(tenant.Suspend{}).Then(suspended)
+	rule("an unknown tenant is not reactivated").When(tenant.Reactivate{}).Rejected(tenant.ErrTenantNotFound)
 }
 
 func TestWhoIsActive(t *testing.T) {
@@ -54,14 +54,14 @@ func TestWhoIsActive(t *testing.T) {
 func TestCodes(t *testing.T) {
 	for _, code := range []string{"", "Acme", "a b", "a_b", "acme\n", strings.Repeat("a", 33)} {
 		if _, err := tenant.ParseCode(code); err == nil {
-			t.Errorf("%q is taken for a code", code)
+			t.Errorf("%q is accepted as a code", code)
 		}
 	}
 	other, err := tenant.ParseCode(strings.Repeat("9", 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The id is stored: it never changes.
+	// The id is stored, so it must never change.
 	if got := tenant.IDOf(acme).String(); got != "59NK54ZV55ECEB71PC9G7Y7G7N" {
 		t.Errorf("the id of acme is %s", got)
 	}
@@ -70,7 +70,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// What is added to the domain and forgotten in a test is named here.
+// Every command must be decided in every state, and every event and rejection must occur. A new one that the tests lack
+// is named here.
 func TestNothingIsForgotten(t *testing.T) {
 	commands := []tenant.Command{tenant.Create{Code: acme}, tenant.Suspend{}, tenant.Reactivate{}}
 	states := []tenant.Tenant{{}, tenants.After(created), tenants.After(created, suspended)}

@@ -14,7 +14,7 @@ import (
 
 const pkg = "example.com/threads/domain/thread"
 
-// Whatever is added to the domain, and forgotten somewhere, is named here.
+// Every command, event and rejection of the domain must occur in the tests. A new one that they lack is named here.
 func TestNothingIsForgotten(t *testing.T) {
 	commands, events, codes := map[string]thread.Command{}, map[string]bool{}, map[string]bool{}
 	for _, step := range threadtest.Sample() {
@@ -30,7 +30,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	sealed.Check(t, "commands that threadtest.History draws", sealed.Types(t, pkg, "name"), slices.Collect(maps.Keys(commands)))
 	sealed.Check(t, "events that follow from the commands of threadtest.History", sealed.Types(t, pkg, "isEvent"), slices.Collect(maps.Keys(events)))
 	declared := sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict")
-	sealed.Check(t, "rejections that threadtest.History meets", declared, slices.Collect(maps.Keys(codes)))
+	sealed.Check(t, "rejections in threadtest.History", declared, slices.Collect(maps.Keys(codes)))
 
 	for name, command := range commands {
 		if got := thread.CommandName(command); got != "thread."+name {

@@ -8,8 +8,8 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// A thread of 100,000 messages is an ordinary thread: deciding on it and applying to it allocates about what it does on
-// a small one. Allocations are counted rather than time, which on a shared machine says little.
+// A thread of 100,000 messages is an ordinary thread: deciding and applying must allocate about as much as on a small
+// one. Allocations are counted because times vary on a shared machine.
 func TestTheCostOfACommandDoesNotGrowWithTheThread(t *testing.T) {
 	small, large := postedTo(t, 100), postedTo(t, 100_000)
 	if few, many := allocationsOf(small), allocationsOf(large); many > 3*few {

@@ -28,7 +28,7 @@ func someID[T any](number byte) ident.Of[T] {
 func name(text string) Name { return writing.RecordedName(text) }
 func text(text string) Text { return RecordedText(text) }
 
-// What has happened, in the words of the tests.
+// The events of the tests.
 var (
 	created  = Created{Name: name("tea"), Code: RecordedCode("THREAD-000001"), Members: []Member{{ID: adaIn, User: ada, Role: RoleAdmin}}}
 	bobJoins = MemberAdded{Member: Member{ID: bobIn, User: bob, Role: RoleMember}}
@@ -55,27 +55,27 @@ func TestDecide(t *testing.T) {
 		{"an Admin renames", given(created), Rename{ada, name("coffee")}, Renamed{Name: name("coffee")}, nil},
 		{"a Member does not rename", given(created, bobJoins), Rename{bob, name("coffee")}, nil, ErrNotAdmin},
 		{"a stranger does not rename", given(created), Rename{eve, name("coffee")}, nil, ErrNotMember},
-		{"the same name is no news", given(created), Rename{ada, name("tea")}, nil, ErrNameUnchanged},
-		{"an earlier name is news again", given(created, Renamed{Name: name("coffee")}), Rename{ada, name("tea")}, Renamed{Name: name("tea")}, nil},
+		{"the same name is rejected", given(created), Rename{ada, name("tea")}, nil, ErrNameUnchanged},
+		{"an earlier name is accepted again", given(created, Renamed{Name: name("coffee")}), Rename{ada, name("tea")}, Renamed{Name: name("tea")}, nil},
 		{"an Admin deletes", given(created), Delete{ada}, Deleted{}, nil},
 		{"a Member does not delete", given(created, bobJoins), Delete{bob}, nil, ErrNotAdmin},
 		{"a stranger does not delete", given(created), Delete{eve}, nil, ErrNotMember},
-		{"an Admin of old does not delete", given(created, bobJoins, bobAdmin, adaGoes), Delete{ada}, nil, ErrNotMember},
+		{"a former Admin does not delete", given(created, bobJoins, bobAdmin, adaGoes), Delete{ada}, nil, ErrNotMember},
 
 		// Membership
 		{"an Admin adds a Member", given(created), AddMember{ada, bobIn, bob, RoleMember}, bobJoins, nil},
 		{"an Admin adds an Admin", given(created), AddMember{ada, bobIn, bob, RoleAdmin}, MemberAdded{Member: Member{ID: bobIn, User: bob, Role: RoleAdmin}}, nil},
 		{"a Member does not add", given(created, bobJoins), AddMember{bob, eveIn, eve, RoleMember}, nil, ErrNotAdmin},
 		{"a stranger does not add", given(created), AddMember{eve, eveIn, eve, RoleMember}, nil, ErrNotMember},
-		{"nobody is added twice", given(created, bobJoins), AddMember{ada, eveIn, bob, RoleAdmin}, nil, ErrAlreadyMember},
-		{"who left may come back", given(created, bobJoins, bobGoes), AddMember{ada, bobIn, bob, RoleMember}, bobJoins, nil},
+		{"a member is not added twice", given(created, bobJoins), AddMember{ada, eveIn, bob, RoleAdmin}, nil, ErrAlreadyMember},
+		{"a former member may come back", given(created, bobJoins, bobGoes), AddMember{ada, bobIn, bob, RoleMember}, bobJoins, nil},
 		{"an Admin removes", given(created, bobJoins), RemoveMember{ada, bob}, bobGoes, nil},
 		{"an Admin removes another Admin", given(created, bobJoins, bobAdmin), RemoveMember{bob, ada}, adaGoes, nil},
 		{"a Member removes nobody else", given(created, bobJoins), RemoveMember{bob, ada}, nil, ErrNotAdmin},
-		{"a Member does not learn who belongs", given(created, bobJoins), RemoveMember{bob, eve}, nil, ErrNotAdmin},
+		{"a Member does not learn who is a member", given(created, bobJoins), RemoveMember{bob, eve}, nil, ErrNotAdmin},
 		{"a stranger removes nobody", given(created, bobJoins), RemoveMember{eve, bob}, nil, ErrNotMember},
 		{"a stranger can't leave", given(created), RemoveMember{eve, eve}, nil, ErrNotMember},
-		{"who is no member is not removed", given(created), RemoveMember{ada, eve}, nil, ErrMemberNotFound},
+		{"an account that is not a member is not removed", given(created), RemoveMember{ada, eve}, nil, ErrMemberNotFound},
 		{"anyone may leave", given(created, bobJoins), RemoveMember{bob, bob}, bobGoes, nil},
 		{"an Admin may leave while another stays", given(created, bobJoins, bobAdmin), RemoveMember{ada, ada}, adaGoes, nil},
 		{"the last Admin can't leave others behind", given(created, bobJoins), RemoveMember{ada, ada}, nil, ErrLastAdmin},
@@ -86,27 +86,27 @@ func TestDecide(t *testing.T) {
 		{"the last Admin can't step back alone either", given(created), ChangeMemberRole{ada, ada, RoleMember}, nil, ErrLastAdmin},
 		{"a Member promotes nobody", given(created, bobJoins), ChangeMemberRole{bob, bob, RoleAdmin}, nil, ErrNotAdmin},
 		{"a stranger promotes nobody", given(created, bobJoins), ChangeMemberRole{eve, bob, RoleAdmin}, nil, ErrNotMember},
-		{"who is no member has no role", given(created), ChangeMemberRole{ada, eve, RoleAdmin}, nil, ErrMemberNotFound},
-		{"the same role is no news", given(created, bobJoins), ChangeMemberRole{ada, bob, RoleMember}, nil, ErrRoleUnchanged},
+		{"an account that is not a member gets no role", given(created), ChangeMemberRole{ada, eve, RoleAdmin}, nil, ErrMemberNotFound},
+		{"the same role is rejected", given(created, bobJoins), ChangeMemberRole{ada, bob, RoleMember}, nil, ErrRoleUnchanged},
 
 		// Posting
 		{"a member posts", given(created, bobJoins), PostMessage{bob, hello, text("hello")}, bobSays, nil},
 		{"a stranger does not post", given(created), PostMessage{eve, hello, text("hello")}, nil, ErrNotMember},
-		{"who left does not post", given(created, bobJoins, bobGoes), PostMessage{bob, hello, text("hello")}, nil, ErrNotMember},
+		{"a former member does not post", given(created, bobJoins, bobGoes), PostMessage{bob, hello, text("hello")}, nil, ErrNotMember},
 		{"the sender edits", given(created, bobJoins, bobSays), EditMessage{bob, hello, text("hello!")}, MessageEdited{Message: Message{ID: hello, Sender: bob, Text: text("hello!")}}, nil},
 		{"not even an Admin edits another's message", given(created, bobJoins, bobSays), EditMessage{ada, hello, text("hello!")}, nil, ErrNotSender},
 		{"a stranger does not edit", given(created, bobJoins, bobSays), EditMessage{eve, hello, text("hello!")}, nil, ErrNotMember},
-		{"who left does not edit", given(created, bobJoins, bobSays, bobGoes), EditMessage{bob, hello, text("hello!")}, nil, ErrNotMember},
-		{"who came back edits", given(created, bobJoins, bobSays, bobGoes, bobJoins), EditMessage{bob, hello, text("hello!")}, MessageEdited{Message: Message{ID: hello, Sender: bob, Text: text("hello!")}}, nil},
-		{"what was never said is not edited", given(created), EditMessage{ada, unknown, text("hello!")}, nil, ErrMessageNotFound},
-		{"what was deleted is not edited", given(created, adaSays, MessageDeleted{Message: other}), EditMessage{ada, other, text("hi!")}, nil, ErrMessageNotFound},
-		{"the same text is no news", given(created, bobJoins, bobSays), EditMessage{bob, hello, text("hello")}, nil, ErrTextUnchanged},
-		{"an earlier text is news again", given(created, adaSays, MessageEdited{Message: Message{ID: other, Sender: ada, Text: text("hi!")}}), EditMessage{ada, other, text("hi")}, MessageEdited{Message: Message{ID: other, Sender: ada, Text: text("hi")}}, nil},
+		{"a former member does not edit", given(created, bobJoins, bobSays, bobGoes), EditMessage{bob, hello, text("hello!")}, nil, ErrNotMember},
+		{"a sender who came back edits", given(created, bobJoins, bobSays, bobGoes, bobJoins), EditMessage{bob, hello, text("hello!")}, MessageEdited{Message: Message{ID: hello, Sender: bob, Text: text("hello!")}}, nil},
+		{"an unknown message is not edited", given(created), EditMessage{ada, unknown, text("hello!")}, nil, ErrMessageNotFound},
+		{"a deleted message is not edited", given(created, adaSays, MessageDeleted{Message: other}), EditMessage{ada, other, text("hi!")}, nil, ErrMessageNotFound},
+		{"the same text is rejected", given(created, bobJoins, bobSays), EditMessage{bob, hello, text("hello")}, nil, ErrTextUnchanged},
+		{"an earlier text is accepted again", given(created, adaSays, MessageEdited{Message: Message{ID: other, Sender: ada, Text: text("hi!")}}), EditMessage{ada, other, text("hi")}, MessageEdited{Message: Message{ID: other, Sender: ada, Text: text("hi")}}, nil},
 		{"the sender deletes", given(created, bobJoins, bobSays), DeleteMessage{bob, hello}, MessageDeleted{Message: hello}, nil},
 		{"an Admin deletes another's message", given(created, bobJoins, bobSays), DeleteMessage{ada, hello}, MessageDeleted{Message: hello}, nil},
 		{"a Member does not delete another's message", given(created, bobJoins, adaSays), DeleteMessage{bob, other}, nil, ErrNotSender},
 		{"a stranger does not delete a message", given(created, bobJoins, bobSays), DeleteMessage{eve, hello}, nil, ErrNotMember},
-		{"what was never said is not deleted", given(created), DeleteMessage{ada, unknown}, nil, ErrMessageNotFound},
+		{"an unknown message is not deleted", given(created), DeleteMessage{ada, unknown}, nil, ErrMessageNotFound},
 		{"a message is deleted once", given(created, adaSays, MessageDeleted{Message: other}), DeleteMessage{ada, other}, nil, ErrMessageNotFound},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestNothingHappensToAThreadThatIsNotThere(t *testing.T) {
 	}
 }
 
-// byValue lets cmp look at value types as values.
+// byValue compares value types by their content.
 func byValue() cmp.Option {
 	return cmp.Options{
 		cmp.Comparer(func(a, b Name) bool { return a == b }),

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/domain/writing"
 )
 
-// A command is decided on a state, and the events that follow make the next state.
+// A command is decided on a state. The resulting events make the next state.
 func Example() {
 	at := time.Now()
 	ada := ident.New[ident.UserAccount](at, [10]byte{1})

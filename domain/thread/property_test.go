@@ -50,7 +50,7 @@ func TestAStateSurvivesBeingStored(t *testing.T) {
 		if diff := cmp.Diff(whole.Memento(), restored.Memento(), byValue()); diff != "" {
 			t.Fatal("restored state differs (-whole +restored):\n" + diff)
 		}
-		// What the memento does not show, decisions do.
+		// The memento does not show everything, but decisions do.
 		for _, user := range threadtest.People {
 			_, want := thread.Decide(whole, thread.RemoveMember{Executor: user, User: user})
 			_, got := thread.Decide(restored, thread.RemoveMember{Executor: user, User: user})

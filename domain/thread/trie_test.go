@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The trie is held against Go's map. Keys are drawn from few bytes, so that many share their digits to the last.
+// The trie is compared with Go's map. Keys consist of few different bytes, so that many have long prefixes in common.
 func TestTrieIsAMap(t *testing.T) {
 	key := rapid.Custom(func(t *rapid.T) ulid.ULID {
 		var key ulid.ULID
@@ -43,7 +43,7 @@ func TestTrieIsAMap(t *testing.T) {
 			made.put(k, v)
 		}
 		if !reflect.DeepEqual(got, made) {
-			t.Fatal("put in place, it is another trie")
+			t.Fatal("a replaced value makes a different trie than an inserted one")
 		}
 		if got.size != len(want) {
 			t.Fatalf("size %d, want %d", got.size, len(want))
@@ -54,7 +54,7 @@ func TestTrieIsAMap(t *testing.T) {
 			}
 		}
 		if _, found := got.get(ulid.ULID{3: 0xff}); found {
-			t.Fatal("found what was never put there")
+			t.Fatal("found a key that was never inserted")
 		}
 	})
 }

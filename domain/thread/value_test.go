@@ -64,9 +64,9 @@ func TestParseID(t *testing.T) {
 		"":                                     "",
 		canonical[1:]:                          "",
 		canonical + "0":                        "",
-		"81H42KBHCW1BZG504J4ZXKA2F2":           "", // does not fit in 128 bits
-		"01H42KBHCW1BZG504J4ZXKA2FU":           "", // U is no Crockford character
-		"00000000000000000000000000":           "", // identifies nothing
+		"81H42KBHCW1BZG504J4ZXKA2F2":           "", // needs more than 128 bits
+		"01H42KBHCW1BZG504J4ZXKA2FU":           "", // U is not a Crockford character
+		"00000000000000000000000000":           "", // the zero id
 		"00000000-0000-0000-0000-000000000000": "",
 		"01890535xc59c-72d5-08a8-dcea316374c8": "",
 		"01890535-c59c-72d5-08a8-dcea316374cg": "",

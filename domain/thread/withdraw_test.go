@@ -17,7 +17,7 @@ func TestWithdraw(t *testing.T) {
 	someone := func(number byte) ident.UserID {
 		return ident.New[ident.UserAccount](time.UnixMilli(int64(number)), [10]byte{9: number})
 	}
-	// The ids of members are in the order of joining, those of user accounts are not.
+	// The ids of members are in the order of joining; those of user accounts are not.
 	joined := func(number byte, user ident.UserID, role thread.Role) thread.Member {
 		return thread.Member{ID: ident.New[thread.Member](time.UnixMilli(int64(number)), [10]byte{}), User: user, Role: role}
 	}
@@ -40,20 +40,21 @@ func TestWithdraw(t *testing.T) {
 
 	rule("a Member withdraws").Given(created, bobJoins).When(withdraw(bob)).Then(goes(bob))
 	rule("an Admin withdraws where another stays").Given(created, bobJoins, becomes(bob, thread.RoleAdmin)).When(withdraw(ada)).Then(goes(ada))
-	rule("the last Admin leaves the thread to who joined first").Given(created, bobJoins, cleoJoins).
+	rule("when the last Admin withdraws, the first member becomes Admin").Given(created, bobJoins, cleoJoins).
 		When(withdraw(ada)).Then(becomes(bob, thread.RoleAdmin), goes(ada))
-	rule("who came back joined late").Given(created, bobJoins, cleoJoins, goes(bob), thread.MemberAdded{Member: joined(4, bob.User, thread.RoleMember)}).
+	rule("a member who came back counts as joined late").Given(created, bobJoins, cleoJoins, goes(bob), thread.MemberAdded{Member: joined(4, bob.User, thread.RoleMember)}).
 		When(withdraw(ada)).Then(becomes(cleo, thread.RoleAdmin), goes(ada))
-	rule("a last Admin who joined later leaves the thread to who joined first").
+	rule("when a last Admin who joined later withdraws, the first member becomes Admin").
 		Given(created, bobJoins, cleoJoins, becomes(cleo, thread.RoleAdmin), becomes(ada, thread.RoleMember)).
 		When(withdraw(cleo)).Then(becomes(ada, thread.RoleAdmin), goes(cleo))
-	rule("nobody is left").Given(created).When(withdraw(ada)).Then(thread.Deleted{})
-	rule("nobody is left any more").Given(created, bobJoins, goes(bob)).When(withdraw(ada)).Then(thread.Deleted{})
+	rule("the last member withdraws").Given(created).When(withdraw(ada)).Then(thread.Deleted{})
+	rule("the last member withdraws after others have left").Given(created, bobJoins, goes(bob)).When(withdraw(ada)).Then(thread.Deleted{})
 	rule("a stranger does not withdraw").Given(created).When(thread.Withdraw{Executor: eve}).Rejected(thread.ErrNotMember)
-	rule("nobody withdraws twice").Given(created, bobJoins, goes(bob)).When(withdraw(bob)).Rejected(thread.ErrNotMember)
+	rule("a member withdraws once").Given(created, bobJoins, goes(bob)).When(withdraw(bob)).Rejected(thread.ErrNotMember)
 }
 
-// Whoever withdraws, and whenever: they are gone, and who stays has an Admin. A stored state decides the same.
+// After a withdrawal by any member at any time, the member is gone, and if there are members left, one is an Admin. A
+// restored state must decide the same.
 func TestWithdrawingLeavesAnAdminOrNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		state := thread.Thread{}.Replay(threadtest.Events(threadtest.History(t))...)
@@ -64,7 +65,7 @@ func TestWithdrawingLeavesAnAdminOrNobody(t *testing.T) {
 			}
 			again, err := thread.Decide(state.Memento().Thread(), thread.Withdraw{Executor: user})
 			if diff := kit.Diff(events, again); err != nil || diff != "" {
-				t.Fatalf("a stored state decides otherwise: %v\n%s", err, diff)
+				t.Fatalf("a restored state decides differently: %v\n%s", err, diff)
 			}
 			after := state.Replay(events...)
 			admins := 0

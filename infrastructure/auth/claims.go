@@ -10,7 +10,7 @@ func textClaim(claims map[string]any, name string) (string, error) {
 	}
 	text, ok := value.(string)
 	if !ok {
-		return "", invalid("the token's claim %s must be a text", name)
+		return "", invalid("the token's claim %s must be a string", name)
 	}
 	return text, nil
 }

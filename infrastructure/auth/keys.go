@@ -177,7 +177,7 @@ func (k *keySet) read(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the answer is %s", response.Status)
+		return nil, fmt.Errorf("the issuer answered %s", response.Status)
 	}
 	var all jose.JSONWebKeySet
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxKeys)).Decode(&all); err != nil {

@@ -17,7 +17,7 @@ import (
 	"example.com/threads/infrastructure/auth/devissuer"
 )
 
-// provider is an issuer that can be taken down, and counts who asks for its keys.
+// provider is an issuer that can be shut down. It counts the requests for its keys.
 type provider struct {
 	*devissuer.Issuer
 	down   atomic.Bool
@@ -58,7 +58,7 @@ func (p *provider) mint(t testing.TB, grant devissuer.Grant) string {
 	return token
 }
 
-// publicKeys are the keys as the issuer publishes them.
+// publicKeys returns the keys as the issuer publishes them.
 func (p *provider) publicKeys(t *testing.T) jose.JSONWebKeySet {
 	t.Helper()
 	recorder := httptest.NewRecorder()
@@ -81,7 +81,7 @@ func settingsFor(p *provider) auth.Settings {
 
 func verifier(p *provider) *auth.Verifier { return auth.NewVerifier(settingsFor(p)) }
 
-// running is a verifier that keeps its keys fresh until the test ends.
+// running runs a verifier, which refreshes its keys, until the test ends.
 func running(t *testing.T, v *auth.Verifier) *auth.Verifier {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -96,7 +96,7 @@ func running(t *testing.T, v *auth.Verifier) *auth.Verifier {
 
 var discard = slog.New(slog.DiscardHandler)
 
-// unreachable is the way to an issuer that never answers.
+// unreachable is a client whose requests all fail.
 var unreachable = &http.Client{Transport: refusing{}}
 
 type refusing struct{}

@@ -19,8 +19,8 @@ const (
 	cachedTokens = 10_000  // cached verified tokens
 )
 
-// algorithms are the accepted signature algorithms: asymmetric ones only, whatever else the issuer's metadata or the
-// token names.
+// algorithms are the accepted signature algorithms. All are asymmetric. Algorithms in the issuer's metadata or in the
+// token are ignored.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
@@ -55,7 +55,7 @@ func (e *InvalidError) Error() string { return e.Reason }
 func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
 // ErrUnavailable means that the issuer could not be asked for the token's key, so the token could not be verified.
-var ErrUnavailable = errors.New("the issuer's keys can't be had")
+var ErrUnavailable = errors.New("the issuer's keys can't be fetched")
 
 // Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
@@ -159,7 +159,7 @@ func (v *Verifier) check(claims jwt.Claims) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, jwt.ErrInvalidIssuer):
-		return invalid("the token is of another issuer")
+		return invalid("the token is from another issuer")
 	case errors.Is(err, jwt.ErrInvalidAudience):
 		return invalid("the token is for another audience")
 	case errors.Is(err, jwt.ErrExpired):

@@ -27,7 +27,7 @@ func TestATokenSaysWhoItIsFor(t *testing.T) {
 	p := newProvider(t)
 	v := verifier(p)
 	text := p.mint(t, devissuer.Grant{Account: account, Tenant: "acme", Scope: "threads:read  threads:write"})
-	for range 2 { // the second time it is known
+	for range 2 { // the second time the token comes from the cache
 		token, err := v.Verify(t.Context(), text)
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func TestATokenSaysWhoItIsFor(t *testing.T) {
 			t.Errorf("got %+v", token)
 		}
 		if left := time.Until(token.Expires); left < 59*time.Minute || left > time.Hour {
-			t.Errorf("it expires in %s", left)
+			t.Errorf("the token expires in %s", left)
 		}
 	}
 	if asked := p.asked.Load(); asked != 1 {
@@ -77,7 +77,7 @@ func sign(t *testing.T, p *provider, claims ...any) string {
 	return text
 }
 
-// with is the claims of a valid token after a change.
+// with returns the claims of a valid token after a change.
 func with(p *provider, change func(*jwt.Claims)) jwt.Claims {
 	claims := valid(p)
 	change(&claims)
@@ -93,25 +93,25 @@ func TestForgedTokens(t *testing.T) {
 	otherPayload := encode(`{"iss":"` + p.URL() + `","aud":"threads","exp":9999999999,"account_id":"` + account + `"}`)
 
 	for about, c := range map[string]struct{ token, want string }{
-		"nothing":                     {"", "signed JWT"},
-		"no JWT":                      {"let me in", "signed JWT"},
-		"alg none":                    {encode(`{"alg":"none"}`) + "." + parts[1] + ".", "signed JWT"},
-		"alg none with its signature": {encode(`{"alg":"none","kid":"`+published.KeyID+`"}`) + "." + parts[1] + "." + parts[2], "signed JWT"},
-		"HMAC with the public key":    {hmacWithPublicKey(t, p, published), "signed JWT"},
-		"another content":             {parts[0] + "." + otherPayload + "." + parts[2], "not signed with a key"},
-		"another signature":           {parts[0] + "." + parts[1] + "." + encode(strings.Repeat("x", 64)), "not signed with a key"},
-		"a key of its own in it":      {withKeyInside(t, p, published.KeyID), "not signed with a key"},
-		"an unknown kid":              {sign(t, other, valid(p)), "a key that the issuer does not have"},
-		"another issuer":              {sign(t, p, with(p, func(c *jwt.Claims) { c.Issuer = other.URL() })), "another issuer"},
-		"no issuer":                   {sign(t, p, with(p, func(c *jwt.Claims) { c.Issuer = "" })), "another issuer"},
-		"another audience":            {sign(t, p, with(p, func(c *jwt.Claims) { c.Audience = jwt.Audience{"shop"} })), "another audience"},
-		"no audience":                 {sign(t, p, with(p, func(c *jwt.Claims) { c.Audience = nil })), "another audience"},
-		"no expiry":                   {sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = nil })), "when it expires"},
-		"expired":                     {sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(time.Now().Add(-10 * time.Second)) })), "has expired"},
-		"not valid yet":               {sign(t, p, with(p, func(c *jwt.Claims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Minute)) })), "not valid yet"},
-		"an account that is no text":  {sign(t, p, valid(p), map[string]any{"account_id": 7}), "must be a text"},
-		"a tenant that is no text":    {sign(t, p, valid(p), map[string]any{"tenant": []string{"acme"}}), "must be a text"},
-		"huge":                        {p.mint(t, devissuer.Grant{Account: account, Scope: strings.Repeat("s", 8<<10)}), "longer than"},
+		"nothing":                         {"", "signed JWT"},
+		"no JWT":                          {"let me in", "signed JWT"},
+		"alg none":                        {encode(`{"alg":"none"}`) + "." + parts[1] + ".", "signed JWT"},
+		"alg none with its signature":     {encode(`{"alg":"none","kid":"`+published.KeyID+`"}`) + "." + parts[1] + "." + parts[2], "signed JWT"},
+		"HMAC with the public key":        {hmacWithPublicKey(t, p, published), "signed JWT"},
+		"another content":                 {parts[0] + "." + otherPayload + "." + parts[2], "not signed with a key"},
+		"another signature":               {parts[0] + "." + parts[1] + "." + encode(strings.Repeat("x", 64)), "not signed with a key"},
+		"a key of its own in it":          {withKeyInside(t, p, published.KeyID), "not signed with a key"},
+		"an unknown kid":                  {sign(t, other, valid(p)), "a key that the issuer does not have"},
+		"another issuer":                  {sign(t, p, with(p, func(c *jwt.Claims) { c.Issuer = other.URL() })), "another issuer"},
+		"no issuer":                       {sign(t, p, with(p, func(c *jwt.Claims) { c.Issuer = "" })), "another issuer"},
+		"another audience":                {sign(t, p, with(p, func(c *jwt.Claims) { c.Audience = jwt.Audience{"shop"} })), "another audience"},
+		"no audience":                     {sign(t, p, with(p, func(c *jwt.Claims) { c.Audience = nil })), "another audience"},
+		"no expiry":                       {sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = nil })), "when it expires"},
+		"expired":                         {sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(time.Now().Add(-10 * time.Second)) })), "has expired"},
+		"not valid yet":                   {sign(t, p, with(p, func(c *jwt.Claims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Minute)) })), "not valid yet"},
+		"an account that is not a string": {sign(t, p, valid(p), map[string]any{"account_id": 7}), "must be a string"},
+		"a tenant that is not a string":   {sign(t, p, valid(p), map[string]any{"tenant": []string{"acme"}}), "must be a string"},
+		"huge":                            {p.mint(t, devissuer.Grant{Account: account, Scope: strings.Repeat("s", 8<<10)}), "longer than"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			token, err := verifier(p).Verify(t.Context(), c.token)
@@ -120,16 +120,16 @@ func TestForgedTokens(t *testing.T) {
 				t.Errorf("got %+v, %v", token, err)
 			}
 			if len(c.token) > 20 && strings.Contains(err.Error(), c.token[:20]) {
-				t.Errorf("the error shows the token: %v", err)
+				t.Errorf("the error contains the token: %v", err)
 			}
 		})
 	}
 	if _, err := verifier(p).Verify(t.Context(), good); err != nil {
-		t.Errorf("the good one: %v", err)
+		t.Errorf("the valid token: %v", err)
 	}
 }
 
-// hmacWithPublicKey is the classic confusion: the key that everybody knows, as the secret of a symmetric algorithm.
+// hmacWithPublicKey signs with HMAC and the issuer's public key as the secret, a classic confusion of algorithms.
 func hmacWithPublicKey(t *testing.T, p *provider, key jose.JSONWebKey) string {
 	t.Helper()
 	der, err := x509.MarshalPKIXPublicKey(key.Key)
@@ -140,7 +140,7 @@ func hmacWithPublicKey(t *testing.T, p *provider, key jose.JSONWebKey) string {
 	return signedBy(t, p, jose.SigningKey{Algorithm: jose.HS256, Key: jose.JSONWebKey{Key: secret, KeyID: key.KeyID}}, nil)
 }
 
-// withKeyInside brings the key to verify it with, under the id of the issuer's.
+// withKeyInside contains the key for its own verification, under the id of the issuer's key.
 func withKeyInside(t *testing.T, p *provider, id string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -177,7 +177,7 @@ func TestClocksMayBeApart(t *testing.T) {
 	}
 }
 
-// A token that is known expires, too.
+// The cache must not keep a token after its expiry.
 func TestAKnownTokenExpires(t *testing.T) {
 	p := newProvider(t)
 	settings := settingsFor(p)
@@ -189,7 +189,7 @@ func TestAKnownTokenExpires(t *testing.T) {
 	}
 	testenv.Eventually(t, 10*time.Second, func() error {
 		if _, err := v.Verify(t.Context(), text); err == nil {
-			return errors.New("it is still believed")
+			return errors.New("the expired token is still accepted")
 		}
 		return nil
 	})
@@ -211,7 +211,7 @@ func TestARotatedKey(t *testing.T) {
 	}
 	var invalid *auth.InvalidError
 	if _, err := v.Verify(t.Context(), before); !errors.As(err, &invalid) {
-		t.Errorf("a token of a key that is gone: %v", err)
+		t.Errorf("a token of a removed key: %v", err)
 	}
 }
 
@@ -221,10 +221,10 @@ func TestAnIssuerThatIsDown(t *testing.T) {
 	known := p.mint(t, devissuer.Grant{Account: account})
 	p.down.Store(true)
 	if _, err := v.Verify(t.Context(), known); !errors.Is(err, auth.ErrUnavailable) {
-		t.Errorf("before its keys are known: %v", err)
+		t.Errorf("before the keys are known: %v", err)
 	}
 	if v.Ready(t.Context()) == nil {
-		t.Error("it is ready without keys")
+		t.Error("the verifier is ready without keys")
 	}
 	p.down.Store(false)
 	if _, err := v.Verify(t.Context(), known); err != nil {
@@ -239,21 +239,21 @@ func TestAnIssuerThatIsDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := v.Verify(t.Context(), p.mint(t, devissuer.Grant{Account: account})); !errors.Is(err, auth.ErrUnavailable) {
-		t.Errorf("an unknown key, which may be a new one: %v", err)
+		t.Errorf("a token with an unknown key, which may be new: %v", err)
 	}
 	if err := v.Ready(t.Context()); err != nil {
-		t.Errorf("it should stay ready: %v", err)
+		t.Errorf("the verifier does not stay ready: %v", err)
 	}
 }
 
-// The program starts before its issuer does.
+// The program may start before its issuer.
 func TestKeysAreFetchedUntilTheyAreThere(t *testing.T) {
 	p := newProvider(t)
 	v := running(t, verifier(p))
 	testenv.Eventually(t, 10*time.Second, func() error { return v.Ready(t.Context()) })
 }
 
-// Tokens with unknown keys are free to make: they must not become as many requests to the issuer.
+// Anyone can make tokens with unknown keys, so they must not lead to as many requests to the issuer.
 func TestStrangersDoNotMakeUsAskTheIssuer(t *testing.T) {
 	p, other := newProvider(t), newProvider(t)
 	v := verifier(p)
@@ -265,7 +265,7 @@ func TestStrangersDoNotMakeUsAskTheIssuer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := v.Verify(t.Context(), sign(t, other, valid(p))); err == nil {
-			t.Fatal("it is believed")
+			t.Fatal("a token with an unknown key is accepted")
 		}
 	}
 	if asked := p.asked.Load(); asked > 10 {
@@ -288,7 +288,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add(`{"payload":"","signatures":[]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		if token, err := v.Verify(t.Context(), text); err == nil {
-			t.Errorf("%q is believed: %+v", text, token)
+			t.Errorf("%q is accepted: %+v", text, token)
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 
 const tracerName = "example.com/threads/infrastructure/awsclient"
 
-// traceCalls gives every call below a recorded span a span.
+// traceCalls adds a span to every call below a recorded span.
 func traceCalls(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("trace", func(
 		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
@@ -35,15 +35,15 @@ func traceCalls(stack *middleware.Stack) error {
 	}), middleware.After)
 }
 
-// Consumed is what a call took from a table, or from one of its indexes.
+// Consumed is the capacity that a call consumed of a table, or of one of its indexes.
 type Consumed struct {
 	Table, Index, Operation string  // Index is empty for the table itself
-	Units                   float64 // read or write units, as the operation has it
+	Units                   float64 // read or write units, as fits the operation
 }
 
-// CountCapacity returns an option for clients of DynamoDB that asks for the consumed capacity with every call and
-// passes it to count, which is called concurrently. DynamoDB tells it with answers, and not with errors: a transaction
-// that was cancelled has taken capacity, too.
+// CountCapacity returns an option for clients of DynamoDB that requests the consumed capacity with every call and
+// passes it to count, which is called concurrently. Failed calls are not counted, because errors do not contain the
+// capacity. Canceled transactions consume capacity, too.
 func CountCapacity(count func(Consumed)) func(*dynamodb.Options) {
 	return func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
@@ -64,9 +64,9 @@ func CountCapacity(count func(Consumed)) func(*dynamodb.Options) {
 	}
 }
 
-// asking returns a copy of a call's input that asks for the capacity; input itself where the call knows none.
+// asking returns a copy of a call's input that requests the capacity; input itself if the call has no such parameter.
 func asking(input any) any {
-	const field = "ReturnConsumedCapacity" // of every call that takes capacity
+	const field = "ReturnConsumedCapacity" // all calls that consume capacity have it
 	asked := reflect.ValueOf(input).Elem()
 	if !asked.FieldByName(field).IsValid() {
 		return input
@@ -77,7 +77,7 @@ func asking(input any) any {
 	return asks.Interface()
 }
 
-// capacityOf returns what an answer says of capacity.
+// capacityOf returns the consumed capacity in an answer.
 func capacityOf(answer any) []types.ConsumedCapacity {
 	field := reflect.ValueOf(answer).Elem().FieldByName("ConsumedCapacity")
 	if !field.IsValid() {
@@ -94,7 +94,7 @@ func capacityOf(answer any) []types.ConsumedCapacity {
 	return nil
 }
 
-// tell passes on the parts of what a call took: the table itself, and each index.
+// tell counts the capacity of the table itself and of each index.
 func tell(count func(Consumed), operation string, consumed types.ConsumedCapacity) {
 	part := Consumed{Operation: operation}
 	if consumed.TableName != nil {

@@ -18,7 +18,7 @@ import (
 	"example.com/threads/infrastructure/awsclient"
 )
 
-// answering is a DynamoDB that answers every call with the same JSON, and keeps what it was asked.
+// answering is a DynamoDB that answers every call with the same JSON and records the requests.
 func answering(t *testing.T, status int, answer string) (asked func() map[string]any) {
 	t.Helper()
 	var mutex sync.Mutex
@@ -51,7 +51,7 @@ func countingClient(t *testing.T) (client *dynamodb.Client, counted func() []aws
 	return client, func() []awsclient.Consumed { return all }
 }
 
-// A write takes capacity of tables and of their indexes.
+// A write consumes capacity of tables and of their indexes.
 func TestCapacityOfATransaction(t *testing.T) {
 	asked := answering(t, http.StatusOK, `{"ConsumedCapacity":[
 		{"TableName":"journal","CapacityUnits":6,"Table":{"CapacityUnits":2},"GlobalSecondaryIndexes":{"by-aid":{"CapacityUnits":4}}},
@@ -64,7 +64,7 @@ func TestCapacityOfATransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	if asked()["ReturnConsumedCapacity"] != "INDEXES" || input.ReturnConsumedCapacity != "" {
-		t.Errorf("asked for %v, and the caller's input has %q", asked(), input.ReturnConsumedCapacity)
+		t.Errorf("requested %v, and the caller's input has %q", asked(), input.ReturnConsumedCapacity)
 	}
 	want := []awsclient.Consumed{
 		{Table: "journal", Operation: "TransactWriteItems", Units: 2},
@@ -76,7 +76,7 @@ func TestCapacityOfATransaction(t *testing.T) {
 	}
 }
 
-// An index takes all that a query reads.
+// A query on an index consumes only the index's capacity.
 func TestCapacityOfAQuery(t *testing.T) {
 	answering(t, http.StatusOK, `{"Items":[],"ConsumedCapacity":{"TableName":"journal","CapacityUnits":1.5,"Table":{"CapacityUnits":0},
 		"GlobalSecondaryIndexes":{"by-aid":{"CapacityUnits":1.5}}}}`)
@@ -90,7 +90,7 @@ func TestCapacityOfAQuery(t *testing.T) {
 	}
 }
 
-// What says nothing of capacity counts nothing: calls that know none, stores that do not tell, and errors.
+// An answer without capacity counts nothing: calls without that parameter, stores that do not report it, and errors.
 func TestWithoutCapacityNothingIsCounted(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
 		answering(t, status, "{}")
@@ -110,7 +110,7 @@ func TestCallsHaveSpans(t *testing.T) {
 	client, _ := countingClient(t)
 	spans := tracetest.NewSpanRecorder()
 	ctx, parent := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)).Tracer("test").Start(t.Context(), "parent")
-	for _, ctx := range []context.Context{ctx, t.Context()} { // traced and not
+	for _, ctx := range []context.Context{ctx, t.Context()} { // traced, and not traced
 		if _, err := client.ListTables(ctx, &dynamodb.ListTablesInput{}); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
-// readers read the variable V; what they return is compared when the value is good.
+// readers read the variable V. Their results are compared if the value is valid.
 var readers = map[string]func(r *config.Reader) any{
 	"string":          func(r *config.Reader) any { return r.String("V", "fallback", "help") },
 	"secret":          func(r *config.Reader) any { return r.Secret("V", "a password of 8", eightLong) },

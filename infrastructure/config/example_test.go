@@ -18,7 +18,7 @@ func readSettings(r *config.Reader) settings {
 	}
 }
 
-// Everything that is wrong is told at once.
+// All problems are reported at once.
 func ExampleRead() {
 	environment := map[string]string{"READ_API_ADDR": "28082", "SHARD_COUNT": "many"}
 	_, err := config.Read(func(name string) string { return environment[name] }, readSettings)

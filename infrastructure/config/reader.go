@@ -18,7 +18,7 @@ type Reader struct {
 // variable is a variable's line in --help.
 type variable struct{ name, fallback, help string }
 
-// NewReader reads from getenv, which is os.Getenv outside of tests.
+// NewReader reads from getenv, which is os.Getenv except in tests.
 func NewReader(getenv func(name string) string) *Reader {
 	return &Reader{getenv: getenv}
 }

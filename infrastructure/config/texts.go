@@ -82,7 +82,7 @@ func (r *Reader) URL(name, help string) string {
 		return value
 	}
 	if strings.Contains(value, "@") {
-		value = "(not shown, it may hold credentials)"
+		value = "(not shown, it may contain credentials)"
 	}
 	r.wrong(name, value, "an absolute http or https URL without credentials, such as http://127.0.0.1:8000")
 	return ""

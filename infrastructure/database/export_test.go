@@ -1,10 +1,10 @@
 package database
 
-// Kept is how many statements a connection, as [sql.Conn.Raw] shows it, has prepared and kept.
+// Kept returns the number of statements in a connection's cache. conn comes from [sql.Conn.Raw].
 func Kept(conn any) int { return conn.(tracedConn).fullConn.(*connection).kept.Len() }
 
-// KeptStatements is how many it keeps at most.
+// KeptStatements is the maximum number of cached statements.
 const KeptStatements = keptStatements
 
-// KeptTexts is how many bytes of them it keeps at most.
+// KeptTexts is their maximum size in bytes.
 const KeptTexts = keptTexts

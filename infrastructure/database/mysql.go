@@ -41,7 +41,7 @@ func openMySQL(dsn string, settings Settings) (*pool, error) {
 		return nil, fmt.Errorf("set the character set: %w", err)
 	}
 	config.InterpolateParams = true // one round trip per statement instead of three
-	config.ClientFoundRows = true   // an update counts the matched rows, as on SQLite
+	config.ClientFoundRows = true   // updates count matched rows, as on SQLite
 	config.RejectReadOnly = true    // after a failover, leave the server that has become a replica
 	config.ParseTime = true
 	config.Loc = time.UTC

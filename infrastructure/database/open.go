@@ -31,9 +31,9 @@ type Settings struct {
 	// commits without waiting for the disk: a power failure may lose the last transactions as a whole; a crash of the
 	// process loses none.
 	Rebuildable bool
-	// Silence, where it is not 0, is after how long, in whole seconds, a server ends a connection that says nothing,
-	// with its transaction and its locks: so a process that is paused holds nobody up for longer. A connection that is
-	// not in use is closed in time. A SQLite file does not know of it.
+	// Silence, if not 0, is the time, in whole seconds, after which a server ends a silent connection with its
+	// transaction and its locks, so a paused process does not block others for longer. Unused connections are closed
+	// before that. SQLite ignores it.
 	Silence time.Duration
 	// Logger receives the driver's messages about connections; nil discards them.
 	Logger *slog.Logger
@@ -42,9 +42,9 @@ type Settings struct {
 // Open opens a pool for url and checks that the database answers. url is one of
 //
 //   - the driver's DSN of a MySQL or MariaDB database, such as user:password@tcp(127.0.0.1:3306)/threads,
-//   - the path of a SQLite file, such as sqlite:data/readmodel.db: all behind the colon, with any character in it, or
-//   - its URI with parameters of the driver, such as file:data/readmodel.db?_pragma=busy_timeout(77): there %, ? and #
-//     of the path are to be written %25, %3F and %23.
+//   - the path of a SQLite file, such as sqlite:data/readmodel.db: everything after the colon, used literally, or
+//   - its URI with parameters of the driver, such as file:data/readmodel.db?_pragma=busy_timeout(77); write %, ? and #
+//     in the path as %25, %3F and %23.
 //
 // A missing SQLite file is created; its folder must exist.
 //

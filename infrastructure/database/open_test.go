@@ -42,7 +42,7 @@ func TestSettingsOfSQLite(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Errorf("the file is elsewhere: %v", err)
+		t.Errorf("the file is not at its path: %v", err)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestDriverOf(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Dir(missing)); err == nil {
-		t.Error("it has made something")
+		t.Error("a file was created")
 	}
 }
 
@@ -176,6 +176,6 @@ func expectError(t *testing.T, url, want string) {
 	case !strings.Contains(err.Error(), want):
 		t.Errorf("%s: %v; want %q", url, err, want)
 	case strings.Contains(err.Error(), "s3cret"):
-		t.Errorf("the password is in %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 }

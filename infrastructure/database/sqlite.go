@@ -63,7 +63,7 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 	parameters := maps.Clone(asked)
 	parameters["_pragma"] = append(pragmas, asked["_pragma"]...)
 	if !asked.Has("_txlock") {
-		parameters.Set("_txlock", "immediate") // a writing transaction takes the lock at once; a reading one takes none
+		parameters.Set("_txlock", "immediate") // a writing transaction locks at once; a reading one does not lock
 	}
 	return parameters
 }

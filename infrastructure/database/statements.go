@@ -9,13 +9,13 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Limits of a connection's statement cache. Longer statements are those for hundreds of rows: they are rare, need much
-// memory when prepared, and take longer to run than to prepare. Those for the lists of a page's rows are some KiB long,
-// and take longer to prepare than to run.
+// Limits of a connection's statement cache. Longer statements write hundreds of rows: they are rare, need much memory
+// when prepared, and take longer to run than to prepare. Statements that read the lists of a page have some KiB and
+// take longer to prepare than to run.
 const (
 	keptStatements = 256
-	keptText       = 16 << 10 // bytes of one
-	keptTexts      = 1 << 20  // bytes of all
+	keptText       = 16 << 10 // bytes of one statement
+	keptTexts      = 1 << 20  // bytes of all statements
 )
 
 // preparing opens SQLite connections that cache prepared statements: on SQLite, preparing a statement often takes

@@ -14,7 +14,7 @@ import (
 	"example.com/threads/infrastructure/database"
 )
 
-// oneConnection is to a new SQLite file with the numbers 1 to 3.
+// oneConnection returns a connection to a new SQLite file with a table of the numbers 1 to 3.
 func oneConnection(t *testing.T) *sqlx.Conn {
 	t.Helper()
 	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "a.db"), database.Settings{})
@@ -46,7 +46,7 @@ func numbers(t *testing.T, conn *sqlx.Conn, statement string, args ...any) (foun
 	return found
 }
 
-// while runs something after the first of a statement's rows has been read, and returns the others.
+// while calls do after the first row of a statement was read, and returns the other rows.
 func while(t *testing.T, conn *sqlx.Conn, statement string, do func()) (others []int) {
 	t.Helper()
 	rows, err := conn.QueryContext(t.Context(), statement, 0)
@@ -93,10 +93,10 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 		expectNumbers(t, "each time with its own argument", numbers(t, conn, behind, n), []int{1, 2, 3}[n:]...)
 	}
 	if made := kept(t, conn) - before; made != 1 {
-		t.Errorf("%d statements are kept, want 1", made)
+		t.Errorf("%d statements are cached, want 1", made)
 	}
 	if err := conn.SelectContext(t.Context(), new([]int), behind); err == nil {
-		t.Error("an argument of an earlier time is still there")
+		t.Error("an argument of an earlier use is still in memory")
 	}
 }
 
@@ -116,9 +116,9 @@ func TestNoMoreStatementsAreKeptThanTheBound(t *testing.T) {
 			expectNumbers(t, "one of many statements", numbers(t, conn, fmt.Sprintf("SELECT %d", n)), n)
 		}
 	})
-	expectNumbers(t, "rows of a statement that is not kept any more", others, 2, 3)
+	expectNumbers(t, "rows of an evicted statement", others, 2, 3)
 	if count := kept(t, conn); count != database.KeptStatements {
-		t.Errorf("%d are kept, want %d", count, database.KeptStatements)
+		t.Errorf("%d statements are cached, want %d", count, database.KeptStatements)
 	}
 	expectNumbers(t, "a statement that comes back", numbers(t, conn, behind, 2), 3)
 }
@@ -130,7 +130,7 @@ func TestALongStatementIsNotKept(t *testing.T) {
 	expectNumbers(t, "a long query", numbers(t, conn, "SELECT n FROM numbers WHERE n IN "+list), 3)
 	exec(t, conn, "DELETE FROM numbers WHERE n IN "+list)
 	if count := kept(t, conn); count != before {
-		t.Errorf("%d statements are kept instead of %d", count, before)
+		t.Errorf("%d statements are cached instead of %d", count, before)
 	}
 	expectNumbers(t, "what is left", numbers(t, conn, behind, 0), 1, 2)
 }
@@ -142,7 +142,7 @@ func TestNoMoreTextIsKeptThanTheBound(t *testing.T) {
 		expectNumbers(t, "one of many long statements", numbers(t, conn, fmt.Sprintf("SELECT %-*d", length, n)), n)
 	}
 	if count := kept(t, conn); count == 0 || count > database.KeptTexts/length {
-		t.Errorf("%d statements of %d bytes are kept", count, length)
+		t.Errorf("%d statements of %d bytes are cached", count, length)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestAKeptStatementAfterAFailure(t *testing.T) {
 	conn := oneConnection(t)
 	const add = "INSERT INTO numbers VALUES (?)"
 	if _, err := conn.ExecContext(t.Context(), add, 1); err == nil {
-		t.Fatal("a number is there twice")
+		t.Fatal("a duplicate number was inserted")
 	}
 	exec(t, conn, add, 4)
 	ended, cancel := context.WithCancel(t.Context())
@@ -161,7 +161,7 @@ func TestAKeptStatementAfterAFailure(t *testing.T) {
 	exec(t, conn, add, 6)
 	expectNumbers(t, "all", numbers(t, conn, behind, 0), 1, 2, 3, 4, 6)
 	if _, err := conn.ExecContext(t.Context(), "NONSENSE"); err == nil {
-		t.Error("nonsense is a statement")
+		t.Error("an invalid statement was accepted")
 	}
 }
 

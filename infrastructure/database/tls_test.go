@@ -32,12 +32,12 @@ func TestTLSToMySQL(t *testing.T) {
 	if err := os.WriteFile(file, authority, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("SSL_CERT_FILE", file) // read when the first certificate is checked, which is here
+	t.Setenv("SSL_CERT_FILE", file) // Go reads it at the first check of a certificate, which is in this test
 	stranger, _ := selfSigned(t)
 	for about, c := range map[string]struct {
 		certificate tls.Certificate
 		parameter   string
-		want        string // in the error; empty: none
+		want        string // part of the error; empty: no error
 	}{
 		"a trusted certificate":                {trusted, "true", ""},
 		"a stranger's certificate":             {stranger, "true", "certificate"},
@@ -64,7 +64,7 @@ func TestTLSToMySQL(t *testing.T) {
 	}
 }
 
-// selfSigned makes a certificate for 127.0.0.1 that is its own authority.
+// selfSigned creates a certificate for 127.0.0.1 that is its own authority.
 func selfSigned(t *testing.T) (certificate tls.Certificate, authority []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -82,9 +82,8 @@ func selfSigned(t *testing.T) (certificate tls.Certificate, authority []byte) {
 	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
 }
 
-// tlsFront is a MySQL server's TLS in front of a server that may have none: it answers the client's request for TLS,
-// and passes everything else on. That request is a packet more, which the server does not see: until the client is
-// logged in, the numbers of packets differ by one.
+// tlsFront adds TLS to a MySQL server that may lack it: it answers the client's TLS request and passes everything else
+// through. The server does not see that request, so until the login is complete, the packets' numbers differ by one.
 type tlsFront struct {
 	t           *testing.T
 	certificate tls.Certificate
@@ -107,7 +106,7 @@ func (f *tlsFront) listen() (address string) {
 	return listener.Addr().String()
 }
 
-const clientSSL = 0x0800 // the capability, in greeting and request
+const clientSSL = 0x0800 // the capability flag in greeting and request
 
 func (f *tlsFront) serve(client net.Conn) {
 	defer func() { _ = client.Close() }()
@@ -120,7 +119,7 @@ func (f *tlsFront) serve(client net.Conn) {
 	if err != nil {
 		return
 	}
-	version := 4 + 1 + strings.IndexByte(string(greeting[5:]), 0) + 1 // header, protocol, name of the version
+	version := 4 + 1 + strings.IndexByte(string(greeting[5:]), 0) + 1 // header, protocol, the version's name
 	capabilities := greeting[version+4+8+1:]
 	binary.LittleEndian.PutUint16(capabilities, binary.LittleEndian.Uint16(capabilities)|clientSSL)
 	if _, err := client.Write(greeting); err != nil {
@@ -150,7 +149,7 @@ func (f *tlsFront) serve(client net.Conn) {
 		if _, err := secure.Write(answer); err != nil {
 			return
 		}
-		if answer[4] == 0x00 || answer[4] == 0xff { // logged in, or refused
+		if answer[4] == 0x00 || answer[4] == 0xff { // login accepted or refused
 			break
 		}
 	}
@@ -158,7 +157,7 @@ func (f *tlsFront) serve(client net.Conn) {
 	_, _ = io.Copy(secure, server)
 }
 
-// readPacket reads a packet of MySQL's protocol, with its header of length and number.
+// readPacket reads a packet of MySQL's protocol, including its header of length and number.
 func readPacket(from io.Reader) ([]byte, error) {
 	header := make([]byte, 4)
 	if _, err := io.ReadFull(from, header); err != nil {

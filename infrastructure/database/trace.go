@@ -16,13 +16,13 @@ import (
 
 const (
 	tracerName = "example.com/threads/infrastructure/database"
-	// shownText is how much of a statement its span shows, in bytes: those for many rows are long. Values are not in
-	// it.
+	// shownText limits the part of a statement in its span, in bytes, because statements for many rows are long. Values
+	// are not in it.
 	shownText = 300
 )
 
-// open opens a pool whose statements have spans below a recorded span. Elsewhere a statement costs a look into its
-// context more.
+// open opens a pool whose statements get spans below a recorded span. Without one, a statement only costs a lookup in
+// its context.
 func open(connector driver.Connector) *sql.DB { return sql.OpenDB(traced{connector}) }
 
 type traced struct{ driver.Connector }
@@ -81,7 +81,7 @@ func (c tracedConn) CheckNamedValue(value *driver.NamedValue) error {
 
 type tracedTx struct {
 	driver.Tx
-	ctx context.Context // of its begin
+	ctx context.Context // of the transaction's start
 }
 
 func (t tracedTx) Commit() error {
@@ -102,7 +102,7 @@ func startSpan(ctx context.Context, query string) (context.Context, trace.Span) 
 		trace.WithAttributes(attribute.String("db.query.text", query[:min(len(query), shownText)])))
 }
 
-// endSpan ends a span, which is nil where nothing is traced.
+// endSpan ends a span; nil: not traced.
 func endSpan(span trace.Span, err error) {
 	if span == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"example.com/threads/infrastructure/database"
 )
 
-// The statements of what is traced are spans, without their values; the others are none.
+// Statements below a recorded span get spans without their values; others get none.
 func TestStatementsHaveSpans(t *testing.T) {
 	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "traced.db"), database.Settings{})
 	if err != nil {
@@ -37,13 +37,13 @@ func TestStatementsHaveSpans(t *testing.T) {
 		t.Fatalf("%q, %v", words, err)
 	}
 	if _, err := db.ExecContext(ctx, "DELETE FROM nowhere"); err == nil {
-		t.Fatal("there is a table nowhere")
+		t.Fatal("the statement on a missing table succeeded")
 	}
 
 	var got []string
 	for _, span := range spans.Ended() {
 		if span.Parent().SpanID() != parent.SpanContext().SpanID() {
-			t.Errorf("%s is not below what is traced", span.Name())
+			t.Errorf("%s is not below the recorded span", span.Name())
 		}
 		got = append(got, span.Name()+" "+span.Attributes()[0].Value.AsString()+" "+span.Status().Code.String())
 	}

@@ -17,7 +17,7 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// dial opens a connection and sends text, whatever it is.
+// dial opens a connection and sends text, which need not be HTTP.
 func (r running) dial(t *testing.T, text string) net.Conn {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.url, "http://"))
@@ -31,16 +31,16 @@ func (r running) dial(t *testing.T, text string) net.Conn {
 	return conn
 }
 
-// What has not arrived whole has not been accepted, and does not keep the server from stopping.
+// A request that has not arrived completely is not accepted, so it must not delay a stop.
 func TestWhatNeverArrivesDoesNotDelayAStop(t *testing.T) {
 	const head = "POST / HTTP/1.1\r\nHost: threads\r\n"
 	for about, sent := range map[string]string{
-		"a body that stops":          head + "Content-Length: 100\r\n\r\n{",
-		"a body in chunks":           head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
-		"headers that stop":          head + "X-Slow: ",
-		"a body that nobody reads":   "POST /unread HTTP/1.1\r\nHost: threads\r\nContent-Length: 100\r\n\r\n{",
-		"nothing":                    "",
-		"a request, and half of one": "GET / HTTP/1.1\r\nHost: threads\r\n\r\n" + head,
+		"a body that stops":                     head + "Content-Length: 100\r\n\r\n{",
+		"a body in chunks":                      head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+		"headers that stop":                     head + "X-Slow: ",
+		"a body that the handler does not read": "POST /unread HTTP/1.1\r\nHost: threads\r\nContent-Length: 100\r\n\r\n{",
+		"nothing":                               "",
+		"a request, and half of one":            "GET / HTTP/1.1\r\nHost: threads\r\n\r\n" + head,
 	} {
 		t.Run(about, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +52,7 @@ func TestWhatNeverArrivesDoesNotDelayAStop(t *testing.T) {
 				_, _ = io.Copy(io.Discard, r.Body)
 			}))
 			served.dial(t, sent)
-			response, err := served.get(t.Context()) // what was sent before has arrived
+			response, err := served.get(t.Context()) // the requests sent before have arrived
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,14 +62,14 @@ func TestWhatNeverArrivesDoesNotDelayAStop(t *testing.T) {
 			if err := served.wait(t); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(begun); took > 6*time.Second { // net/http gives a connection without a request five
+			if took := time.Since(begun); took > 6*time.Second { // net/http waits five seconds for a first request
 				t.Errorf("the stop took %s", took)
 			}
 		})
 	}
 }
 
-// A request that has arrived is answered, and its context does not end, however long it takes.
+// A complete request is answered, and its context does not end with the stop, however long the handler takes.
 func TestAStopLeavesARequestThatHasArrivedAlone(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	served := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -83,7 +83,7 @@ func TestAStopLeavesARequestThatHasArrivedAlone(t *testing.T) {
 	conn := served.dial(t, "POST / HTTP/1.1\r\nHost: threads\r\nContent-Length: 2\r\n\r\n{}")
 	<-entered
 	served.stop()
-	<-time.After(2 * time.Second) // longer than what has not arrived is waited for
+	<-time.After(2 * time.Second) // longer than a stop waits for incomplete requests
 	close(leave)
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -108,10 +108,10 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	select {
 	case err := <-ended:
 		if err == nil {
-			t.Error("64 MiB were written to nobody")
+			t.Error("64 MiB were written although the client does not read")
 		}
 	case <-time.After(12 * time.Second):
-		t.Error("the answer is still held")
+		t.Error("the server still holds the answer")
 	}
 }
 
@@ -127,7 +127,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	t.Cleanup(func() { stop(); _ = served.wait(t) })
 
 	ask := func(conn net.Conn) (status int, err error) {
-		// a refused connection may be closed already
+		// ignore the error: a refused connection may be closed already
 		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: threads\r\n\r\n")
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
@@ -143,7 +143,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	response, err := http.ReadResponse(bufio.NewReader(served.dial(t, "")), nil)
 	if err != nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
-		t.Fatalf("the third: %v, %v", response, err)
+		t.Fatalf("the third connection: %v, %v", response, err)
 	}
 	_ = response.Body.Close()
 	_ = first.Close()
@@ -153,7 +153,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 			err = errors.New(http.StatusText(status))
 		}
 		if err != nil {
-			return fmt.Errorf("after one has gone: %w", err)
+			return fmt.Errorf("after a connection was closed: %w", err)
 		}
 		return nil
 	})

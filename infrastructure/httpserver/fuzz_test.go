@@ -27,7 +27,7 @@ func FuzzRequestHeaders(f *testing.F) {
 	})
 }
 
-// What net/http answers is turned into a problem document or left alone.
+// Any response of net/http must become a problem document or stay unchanged.
 func FuzzRefusal(f *testing.F) {
 	f.Add("HTTP/1.1 400 Bad Request: missing required Host header\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n400 Bad Request")
 	f.Add("HTTP/1.\r\n4")

@@ -154,7 +154,7 @@ func TestAPanicInTheMiddleOfAnAnswerDropsTheConnection(t *testing.T) {
 		}
 	}
 	if err == nil || err.Error() == "EOF" {
-		t.Errorf("the client took half an answer for a whole one: %v", err)
+		t.Errorf("the client took half a response for a complete one: %v", err)
 	}
 }
 
@@ -179,6 +179,6 @@ func TestHealth(t *testing.T) {
 		t.Errorf("not ready: %d %s", got.Code, got.Body)
 	}
 	if !strings.Contains(out.String(), "password wrong for root") {
-		t.Error("the cause is not logged")
+		t.Error("the cause is missing from the log")
 	}
 }

@@ -68,15 +68,15 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 	}
 	preflight := ask(t, "", http.MethodOptions, "Origin", page, "Access-Control-Request-Method", "POST")
 	if preflight.Header().Get("Access-Control-Allow-Origin") != "" {
-		t.Errorf("preflight of a page that is not allowed: %v", preflight.Header())
+		t.Errorf("preflight of a page of another origin: %v", preflight.Header())
 	}
 }
 
 func TestWhoIsNoPageOfAnotherOrigin(t *testing.T) {
 	for about, headers := range map[string][]string{
-		"no browser":    nil,
-		"the own page":  {"Origin", "http://threads.example.com", "Sec-Fetch-Site", "same-origin"},
-		"an own, older": {"Origin", "http://threads.example.com"},
+		"no browser":                        nil,
+		"a page of the server's own origin": {"Origin", "http://threads.example.com", "Sec-Fetch-Site", "same-origin"},
+		"the same in an older browser":      {"Origin", "http://threads.example.com"},
 	} {
 		if answer := ask(t, "", http.MethodPost, headers...); answer.Body.String() != "done" {
 			t.Errorf("%s: %d %s", about, answer.Code, answer.Body)
@@ -87,7 +87,7 @@ func TestWhoIsNoPageOfAnotherOrigin(t *testing.T) {
 func TestOriginsThatAreNone(t *testing.T) {
 	for _, list := range []string{"*", "example.com", "https://", "https://a.example/path", "https://a.example/", "ftp://a.example", "null", "https://u:p@a.example"} {
 		if _, err := httpserver.ParseOrigins(list); err == nil {
-			t.Errorf("%q was taken", list)
+			t.Errorf("%q was accepted", list)
 		}
 	}
 }

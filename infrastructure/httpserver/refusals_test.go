@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// net/http refuses these requests by itself. Whoever sent them is told so as with every other error.
+// net/http rejects these requests before any handler sees them. Its responses must become problem documents.
 func TestWhatNeverReachesAHandlerIsAProblem(t *testing.T) {
 	server := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("%s %s reached the handler", r.Method, r.URL)
@@ -60,7 +60,7 @@ func TestWhatNeverReachesAHandlerIsAProblem(t *testing.T) {
 	}
 }
 
-// What a handler answers stays as it is, whatever it looks like, and the expectation that HTTP knows is served.
+// A handler's response must stay unchanged, even if it looks like net/http's, and Expect: 100-continue must work.
 func TestAnswersOfHandlersAreNoRefusals(t *testing.T) {
 	lookalike := strings.Repeat("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", 1000)
 	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +79,7 @@ func TestAnswersOfHandlersAreNoRefusals(t *testing.T) {
 type rawAnswer struct {
 	status int
 	header textproto.MIMEHeader
-	body   []byte // all that follows the header, up to the end of the connection
+	body   []byte // everything after the header, up to the end of the connection
 }
 
 func sendRaw(t *testing.T, url, request string) rawAnswer {

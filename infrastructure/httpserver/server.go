@@ -28,9 +28,9 @@ const (
 
 // Server is a listening HTTP server. Create it with [Listen] and end it with [Server.Serve] or [Server.Close].
 type Server struct {
-	// MaxConnections is how many connections may be open at once, to be set before Serve; 0: any number.
+	// MaxConnections limits the open connections; 0: no limit. Set it before Serve.
 	MaxConnections int
-	// Tracer traces the requests, to be set before Serve; nil: nothing is traced.
+	// Tracer traces the requests; nil: no traces. Set it before Serve.
 	Tracer trace.Tracer
 
 	listener net.Listener

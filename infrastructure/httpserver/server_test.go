@@ -19,7 +19,7 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// lines is a log that tests read while the server writes it.
+// lines is a log that a test can read while the server writes it.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -102,7 +102,7 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	}()
 	<-entered
 	server.stop()
-	testenv.Eventually(t, 5*time.Second, func() error { // the stop has begun once nothing new is accepted
+	testenv.Eventually(t, 5*time.Second, func() error { // the stop has begun when new connections are refused
 		if conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.url, "http://")); err == nil {
 			_ = conn.Close()
 			return errors.New("the server still accepts connections")
@@ -165,7 +165,7 @@ func TestAnAddressInUseSaysWhatToDo(t *testing.T) {
 	}
 	defer func() { _ = first.Close() }()
 	if first.Addr().Port == 0 {
-		t.Error("the real port is not told")
+		t.Error("Addr does not have the real port")
 	}
 	_, err = httpserver.Listen(t.Context(), log, "READ_API_ADDR", first.Addr().String())
 	if err == nil || !strings.Contains(err.Error(), "is in use: stop the program that listens there, or set READ_API_ADDR") {

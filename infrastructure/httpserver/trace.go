@@ -11,9 +11,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// startSpan returns the context of a request with the trace of its traceparent header, and its span. The span is nil
-// without a tracer, and for what is not traced: health checks, metrics, and streams, which last as long as their client
-// likes.
+// startSpan returns the request's context with the trace of its traceparent header, and its span. The span is nil
+// without a tracer and for requests that are not traced: health checks, metrics and streams, whose duration depends on
+// the client.
 func startSpan(ctx context.Context, tracer trace.Tracer, r *http.Request) (context.Context, trace.Span) {
 	if r.Header.Get("traceparent") != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))

@@ -15,8 +15,8 @@ import (
 	"example.com/threads/infrastructure/logging"
 )
 
-// A request is a span with the name of its route, and its log lines name the trace. Health checks, metrics and streams
-// are not traced.
+// A request gets a span named by its route, and its log lines name the trace. Health checks, metrics and streams are
+// not traced.
 func TestRequestsAreTraced(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
 	tracer := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)).Tracer("test")

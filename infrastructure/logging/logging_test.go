@@ -15,7 +15,7 @@ func TestLinesCarryWhatTheContextCarries(t *testing.T) {
 	log := logging.New(&out, slog.LevelInfo, logging.JSON).With("program", "read-api")
 	outer := logging.With(t.Context(), slog.String("request_id", "r1"))
 	inner := logging.With(outer, slog.String("trace_id", "t1"))
-	_ = logging.With(outer, slog.String("trace_id", "t2")) // a sibling leaves inner as it is
+	_ = logging.With(outer, slog.String("trace_id", "t2")) // another child must not change inner
 
 	log.DebugContext(inner, "below the level")
 	log.InfoContext(inner, "hello", "n", 1)

@@ -17,10 +17,10 @@ type KMS struct {
 	key    string
 }
 
-// NewKMS returns the master key with an id, ARN or alias.
+// NewKMS returns the master key of AWS KMS with this id, ARN or alias.
 func NewKMS(client *kms.Client, key string) *KMS { return &KMS{client, key} }
 
-// contextOf is what KMS authenticates with a key, and shows in its audit log.
+// contextOf returns the encryption context. KMS authenticates it with a key and shows it in its audit log.
 func contextOf(about string) map[string]string { return map[string]string{"owner": about} }
 
 // Wrap encrypts a key. about is authenticated with it.
@@ -41,7 +41,7 @@ func (k *KMS) Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte,
 	return output.Plaintext, nil
 }
 
-// explain marks an error that another attempt may not meet.
+// explain marks errors that a retry may avoid.
 func explain(err error) error {
 	var unsent *smithyhttp.RequestSendError
 	if errors.As(err, &unsent) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary {
@@ -50,7 +50,7 @@ func explain(err error) error {
 	return fmt.Errorf("AWS KMS: %w", err)
 }
 
-// unavailable is that KMS did not answer in time.
+// unavailable means that KMS did not answer in time.
 type unavailable struct{ error }
 
 func (u unavailable) Error() string { return "AWS KMS did not answer: " + u.error.Error() }

@@ -1,5 +1,5 @@
-// Package masterkey wraps keys with a master key: one that the program knows ([Local]), or one that never leaves AWS
-// KMS ([KMS]).
+// Package masterkey wraps keys with a master key, which is in this program's memory ([Local]) or never leaves AWS KMS
+// ([KMS]).
 package masterkey
 
 import (
@@ -21,9 +21,9 @@ const Size = 32
 
 const idSize = 4 // bytes of a hash of the master key that a key was wrapped with
 
-// Local is a master key in memory, and those that it has replaced. It is safe for concurrent use.
+// Local is a master key in memory, with the earlier ones that it has replaced. It is safe for concurrent use.
 type Local struct {
-	keys []localKey // the first one wraps
+	keys []localKey // the first key wraps
 }
 
 type localKey struct {
@@ -32,7 +32,7 @@ type localKey struct {
 }
 
 // Parse reads master keys: base64 of 32 random bytes each, separated by spaces, commas or newlines. The first one
-// wraps; keys that were wrapped with one of the others can be unwrapped. Errors do not quote the text.
+// wraps; the others can only unwrap. Errors do not quote the text.
 func Parse(text string) (*Local, error) {
 	local := &Local{}
 	for _, written := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,\n\r\t", r) }) {
@@ -52,7 +52,7 @@ func Parse(text string) (*Local, error) {
 		local.keys = append(local.keys, localKey{[idSize]byte(sum[:idSize]), aead})
 	}
 	if len(local.keys) == 0 {
-		return nil, errors.New("there is no master key: make one with `openssl rand -base64 32`")
+		return nil, errors.New("there is no master key: create one with `openssl rand -base64 32`")
 	}
 	return local, nil
 }
@@ -70,20 +70,20 @@ func ReadFile(path string) (*Local, error) {
 	return local, nil
 }
 
-// ReadOrMakeFile is ReadFile; where there is no file, it makes one with a new key, which only this user can read.
+// ReadOrMakeFile is ReadFile. If the file does not exist, it creates one with a new key that only this user can read.
 func ReadOrMakeFile(path string) (*Local, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return ReadFile(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make a file for the master key: %w", err)
+		return nil, fmt.Errorf("create a file for the master key: %w", err)
 	}
 	key := make([]byte, Size)
 	_, _ = rand.Read(key) // never fails, as documented
 	_, err = file.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return nil, fmt.Errorf("make a file for the master key: %w", err)
+		return nil, fmt.Errorf("create a file for the master key: %w", err)
 	}
 	return ReadFile(path)
 }
@@ -108,5 +108,5 @@ func (l *Local) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte,
 			return key, nil
 		}
 	}
-	return nil, errors.New("it was wrapped with a master key that this program does not have: add that one behind the present one")
+	return nil, errors.New("it was wrapped with a master key that this program does not have: add that one after the current one")
 }

@@ -38,7 +38,7 @@ func parse(t *testing.T, text string) *masterkey.Local {
 	return local
 }
 
-// check wraps and unwraps, and returns what was wrapped.
+// check wraps and unwraps a key, and returns the wrapped form.
 func check(t *testing.T, m master) []byte {
 	t.Helper()
 	key := bytes.Repeat([]byte("k"), 32)
@@ -47,13 +47,13 @@ func check(t *testing.T, m master) []byte {
 		t.Fatal(err)
 	}
 	if bytes.Contains(wrapped, key) {
-		t.Error("the wrapped key shows the key")
+		t.Error("the wrapped key contains the key")
 	}
 	if got, err := m.Unwrap(t.Context(), wrapped, "acme/ada"); err != nil || !bytes.Equal(got, key) {
 		t.Errorf("unwrapped %q, %v", got, err)
 	}
 	if _, err := m.Unwrap(t.Context(), wrapped, "acme/bob"); err == nil {
-		t.Error("somebody else's key was unwrapped")
+		t.Error("a key was unwrapped for another owner")
 	}
 	return wrapped
 }
@@ -79,7 +79,7 @@ func TestLocal(t *testing.T) {
 func TestAFileIsMadeOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "erasure.key")
 	if _, err := masterkey.ReadFile(path); err == nil {
-		t.Error("a file that is not there was read")
+		t.Error("a missing file was read")
 	}
 	made, err := masterkey.ReadOrMakeFile(path)
 	if err != nil {
@@ -94,11 +94,11 @@ func TestAFileIsMadeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := again.Unwrap(t.Context(), wrapped, "acme/ada"); err != nil {
-		t.Errorf("with the file of before: %v", err)
+		t.Errorf("with the existing file: %v", err)
 	}
 }
 
-// The server answers as AWS KMS does: it keeps the encryption context, and refuses another one.
+// The server behaves like AWS KMS: it stores the encryption context and rejects another one.
 func TestKMS(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {

@@ -41,7 +41,7 @@ func TestRequestsAreMeasuredByRoute(t *testing.T) {
 	}
 }
 
-// collect is what Prometheus gets.
+// collect returns the text that Prometheus receives.
 func collect(t *testing.T, registry *prometheus.Registry) string {
 	t.Helper()
 	page := httptest.NewRecorder()
@@ -72,7 +72,7 @@ func TestRequestsThatPanicAreMeasured(t *testing.T) {
 		func() {
 			defer func() {
 				if reason := recover(); reason != broken && reason != http.ErrAbortHandler { //nolint:errorlint // they come through as they are
-					t.Errorf("%s: the panic has become %v", path, reason)
+					t.Errorf("%s: the panic was changed to %v", path, reason)
 				}
 			}()
 			handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
@@ -87,7 +87,7 @@ func TestRequestsThatPanicAreMeasured(t *testing.T) {
 	}
 }
 
-// TestAPanicIsMeasuredAsItIsAnswered has the order of the programs: what recovers is outside of what measures.
+// TestAPanicIsMeasuredAsItIsAnswered has the programs' order of middleware: measuring is inside of recovering.
 func TestAPanicIsMeasuredAsItIsAnswered(t *testing.T) {
 	registry := metrics.NewRegistry()
 	measured := metrics.HTTP(registry, func(*http.Request) string { return "/broken" })(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

@@ -13,14 +13,14 @@ func TestEachKeyHasItsRate(t *testing.T) {
 	r := ratelimit.NewRate(10)
 	first := r.Take("ada")
 	if first.Wait != 0 || first.Limit != 10 || first.Remaining != 9 {
-		t.Errorf("the first: %+v", first)
+		t.Errorf("the first request: %+v", first)
 	}
 	var refused ratelimit.Taken
 	for range 20 {
 		refused = r.Take("ada")
 	}
 	if refused.Wait <= 0 || refused.Wait > 200*time.Millisecond || refused.Remaining != 0 || refused.Reset < 800*time.Millisecond {
-		t.Errorf("the twenty-first: %+v", refused)
+		t.Errorf("the twenty-first request: %+v", refused)
 	}
 	if other := r.Take("bob"); other.Wait != 0 {
 		t.Errorf("another key: %+v", other)
@@ -34,11 +34,11 @@ func TestARateRecovers(t *testing.T) {
 	}
 	refused := r.Take("ada")
 	if refused.Wait == 0 {
-		t.Fatal("it is allowed")
+		t.Fatal("the request is allowed")
 	}
 	<-time.After(refused.Wait)
 	if again := r.Take("ada"); again.Wait != 0 {
-		t.Errorf("after the time that it named: %+v", again)
+		t.Errorf("after the time in Wait: %+v", again)
 	}
 }
 
@@ -46,16 +46,16 @@ func TestABudgetIsShared(t *testing.T) {
 	b := ratelimit.NewBudget(100, 60)
 	ada, ok := b.Hold("ada", 50)
 	if !ok {
-		t.Fatal("the first does not fit")
+		t.Fatal("the first reservation does not fit")
 	}
 	if _, ok := b.Hold("ada", 20); ok {
-		t.Error("more than its share")
+		t.Error("a key holds more than its share")
 	}
 	if !b.Room("ada") {
 		t.Error("there is room for 10 more")
 	}
 	if _, ok := b.Hold("bob", 60); ok {
-		t.Error("more than there is")
+		t.Error("more than the total is held")
 	}
 	bob, ok := b.Hold("bob", 50)
 	if !ok || b.Room("cleo") {
@@ -66,14 +66,14 @@ func TestABudgetIsShared(t *testing.T) {
 	bob()
 	large, ok := b.Hold("cleo", 1000)
 	if !ok {
-		t.Error("what is larger than all does not fit when nothing else is held")
+		t.Error("a reservation larger than the total does not fit although nothing else is held")
 	}
 	if b.Room("ada") {
-		t.Error("there is room beside it")
+		t.Error("there is room beside the largest reservation")
 	}
 	large()
 	if !b.Room("ada") {
-		t.Error("nothing is given back")
+		t.Error("a release gives nothing back")
 	}
 }
 

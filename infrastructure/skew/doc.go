@@ -1,3 +1,3 @@
-// Package skew compares this computer's clock with that of the event store, which all writers share. The programs'
-// wiring (cmd/internal/eventstore) gives it the store's clock, and has commands refused while the two differ too much.
+// Package skew compares this computer's clock with the event store's, which all writers share. cmd/internal/eventstore
+// passes the store's clock to it. While the clocks differ too much, commands are refused.
 package skew

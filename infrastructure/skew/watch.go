@@ -16,16 +16,15 @@ const (
 type Watch struct {
 	Clock     func() time.Time                         // this computer's
 	Other     func(context.Context) (time.Time, error) // reads the one to compare with
-	Tolerance time.Duration                            // the largest difference to accept
+	Tolerance time.Duration                            // the maximum accepted difference
 
 	mutex    sync.Mutex
-	compared time.Time     // also when Other failed
+	compared time.Time     // when Other was last called, even if it failed
 	ahead    time.Duration // how far Clock was ahead when Other last answered
 }
 
-// Check returns an error while the clocks differ by more than the tolerance. It compares them when the last comparison
-// is more than 15 s ago. While the other clock cannot be read, the last comparison holds; without any, there is no
-// error.
+// Check returns an error while the clocks differ by more than the tolerance. It compares them if the last comparison is
+// more than 15 s old. While the other clock can't be read, the last comparison counts; without any, there is no error.
 func (w *Watch) Check(ctx context.Context) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -39,7 +38,7 @@ func (w *Watch) Check(ctx context.Context) error {
 	if w.ahead < 0 {
 		relation = "behind"
 	}
-	return fmt.Errorf("this computer's clock is %s %s the event store's, and %s is the most that is accepted; set the clock that is wrong",
+	return fmt.Errorf("this computer's clock is %s %s the event store's, and at most %s is accepted; correct the clock that is wrong",
 		w.ahead.Abs().Round(time.Second), relation, w.Tolerance)
 }
 

@@ -11,7 +11,7 @@ import (
 	"example.com/threads/infrastructure/skew"
 )
 
-// TestCheck runs in a bubble, whose own time passes as it likes.
+// TestCheck runs in a synctest bubble with its own time.
 func TestCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ahead time.Duration
@@ -74,7 +74,7 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// TestAClockThatDoesNotAnswer has nobody wait long for it.
+// TestAClockThatDoesNotAnswer checks that callers do not wait long for such a clock.
 func TestAClockThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		watch := &skew.Watch{Clock: time.Now, Other: func(ctx context.Context) (time.Time, error) {

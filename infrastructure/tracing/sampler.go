@@ -9,7 +9,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// fewEachSecond is the default: whoever tries the system sees every trace, and under load tracing costs little.
+// fewEachSecond is the default: at a low load every trace is kept, and at a high load tracing stays cheap.
 const fewEachSecond = "parentbased_20_a_second"
 
 const tracesEachSecond = 20
@@ -33,7 +33,7 @@ func samplerOf(name string, ratio float64) (sdk.Sampler, error) {
 	return root, nil
 }
 
-// eachSecond samples as many traces a second as its limiter allows.
+// eachSecond samples as many traces per second as its limiter allows.
 type eachSecond struct{ limiter *rate.Limiter }
 
 // ShouldSample implements [sdk.Sampler].

@@ -11,14 +11,13 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
-// Settings are what the environment says. The zero value traces nothing.
+// Settings are read from the environment. The zero value traces nothing.
 type Settings struct {
 	endpoint string // of the collector; empty: nothing is traced
 	sampler  sdk.Sampler
 }
 
-// ReadSettings reads them. It also declares and checks the headers, which the SDK reads by itself, as all other OTEL_
-// variables.
+// ReadSettings also declares and checks the headers, which the SDK reads by itself, like all other OTEL_ variables.
 func ReadSettings(r *config.Reader) Settings {
 	s := Settings{endpoint: r.URL("OTEL_EXPORTER_OTLP_ENDPOINT",
 		"collector that traces are sent to by OTLP over HTTP, such as http://127.0.0.1:4318; without it nothing is traced")}
@@ -38,7 +37,7 @@ func parseRatio(text string) (float64, error) {
 	return ratio, nil
 }
 
-// validHeaders accepts what the SDK can use. The SDK would print anything else, with the secret in it.
+// validHeaders accepts what the SDK can use. For any other text the SDK would log the secret.
 func validHeaders(text string) error {
 	if text == "" {
 		return nil

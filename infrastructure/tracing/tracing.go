@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// flushTimeout limits how long the last spans are waited for at the end.
+	// flushTimeout limits how long Stop waits for the last spans.
 	flushTimeout = 2 * time.Second
-	// A batch of spans is given up after retryTime. Meanwhile spans queue up, and those beyond the queue are dropped:
+	// A batch of spans is dropped after retryTime. Meanwhile spans queue up, and those beyond the queue are dropped, so
 	// a collector that is down never slows a request.
 	retryTime = 5 * time.Second
 )
 
-// Traces are a program's. Create them with [Start] and end them with [Traces.Stop].
+// Traces sends a program's traces. Create it with [Start] and end it with [Traces.Stop].
 type Traces struct{ provider *sdk.TracerProvider }
 
-// Start begins to send traces, if a collector is set. It does not connect. program is the service's name, unless
-// OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES names it.
+// Start starts sending traces if a collector is set. It does not connect. program is the service's name, unless
+// OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES sets another one.
 func Start(ctx context.Context, settings Settings, program string, log *slog.Logger) (*Traces, error) {
 	if settings.endpoint == "" {
 		return &Traces{}, nil
 	}
-	otel.SetLogger(logr.Discard()) // the SDK would print what it can't use of its variables, secrets included
+	otel.SetLogger(logr.Discard()) // the SDK would log malformed variables, secrets included
 	exporter, err := otlptracehttp.New(ctx,
 		otlptracehttp.WithEndpointURL(strings.TrimSuffix(settings.endpoint, "/")+"/v1/traces"),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
@@ -53,7 +53,7 @@ func Start(ctx context.Context, settings Settings, program string, log *slog.Log
 	)}, nil
 }
 
-// Provider returns what makes tracers; nil where nothing is traced.
+// Provider returns the provider of tracers; nil: no traces.
 func (t *Traces) Provider() trace.TracerProvider {
 	if t.provider == nil {
 		return nil
@@ -61,7 +61,7 @@ func (t *Traces) Provider() trace.TracerProvider {
 	return t.provider
 }
 
-// Tracer returns a tracer; nil where nothing is traced.
+// Tracer returns a tracer; nil: no traces.
 func (t *Traces) Tracer(name string) trace.Tracer {
 	if t.provider == nil {
 		return nil
@@ -69,14 +69,14 @@ func (t *Traces) Tracer(name string) trace.Tracer {
 	return t.provider.Tracer(name)
 }
 
-// Stop sends the spans that have ended, for flushTimeout at most. What cannot be sent is lost.
+// Stop sends the ended spans, for flushTimeout at most. Unsent spans are lost.
 func (t *Traces) Stop() {
 	if t.provider == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	_ = t.provider.Shutdown(ctx) // told has logged why
+	_ = t.provider.Shutdown(ctx) // told has logged the error
 }
 
 // told is an exporter that logs the first of consecutive failures, and their end.

@@ -19,7 +19,7 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// settings reads a complete environment.
+// settings reads an environment, which must be valid.
 func settings(t *testing.T, env map[string]string) tracing.Settings {
 	t.Helper()
 	s, err := config.Read(func(name string) string { return env[name] }, tracing.ReadSettings)
@@ -67,7 +67,7 @@ func TestWrongSettingsAreToldWithoutSecrets(t *testing.T) {
 	settings(t, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic%20hunter2, x-team=a"})
 }
 
-// sampled counts how many of 1,000 traces are kept.
+// sampled counts the kept of 1,000 traces.
 func sampled(t *testing.T, env map[string]string, ctx context.Context) (kept int) {
 	t.Helper()
 	env["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://127.0.0.1:1"
@@ -91,7 +91,7 @@ func TestSamplers(t *testing.T) {
 		caller      context.Context
 		least, most int
 	}{
-		{"", "", t.Context(), 20, 999}, // 20 at once, and then 20 a second
+		{"", "", t.Context(), 20, 999}, // 20 at once, then 20 per second
 		{"", "", keeps, 1000, 1000},
 		{"", "", drops, 0, 0},
 		{"always_on", "", drops, 1000, 1000},
@@ -108,7 +108,7 @@ func TestSamplers(t *testing.T) {
 	}
 }
 
-// lines is a log that is written and read at the same time.
+// lines is a log that can be read while it is written.
 type lines struct {
 	mutex sync.Mutex
 	text  bytes.Buffer
@@ -126,8 +126,8 @@ func (l *lines) count(part string) int {
 	return strings.Count(l.text.String(), part)
 }
 
-// A collector that refuses, or answers nothing at all, holds up nobody: spans that do not fit in the queue are dropped.
-// The log says so once.
+// A collector that refuses spans, or never answers, must not delay the program: spans that do not fit in the queue are
+// dropped. The log must say so once.
 func TestACollectorThatTakesNothing(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
 	for name, refuses := range map[string]bool{"refuses": true, "silent": false} {
@@ -153,7 +153,7 @@ func TestACollectorThatTakesNothing(t *testing.T) {
 					span.End()
 				}
 			}
-			send(10_000) // several times what fits in the queue
+			send(10_000) // several times the size of the queue
 			<-requests
 			if refuses {
 				for range 2 {
@@ -162,7 +162,7 @@ func TestACollectorThatTakesNothing(t *testing.T) {
 				}
 				testenv.Eventually(t, 30*time.Second, func() error {
 					if told := log.count("can't be sent"); told != 1 {
-						return fmt.Errorf("the log tells %d times", told)
+						return fmt.Errorf("the log reports it %d times", told)
 					}
 					return nil
 				})
@@ -172,10 +172,10 @@ func TestACollectorThatTakesNothing(t *testing.T) {
 			select {
 			case <-stopped:
 			case <-time.After(30 * time.Second):
-				t.Error("the stop waits for the collector")
+				t.Error("Stop waits for the collector")
 			}
 			if told := log.count("can't be sent"); told > 1 {
-				t.Errorf("the log tells %d times", told)
+				t.Errorf("the log reports it %d times", told)
 			}
 		})
 	}

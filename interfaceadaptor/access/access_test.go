@@ -46,32 +46,32 @@ func reasonOf(err error) access.Reason {
 func TestWhoAPrincipalIs(t *testing.T) {
 	var anybody access.Principal
 	if who, err := anybody.For(id(t, bob)); err != nil || who != id(t, bob) {
-		t.Errorf("anybody is not believed: %s, %v", who, err)
+		t.Errorf("with AUTH=none the named account is not accepted: %s, %v", who, err)
 	}
 	if err := anybody.Needs(access.Operate); err != nil {
-		t.Errorf("anybody needs a scope: %v", err)
+		t.Errorf("with AUTH=none a scope is required: %v", err)
 	}
 	p := principal(t, "threads:read")
 	for _, named := range []ident.UserID{{}, id(t, ada)} {
 		if who, err := p.For(named); err != nil || who != id(t, ada) {
-			t.Errorf("named %q it is %s, %v", named, who, err)
+			t.Errorf("naming %q, the principal acts for %s, %v", named, who, err)
 		}
 	}
 	if _, err := p.For(id(t, bob)); reasonOf(err) != access.NotAllowed {
-		t.Errorf("somebody else: %v", err)
+		t.Errorf("naming another account: %v", err)
 	}
 	if who, err := principal(t, "act_as").For(id(t, bob)); err != nil || who != id(t, bob) {
-		t.Errorf("with act_as it is %s, %v", who, err)
+		t.Errorf("with act_as the principal acts for %s, %v", who, err)
 	}
 	other, err := usecase.ParseTenant("other")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := principal(t, "act_as").In(other); reasonOf(err) != access.NotAllowed {
-		t.Errorf("in another tenant: %v", err)
+		t.Errorf("naming another tenant: %v", err)
 	}
 	if tenant, err := p.In(usecase.Tenant{}); err != nil || tenant.String() != "acme" {
-		t.Errorf("its tenant is %s, %v", tenant, err)
+		t.Errorf("the principal's tenant is %s, %v", tenant, err)
 	}
 }
 

@@ -21,7 +21,7 @@ func FuzzEnter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, authorization string) {
 		header := http.Header{"Authorization": {authorization}}
 		_, err := gate.Enter(http.Header{}, &http.Request{Header: header, RemoteAddr: "192.0.2.1:5000"})
-		if _, refused := err.(*Refusal); err != nil && !refused { //nolint:errorlint // it is not wrapped
+		if _, refused := err.(*Refusal); err != nil && !refused { //nolint:errorlint // refusals are never wrapped
 			t.Errorf("%q: %v", authorization, err)
 		}
 	})

@@ -16,7 +16,7 @@ type Verify func(ctx context.Context, token string) (Principal, error)
 
 // Allowance is the state of a rate limit after a request.
 type Allowance struct {
-	Limit     int           // requests a second
+	Limit     int           // requests per second
 	Remaining int           // requests left now
 	Reset     time.Duration // time until Remaining is Limit again
 	Wait      time.Duration // time until the next request is allowed; 0: this one is
@@ -34,7 +34,7 @@ type Gate struct {
 	Proxies                           Proxies
 }
 
-// OpenWarning is shown in log, health and pages while the gate admits anybody.
+// OpenWarning is shown in log, health and pages while the gate admits every caller.
 const OpenWarning = "AUTH=none: everybody is believed to be whoever they say they are. " +
 	"Set AUTH=oidc, or AUTH=dev to try it, before others can reach this server."
 
@@ -95,7 +95,7 @@ func (g *Gate) spend(answer http.Header, principal Principal) error {
 	return take(answer, g.PerAccount, "account", principal.Client())
 }
 
-// Client names the owner of a share: the account, or the address without one.
+// Client names the owner of a share: the account, or the address if there is no account.
 func (g *Gate) Client(principal Principal, r *http.Request) string {
 	if account := principal.Client(); account != "" {
 		return account
@@ -113,7 +113,7 @@ func (g *Gate) Network(r *http.Request) string {
 	return ip
 }
 
-// take counts a request and writes what is left into the answer's headers; they show the last limit that was counted.
+// take counts a request and sets the answer's RateLimit headers. They show the limit that was counted last.
 func take(answer http.Header, limit Take, of, key string) error {
 	if limit == nil {
 		return nil

@@ -15,7 +15,7 @@ type Scope string
 const (
 	Read    Scope = "threads:read"    // queries and subscriptions
 	Write   Scope = "threads:write"   // commands
-	Operate Scope = "threads:operate" // operations for those who run the service
+	Operate Scope = "threads:operate" // operations on the service, for its operators
 	ActAs   Scope = "act_as"          // acting for another account of the tenant: for imports and process managers
 )
 
@@ -69,7 +69,7 @@ func (p Principal) For(named ident.UserID) (ident.UserID, error) {
 	case p.has(ActAs):
 		return named, nil
 	}
-	return named, forbidden("the token is of another account; leave the account out, or use a token with the scope "+string(ActAs), "")
+	return named, forbidden("the token is for another account; leave the account out, or use a token with the scope "+string(ActAs), "")
 }
 
 // In returns the tenant that the principal acts in: the token's. Another named tenant is refused; the zero value names
@@ -81,7 +81,7 @@ func (p Principal) In(named usecase.Tenant) (usecase.Tenant, error) {
 	case named == usecase.Tenant{} || named == p.tenant:
 		return p.tenant, nil
 	}
-	return named, forbidden("the token is of another tenant; leave the header X-Tenant-Code out", "")
+	return named, forbidden("the token is for another tenant; leave the header X-Tenant-Code out", "")
 }
 
 // Needs refuses a principal that lacks the scope.

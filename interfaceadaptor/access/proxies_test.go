@@ -39,7 +39,7 @@ func TestClientIP(t *testing.T) {
 func TestProxiesThatAreNoNetworks(t *testing.T) {
 	for _, list := range []string{"10.0.0.1", "10.0.0.0/33", "everyone", "10.0.0.0/8;fd00::/8"} {
 		if _, err := ParseProxies(list); err == nil {
-			t.Errorf("%q was taken", list)
+			t.Errorf("%q was accepted", list)
 		}
 	}
 }

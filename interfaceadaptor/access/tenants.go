@@ -10,8 +10,8 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Tenants refuses requests of tenants that are not registered or suspended. It remembers what the registry says of a
-// tenant for a second. A nil *Tenants lets all tenants in. It is safe for concurrent use.
+// Tenants refuses requests of tenants that are suspended or not registered. It caches the registry's answer for a
+// second. A nil *Tenants admits all tenants. It is safe for concurrent use.
 type Tenants struct {
 	isActive IsActive
 	clock    func() time.Time
@@ -21,8 +21,8 @@ type Tenants struct {
 	known map[usecase.Tenant]verdict
 }
 
-// IsActive asks the registry whether a tenant is registered and not suspended. It is not asked about the tenant with
-// the empty code, which is always active: operators need no tenant to be registered.
+// IsActive reports whether a tenant is registered and not suspended, according to the registry. It is never called for
+// the tenant with the empty code, which is always active because operators need a tenant before any is registered.
 type IsActive func(ctx context.Context, tenant usecase.Tenant) (bool, error)
 
 type verdict struct {
@@ -33,7 +33,7 @@ type verdict struct {
 const (
 	verdictLife = time.Second
 	askTimeout  = 2 * time.Second
-	maxVerdicts = 10_000 // then all are forgotten: strangers can name any number of tenants
+	maxVerdicts = 10_000 // then the cache is emptied, because clients can name any number of tenants
 )
 
 // NewTenants returns the Tenants of a registry.
@@ -41,8 +41,8 @@ func NewTenants(isActive IsActive, clock func() time.Time) *Tenants {
 	return &Tenants{isActive: isActive, clock: clock, known: map[usecase.Tenant]verdict{}}
 }
 
-// Admit refuses a tenant that is not active, with a [Refusal]. When the registry can't be asked, it fails with the
-// registry's error: nobody is let in unseen.
+// Admit refuses a tenant that is not active, with a [Refusal]. While the registry is unavailable, it fails with the
+// registry's error and admits no tenant.
 func (t *Tenants) Admit(ctx context.Context, tenant usecase.Tenant) error {
 	if t == nil || tenant == (usecase.Tenant{}) {
 		return nil
@@ -62,7 +62,7 @@ func (t *Tenants) Admit(ctx context.Context, tenant usecase.Tenant) error {
 	return nil
 }
 
-// ask asks the registry, once for all that wait for the same tenant.
+// ask queries the registry once for all concurrent calls with the same tenant.
 func (t *Tenants) ask(ctx context.Context, tenant usecase.Tenant) (verdict, error) {
 	answer, err, _ := t.asking.Do(tenant.String(), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)

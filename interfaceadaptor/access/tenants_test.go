@@ -44,7 +44,7 @@ func TestTenantsOfARegistry(t *testing.T) {
 		t.Errorf("the registry was asked %d times about two tenants within a second", asked)
 	}
 	registry["acme"], registry["other"] = false, true
-	expect("acme", letIn) // for a second at most
+	expect("acme", letIn) // cached for at most a second
 	now = now.Add(time.Second)
 	expect("acme", access.NotAllowed)
 	expect("other", letIn)
@@ -60,7 +60,7 @@ func TestTenantsOfARegistry(t *testing.T) {
 	}
 }
 
-// Strangers who name tenants without end take no memory without end, and those who ask together ask once.
+// Requests for many unknown tenants must not fill the memory, and concurrent ones must share one query to the registry.
 func TestTenantsAreAskedForTogether(t *testing.T) {
 	began, proceed := make(chan struct{}, 1), make(chan struct{})
 	asked := 0
@@ -85,7 +85,7 @@ func TestTenantsAreAskedForTogether(t *testing.T) {
 	close(proceed)
 	waiting.Wait()
 	if asked != 1 {
-		t.Errorf("the registry was asked %d times at once", asked)
+		t.Errorf("concurrent requests led to %d queries to the registry", asked)
 	}
 	for i := range 30_000 {
 		if err := tenants.Admit(t.Context(), tenantOf(t, fmt.Sprint(i))); err != nil {
@@ -93,6 +93,6 @@ func TestTenantsAreAskedForTogether(t *testing.T) {
 		}
 	}
 	if known := access.KnownTenants(tenants); known > 10_000 {
-		t.Errorf("%d tenants are remembered", known)
+		t.Errorf("%d tenants are cached", known)
 	}
 }

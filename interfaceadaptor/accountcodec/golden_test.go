@@ -9,7 +9,7 @@ import (
 	"example.com/threads/tests/codectest"
 )
 
-// Every event and state of today.
+// All events and states in their current form.
 var (
 	registered = account.Registered{Name: writing.RecordedName("Ada")}
 	today      = []account.Event{registered, account.Renamed{Name: writing.RecordedName("Ada & \"茶\" 🍵")}, account.Closed{}, account.Erased{}}

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Events from before have no trace.
+// Old events have no trace.
 func TestTheTraceOfAnEvent(t *testing.T) {
 	asIs := func(text string) (string, error) { return text, nil }
 	codec := eventcodec.New("box", asIs, eventcodec.Event[string]("Opened",
@@ -45,7 +45,7 @@ func TestIdentifiersInEveryForm(t *testing.T) {
 	}
 }
 
-// A table that says two things is found when the program starts, not when the second is read.
+// A contradiction in the table must be found when the program starts, not when the second entry is used.
 func TestATableThatContradictsItself(t *testing.T) {
 	type done struct{}
 	row := func(name string) eventcodec.Row[any] {
@@ -56,7 +56,7 @@ func TestATableThatContradictsItself(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s was taken", about)
+					t.Errorf("%s was accepted", about)
 				}
 			}()
 			eventcodec.New("task", func(text string) (string, error) { return text, nil }, table...)
@@ -68,7 +68,7 @@ func TestATableThatContradictsItself(t *testing.T) {
 	}
 }
 
-// JSON has no place for what is not UTF-8: it would come back as something else.
+// JSON can't represent invalid UTF-8: the text would be read back changed.
 func TestAnEnvelopeThatJSONWouldChange(t *testing.T) {
 	codec := eventcodec.New("task", func(text string) (string, error) { return text, nil },
 		eventcodec.Event[any]("Done", func(struct{}) struct{} { return struct{}{} }, func(struct{}) (struct{}, error) { return struct{}{}, nil }))
@@ -80,7 +80,7 @@ func TestAnEnvelopeThatJSONWouldChange(t *testing.T) {
 	}
 	recorded.CorrelationID = "\xff"
 	if _, err := codec.Encode(recorded); err == nil {
-		t.Error("it was taken")
+		t.Error("the envelope was accepted")
 	}
 }
 

@@ -7,22 +7,21 @@ import (
 	"github.com/munnerz/goautoneg"
 )
 
-// The forms of an answer.
+// The media types of an answer.
 const (
 	mediaJSON     = "application/json"
-	mediaResponse = "application/graphql-response+json" // as mediaJSON, but the status tells whether anything has run
+	mediaResponse = "application/graphql-response+json" // like mediaJSON, but the status shows whether it was executed
 	mediaEvents   = "text/event-stream"
 )
 
-// negotiate picks the form of the answer by the quality that Accept gives each. Among equals an answer in JSON comes
-// before a stream. Wildcards mean [mediaJSON], as GraphQL over HTTP asks; a client that takes none of the forms gets
-// it, too.
+// negotiate returns the media type with the highest quality in Accept. Among equals, JSON comes before a stream.
+// Wildcards mean [mediaJSON], as GraphQL over HTTP requires. It is also the result if Accept allows none.
 func negotiate(header http.Header) string {
 	best, quality := mediaJSON, 0.0
 	clauses := goautoneg.ParseAccept(strings.Join(header.Values("Accept"), ","))
 	for _, offer := range []struct {
 		media   string
-		clauses []string // that speak of it, the most specific first
+		clauses []string // that match this type, the most specific first
 	}{
 		{mediaResponse, []string{mediaResponse}},
 		{mediaJSON, []string{mediaJSON, "application/*", "*/*"}},
@@ -35,7 +34,7 @@ func negotiate(header http.Header) string {
 	return best
 }
 
-// qualityOf is the quality in the first of the clauses by these names that there is; 0 without any.
+// qualityOf returns the quality of the first name that has a clause; 0: no name has one.
 func qualityOf(clauses []goautoneg.Accept, names []string) float64 {
 	for _, name := range names {
 		for _, clause := range clauses {

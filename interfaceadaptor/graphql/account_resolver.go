@@ -20,7 +20,7 @@ func (r queryResolver) GetAccount(ctx context.Context, accountID string) (model.
 	return model.NewAccount(found), nil
 }
 
-// memberResolver resolves the account of a member, together with those of the others in the answer.
+// memberResolver resolves a member's account, in one read with the accounts of all members in the answer.
 type memberResolver struct{}
 
 // Account resolves Member.account.
@@ -28,7 +28,7 @@ func (memberResolver) Account(ctx context.Context, m *model.Member) (*model.Acco
 	return m.Accounts.Read(ctx)
 }
 
-// messageResolver resolves the sender of a message, together with those of the others in the answer.
+// messageResolver resolves a message's sender, in one read with the senders of all messages in the answer.
 type messageResolver struct{}
 
 // Sender resolves Message.sender.

@@ -34,12 +34,12 @@ func TestAccounts(t *testing.T) {
 			}
 		}
 		if got := api.ask(t, asked{tenant: "acme"}, `{ getAccount(accountId: "x") { id } }`); got.code() != "BAD_USER_INPUT" {
-			t.Errorf("no id: %q", got.code())
+			t.Errorf("a malformed id: %q", got.code())
 		}
 
 		token := func(version int) string { return fmt.Sprintf("account-%s:%d", ada, version) }
 		if got := api.ask(t, asked{tenant: "acme", tokens: token(2)}, `{ `+account+` }`); got.code() != "READ_MODEL_BEHIND" {
-			t.Errorf("what does not come: %q", got.code())
+			t.Errorf("a version that is not reached: %q", got.code())
 		}
 		w.CloseAccount(ada)
 		got = api.ask(t, asked{tenant: "acme", tokens: token(2) + ",thread-" + chat.String() + ":1"}, `{ `+account+` }`)
@@ -47,7 +47,7 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// However many members, messages and threads: their accounts are one statement a level.
+// For any number of members, messages and threads, their accounts must take one statement per level.
 func TestAccountsOfAListAreOneStatement(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		api := serve(t, db, settings{})

@@ -11,17 +11,17 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// asker is who asks, and under which condition.
+// asker is the sender of an operation and the conditions of its answer.
 type asker struct {
 	principal access.Principal
-	tenant    usecase.Tenant // that the operation looks in
-	client    string         // whose share of the server's memory the answers take
+	tenant    usecase.Tenant // whose data the operation reads
+	client    string         // owner of the memory share that the answers use
 	tokens    []query.Token
-	// canStream says that the transport can deliver more than one answer.
+	// canStream: the transport can deliver more than one answer.
 	canStream bool
 }
 
-// admit finds out who sends a request, and whether they may ask at all. A WebSocket may say who it is later, because
+// admit determines who sends a request and whether queries are allowed. A WebSocket may authenticate later, because
 // browsers can't set its headers: [handler.admitSocket].
 func (h *handler) admit(w http.ResponseWriter, r *http.Request) (asker, error) {
 	later := wantsWebsocket(r) && r.Header.Get("Authorization") == ""
@@ -51,7 +51,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (asker, error) {
 	return h.mayLook(r.Context(), a)
 }
 
-// mayLook is the asker where the principal may look: in its tenant, which is active, with the scope to read.
+// mayLook checks that the principal may read in the tenant: the tenant is active, and the token has the scope.
 func (h *handler) mayLook(ctx context.Context, a asker) (asker, error) {
 	tenant, err := a.principal.In(a.tenant)
 	if err != nil {
@@ -64,18 +64,18 @@ func (h *handler) mayLook(ctx context.Context, a asker) (asker, error) {
 	return a, h.admitTenant(ctx, tenant)
 }
 
-// admitTenant refuses a tenant that is not active, and all tenants while the registry can't be asked.
+// admitTenant refuses a tenant that is not active, and every tenant while the registry is unavailable.
 func (h *handler) admitTenant(ctx context.Context, tenant usecase.Tenant) error {
 	err := h.settings.Tenants.Admit(ctx, tenant)
 	var refusal *access.Refusal
 	if err == nil || errors.As(err, &refusal) {
 		return err
 	}
-	h.log.WarnContext(ctx, "the registry of tenants can't be asked", "tenant", tenant, "error", err)
-	return access.Unavailable("the registry of tenants does not answer; ask again")
+	h.log.WarnContext(ctx, "the registry of tenants is unavailable", "tenant", tenant, "error", err)
+	return access.Unavailable("the registry of tenants does not answer; try again")
 }
 
-// admitSocket finds out who a WebSocket is of, by the token of its connection_init or else of its handshake.
+// admitSocket authenticates a WebSocket by the token in its connection_init, or else in its handshake.
 func (s *socket) admitSocket(a asker, said map[string]any) (asker, error) {
 	gate := s.handler.settings.Gate
 	authorization, named := authorizationIn(said)
@@ -92,7 +92,7 @@ func (s *socket) admitSocket(a asker, said map[string]any) (asker, error) {
 	return s.handler.mayLook(s.ctx, a)
 }
 
-// authorizationIn is the entry authorization, in whatever case, of the payload of connection_init.
+// authorizationIn returns the entry authorization, in any case, of the payload of connection_init.
 func authorizationIn(payload map[string]any) (value string, named bool) {
 	for name, entry := range payload {
 		if strings.EqualFold(name, "authorization") {

@@ -33,11 +33,11 @@ type api struct {
 	connections *countingListener
 }
 
-// settings are what a test changes about its endpoint.
+// settings are the endpoint's settings that a test can change.
 type settings struct {
 	graphql.Settings
 	wait    time.Duration
-	history *query.History // nil: nobody asks for it
+	history *query.History // nil: the test does not query history
 }
 
 func serve(t *testing.T, db *readmodeltest.Database, s settings) *api {
@@ -49,7 +49,7 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 	t.Helper()
 	out := &syncBuffer{}
 	log := slog.New(slog.NewTextHandler(out, nil))
-	// Versions are read beside the statements that tests count.
+	// Versions are read through another connection, so that tests count only the statements of queries.
 	watcher := query.NewWatcher(readmodeltest.NewReader(t, db.DB), log, query.Pace{})
 	reader := readmodeltest.NewReader(t, pool)
 	queries := query.New(reader, watcher, query.Settings{WaitTimeout: s.wait})
@@ -71,7 +71,7 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 	return &api{url: server.URL, log: out, stopStreams: stopStreams, statements: db.Statements, connections: connections}
 }
 
-// countingListener counts the connections that the server has not closed.
+// countingListener counts the connections that the server has open.
 type countingListener struct {
 	net.Listener
 	open atomic.Int64
@@ -124,7 +124,7 @@ type answer struct {
 	} `json:"errors"`
 }
 
-// code is the code of the answer's only error; empty without one.
+// code returns the code of the answer's only error; empty: no error.
 func (a answer) code() string {
 	if len(a.Errors) == 0 {
 		return ""
@@ -194,7 +194,7 @@ func (a *api) send(t *testing.T, method string, header map[string]string, body s
 	return got
 }
 
-// ids are the arguments that most queries take.
+// ids returns the arguments that most queries take.
 func ids(id thread.ID, user thread.UserID) string {
 	return fmt.Sprintf(`threadId: "%s", userAccountId: "%s"`, id, user)
 }

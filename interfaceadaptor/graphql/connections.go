@@ -2,13 +2,13 @@ package graphql
 
 import "sync"
 
-// connections limits the open WebSockets and event streams: in total, for each account, and for each address the
-// WebSockets without connection_init. Its methods return false if the limit is reached, otherwise a function that
-// releases the connection, which may be called repeatedly.
+// connections limits the open WebSockets and event streams: in total and per account. It also limits, per address, the
+// WebSockets that have not sent connection_init. Its methods return false if the limit is reached, otherwise a function
+// that releases the connection, which may be called repeatedly.
 type connections struct {
 	most              int // open at once
-	mostUninitialized int // of one address at once
-	mostOfAccount     int // of one account at once
+	mostUninitialized int // per address
+	mostOfAccount     int // per account
 
 	mu            sync.Mutex
 	open          int

@@ -18,13 +18,13 @@ func TestAnswersWaitForTheirTokens(t *testing.T) {
 		token := func(version int) string { return fmt.Sprintf("%s:%d", chat, version) }
 
 		if got := hasty.ask(t, asked{tenant: "acme", tokens: token(1) + ", " + token(1)}, document); got.code() != "" {
-			t.Errorf("what is there: %+v", got.Errors)
+			t.Errorf("a version that is there: %+v", got.Errors)
 		}
 		if got := hasty.ask(t, asked{tenant: "acme", tokens: token(1) + "," + token(2)}, document); got.code() != "READ_MODEL_BEHIND" {
-			t.Errorf("what does not come: %q", got.code())
+			t.Errorf("a version that is not reached: %q", got.code())
 		}
 		if got := hasty.ask(t, asked{tenant: "globex", tokens: token(1)}, `{ __typename }`); got.code() != "READ_MODEL_BEHIND" {
-			t.Errorf("another tenant's thread has a version here: %q", got.code())
+			t.Errorf("another tenant's thread is visible: %q", got.code())
 		}
 
 		answered := make(chan answer, 1)

@@ -1,12 +1,12 @@
 // Package graphql serves the read model as GraphQL: queries over GET and POST, subscriptions over WebSockets and
 // server-sent events. admit.go determines the principal, and viewer.go the viewer. params.go parses a request into an
-// operation. engine.go checks it against schema and limits (limits.go) and runs it within its time limit, after the
-// wait for its consistency tokens (operation.go) and for its turn (turns.go); resolvers call usecase/query. The
-// transports are handler.go (one answer), sse.go, and websocket.go with socket.go. They are our own, on gqlgen's
-// executor, because gqlgen's do not follow their specifications exactly. Errors become codes in errors.go.
+// operation. engine.go checks the operation against the schema and the limits (limits.go). It runs it within its time
+// limit, after waiting for its consistency tokens (operation.go) and its turn (turns.go). Resolvers call usecase/query.
+// The transports are handler.go (one answer), sse.go, and websocket.go with socket.go. They use gqlgen's executor;
+// gqlgen's own transports do not follow their specifications exactly. errors.go maps errors to codes.
 //
-// The schema is schema.graphqls; package generated makes it executable, and package model holds its types. Package
-// plain writes what needs no resolver. Package graphiql is the page for people.
+// The schema is schema.graphqls. Package generated makes it executable, and package model holds its types. Package
+// plain writes fields without resolvers. Package graphiql is the page for trying queries.
 package graphql
 
 //go:generate go run ../../tools/graphqlgen gqlgen.yml

@@ -14,7 +14,7 @@ func TestWhatIsDeferredComesWithTheRest(t *testing.T) {
 	document := `query($later: Boolean = true) { getThread(` + ids(chat, alice) + `) {
 		name ... @defer(if: $later) { members { edges { node { ...M @defer(label: "m") } } } } } } fragment M on Member { role thread: threadId }`
 	want := `{"getThread": {"name": "chat", "members": {"edges": [{"node": {"role": "ADMIN", "thread": "` + chat.String() + `"}}]}}}`
-	for range 2 { // also when the document is known
+	for range 2 { // the second time the document comes from the cache
 		sameJSON(t, a.ask(t, asked{tenant: "acme"}, document).Data, want)
 	}
 	for name, subscribe := range transports {

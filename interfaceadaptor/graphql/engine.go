@@ -63,8 +63,8 @@ func (e engine) begin(ctx context.Context, params *graphql.RawParams) (operation
 	return operation, nil
 }
 
-// run passes each answer of an operation to send, until there are no more or send returns false. send must not keep an
-// answer: the executor uses the same memory for the next.
+// run passes each answer of an operation to send until there are no more or send returns false. send must not keep an
+// answer, because the executor reuses its memory.
 func (e engine) run(ctx context.Context, operation *graphql.OperationContext, send func(*graphql.Response) bool) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -77,8 +77,8 @@ func (e engine) run(ctx context.Context, operation *graphql.OperationContext, se
 	}
 }
 
-// encode writes an answer as JSON. The answer of an operation that has not run has no entry data, which is JSON already
-// and may be large: it is copied once.
+// encode writes an answer as JSON. An operation that was not executed has no entry data. The data is already JSON and
+// may be large, so it is copied once.
 func (e engine) encode(ctx context.Context, answer *graphql.Response) []byte {
 	errs, err := json.Marshal(answer.Errors)
 	extensions, extensionsErr := json.Marshal(answer.Extensions)
@@ -99,7 +99,7 @@ func (e engine) encode(ctx context.Context, answer *graphql.Response) []byte {
 	return object(entries)
 }
 
-// object is a JSON object of entries: a quoted name with its colon, and a value, and so on.
+// object returns a JSON object. entries alternate between a quoted name with its colon and a value.
 func object(entries [][]byte) []byte {
 	size := 2
 	for _, part := range entries {

@@ -13,7 +13,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// The codes that errors carry as extensions.code.
+// The codes of errors in extensions.code.
 const (
 	codeNotFound          = "NOT_FOUND"
 	codeBadInput          = "BAD_USER_INPUT"
@@ -35,11 +35,11 @@ var answers = map[usecase.Kind]struct{ code, message string }{
 	usecase.NotFound:    {code: codeNotFound},
 	usecase.Forbidden:   {code: codeForbidden},
 	usecase.Behind:      {code: codeBehind},
-	usecase.Unavailable: {codeUnavailable, "a store did not answer in time; ask again"},
+	usecase.Unavailable: {codeUnavailable, "a store did not answer in time; try again"},
 	usecase.Canceled:    {codeUnavailable, "the request ended before it was answered"},
-	// of the journal: an operator has to mend it
+	// of the journal: an operator must repair it
 	usecase.Inconsistent: {codeInternal, internalMessage},
-	// this and the following are of commands: no query has them
+	// commands have this kind and the following ones; queries never do
 	usecase.Conflict:        {codeInternal, internalMessage},
 	usecase.VersionMismatch: {codeInternal, internalMessage},
 	usecase.KeyReused:       {codeInternal, internalMessage},
@@ -59,12 +59,12 @@ type refusal struct{ code, message string }
 
 func (e *refusal) Error() string { return e.message }
 
-// resolverError marks an error as one of ours, not of the GraphQL engine.
+// resolverError marks an error of a resolver, in contrast to one of the GraphQL engine.
 type resolverError struct{ error }
 
 func (e resolverError) Unwrap() error { return e.error }
 
-// presenter turns errors into what clients see, and logs the rest.
+// presenter turns errors into those that clients see, and logs the cause.
 type presenter struct{ log *slog.Logger }
 
 // present implements [graphql.ErrorPresenterFunc].
@@ -77,7 +77,7 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 			shown.Path = engine.Path
 		}
 	}
-	code := codeBadInput // what the engine does not like is in the request
+	code := codeBadInput // the engine's errors are about the request
 	var ours resolverError
 	var refused *refusal
 	var denied *access.Refusal
@@ -110,7 +110,7 @@ func (p presenter) logCause(ctx context.Context, kind usecase.Kind, path string,
 	}
 }
 
-// errPanic stands for a panic, which has been logged. Its text can reach clients.
+// errPanic replaces a panic, which was logged. Clients may see its text.
 var errPanic = errors.New(internalMessage)
 
 // recovered implements [graphql.RecoverFunc].

@@ -13,12 +13,12 @@ import (
 	"example.com/threads/usecase"
 )
 
-// inconsistent is an error as the event store has it.
+// inconsistent is an error as the event store returns it.
 type inconsistent struct{ error }
 
 func (inconsistent) Class() string { return "inconsistent" }
 
-// TestEveryKindHasACode walks the kinds until there are no more, and every rejection that the use cases know.
+// TestEveryKindHasACode tries all kinds of errors and every rejection that the use cases know.
 func TestEveryKindHasACode(t *testing.T) {
 	codes := []string{codeNotFound, codeForbidden, codeBadInput, codeBehind, codeTooComplex, codeUnavailable, codeInternal}
 	samples := append([]error{thread.ErrThreadNotFound, thread.ErrNotMember, thread.ErrNameUnchanged}, usecase.ErrConcurrentUpdate, usecase.ErrKeyReused, usecase.ErrUnavailable, usecase.ErrBehind,
@@ -37,10 +37,10 @@ func TestEveryKindHasACode(t *testing.T) {
 		shown := presenter{slog.New(slog.NewTextHandler(out, nil))}.present(t.Context(), resolverError{fmt.Errorf("deep inside: %w", sample)})
 		code, _ := shown.Extensions["code"].(string)
 		if code != answer.code || !strings.Contains(strings.Join(codes, " "), code) {
-			t.Errorf("%v is told as %q", sample, code)
+			t.Errorf("clients see %v as %q", sample, code)
 		}
 		if code == codeInternal && (strings.Contains(shown.Message, sample.Error()) || !strings.Contains(out.String(), sample.Error())) {
-			t.Errorf("%v: told %q, logged %q", sample, shown.Message, out)
+			t.Errorf("%v: clients see %q, the log has %q", sample, shown.Message, out)
 		}
 	}
 	for kind := range usecase.Inconsistent + 1 {
@@ -53,7 +53,7 @@ func TestEveryKindHasACode(t *testing.T) {
 		usecase.Unavailable: codeUnavailable, usecase.Internal: codeInternal,
 	} {
 		if answers[kind].code != want {
-			t.Errorf("kind %d is told as %s, want %s", kind, answers[kind].code, want)
+			t.Errorf("clients see kind %d as %s, want %s", kind, answers[kind].code, want)
 		}
 	}
 }

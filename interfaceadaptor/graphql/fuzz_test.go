@@ -67,7 +67,7 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// A document may ask for anything: it is refused or measured, and breaks nothing.
+// Any document must be refused or measured without a panic.
 func FuzzDocument(f *testing.F) {
 	f.Add(fuzzedDocument, `{"n": 500}`)
 	f.Add(`subscription { threadChanged(threadId: "x", userAccountId: "y") { id } }`, `{}`)
@@ -83,7 +83,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		operation, refused := e.begin(t.Context(), params)
 		if (operation == nil) == (refused == nil) {
-			t.Errorf("%q is neither refused nor taken", document)
+			t.Errorf("%q is neither refused nor accepted", document)
 		}
 		if strings.Contains(broken.String(), "panic") {
 			t.Errorf("%q: %s", document, broken.String())
@@ -91,7 +91,7 @@ func FuzzDocument(f *testing.F) {
 	})
 }
 
-// What comes over HTTP is answered, whatever it is.
+// Any HTTP request must be answered.
 func FuzzHTTP(f *testing.F) {
 	f.Add("POST", "application/json", "application/json", "acme", "", `{"query":"{ __typename }"}`)
 	f.Add("GET", "", "text/event-stream", "", "01ARZ3NDEKTSV4RRFFQ69G5FAV:1", "")
@@ -101,7 +101,7 @@ func FuzzHTTP(f *testing.F) {
 			method = http.MethodPost
 		}
 		if strings.Contains(body, "thread") || strings.Contains(body, "get") || tokens != "" {
-			return // it would be run, and there is nothing to run it on
+			return // it would be executed, and this test has no data
 		}
 		request := httptest.NewRequestWithContext(t.Context(), method, "/graphql", strings.NewReader(body))
 		for name, value := range map[string]string{"Content-Type": media, "Accept": accept, tenantHeader: tenant} {

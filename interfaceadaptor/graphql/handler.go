@@ -20,25 +20,25 @@ const (
 	tenantHeader      = "X-Tenant-Code"
 	consistencyHeader = "Consistency-Token"
 
-	maxBody       = 64 << 10 // of a request, and of a message on a WebSocket
+	maxBody       = 64 << 10 // bytes of a request, and of a message on a WebSocket
 	cachedQueries = 500
 )
 
-// Settings are what operators decide. A zero value is the default.
+// Settings are set by operators. A zero field takes its default.
 type Settings struct {
-	ComplexityLimit int           // the most complex operation: 20,000
-	QueryTimeout    time.Duration // for an operation that is no subscription, on any transport: 10 s
-	KeepAlive       time.Duration // between signs of life on a stream: 15 s
-	InitTimeout     time.Duration // from the opening of a WebSocket to its connection_init: 10 s
-	ConnectionLimit int           // WebSockets and event streams at once: 10,000
-	InitLimit       int           // WebSockets of one address at once that have sent no connection_init yet: 500
-	AccountLimit    int           // WebSockets and event streams of one account at once: 1,000
-	OperationLimit  int           // operations at once on one WebSocket: 256
-	InFlightLimit   int           // the complexity of all that is being resolved at once: ComplexityLimit
+	ComplexityLimit int           // maximum complexity of an operation: 20,000
+	QueryTimeout    time.Duration // limit of an operation other than a subscription, on any transport: 10 s
+	KeepAlive       time.Duration // between two keep-alive messages on a stream: 15 s
+	InitTimeout     time.Duration // limit from opening a WebSocket to its connection_init: 10 s
+	ConnectionLimit int           // open WebSockets and event streams: 10,000
+	InitLimit       int           // open WebSockets per address that have not sent connection_init: 500
+	AccountLimit    int           // open WebSockets and event streams per account: 1,000
+	OperationLimit  int           // concurrent operations per WebSocket: 256
+	InFlightLimit   int           // total complexity of operations that are resolved at once: ComplexityLimit
 
-	Gate        *access.Gate             // lets requests in; nil: anybody, who is believed
-	Tenants     *access.Tenants          // refuses tenants that are not active; nil: none
-	AllowOrigin func(origin string) bool // which pages may open a WebSocket, beside the server's own; nil: none
+	Gate        *access.Gate             // admits requests; nil: every caller is trusted
+	Tenants     *access.Tenants          // refuses inactive tenants; nil: none
+	AllowOrigin func(origin string) bool // other origins whose pages may open a WebSocket; nil: none
 }
 
 func (s Settings) withDefaults() Settings {
@@ -66,9 +66,9 @@ func orElse[T int | time.Duration](setting *T, usual T) {
 	}
 }
 
-// handler is the GraphQL endpoint: it lets in what can be an operation, and finds out who asks.
+// handler is the GraphQL endpoint. It admits requests and parses them into operations.
 type handler struct {
-	streams     context.Context // the life of the streams, which outlast any single call
+	streams     context.Context // ends the streams, which live longer than a call
 	engine      engine
 	queries     *query.Queries
 	presenter   presenter
@@ -79,7 +79,7 @@ type handler struct {
 }
 
 // NewHandler returns the GraphQL endpoint over queries and history, for GET and POST. WebSockets and server-sent events
-// end when streams does, such that their clients connect again; single queries are not touched by it.
+// end when streams ends, in a way that makes clients reconnect. Single queries continue.
 func NewHandler(streams context.Context, queries *query.Queries, history *query.History, log *slog.Logger, settings Settings) http.Handler {
 	settings = settings.withDefaults()
 	p := presenter{log}
@@ -104,7 +104,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveWebsocket(w, r)
 		return
 	}
-	if err := h.settings.Gate.Room(a.client); err != nil { // for an answer: it may take more than the request
+	if err := h.settings.Gate.Room(a.client); err != nil { // the answer may need more memory than the request
 		h.deny(w, r, err)
 		return
 	}
@@ -126,7 +126,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, params)
 }
 
-// answer answers an operation that has one answer.
+// answer executes an operation with a single answer.
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
 	operation, answer := h.engine.begin(r.Context(), params)
 	if answer != nil {
@@ -140,11 +140,11 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, params *graphql
 	if answer == nil {
 		answer = h.presenter.response(r.Context(), context.Canceled)
 	}
-	h.write(w, r, statusOf(r, answer), answer) // now that the engine holds nothing of it any more
+	h.write(w, r, statusOf(r, answer), answer) // after the engine has released its memory
 }
 
-// statusOf is the status of an answer. As application/json, anything that could be read as an operation is a success;
-// as application/graphql-response+json, only what has run is.
+// statusOf returns the HTTP status of an answer. As application/json, every well-formed request is a success; as
+// application/graphql-response+json, only an executed operation is.
 func statusOf(r *http.Request, answer *graphql.Response) int {
 	if negotiate(r.Header) == mediaJSON || len(answer.Data) > 0 {
 		return http.StatusOK
@@ -159,12 +159,12 @@ func statusOf(r *http.Request, answer *graphql.Response) int {
 	}
 }
 
-// refuse answers a request that is no operation, in the form of a GraphQL answer.
+// refuse rejects a malformed request with a GraphQL answer.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
 	h.write(w, r, status, h.presenter.response(r.Context(), err))
 }
 
-// deny answers somebody who is not let in, or whose headers say nothing.
+// deny rejects a request that is not admitted, or whose headers are malformed.
 func (h *handler) deny(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusBadRequest
 	var refusal *access.Refusal
@@ -189,7 +189,7 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, answ
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Content-Length", strconv.Itoa(len(encoded)))
 	w.WriteHeader(status)
-	_, _ = w.Write(encoded) // fails only when the client has gone
+	_, _ = w.Write(encoded) // fails only if the client has disconnected
 }
 
 func (h *handler) untilStreamsEnd(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -198,7 +198,8 @@ func (h *handler) untilStreamsEnd(ctx context.Context) (context.Context, context
 	return ctx, func() { stop(); cancel() }
 }
 
-// tenantFrom reads the tenant that is named once or not at all: of two, a proxy may have checked the other one.
+// tenantFrom reads the tenant from its header. A second header is an error, because a proxy may have checked only the
+// first.
 func tenantFrom(header http.Header) (usecase.Tenant, error) {
 	switch codes := header.Values(tenantHeader); {
 	case len(codes) == 0:

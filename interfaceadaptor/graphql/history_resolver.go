@@ -40,7 +40,7 @@ func (r queryResolver) ThreadAt(ctx context.Context, threadID, userAccountID str
 	return model.NewThreadState(state), nil
 }
 
-// stateResolver resolves the lists inside a thread as it was.
+// stateResolver resolves the lists inside an earlier state of a thread.
 type stateResolver struct{}
 
 // Members resolves ThreadState.members.

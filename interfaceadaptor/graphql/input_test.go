@@ -60,7 +60,7 @@ func TestBadInputIsToldAsSuch(t *testing.T) {
 			}
 		}
 		if spent := a.statements() - before; spent != 0 {
-			t.Errorf("%d statements for what could have been refused without", spent)
+			t.Errorf("%d statements were run for operations that must be refused before", spent)
 		}
 
 		inside := []string{
@@ -73,7 +73,7 @@ func TestBadInputIsToldAsSuch(t *testing.T) {
 				t.Errorf("%s: %q %+v", list, got.code(), got.Errors)
 			}
 		}
-		// The last row seen has to be one of the list.
+		// A cursor of another list must be refused.
 		foreign := db.World(t, "globex").Thread("theirs", alice)
 		for _, list := range []string{
 			`getThreads(` + user + `, after: "` + foreign.String() + `")`,

@@ -13,13 +13,13 @@ import (
 
 const (
 	defaultPage   = 50
-	maxDepth      = 20   // the schema itself ends at 8; introspection goes deeper
-	maxTokens     = 5000 // of GraphQL in one document
-	maxRootFields = 100  // each is a statement of its own
+	maxDepth      = 20   // the schema needs 8; introspection needs more
+	maxTokens     = 5000 // GraphQL tokens of a document
+	maxRootFields = 100  // each needs a statement of its own
 )
 
-// limits refuses operations before they run. The complexity of an operation is the number of its fields, with those
-// inside a list counted as often as the list's page is long.
+// limits refuses operations before execution. The complexity of an operation is the number of its fields, where fields
+// inside a list count as often as the list's page has rows.
 type limits struct{ complexity int }
 
 var _ interface {
@@ -47,7 +47,7 @@ func (l limits) MutateOperationContext(_ context.Context, operation *graphql.Ope
 	} {
 		if limit.asked > limit.most {
 			return gqlerror.Wrap(&refusal{codeTooComplex, fmt.Sprintf(
-				"the operation's %s is %d, and %d is the most; ask for less at once, or for smaller pages", limit.what, limit.asked, limit.most)})
+				"the operation's %s is %d, and at most %d is accepted; select fewer fields, or smaller pages", limit.what, limit.asked, limit.most)})
 		}
 	}
 	operation.Stats.SetExtension(complexityStat, total.cost)
@@ -61,8 +61,8 @@ type measure struct {
 	fields int // of the selection itself
 }
 
-// meter measures selections. It measures each fragment once, however often the fragment is spread: fragments that
-// spread fragments would otherwise cost the server exponentially more than the client.
+// meter measures selections. Each fragment is measured once, because nested fragments would otherwise cost the server
+// exponentially more than the client.
 type meter struct {
 	variables map[string]any
 	fragments map[fragmentUse]measure
@@ -106,10 +106,10 @@ func (m *meter) fragment(definition *ast.FragmentDefinition, page int) measure {
 	return known
 }
 
-// unpaged are the types in lists that come whole: such a list counts as one of the longest page.
+// unpaged are the element types of lists without pages. Such a list counts as a page of maximum size.
 var unpaged = map[string]bool{"StateMember": true}
 
-// field measures a field. The page size of a connection multiplies its edges, which are the list.
+// field measures a field. The page size of a connection multiplies its edges, which are the list's rows.
 func (m *meter) field(field *ast.Field, page int) measure {
 	if asked, paged := m.pageSize(field); paged {
 		page = asked
@@ -139,7 +139,7 @@ func (m *meter) pageSize(field *ast.Field) (size int, paged bool) {
 		if value := given[name]; value != nil {
 			n, err := graphql.UnmarshalInt(value)
 			if err != nil {
-				n = query.MaxPage // the resolver will refuse it
+				n = query.MaxPage // the resolver will refuse the value
 			}
 			return min(max(n, 1), query.MaxPage), true
 		}

@@ -22,9 +22,9 @@ const (
 	typeComplete  = "complete"
 )
 
-// The codes that a WebSocket is closed with: of graphql-transport-ws, and 1001 and 1013 of RFC 6455.
+// The close codes of a WebSocket: those of graphql-transport-ws, and 1001 and 1013 of RFC 6455.
 const (
-	closeGoingAway     websocket.StatusCode = 1001 // connect again
+	closeGoingAway     websocket.StatusCode = 1001 // reconnect
 	closeTryAgainLater websocket.StatusCode = 1013
 	closeBadRequest    websocket.StatusCode = 4400
 	closeUnauthorized  websocket.StatusCode = 4401
@@ -36,18 +36,18 @@ const (
 
 const (
 	maxCloseReason = 123 // bytes, by RFC 6455
-	maxQuoted      = 40  // bytes of what a client sent, in a reason
+	maxQuoted      = 40  // bytes of client input in a reason
 )
 
-// message is one of graphql-transport-ws.
+// message is a message of graphql-transport-ws.
 type message struct {
 	ID      string          `json:"id,omitempty"`
 	Type    string          `json:"type"`
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-// readMessage reads what a client may send. The payload of a subscribe is not looked into: whoever sent it can be told
-// by its id.
+// readMessage parses a client's message. It leaves the payload of a subscribe unparsed, because an error in it is
+// reported under the operation's id.
 func readMessage(kind websocket.MessageType, raw []byte) (message, error) {
 	var m message
 	if kind != websocket.MessageText || !utf8.Valid(raw) || json.Unmarshal(raw, &m) != nil {
@@ -68,7 +68,7 @@ func readMessage(kind websocket.MessageType, raw []byte) (message, error) {
 	return m, nil
 }
 
-// cut is the beginning of a text, at most so many bytes of it.
+// cut returns the first bytes of a text, at most so many.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -76,7 +76,7 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "")
 }
 
-// encode writes the message as JSON. Its payload, which is JSON already and may be large, is copied once.
+// encode writes the message as JSON. The payload is already JSON and may be large, so it is copied once.
 func (m message) encode() ([]byte, error) {
 	id, err := json.Marshal(m.ID)
 	if err != nil {

@@ -23,8 +23,8 @@ func askerOf(ctx context.Context) asker {
 
 const needsStream = "must be sent over a WebSocket, or by a request that prefers text/event-stream"
 
-// aroundOperation runs for every operation after the limits: it requires a streaming transport for a subscription, and
-// sets a time limit and waits for the consistency tokens for anything else.
+// aroundOperation runs for every operation after the limits. A subscription needs a streaming transport. Other
+// operations get a time limit and wait for their consistency tokens.
 func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	a := askerOf(ctx)
 	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
@@ -47,10 +47,10 @@ func (h *handler) await(ctx context.Context, a asker) error {
 	return h.queries.Await(ctx, a.tenant, a.tokens)
 }
 
-// inTime answers an operation that is no subscription within the query timeout, the wait for its tokens included. The
-// engine resolves it no sooner than the transport asks for the response, so the deadline is set around that. The
-// context that the transport goes on with is not under it: the answer that time is over has to be sent, too. The wait
-// for a turn counts as well.
+// inTime executes an operation other than a subscription within the query timeout. The timeout includes the waits for
+// its tokens and its turn. The engine resolves an operation when the transport asks for the response, so the deadline
+// is set around that. The transport's own context has no deadline, because the answer about a timeout must be sent,
+// too.
 func (h *handler) inTime(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
 	deadline := time.Now().Add(h.settings.QueryTimeout)
 	waiting, cancel := context.WithDeadline(ctx, deadline)

@@ -19,7 +19,7 @@ const (
 	asUrql     = "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed"
 )
 
-// exchange is a request for an operation, and its answer as it is on the wire.
+// exchange sends a request for an operation and returns the raw answer.
 func exchange(t *testing.T, method, url, accept, body string) (status int, media string, raw string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -76,8 +76,8 @@ func TestTheFormOfTheAnswerIsNegotiated(t *testing.T) {
 	}
 }
 
-// TestTheStatusOfAnErrorBeforeExecution is GraphQL over HTTP on request errors: as application/json they are answers
-// like others, as application/graphql-response+json they are not. They have no entry data in either.
+// TestTheStatusOfAnErrorBeforeExecution follows GraphQL over HTTP: a request error is 200 as application/json and 4xx
+// as application/graphql-response+json. Both have no entry data.
 func TestTheStatusOfAnErrorBeforeExecution(t *testing.T) {
 	a := serve(t, readmodeltest.SQLite(t), settings{})
 	user := readmodeltest.NewUser().String()
@@ -101,13 +101,13 @@ func TestTheStatusOfAnErrorBeforeExecution(t *testing.T) {
 			}
 		}
 	}
-	for _, accept := range []string{asJSON, asResponse} { // one that has run is a success
+	for _, accept := range []string{asJSON, asResponse} { // an executed operation is a success
 		status, _, raw := exchange(t, http.MethodPost, a.url, accept, `{"query": "{ getThread(threadId: \"`+user+`\", userAccountId: \"`+user+`\") { id } }"}`)
 		if status != http.StatusOK || !strings.Contains(raw, `"data":null`) || !strings.Contains(raw, "NOT_FOUND") {
 			t.Errorf("%s: %d %s", accept, status, raw)
 		}
 	}
-	// Not there yet: as a status, something to ask again for.
+	// A version that is not reached yet must have a status that makes clients retry.
 	behind := func(accept string) answer {
 		return a.send(t, http.MethodPost, map[string]string{"Content-Type": asJSON, "Accept": accept, "Consistency-Token": user + ":1"}, `{"query": "{ __typename }"}`)
 	}
@@ -143,7 +143,7 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 			}
 		}
 	}
-	for _, body := range []string{ // what may be left out may be null, and what nobody knows is let through
+	for _, body := range []string{ // optional entries may be null, and unknown entries are ignored
 		`{"query": "{ __typename }", "operationName": null, "variables": null, "extensions": null, "unknown": 1}`,
 		`{"query": "query A { __typename } query B { __typename }", "operationName": "B", "variables": {}, "extensions": {"a": 1}}`,
 	} {
@@ -200,7 +200,7 @@ func TestNumbersAreTheSameOverEveryTransport(t *testing.T) {
 	})
 }
 
-// A client in Java asks for HTTP/2 this way, and is content with what it gets.
+// Java's HTTP client offers an upgrade to HTTP/2 like this, and works without it.
 func TestAnUpgradeThatWeDoNotOfferIsIgnored(t *testing.T) {
 	a := serve(t, readmodeltest.SQLite(t), settings{})
 	header := map[string]string{"Content-Type": asJSON, "Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAMAAABkAAQ"}

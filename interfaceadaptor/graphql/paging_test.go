@@ -10,7 +10,7 @@ import (
 	"example.com/threads/tests/readmodeltest"
 )
 
-// connection is a page of any of the lists.
+// connection is a page of any list.
 type connection struct {
 	Edges []struct {
 		Cursor string
@@ -32,8 +32,8 @@ func (c connection) ids() []string {
 	return found
 }
 
-// TestMessagesBothWays walks through a thread's messages forwards and backwards, by pages of every size, while the row
-// that the next page begins behind is deleted.
+// TestMessagesBothWays pages through a thread's messages forwards and backwards, with pages of every size. The row of
+// each cursor is deleted before the next page.
 func TestMessagesBothWays(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")
@@ -66,8 +66,8 @@ func TestMessagesBothWays(t *testing.T) {
 						border = fmt.Sprintf(`after: "%s"`, *page.PageInfo.EndCursor)
 					}
 					if behind := map[bool]bool{true: page.PageInfo.HasNextPage, false: page.PageInfo.HasPreviousPage}[backward]; behind != (begun && size > 1) {
-						// With pages of one, what was deleted was all that had been seen.
-						t.Errorf("size %d backward %v: something on the side it came from: %v", size, backward, behind)
+						// With pages of one row, the deleted rows were all rows on that side.
+						t.Errorf("size %d backward %v: there are rows on the side that was deleted: %v", size, backward, behind)
 					}
 					seen := page.Edges[len(page.Edges)-1].Node.ID
 					if backward {
@@ -87,7 +87,8 @@ func TestMessagesBothWays(t *testing.T) {
 	})
 }
 
-// TestListsContinueBehindWhatHasGone pages through the get... lists, whose rows go as soon as they have been seen.
+// TestListsContinueBehindWhatHasGone pages through the get... lists, whose rows are deleted as soon as they have been
+// read.
 func TestListsContinueBehindWhatHasGone(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")
@@ -145,7 +146,7 @@ func TestListsContinueBehindWhatHasGone(t *testing.T) {
 		if got := walk("getThreads", `userAccountId: "`+bob.String()+`"`, "", func(string) {}); !slices.Equal(got, threads) {
 			t.Errorf("threads %v, want %v", got, threads)
 		}
-		// A thread that has gone is at the front, where its last event has put it: everything else is behind it.
+		// A deleted thread is at the front, because its last event put it there: all other threads come after it.
 		for i, leave := range []func(thread.ID) uint64{w.Delete, func(id thread.ID) uint64 { return w.Remove(id, bob) }} {
 			last, err := ident.Parse[thread.Thread](threads[len(threads)-1])
 			if err != nil {
@@ -154,7 +155,7 @@ func TestListsContinueBehindWhatHasGone(t *testing.T) {
 			leave(last)
 			threads = threads[:len(threads)-1]
 			if got := walk("getThreads", `userAccountId: "`+bob.String()+`"`, last.String(), func(string) {}); !slices.Equal(got, threads) {
-				t.Errorf("%d: threads behind one that has gone: %v, want %v", i, got, threads)
+				t.Errorf("%d: threads after a deleted one: %v, want %v", i, got, threads)
 			}
 		}
 	})
@@ -180,7 +181,7 @@ func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 			for {
 				page := ask(after)
 				if page.PageInfo.HasPreviousPage != (after != "") {
-					t.Errorf("behind %q there is something before: %v", after, page.PageInfo.HasPreviousPage)
+					t.Errorf("after %q there is a previous page: %v", after, page.PageInfo.HasPreviousPage)
 				}
 				found = append(found, page.ids()...)
 				if !page.PageInfo.HasNextPage {
@@ -198,7 +199,7 @@ func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 		if !slices.Equal(got, threads) {
 			t.Errorf("threads %v, want %v", got, threads)
 		}
-		// From the end, each page before the one that was seen last.
+		// From the end: each page is before the one that was read last.
 		for size := 1; size <= len(threads)+1; size++ {
 			var got []string
 			for before, more := "", true; more; {
@@ -206,7 +207,7 @@ func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 				a.ask(t, asked{tenant: "acme"}, fmt.Sprintf(`{ threads(userAccountId: "%s", last: %d%s) %s }`, alice, size, before, wholePage)).into(t, &data)
 				got = append(data.Threads.ids(), got...)
 				if data.Threads.PageInfo.HasNextPage != (before != "") {
-					t.Errorf("before %q there is something behind: %v", before, data.Threads.PageInfo.HasNextPage)
+					t.Errorf("before %q there is a next page: %v", before, data.Threads.PageInfo.HasNextPage)
 				}
 				more, before = data.Threads.PageInfo.HasPreviousPage, fmt.Sprintf(`, before: "%s"`, *data.Threads.PageInfo.StartCursor)
 			}
@@ -231,7 +232,7 @@ func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 	})
 }
 
-// TestALevelIsOneStatement counts what nested lists cost.
+// TestALevelIsOneStatement counts the statements of nested lists.
 func TestALevelIsOneStatement(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")
@@ -262,7 +263,7 @@ func TestALevelIsOneStatement(t *testing.T) {
 			if spent := a.statements() - before; spent != levels {
 				t.Errorf("%d statements, want %d: %s", spent, levels, document)
 			}
-			for _, row := range data.List { // each thread has got its own
+			for _, row := range data.List { // each thread has its own rows
 				if len(row.Messages.Edges) != 1 || row.Messages.Edges[0].Node.Text != "in "+row.Name {
 					t.Errorf("thread %q has %+v", row.Name, row.Messages)
 				}

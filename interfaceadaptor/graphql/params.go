@@ -16,7 +16,7 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// paramsOf reads the operation that a request asks for. The status is for a request that is none.
+// paramsOf reads the operation in a request. The status is for a request without one.
 func paramsOf(w http.ResponseWriter, r *http.Request) (params *graphql.RawParams, status int, err error) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		params, err = paramsFromURL(r.URL)
@@ -44,13 +44,13 @@ func paramsFromBody(w http.ResponseWriter, r *http.Request) (params *graphql.Raw
 		if errors.As(err, &tooLarge) {
 			status = http.StatusRequestEntityTooLarge
 		}
-		return nil, status, &ident.InvalidError{Field: "body", Reason: "must arrive whole and be 64 KiB at most"}
+		return nil, status, &ident.InvalidError{Field: "body", Reason: "must arrive completely and be 64 KiB at most"}
 	}
 	params, err = paramsFromJSON("body", body)
 	return params, 0, err
 }
 
-// bodySize is how much of the body is read at most.
+// bodySize is the maximum number of body bytes to read.
 func bodySize(r *http.Request) int {
 	if r.ContentLength < 0 {
 		return maxBody
@@ -68,7 +68,7 @@ func saysJSON(header http.Header) bool {
 	return err == nil && media == mediaJSON && (!named || strings.EqualFold(charset, "utf-8"))
 }
 
-// paramsFromURL reads an operation from the parameters of a GET.
+// paramsFromURL reads an operation from the query parameters of a GET.
 func paramsFromURL(from *url.URL) (*graphql.RawParams, error) {
 	given, err := url.ParseQuery(from.RawQuery)
 	if err != nil {
@@ -81,7 +81,7 @@ func paramsFromURL(from *url.URL) (*graphql.RawParams, error) {
 	return params, readObjects(params, json.RawMessage(given.Get("variables")), json.RawMessage(given.Get("extensions")))
 }
 
-// paramsFromJSON reads an operation from a body or a payload; from says which of them.
+// paramsFromJSON reads an operation from a body or a payload; from names it in errors.
 func paramsFromJSON(from string, raw []byte) (*graphql.RawParams, error) {
 	var members map[string]json.RawMessage
 	if !utf8.Valid(raw) || json.Unmarshal(raw, &members) != nil || members == nil {
@@ -113,8 +113,8 @@ func readObjects(params *graphql.RawParams, variables, extensions json.RawMessag
 	return err
 }
 
-// readObject reads a JSON object; none and null are nil. Numbers stay as they were written, for the types of the schema
-// to judge.
+// readObject reads a JSON object; nil: it is missing or null. Numbers stay as written, because only the schema knows
+// their types.
 func readObject(name string, raw json.RawMessage) (object map[string]any, err error) {
 	if len(raw) == 0 {
 		return nil, nil

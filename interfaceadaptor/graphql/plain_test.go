@@ -13,8 +13,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// TestWhatIsWrittenTogetherIsAsIfByField asks for the same with and without a field that needs a resolver: with one,
-// gqlgen resolves field by field.
+// TestWhatIsWrittenTogetherIsAsIfByField runs each query with and without a field that needs a resolver: with one,
+// gqlgen resolves field by field. Both answers must be equal.
 func TestWhatIsWrittenTogetherIsAsIfByField(t *testing.T) {
 	db := readmodeltest.SQLite(t)
 	a, w := serve(t, db, settings{}), db.World(t, "acme")
@@ -55,8 +55,8 @@ func TestWhatIsWrittenTogetherIsAsIfByField(t *testing.T) {
 	}
 }
 
-// TestAListCostsLittleForEachRow counts allocations, which are the same on any machine: field by field there are more
-// than a hundred for each message.
+// TestAListCostsLittleForEachRow counts allocations, because they are the same on any machine. Field by field there are
+// more than a hundred per message.
 func TestAListCostsLittleForEachRow(t *testing.T) {
 	db := readmodeltest.SQLite(t)
 	w, log := db.World(t, ""), slog.New(slog.DiscardHandler)
@@ -82,6 +82,6 @@ func TestAListCostsLittleForEachRow(t *testing.T) {
 		})
 	}
 	if each := (cost(messages) - cost(1)) / (messages - 1); each > 50 {
-		t.Errorf("%.0f allocations for each message", each)
+		t.Errorf("%.0f allocations per message", each)
 	}
 }

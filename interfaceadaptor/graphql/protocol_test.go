@@ -71,8 +71,8 @@ func TestWhatAWebSocketIsClosedFor(t *testing.T) {
 	wantNoConnections(t, a)
 }
 
-// wantNoConnections sees that the server has closed all of its connections, those aside that its clients keep for
-// later.
+// wantNoConnections checks that the server has closed all its connections, except those that HTTP clients keep for
+// reuse.
 func wantNoConnections(t *testing.T, a *api) {
 	t.Helper()
 	http.DefaultClient.CloseIdleConnections()
@@ -84,7 +84,7 @@ func wantNoConnections(t *testing.T, a *api) {
 	})
 }
 
-// TestAWebSocketLeavesNothingOpen has clients that go away without a word, at different moments.
+// TestAWebSocketLeavesNothingOpen has clients that disconnect without a close frame, at different moments.
 func TestAWebSocketLeavesNothingOpen(t *testing.T) {
 	db := readmodeltest.SQLite(t)
 	a, w := serve(t, db, settings{}), db.World(t, "")
@@ -119,7 +119,7 @@ func TestAWebSocketHasToBeInitializedInTime(t *testing.T) {
 		}
 		s.wantClose(t, "no init", 4408, "Connection initialisation timeout")
 	}
-	in.wantQuiet(t) // long after the time
+	in.wantQuiet(t) // well after the timeout
 }
 
 func TestPings(t *testing.T) {
@@ -130,7 +130,7 @@ func TestPings(t *testing.T) {
 		if m := s.receive(t); m.Type != "pong" || payload == `{"a":1}` && string(m.Payload) != payload {
 			t.Errorf("%s: %+v", payload, m)
 		}
-		s.send(t, message{Type: "pong", Payload: json.RawMessage(payload)}) // may come at any time
+		s.send(t, message{Type: "pong", Payload: json.RawMessage(payload)}) // a pong is allowed at any time
 		s.send(t, message{Type: "connection_init"})
 		if m := s.receive(t); m.Type != "connection_ack" {
 			t.Errorf("%s: %+v", payload, m)
@@ -160,7 +160,7 @@ func TestAClientThatAnswersNoPingIsCutOff(t *testing.T) {
 	wantNoConnections(t, a)
 }
 
-// TestAnIdIsFreeAfterTheEnd uses an id again as soon as that is allowed, whoever has ended its operation.
+// TestAnIdIsFreeAfterTheEnd reuses an id as soon as that is allowed, whichever side ended its operation.
 func TestAnIdIsFreeAfterTheEnd(t *testing.T) {
 	db := readmodeltest.SQLite(t)
 	a, w := serve(t, db, settings{}), db.World(t, "")
@@ -171,7 +171,7 @@ func TestAnIdIsFreeAfterTheEnd(t *testing.T) {
 	for range 50 {
 		s.subscribe(t, "1", follow(chat, alice))
 		takeThread(t, s)
-		s.send(t, message{ID: "1", Type: "complete"}) // which the server does not answer
+		s.send(t, message{ID: "1", Type: "complete"}) // the server does not answer it
 		s.subscribe(t, "1", `{ __typename }`)
 		if event, got := s.take(t); event != eventNext || string(got.Data) != `{"__typename":"Query"}` {
 			t.Fatalf("%s %s", event, got.Data)
@@ -197,7 +197,7 @@ func TestABadOperationBesideGoodOnes(t *testing.T) {
 	wantRefusal(t, s, "BAD_USER_INPUT")
 	w.Rename(chat, "second")
 	if name, _ := takeThread(t, s); name != "second" {
-		t.Errorf("then comes %q", name)
+		t.Errorf("the next event is %q", name)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestHowManyConnectionsThereAre(t *testing.T) {
 	}
 	second := initialized(t, a)
 	takeThread(t, subscribeByEvents(t, a, asked{}, follow(chat, alice)))
-	refused("one too many", handshake, http.StatusServiceUnavailable, "UNAVAILABLE")
+	refused("one WebSocket too many", handshake, http.StatusServiceUnavailable, "UNAVAILABLE")
 	got := a.send(t, http.MethodPost, map[string]string{"Content-Type": "application/json", "Accept": "text/event-stream"}, `{"query": "{ __typename }"}`)
 	if got.status != http.StatusServiceUnavailable || got.code() != "UNAVAILABLE" {
 		t.Errorf("one event stream too many: %d %q", got.status, got.code())
@@ -233,7 +233,7 @@ func TestHowManyConnectionsThereAre(t *testing.T) {
 	if got := a.ask(t, asked{}, `{ __typename }`); got.status != http.StatusOK {
 		t.Errorf("a query: %d", got.status)
 	}
-	// One that ends makes room.
+	// A closed connection makes room for another one.
 	if err := second.conn.Close(websocket.StatusNormalClosure, ""); err != nil {
 		t.Error(err)
 	}

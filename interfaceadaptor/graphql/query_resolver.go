@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// defaultMessages is how many messages getMessages returns when it is not told.
+// defaultMessages is the default page size of getMessages.
 const defaultMessages = 100
 
 type queryResolver struct{ resolver }

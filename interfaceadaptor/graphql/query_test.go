@@ -13,7 +13,7 @@ import (
 
 const timeFormat = "2006-01-02T15:04:05.000000Z"
 
-// sameJSON compares JSON, whatever the order of its names.
+// sameJSON compares JSON regardless of the order of names.
 func sameJSON(t *testing.T, got json.RawMessage, want string) {
 	t.Helper()
 	var a, b any
@@ -62,7 +62,7 @@ func TestThreadsByCode(t *testing.T) {
 			}
 		}
 		if got := a.ask(t, asked{tenant: "acme"}, `{ getThread(`+ids(former, alice)+`) { code } }`); string(got.Data) != `{"getThread":{"code":null}}` {
-			t.Errorf("a thread from before there were codes: %s", got.Data)
+			t.Errorf("a thread without a code: %s", got.Data)
 		}
 	})
 }
@@ -126,14 +126,14 @@ func TestEveryQueryAndField(t *testing.T) {
 		if _, err := time.Parse(time.RFC3339Nano, created); err != nil {
 			t.Errorf("%s is not RFC 3339", created)
 		}
-		// An id may be written in either case.
+		// Ids are case-insensitive.
 		lower := a.ask(t, asked{tenant: "acme", variables: map[string]any{"id": strings.ToLower(chat.String()), "user": alice.String()}},
 			`query($id: ID!, $user: ID!) { getThread(threadId: $id, userAccountId: $user) { name } }`)
 		sameJSON(t, lower.Data, `{"getThread": {"name": "Lunch"}}`)
 	})
 }
 
-// everyQuery asks for everything that a viewer can name.
+// everyQuery returns queries for everything that a viewer can name.
 func everyQuery(chat thread.ID, message thread.MessageID, user thread.UserID) map[string]string {
 	return map[string]string{
 		"getThread":   `{ getThread(` + ids(chat, user) + `) { id } }`,
@@ -161,14 +161,14 @@ func TestWhatDoesNotExistForTheViewer(t *testing.T) {
 			tenant  string
 			queries map[string]string
 			user    thread.UserID
-			sees    int // threads in the lists
+			sees    int // the number of threads in the lists
 			exist   bool
 		}{
 			"the member":       {"acme", everyQuery(chat, message, alice), alice, 1, true},
 			"another tenant":   {"globex", everyQuery(chat, message, alice), alice, 1, false},
 			"no tenant":        {"", everyQuery(chat, message, alice), alice, 0, false},
 			"never a member":   {"acme", everyQuery(chat, message, carol), carol, 0, false},
-			"a member no more": {"acme", everyQuery(chat, message, bob), bob, 0, false},
+			"a former member":  {"acme", everyQuery(chat, message, bob), bob, 0, false},
 			"a deleted thread": {"acme", everyQuery(gone, goneMessage, alice), alice, 1, false},
 		} {
 			for query, document := range test.queries {

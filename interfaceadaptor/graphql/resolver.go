@@ -7,7 +7,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// resolver resolves the fields that have to ask for something.
+// resolver holds what the resolvers of fields need.
 type resolver struct {
 	queries   *query.Queries
 	history   *query.History
@@ -34,7 +34,7 @@ func (r resolver) ThreadState() generated.ThreadStateResolver { return stateReso
 // Subscription implements [generated.ResolverRoot].
 func (r resolver) Subscription() generated.SubscriptionResolver { return subscriptionResolver{r} }
 
-// parseID reads an id that was given as the argument of the given name.
+// parseID reads the id in the named argument.
 func parseID[T any](argument, text string) (ident.Of[T], error) {
 	id, err := ident.Parse[T](text)
 	if err != nil {
@@ -43,7 +43,7 @@ func parseID[T any](argument, text string) (ident.Of[T], error) {
 	return id, nil
 }
 
-// parseAfter reads the id of the last row seen; none is zero.
+// parseAfter reads the id of the last row of the previous page; zero: there is none.
 func parseAfter[T any](after *string) (ident.Of[T], error) {
 	if after == nil {
 		return ident.Of[T]{}, nil
@@ -51,7 +51,7 @@ func parseAfter[T any](after *string) (ident.Of[T], error) {
 	return parseID[T]("after", *after)
 }
 
-// limit is the length of a page: what is asked for, or otherwise what is usual.
+// limit returns the length of a page: the requested one or the default.
 func limit(argument string, asked *int, usual int) (int, error) {
 	if asked == nil {
 		return usual, nil
@@ -59,7 +59,7 @@ func limit(argument string, asked *int, usual int) (int, error) {
 	return query.ParseLimit(argument, *asked)
 }
 
-// cursor reads a cursor; none is no position.
+// cursor reads a cursor; without one, the position is zero.
 func cursor(kind model.ListKind, argument string, text *string) (query.Position, error) {
 	if text == nil {
 		return query.Position{}, nil
@@ -67,7 +67,7 @@ func cursor(kind model.ListKind, argument string, text *string) (query.Position,
 	return model.DecodeCursor(kind, argument, *text)
 }
 
-// forward is the page behind a cursor.
+// forward returns the range after a cursor.
 func forward(kind model.ListKind, first *int, after *string) (query.Range, error) {
 	n, err := limit("first", first, defaultPage)
 	if err != nil {

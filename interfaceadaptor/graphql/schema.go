@@ -9,10 +9,10 @@ import (
 	"example.com/threads/interfaceadaptor/graphql/generated"
 )
 
-// viewerArgument is the argument that names the viewer.
+// viewerArgument names the viewer in every query.
 const viewerArgument = "userAccountId"
 
-// schemaFor returns the schema as it is served. With tokens, the argument for the viewer is optional.
+// schemaFor returns the schema that is served. With tokens, the viewer's argument is optional.
 func schemaFor(open bool) *ast.Schema {
 	schema := *generated.NewExecutableSchema(generated.Config{}).Schema()
 	if open {
@@ -26,7 +26,7 @@ func schemaFor(open bool) *ast.Schema {
 	return &schema
 }
 
-// withOptionalViewer is a copy: the original belongs to the generated code, which all handlers share.
+// withOptionalViewer returns a changed copy, because all handlers share the generated schema.
 func withOptionalViewer(root *ast.Definition) *ast.Definition {
 	definition := *root
 	definition.Fields = slices.Clone(definition.Fields)

@@ -10,8 +10,8 @@ import (
 	"example.com/threads/interfaceadaptor/graphql/generated"
 )
 
-// TestTheSchemaIsTheOneThatWasPromised compares the operations with what clients rely on, and sees that everything is
-// described.
+// TestTheSchemaIsTheOneThatWasPromised compares the operations with those that clients rely on, and checks that
+// everything has a description.
 func TestTheSchemaIsTheOneThatWasPromised(t *testing.T) {
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	var signatures []string
@@ -69,7 +69,7 @@ Account.closed(): Boolean!
 Account.version(): Int!
 Account.createdAt(): Time!
 Account.updatedAt(): Time!`), "\n")
-	// What is added breaks nobody.
+	// Additions break no client.
 	for _, promised := range want {
 		if !slices.Contains(signatures, promised) {
 			t.Errorf("there is no %s in\n%s", promised, strings.Join(signatures, "\n"))

@@ -17,22 +17,22 @@ import (
 
 const maxUnanswered = 2 // pings before a client counts as disconnected
 
-// socket is a WebSocket that speaks graphql-transport-ws. One goroutine reads it; each operation has a goroutine of its
-// own.
+// socket is a WebSocket with the protocol graphql-transport-ws. One goroutine reads it; each operation has a goroutine
+// of its own.
 type socket struct {
-	ctx          context.Context // ends with the connection or, before that, with the streams
+	ctx          context.Context // ends with the connection, or earlier with the streams
 	cancel       context.CancelFunc
 	handler      *handler
 	conn         *websocket.Conn
 	headers      http.Header  // of the handshake
-	initialized  func()       // to be called with connection_init
-	leave        func()       // gives the room of the account back
-	acknowledged bool         // connection_init has come; of the reading goroutine
+	initialized  func()       // must be called on connection_init
+	leave        func()       // releases the account's connection
+	acknowledged bool         // connection_init has arrived; only the reading goroutine uses it
 	unanswered   atomic.Int32 // pings
-	closing      atomic.Bool  // nothing is sent any more but the close frame
+	closing      atomic.Bool  // only the close frame may still be sent
 	goroutines   sync.WaitGroup
 
-	mu         sync.Mutex // of operations, and of writing: nothing follows an operation's last message
+	mu         sync.Mutex // guards operations and writing: nothing follows an operation's last message
 	operations map[string]*running
 }
 
@@ -48,7 +48,7 @@ func newSocket(ctx context.Context, h *handler, conn *websocket.Conn, headers ht
 	return s
 }
 
-// serve reads the connection until it ends. When serve returns, everything of the connection has ended.
+// serve reads the connection until it ends. When serve returns, all its operations have ended.
 func (s *socket) serve() {
 	whenStreamsEnd := context.AfterFunc(s.ctx, func() { s.close(violation{closeGoingAway, "the server is stopping"}) })
 	tooLate := time.AfterFunc(s.handler.settings.InitTimeout, func() {
@@ -63,7 +63,7 @@ func (s *socket) serve() {
 		s.leave()
 	}()
 	for {
-		// Not under a context: its end would cut the connection without a close frame.
+		// The end of a context would cut the connection without a close frame.
 		kind, raw, err := s.conn.Read(context.Background())
 		switch {
 		case errors.Is(err, websocket.ErrMessageTooBig):
@@ -88,8 +88,8 @@ func (s *socket) serve() {
 	}
 }
 
-// close ends the connection with a code, and waits for the client to agree for a few seconds. Only the first call
-// counts.
+// close closes the connection with a code and waits a few seconds for the client's close frame. Only the first call has
+// an effect.
 func (s *socket) close(v violation) {
 	if !s.closing.Swap(true) {
 		s.cancel()
@@ -114,13 +114,13 @@ func (s *socket) receive(m message) *violation {
 	return nil
 }
 
-// initialize takes connection_init. Browsers can't set headers on a WebSocket: they name tenant and token in its
-// payload.
+// initialize handles connection_init. Its payload may contain tenant and token, because browsers can't set headers on a
+// WebSocket.
 func (s *socket) initialize(payload json.RawMessage) *violation {
 	if s.acknowledged {
 		return &violation{closeTooManyInits, "Too many initialisation requests"}
 	}
-	said, _ := readObject("payload", payload) // which it is: see readMessage
+	said, _ := readObject("payload", payload) // never fails: readMessage has checked the payload
 	a, err := tenantIn(said, askerOf(s.ctx))
 	if err == nil {
 		a, err = s.admitSocket(a, said)
@@ -130,7 +130,7 @@ func (s *socket) initialize(payload json.RawMessage) *violation {
 	}
 	leave, ok := s.handler.connections.enterAccount(a.principal.Client())
 	if !ok {
-		return violationOf(&refusal{codeTooManyRequests, "as many connections of this account are open as it may have"})
+		return violationOf(&refusal{codeTooManyRequests, "this account has reached its limit of open connections"})
 	}
 	s.leave = leave
 	s.ctx = withAsker(s.ctx, a)
@@ -144,7 +144,7 @@ func (s *socket) initialize(payload json.RawMessage) *violation {
 	return nil
 }
 
-// tenantIn is the asker in the tenant that the payload of connection_init names.
+// tenantIn returns the asker in the tenant that the payload of connection_init names.
 func tenantIn(payload map[string]any, a asker) (asker, error) {
 	named, ok := payload[tenantHeader]
 	if !ok {
@@ -153,7 +153,7 @@ func tenantIn(payload map[string]any, a asker) (asker, error) {
 	code, isText := named.(string)
 	tenant, err := parseTenant(code)
 	if header := a.tenant; err == nil && (!isText || header.String() != "" && header != tenant) {
-		err = &ident.InvalidError{Field: tenantHeader, Reason: "must be a text, and the same in the header and in connection_init"}
+		err = &ident.InvalidError{Field: tenantHeader, Reason: "must be a string, and the same in the header and in connection_init"}
 	}
 	a.tenant = tenant
 	return a, err
@@ -178,8 +178,8 @@ func violationOf(err error) *violation {
 	return &violation{closeBadRequest, codeBadInput + ": " + err.Error()}
 }
 
-// expire closes the connection when its token ends, after its subscriptions have been told. It is not closed with 4401,
-// which clients take for the end: they are to connect again with a new token.
+// expire closes the connection when its token expires, after ending its subscriptions with an error. The code is not
+// 4401, because clients do not reconnect after that.
 func (s *socket) expire(at time.Time) {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()

@@ -10,9 +10,9 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-const tooManyOperations = "%d operations run on this connection, which is the most; end one of them, or open another connection"
+const tooManyOperations = "%d operations run on this connection, and more are not accepted; end one of them, or open another connection"
 
-// running is an operation.
+// running is an operation in progress.
 type running struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -53,7 +53,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) *violation {
 	return nil
 }
 
-// mayAsk refuses an operation of somebody who asks too often, or has not received what they asked for before.
+// mayAsk refuses an operation if the client sends too many, or has not received its earlier answers.
 func (s *socket) mayAsk() error {
 	a := askerOf(s.ctx)
 	if err := s.handler.settings.Gate.Spend(a.principal); err != nil {
@@ -65,7 +65,7 @@ func (s *socket) mayAsk() error {
 	return s.handler.settings.Gate.Room(a.client)
 }
 
-// refuse tells that an operation has not begun. Its id is free.
+// refuse reports that an operation is not executed. Its id is free again.
 func (s *socket) refuse(id string, answer *graphql.Response) {
 	errs, err := json.Marshal(answer.Errors)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *socket) start(id string, operation *graphql.OperationContext) {
 	})
 }
 
-// sendOf sends a message of an operation, unless that has been ended. The end that this may be is seen under the lock.
+// sendOf sends a message of an operation unless the operation has ended. It checks that under the lock.
 func (s *socket) sendOf(operation context.Context, m message) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +103,8 @@ func (s *socket) sendOf(operation context.Context, m message) bool {
 	return true
 }
 
-// complete tells that an operation has ended by itself, and frees its id. Of one that the client has ended, or that
-// ends because the server stops, it tells nothing: in the first case the id may be in use again.
+// complete reports that an operation has ended by itself, and frees its id. It sends nothing if the client ended the
+// operation, because the id may be in use again, or if the server stops.
 func (s *socket) complete(operation context.Context, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,8 +114,8 @@ func (s *socket) complete(operation context.Context, id string) {
 	}
 }
 
-// end ends an operation for the client. When it returns, the id is free and nothing of the operation is left. An
-// operation that has ended by itself in the meantime is no mistake.
+// end ends an operation on the client's request. When it returns, the operation has ended completely and the id is
+// free. It is not an error if the operation has already ended by itself.
 func (s *socket) end(id string) {
 	s.mu.Lock()
 	op, exists := s.operations[id]
@@ -129,7 +129,7 @@ func (s *socket) end(id string) {
 	}
 }
 
-// runningNow are the operations that have not ended.
+// runningNow returns the operations in progress.
 func (s *socket) runningNow() []*running {
 	s.mu.Lock()
 	defer s.mu.Unlock()

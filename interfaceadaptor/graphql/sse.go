@@ -9,15 +9,15 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// writeTimeout is how long a client may take to receive an event, or a message on a WebSocket.
+// writeTimeout limits how long a client may take to receive an event, or a message on a WebSocket.
 const writeTimeout = 15 * time.Second
 
 func wantsEvents(r *http.Request) bool {
 	return r.Method != http.MethodHead && negotiate(r.Header) == mediaEvents
 }
 
-// serveEvents answers an operation by server-sent events: its answers as events `next`, and `complete` at the end. A
-// stream that is cut off, because the server stops, has no `complete`: the client asks again.
+// serveEvents answers an operation by server-sent events: each answer is an event `next`, and the last event is
+// `complete`. A stream that ends because the server stops has no `complete`, so the client reconnects.
 func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
 	leave, ok := h.connections.enter()
 	if !ok {
@@ -28,7 +28,7 @@ func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 	leaveAccount, ok := h.connections.enterAccount(askerOf(r.Context()).principal.Client())
 	if !ok {
 		w.Header().Set("Retry-After", "1")
-		h.refuse(w, r, http.StatusTooManyRequests, &refusal{codeTooManyRequests, "as many connections of this account are open as it may have"})
+		h.refuse(w, r, http.StatusTooManyRequests, &refusal{codeTooManyRequests, "this account has reached its limit of open connections"})
 		return
 	}
 	defer leaveAccount()
@@ -52,7 +52,7 @@ func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 	stream.copy(ctx, answers, h.settings.KeepAlive)
 }
 
-// produce runs the operation and sends its answers as JSON, until ctx ends.
+// produce executes the operation and sends its answers as JSON until ctx ends.
 func (h *handler) produce(ctx context.Context, params *graphql.RawParams, answers chan<- event) {
 	send := func(answer *graphql.Response) bool {
 		encoded, release, whole := h.encode(ctx, answer)
@@ -72,13 +72,13 @@ func (h *handler) produce(ctx context.Context, params *graphql.RawParams, answer
 	h.engine.run(ctx, operation, send)
 }
 
-// event is an answer to be sent.
+// event is an answer to send.
 type event struct {
 	data []byte
-	sent func() // gives back what it takes of the client's share
+	sent func() // releases the answer's part of the client's share
 }
 
-// eventWriter writes events, each within its time.
+// eventWriter writes events, each within a time limit.
 type eventWriter struct {
 	w          http.ResponseWriter
 	controller *http.ResponseController
@@ -87,14 +87,14 @@ type eventWriter struct {
 func (e eventWriter) begin() error {
 	header := e.w.Header()
 	header.Set("Content-Type", mediaEvents)
-	header.Set("X-Accel-Buffering", "no") // proxies must not wait for more
+	header.Set("X-Accel-Buffering", "no") // proxies must not buffer events
 	if err := e.controller.SetReadDeadline(time.Time{}); err != nil {
 		return fmt.Errorf("lift the time limit of the request: %w", err)
 	}
 	return e.write([]byte(": hello\n\n"))
 }
 
-// copy writes answers until there are no more, or nobody to take them.
+// copy writes answers until there are no more or the client has disconnected.
 func (e eventWriter) copy(ctx context.Context, answers <-chan event, keepAlive time.Duration) {
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()

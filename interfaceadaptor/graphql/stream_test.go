@@ -14,15 +14,15 @@ import (
 	"github.com/coder/websocket/wsjson"
 )
 
-// What a stream brings.
+// The kinds of events on a stream.
 const (
 	eventNext     = "next"
-	eventError    = "error" // WebSockets alone: the operation has not begun
+	eventError    = "error" // WebSockets only: the operation was not executed
 	eventComplete = "complete"
-	eventCut      = "cut" // the connection ended without a word about the subscription
+	eventCut      = "cut" // the connection ended without a message about the subscription
 )
 
-// stream is a subscription as a client has it. take waits for the next event that says something.
+// stream is a subscription for a client. take waits for the next event other than a keep-alive.
 type stream interface {
 	take(t *testing.T) (event string, got answer)
 }
@@ -35,7 +35,7 @@ var transports = map[string]func(t *testing.T, a *api, with asked, document stri
 	"server-sent events": subscribeByEvents,
 }
 
-// takeThread takes the next state of the followed thread.
+// takeThread takes the next state of the thread.
 func takeThread(t *testing.T, s stream) (name string, version int) {
 	t.Helper()
 	event, got := s.take(t)
@@ -56,7 +56,7 @@ func takeThread(t *testing.T, s stream) (name string, version int) {
 func wantEnd(t *testing.T, s stream, code string) {
 	t.Helper()
 	event, got := s.take(t)
-	for event == eventNext && got.code() == "" { // a state from before
+	for event == eventNext && got.code() == "" { // skip earlier states
 		event, got = s.take(t)
 	}
 	if event != eventNext || got.code() != code || string(got.Data) != "null" {
@@ -67,7 +67,7 @@ func wantEnd(t *testing.T, s stream, code string) {
 	}
 }
 
-// tenantHeader names the tenant; the one with the empty code by nothing.
+// tenantHeader returns the header with the tenant; the tenant with the empty code needs none.
 func (a asked) tenantHeader() http.Header {
 	if a.tenant == "" {
 		return http.Header{}
@@ -128,23 +128,23 @@ func (e *events) take(t *testing.T) (string, answer) {
 		}
 	}
 	if err := e.lines.Err(); errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("nothing came: %v", err)
+		t.Fatalf("no event arrived: %v", err)
 	}
 	return eventCut, got
 }
 
-// message is one of graphql-transport-ws.
+// message is a message of graphql-transport-ws.
 type message struct {
 	ID      string          `json:"id,omitempty"`
 	Type    string          `json:"type"`
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-// socket is a WebSocket that speaks graphql-transport-ws.
+// socket is a WebSocket with the protocol graphql-transport-ws.
 type socket struct {
 	conn  *websocket.Conn
 	pings int
-	close websocket.CloseError // once it has been closed
+	close websocket.CloseError // once the connection is closed
 }
 
 func dial(t *testing.T, a *api, header http.Header, init string) *socket {
@@ -164,10 +164,10 @@ func dial(t *testing.T, a *api, header http.Header, init string) *socket {
 	return s
 }
 
-// notInitialized makes dial send nothing.
+// notInitialized makes dial send no connection_init.
 const notInitialized = "not initialized"
 
-// initialized is a WebSocket that has been acknowledged.
+// initialized returns a WebSocket after connection_ack.
 func initialized(t *testing.T, a *api) *socket {
 	t.Helper()
 	s := dial(t, a, nil, `{}`)
@@ -177,7 +177,7 @@ func initialized(t *testing.T, a *api) *socket {
 	return s
 }
 
-// wantQuiet sees that nothing but the answer to a ping comes.
+// wantQuiet checks that only the answer to a ping arrives.
 func (s *socket) wantQuiet(t *testing.T) {
 	t.Helper()
 	s.send(t, message{Type: "ping", Payload: json.RawMessage(`{"nothing": "else"}`)})
@@ -186,7 +186,7 @@ func (s *socket) wantQuiet(t *testing.T) {
 	}
 }
 
-// wantClose sees that the connection has been closed.
+// wantClose checks that the connection was closed with the code and reason.
 func (s *socket) wantClose(t *testing.T, about string, code websocket.StatusCode, reason string) {
 	t.Helper()
 	m := s.receive(t)
@@ -274,7 +274,7 @@ func decode(t *testing.T, raw json.RawMessage, into any) {
 	}
 }
 
-// wantRefusal takes the only thing that is said about an operation that does not begin.
+// wantRefusal takes the only message about a refused operation.
 func wantRefusal(t *testing.T, s stream, code string) {
 	t.Helper()
 	event, got := s.take(t)

@@ -12,23 +12,24 @@ import (
 	"example.com/threads/usecase"
 )
 
-// subscription is what a subscription's resolver, which sends changes, and the one who answers them share.
+// subscription is shared by the resolver, which sends changes, and the handler, which answers them.
 type subscription struct {
 	handler    *handler
 	complexity int
-	taken      chan func()     // the turns of changes that have been sent and not been resolved
-	ended      *gqlerror.Error // why it ended; nil for the client's wish. Set before the channel of changes is closed.
+	taken      chan func() // the turns of changes that were sent and not yet resolved
+	// ended is the reason for the end; nil: the client's request. It is set before the channel of changes is closed.
+	ended *gqlerror.Error
 }
 
 type subscriptionKey struct{}
 
-// subscriptionOf is the subscription that a resolver works for.
+// subscriptionOf returns the subscription of a resolver's context.
 func subscriptionOf(ctx context.Context) *subscription {
 	s, _ := ctx.Value(subscriptionKey{}).(*subscription)
 	return s
 }
 
-// send hands over a change when there is a turn to resolve it; false when the subscription has ended.
+// send passes a change on once there is a turn to resolve it; false: the subscription has ended.
 func send[T any](ctx context.Context, s *subscription, changes chan<- T, change T) bool {
 	release, err := s.handler.turns.take(ctx, s.complexity)
 	if err != nil {
@@ -49,7 +50,7 @@ func send[T any](ctx context.Context, s *subscription, changes chan<- T, change 
 	}
 }
 
-// resolved gives the turn of a change back.
+// resolved releases the turn of a change.
 func (s *subscription) resolved() {
 	select {
 	case release := <-s.taken:
@@ -58,8 +59,8 @@ func (s *subscription) resolved() {
 	}
 }
 
-// follow answers a subscription; the error that it ends with, if any, is its last answer. It ends when the asker's
-// token does, and when the tenant is suspended.
+// follow answers a subscription. If it ends with an error, that is the last answer. It ends when the token expires or
+// the tenant is suspended.
 func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
 	s := &subscription{handler: h, complexity: complexityOf(ctx), taken: make(chan func(), 1)}
 	following, stop := context.WithCancelCause(context.WithValue(ctx, subscriptionKey{}, s))
@@ -92,7 +93,8 @@ func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHan
 	}
 }
 
-// watchTenant ends a subscription when its tenant is no longer active. While the registry can't be asked it goes on.
+// watchTenant ends a subscription when its tenant becomes inactive. While the registry is unavailable, the subscription
+// continues.
 func (h *handler) watchTenant(ctx context.Context, tenant usecase.Tenant, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(tenantCheck)
 	defer tick.Stop()
@@ -110,6 +112,6 @@ func (h *handler) watchTenant(ctx context.Context, tenant usecase.Tenant, stop c
 	}
 }
 
-const tenantCheck = time.Second // between two looks at the registry for a subscription
+const tenantCheck = time.Second // interval of checks for each subscription
 
 var errExpired = &refusal{codeUnauthenticated, "the token has expired; subscribe again with a new one"}

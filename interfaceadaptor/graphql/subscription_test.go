@@ -34,13 +34,13 @@ func TestASubscriptionDelivers(t *testing.T) {
 		s := subscribe(t, a, asked{tenant: "acme"}, follow(chat, bob))
 
 		if name, version := takeThread(t, s); name != "first" || version != 2 {
-			t.Errorf("it begins with %q at %d", name, version)
+			t.Errorf("the first state is %q at version %d", name, version)
 		}
 		w.Rename(chat, "second")
 		if name, version := takeThread(t, s); name != "second" || version != 3 {
-			t.Errorf("then comes %q at %d", name, version)
+			t.Errorf("the next state is %q at version %d", name, version)
 		}
-		// A burst may be joined; the versions rise, and the last always comes.
+		// States of a burst may be skipped, but versions must rise, and the last version must arrive.
 		const burst = 40
 		for i := range burst {
 			w.Post(chat, alice, fmt.Sprint(i))
@@ -105,7 +105,7 @@ func TestWhatCanNotBeFollowed(t *testing.T) {
 				t.Errorf("%s: %s %q", name, event, got.code())
 			}
 		}
-		// The same thread id in two tenants: each follows its own.
+		// The same thread id exists in two tenants: each subscription must follow its own.
 		db.World(t, "globex").ThreadWithID(chat, "theirs", alice)
 		ours := subscribe(t, a, asked{tenant: "acme"}, follow(chat, alice))
 		theirs := subscribe(t, a, asked{tenant: "globex"}, follow(chat, alice))
@@ -130,7 +130,7 @@ func TestStreamsAreCutOffByTheStopAndNotCompleted(t *testing.T) {
 		takeThread(t, s)
 		a.stopStreams()
 		if event, _ := s.take(t); event != eventCut {
-			t.Errorf("the client is told %s, and will not come back", event)
+			t.Errorf("the client receives %s, after which clients do not reconnect", event)
 		}
 		if socket, ok := s.(*socket); ok && socket.close.Code != 1001 {
 			t.Errorf("closed with %d %q", socket.close.Code, socket.close.Reason)
@@ -156,7 +156,7 @@ func TestStreamsShowThatTheyAreAlive(t *testing.T) {
 			signs = s.comments
 		}
 		if signs < 3 {
-			t.Errorf("%d signs of life in ten times the interval", signs)
+			t.Errorf("%d keep-alive messages in ten intervals", signs)
 		}
 	})
 }
@@ -172,7 +172,7 @@ func TestASubscriptionNeedsAStream(t *testing.T) {
 	}
 }
 
-// TestQueriesOverStreams asks what is no subscription.
+// TestQueriesOverStreams sends queries over the transports of subscriptions.
 func TestQueriesOverStreams(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")

@@ -8,7 +8,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// threadResolver resolves the lists inside a thread, together with those of the thread's siblings.
+// threadResolver resolves the lists inside a thread, in one read with those of all threads in the list.
 type threadResolver struct{}
 
 // Members resolves Thread.members.
@@ -37,10 +37,10 @@ func (threadResolver) Messages(ctx context.Context, t *model.Thread, first *int,
 	return model.NewConnection(model.MessageList, page, func(m query.Message) model.Message { return model.NewMessage(m, accounts) }), nil
 }
 
-// eitherWay is the page at one of the ends of a range between two cursors.
+// eitherWay returns the page at the start or the end of a range between two cursors.
 func eitherWay(kind model.ListKind, first *int, after *string, last *int, before *string) (query.Range, error) {
 	if first != nil && last != nil {
-		return query.Range{}, &ident.InvalidError{Field: "first and last", Reason: "exclude each other: give one of them"}
+		return query.Range{}, &ident.InvalidError{Field: "first and last", Reason: "exclude each other: set one of them"}
 	}
 	asked, err := forward(kind, first, after)
 	if err != nil {

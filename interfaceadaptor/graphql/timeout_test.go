@@ -10,7 +10,7 @@ import (
 	"example.com/threads/tests/readmodeltest"
 )
 
-// stall takes the only connection that queries have, until the test gives it back.
+// stall takes the only connection for queries until giveBack is called.
 func stall(t *testing.T, db *readmodeltest.Database) (giveBack func()) {
 	t.Helper()
 	db.Counted.SetMaxOpenConns(1)
@@ -47,7 +47,7 @@ func TestAQueryThatTakesTooLongIsAnsweredAlikeOnEveryTransport(t *testing.T) {
 			streams[name] = s
 		}
 		giveBack()
-		// The time was the operation's, not the connection's.
+		// The timeout must end the operation but not the connection.
 		s := streams["WebSocket"].(*socket)
 		s.subscribe(t, "2", document)
 		if event, got := s.take(t); event != eventNext || got.code() != "" {

@@ -31,8 +31,8 @@ func (t *turns) take(ctx context.Context, complexity int) (release func(), err e
 	return sync.OnceFunc(func() { t.room.Release(weight) }), nil
 }
 
-// encode writes an answer as JSON, within the client's share of memory; release is to be called when it has been sent.
-// Where there is no room, it is an error that takes the answer's place, and whole is false.
+// encode writes an answer as JSON within the client's share of memory. Call release after sending it. If the share is
+// full, encoded is an error instead of the answer, and whole is false.
 func (h *handler) encode(ctx context.Context, answer *graphql.Response) (encoded []byte, release func(), whole bool) {
 	encoded = h.engine.encode(ctx, answer)
 	release, err := h.settings.Gate.Hold(askerOf(ctx).client, len(encoded))

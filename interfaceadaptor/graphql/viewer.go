@@ -10,7 +10,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// viewerOf returns the viewer that an operation names, if the principal may act for it; by default it is the principal.
+// viewerOf returns the viewer that an operation names, if the principal may act for it. The default is the principal's
+// account.
 func viewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
 	a := askerOf(ctx)
 	named, err := a.account(userAccountID)
@@ -23,14 +24,14 @@ func viewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
 
 // account reads the argument userAccountId, which a verified principal may leave out.
 func (a asker) account(userAccountID string) (thread.UserID, error) {
-	leftOut := userAccountID == "" || userAccountID == "null" // as gqlgen reads null
+	leftOut := userAccountID == "" || userAccountID == "null" // gqlgen reads null as "null"
 	if a.principal.IsVerified() && leftOut {
 		return thread.UserID{}, nil
 	}
 	return parseID[ident.UserAccount]("userAccountId", userAccountID)
 }
 
-// viewerAndThread is the viewer and the thread that an operation names.
+// viewerAndThread returns the viewer and the thread that an operation names.
 func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, usecase.Key, error) {
 	viewer, err := viewerOf(ctx, userAccountID)
 	if err != nil {
@@ -40,8 +41,8 @@ func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query
 	return viewer, key, err
 }
 
-// memberAndThread is the member that an operation asks for: any member of a thread that the principal sees. Anybody,
-// with AUTH=none, sees all of them.
+// memberAndThread returns the member that an operation asks for: any member of a thread that the principal may read.
+// With AUTH=none, every thread may be read.
 func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID string) (thread.UserID, usecase.Key, error) {
 	a := askerOf(ctx)
 	key, err := threadKey(a.tenant, threadID)

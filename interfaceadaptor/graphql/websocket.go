@@ -13,7 +13,7 @@ import (
 
 const subprotocol = "graphql-transport-ws"
 
-// tokens are the elements of a header that is a list.
+// tokens returns the elements of a header that is a list.
 func tokens(header http.Header, name string) []string {
 	list := strings.Split(strings.Join(header.Values(name), ","), ",")
 	for i := range list {
@@ -48,7 +48,7 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		w.Header().Set("Retry-After", "1")
 		h.refuse(w, r, http.StatusTooManyRequests, &refusal{codeTooManyRequests,
-			"too many WebSockets of this address have not sent connection_init yet; send it, or connect again later"})
+			"too many WebSockets of this address have not sent connection_init yet; send it, or reconnect later"})
 		return
 	}
 	defer initialized()
@@ -71,7 +71,7 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 func (h *handler) refuseConnection(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "1")
 	h.refuse(w, r, http.StatusServiceUnavailable, &refusal{codeUnavailable,
-		"as many WebSockets and event streams are open as this server takes; connect again later"})
+		"the server has reached its limit of open WebSockets and event streams; reconnect later"})
 }
 
 func sameOrigin(r *http.Request) bool {
@@ -83,13 +83,13 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && strings.EqualFold(page.Host, r.Host)
 }
 
-// handshake keeps back how [websocket.Accept] answers what it refuses, which we answer ourselves.
+// handshake discards the response of [websocket.Accept] to a request that it refuses, because we answer those.
 type handshake struct {
 	http.ResponseWriter
-	refusedWith int // the status; 0 as long as nothing has been refused
+	refusedWith int // the status; 0: not refused
 }
 
-// Unwrap lets Accept take the connection over.
+// Unwrap lets Accept hijack the connection.
 func (h *handshake) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter].

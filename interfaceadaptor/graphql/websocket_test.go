@@ -105,9 +105,9 @@ func TestOneWebSocketHasSoManySubscriptionsAndNoMore(t *testing.T) {
 			t.Fatalf("%d: %s %q", i, event, got.code())
 		}
 	}
-	s.subscribe(t, "one too many", follow(chat, alice))
+	s.subscribe(t, "one operation too many", follow(chat, alice))
 	wantRefusal(t, s, "TOO_MANY_OPERATIONS")
-	// Ending one makes room at once, and the others go on.
+	// Ending one operation makes room at once, and the others continue.
 	s.send(t, message{ID: "7", Type: "complete"})
 	s.subscribe(t, "after", follow(chat, alice))
 	if event, got := s.take(t); event != eventNext || got.code() != "" {
@@ -138,7 +138,7 @@ func TestBadOperationsOnAWebSocket(t *testing.T) {
 		if m := s.receive(t); m.Type != "error" || m.ID != "1" || !strings.Contains(string(m.Payload), `"code":"BAD_USER_INPUT"`) {
 			t.Errorf("%s: %s %s", payload, m.Type, m.Payload)
 		}
-		s.wantQuiet(t) // nothing follows the error, and the connection lives on
+		s.wantQuiet(t) // nothing follows the error, and the connection stays open
 	}
 	s.send(t, message{ID: "1", Type: "subscribe"})
 	wantRefusal(t, s, "BAD_USER_INPUT")

@@ -18,7 +18,7 @@ const (
 	setEvent = "UPDATE events SET event_content = "
 )
 
-// Ways to damage an aggregate by hand, with the findings, and what a repair leaves.
+// Damages of an aggregate, with their findings and those that are left after a repair.
 var spoilt = map[string]struct {
 	statements []string
 	want       []journalcheck.Kind
@@ -58,7 +58,7 @@ var spoilt = map[string]struct {
 		left:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.EventsMissing},
 		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
 	},
-	"a gap and a head that is behind": { // a head over a gap would be wrong
+	"a gap and a head that is behind": { // over a gap a corrected head would be wrong
 		statements: []string{"DELETE FROM events" + whose + " AND version = 12", "UPDATE aggregates SET version = 11" + whose},
 		want:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.HeadBehind},
 		left:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.HeadBehind},
@@ -107,7 +107,7 @@ var spoilt = map[string]struct {
 		left:       []journalcheck.Kind{journalcheck.EventUnreadable},
 		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
 	},
-	"an event in another's place": { // its seq_nr, id and command_id
+	"an event in another's place": { // with that event's seq_nr, id and command_id
 		statements: []string{"UPDATE events SET event_content = (SELECT e.event_content FROM events e WHERE e.aggregate_id = :id AND e.version = 6)" +
 			whose + " AND version = 5"},
 		want: []journalcheck.Kind{journalcheck.EventContradicts, journalcheck.EventContradicts, journalcheck.EventContradicts},
@@ -141,7 +141,7 @@ func TestWhatIsSpoiltIsToldAndMended(t *testing.T) {
 			wantKinds(t, told, test.want...)
 			for _, finding := range told {
 				if left := slices.Contains(test.left, finding.Kind); finding.Repairable == left {
-					t.Errorf("%s is left by a repair: %t; it is told to be repairable: %t", finding.Kind, left, finding.Repairable)
+					t.Errorf("%s is left by a repair: %t; it is reported as repairable: %t", finding.Kind, left, finding.Repairable)
 				}
 			}
 			wantDryRun(t, w, id, test.want, test.left)
@@ -158,7 +158,7 @@ func TestWhatIsSpoiltIsToldAndMended(t *testing.T) {
 	}
 }
 
-// wantDryRun checks that a dry run reports and changes nothing.
+// wantDryRun checks that a dry run reports the repair and changes nothing.
 func wantDryRun(t *testing.T, w world, id eventstore.AggregateID, want, left []journalcheck.Kind) {
 	t.Helper()
 	repair, err := journalcheck.New(w, nil).Repair(t.Context(), id, true)
@@ -176,10 +176,10 @@ func TestCommandsGoOnAfterARepair(t *testing.T) {
 	if _, err := journalcheck.New(w, nil).Repair(t.Context(), id, false); err != nil {
 		t.Fatal(err)
 	}
-	w.grow(t, id, 15, 10) // past the snapshot that was ahead
+	w.grow(t, id, 15, 10) // past the snapshot that was ahead of the journal
 	for snapshot, err := range w.Snapshots(t.Context(), id, eventstore.Head{Version: 25, SnapshotVersion: 10}) {
 		if err != nil || snapshot.Version != 10 && snapshot.Version != 1 {
-			t.Errorf("snapshot %d is of events that were given up, %v", snapshot.Version, err)
+			t.Errorf("snapshot %d contains events that the repair gave up, %v", snapshot.Version, err)
 		}
 	}
 }
@@ -212,11 +212,11 @@ func TestEveryAggregateIsChecked(t *testing.T) {
 
 	stop := errors.New("enough")
 	if err := journalcheck.New(w, nil).All(t.Context(), nil, func(eventstore.AggregateID, []journalcheck.Finding) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("who has enough gets %v", err)
+		t.Errorf("a reader that stops gets %v", err)
 	}
 	none := func(eventstore.AggregateID) bool { return false }
 	if err := journalcheck.New(w, nil).All(t.Context(), none, func(eventstore.AggregateID, []journalcheck.Finding) error { return stop }); err != nil {
-		t.Errorf("where nothing is wanted: %v", err)
+		t.Errorf("with no aggregate selected: %v", err)
 	}
 }
 
@@ -254,7 +254,7 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
-// busy is a store in which a program appends during every check, between the reads of journal and head.
+// busy is a store in which a program appends during every check, after the journal and before the head is read.
 type busy struct {
 	world
 	t     *testing.T
@@ -289,7 +289,7 @@ func TestWhatIsWrongIsToldOfABusyAggregate(t *testing.T) {
 	wantKinds(t, check(t, &busy{world: w, t: t, times: 1000, next: 30}, id), journalcheck.SnapshotPointer)
 }
 
-// contended is a store in which a program appends just before heads are replaced.
+// contended is a store in which a program appends just before a head is replaced.
 type contended struct {
 	world
 	t     *testing.T

@@ -19,7 +19,7 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-// world is an event store whose rows a test may damage: foreign keys are off.
+// world is an event store whose rows a test may damage, because foreign keys are off.
 type world struct {
 	*sqlstore.Gateway
 	db *sqlx.DB
@@ -44,7 +44,7 @@ func newWorld(t *testing.T) world {
 	return world{gateway, db}
 }
 
-// spoil runs a statement, with the aggregate's id as :id.
+// spoil runs a statement in which :id is the aggregate's id.
 func (w world) spoil(t *testing.T, id eventstore.AggregateID, statement string) {
 	t.Helper()
 	result, err := w.db.NamedExecContext(t.Context(), statement, map[string]any{"id": id.String()})
@@ -104,7 +104,7 @@ func wantKinds(t *testing.T, found []journalcheck.Finding, want ...journalcheck.
 	for _, finding := range found {
 		kinds = append(kinds, finding.Kind)
 		if finding.What == "" || finding.Expected == "" || finding.Found == "" || finding.Next == "" {
-			t.Errorf("this tells too little: %+v", finding)
+			t.Errorf("the finding lacks a text: %+v", finding)
 		}
 	}
 	slices.Sort(kinds)

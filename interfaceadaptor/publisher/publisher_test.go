@@ -31,7 +31,7 @@ import (
 
 const topic = "threads.events"
 
-// happened makes an event whose data has about size bytes.
+// happened returns an event whose data has about size bytes.
 func happened(seqNr uint64, size int) publishing.Event {
 	e := publishing.Event{Envelope: usecase.Envelope{
 		EventID: ulid.Make().String(), AggregateType: "thread", AggregateID: ulid.Make().String(), SeqNr: seqNr,
@@ -42,13 +42,13 @@ func happened(seqNr uint64, size int) publishing.Event {
 	return e
 }
 
-// got is what a subscriber gets of an event.
+// got is what a subscriber receives for an event.
 type got struct {
 	key, contentType string
 	body             []byte
 }
 
-// wanted are the events' CloudEvents.
+// wanted returns the events' CloudEvents.
 func wanted(t *testing.T, events []publishing.Event) (bodies []string) {
 	t.Helper()
 	for _, event := range events {
@@ -71,7 +71,7 @@ func open(t *testing.T, url string) *publisher.Broker {
 	return broker
 }
 
-// publishes hands events over and compares what arrives.
+// publishes publishes events and compares them with what arrives.
 func publishes(t *testing.T, broker *publisher.Broker, arrived func() []got) {
 	t.Helper()
 	var events []publishing.Event
@@ -93,7 +93,7 @@ func publishes(t *testing.T, broker *publisher.Broker, arrived func() []got) {
 	}
 }
 
-// refuses hands over an event that the broker does not take.
+// refuses publishes an event that the broker must refuse.
 func refuses(t *testing.T, broker *publisher.Broker, event publishing.Event) {
 	t.Helper()
 	err := broker.Publish(t.Context(), event)
@@ -105,7 +105,7 @@ func refuses(t *testing.T, broker *publisher.Broker, event publishing.Event) {
 	}
 }
 
-// fails hands over an event while the broker is not there.
+// fails publishes an event while the broker is down.
 func fails(t *testing.T, broker *publisher.Broker) error {
 	t.Helper()
 	err := broker.Publish(t.Context(), happened(1, 10))
@@ -164,7 +164,7 @@ func TestNATS(t *testing.T) {
 	s.Shutdown()
 	s.WaitForShutdown()
 	if err := fails(t, broker); err != nil && strings.Contains(err.Error(), "t0psecret") {
-		t.Errorf("the error tells the token: %v", err)
+		t.Errorf("the error contains the token: %v", err)
 	}
 	again := runNATS(t, folder, port)
 	defer again.Shutdown()
@@ -190,7 +190,7 @@ func TestKafka(t *testing.T) {
 				arrived = append(arrived, got{string(r.Key), string(r.Headers[0].Value), r.Value})
 			})
 		}
-		// They come from several partitions.
+		// They come from several partitions, so sort them.
 		slices.SortFunc(arrived, func(a, b got) int { return cmp.Compare(seqNrOf(t, a.body), seqNrOf(t, b.body)) })
 		return arrived
 	})
@@ -241,7 +241,7 @@ func TestWebhook(t *testing.T) {
 	}
 	for _, code := range []int{400, 404, 410, 413, 422} {
 		if refused := (*publishing.RefusedError)(nil); !errors.As(answer(code, ""), &refused) {
-			t.Errorf("%d is no refusal", code)
+			t.Errorf("the status %d is not a refusal", code)
 		}
 	}
 	for _, code := range []int{302, 408, 425, 429, 500, 503} {
@@ -251,15 +251,15 @@ func TestWebhook(t *testing.T) {
 			t.Errorf("%d: %v", code, err)
 		}
 		if strings.Contains(err.Error(), "t0psecret") {
-			t.Errorf("the error tells the password: %v", err)
+			t.Errorf("the error contains the password: %v", err)
 		}
 	}
 	if busy := (*publishing.BusyError)(nil); !errors.As(answer(503, time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)), &busy) || busy.After < 50*time.Minute {
-		t.Errorf("a date to retry after is not read: %v", busy)
+		t.Errorf("a date in Retry-After is not read: %v", busy)
 	}
 	hook.Close()
 	if err := fails(t, broker); err != nil && strings.Contains(err.Error(), "t0psecret") {
-		t.Errorf("the error tells the password: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 }
 
@@ -271,12 +271,12 @@ func TestURLsThatNameNoBroker(t *testing.T) {
 	}
 	for _, topic := range []string{"", "a b", "a..b", ".a", "a.*", "a.>"} {
 		if _, err := publisher.ParseTopic(topic); err == nil {
-			t.Errorf("%q is a topic", topic)
+			t.Errorf("%q was accepted as a topic", topic)
 		}
 	}
 }
 
-// The attributes are those that subscribers are promised.
+// The attributes are those that subscribers were promised.
 func TestCloudEvent(t *testing.T) {
 	for _, tenant := range []string{"", "acme"} {
 		event := happened(7, 3)

@@ -25,11 +25,11 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// watched is a real gateway that counts what is asked of it, and holds snapshots up when told to.
+// watched is a real gateway that counts calls. It can delay snapshots.
 type watched struct {
 	eventstore.EventPersistenceGateway
 	heads, entries, saved atomic.Int64
-	hold                  chan struct{} // not nil: SaveSnapshot waits until it is closed
+	hold                  chan struct{} // if not nil, SaveSnapshot waits until it is closed
 }
 
 func (w *watched) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
@@ -98,7 +98,7 @@ func record(key usecase.Key, seqNr uint64, event thread.Event) usecase.Recorded[
 
 type threadState = command.State[thread.Thread]
 
-// writeOf is the write of an event that was decided on state.
+// writeOf returns the write of an event that was decided on state.
 func writeOf(state threadState, event usecase.Recorded[thread.Event], receipts ...command.Receipt) command.Write[thread.Thread, thread.Event] {
 	return command.Write[thread.Thread, thread.Event]{
 		Before: state.Version, Events: []usecase.Recorded[thread.Event]{event}, Receipts: receipts,
@@ -106,7 +106,7 @@ func writeOf(state threadState, event usecase.Recorded[thread.Event], receipts .
 	}
 }
 
-// create saves a new thread of ada's, post another message of hers.
+// create saves a new thread of ada's; post saves another message of hers.
 func create(t *testing.T, threads *chatstore.ThreadRepository, key usecase.Key) threadState {
 	t.Helper()
 	event := thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: ada, Role: thread.RoleAdmin}}}
@@ -144,7 +144,7 @@ func TestAnotherProcessLoadsWhatWasSaved(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	threads, key := open(t, gateway, 10), newKey(t)
 	state := create(t, threads, key)
-	for range 37 { // past three snapshots and into a tail
+	for range 37 { // three snapshots, and events after the last one
 		state = post(t, threads, key, state)
 	}
 	loaded, err := open(t, gateway, 10).Load(t.Context(), key)
@@ -158,7 +158,7 @@ func TestAThreadThatIsNotThere(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	threads, key := open(t, gateway, 10), newKey(t)
 	create(t, threads, key)
-	elsewhere := usecase.Key{Type: key.Type, ID: key.ID} // the same id of another tenant
+	elsewhere := usecase.Key{Type: key.Type, ID: key.ID} // the same id in another tenant
 	for _, load := range []func(context.Context, usecase.Key) (threadState, error){threads.Load, threads.Reload} {
 		if state, err := load(t.Context(), elsewhere); err != nil || state.Version != 0 {
 			t.Errorf("got version %d, %v", state.Version, err)
@@ -212,7 +212,7 @@ func TestAStateThatIsBehind(t *testing.T) {
 	}
 }
 
-// racing is a gateway where something happens between the reading of a head and its use.
+// racing is a gateway that calls a function between the reading of a head and its use.
 type racing struct {
 	*watched
 	meanwhile func()
@@ -249,7 +249,7 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t), hold: make(chan struct{})}
 	threads, key := open(t, gateway, 5), newKey(t)
 	state := create(t, threads, key)
-	for range 20 { // no snapshot is finished before all of these are
+	for range 20 { // no snapshot is completed before all of these are
 		state = post(t, threads, key, state)
 	}
 	close(gateway.hold)
@@ -262,11 +262,11 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 		t.Errorf("head %+v, %v", head, err)
 	}
 	if saved := gateway.saved.Load(); saved > 3 {
-		t.Errorf("%d snapshots were written while one would do", saved)
+		t.Errorf("%d snapshots were written although one is enough", saved)
 	}
 }
 
-// A thread that is too large for the cache, or not used often enough, is the one whose replay takes long.
+// A thread that is too large for the cache, or seldom used, needs snapshots most, because each load replays its events.
 func TestAThreadThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
 	const every, events = 5, 41
@@ -289,7 +289,7 @@ func TestAThreadThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 	}
 }
 
-// A snapshot holds the whole state, so the larger the state is the more events share one.
+// A snapshot contains the whole state, so larger states need more events between two snapshots.
 func TestLargeStatesGetFewerSnapshots(t *testing.T) {
 	for about, bytes := range map[string]uint64{"remembered": 0, "not remembered": 1} {
 		t.Run(about, func(t *testing.T) {
@@ -353,7 +353,7 @@ func TestASnapshotOnRequestShortensTheReplay(t *testing.T) {
 	}
 }
 
-// A snapshot that is no snapshot, or another thread's, is passed over.
+// An invalid snapshot, or one of another thread, must be skipped.
 func TestSnapshotsThatCannotBeUsed(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	threads, key, other := open(t, gateway, 1000), newKey(t), newKey(t)

@@ -38,7 +38,7 @@ func TestAnAccountsLife(t *testing.T) {
 		t.Errorf("renamed %s", a.raw)
 	}
 	post(t, s, "/accounts/close", as(ada, nil), headers{"If-Match": `"1"`}).problem(t, http.StatusPreconditionFailed, "version_mismatch")
-	// The same user account of another tenant is another account.
+	// The same user account in another tenant is a different account.
 	if a := s.do(t, "/accounts/register", as(ada, fields{"name": "Ada"}), acme); a.body["version"] != 1.0 {
 		t.Errorf("another tenant: %s", a.raw)
 	}

@@ -49,7 +49,7 @@ func TestIdentifiers(t *testing.T) {
 		`1e400`:                                            false,
 		`""`:                                               false,
 		`" 01H42K4ABWQ5V2XQEP3A48VE0Z"`:                    false,
-		`"01H42K4ABWQ5V2XQEP3A48VE0U"`:                     false, // U is no Crockford character
+		`"01H42K4ABWQ5V2XQEP3A48VE0U"`:                     false, // U is not a Crockford character
 		`"8ZZZZZZZZZZZZZZZZZZZZZZZZZ"`:                     false, // more than 128 bits
 		`"00000000000000000000000000"`:                     false,
 		`"00000000-0000-0000-0000-000000000000"`:           false,
@@ -88,7 +88,7 @@ func TestNamesAndTexts(t *testing.T) {
 		{"", false, false},
 		{` \t\n `, false, false},
 		{`\u3000\u2003`, false, false},
-		{`\u0085`, false, false}, // next line is white space, and alone it is nothing
+		{`\u0085`, false, false}, // next line is white space, so alone it is empty
 		{`a\u0085b`, false, false},
 		{`a\nb`, false, true},
 		{`a\tb`, false, true},
@@ -140,7 +140,7 @@ func TestAllInvalidFieldsAtOnce(t *testing.T) {
 
 func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
-// FuzzBody sends anything. It never is a fault of ours, and what the service gets to see is exactly the fields.
+// FuzzBody sends any body. It must never cause an internal error, and the service must get exactly the fields.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"executor_id":"` + ada + `","thread_id":{"value":"` + nobody + `"},"text":"hi"}`,
@@ -157,10 +157,10 @@ func FuzzBody(f *testing.F) {
 		case http.StatusNotFound:
 			var members map[string]any
 			if err := json.Unmarshal([]byte(body), &members); err != nil {
-				t.Fatalf("%q was taken, and is no JSON: %v", body, err)
+				t.Fatalf("%q was accepted, but is not JSON: %v", body, err)
 			}
 			if names := slices.Sorted(maps.Keys(members)); !slices.Equal(names, []string{"executor_id", "text", "thread_id"}) {
-				t.Fatalf("%q was taken with %v", body, names)
+				t.Fatalf("%q was accepted with %v", body, names)
 			}
 		default:
 			t.Fatalf("%q: %d %s", body, a.status, a.raw)

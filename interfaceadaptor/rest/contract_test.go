@@ -22,7 +22,7 @@ import (
 	"example.com/threads/usecase/tasks"
 )
 
-// system is the write side as it runs: this package on the real service, on DynamoDB.
+// system is the write side as it runs: this package over the real service on DynamoDB.
 type system struct {
 	http.Handler
 	gateway eventstore.EventPersistenceGateway
@@ -57,7 +57,7 @@ func newSystem(t *testing.T) system {
 	return system{handlerWith(all, intake, io.Discard), gateway, onTasks, all}
 }
 
-// do has a command done and checks what every success carries.
+// do sends a command and checks everything that a success must contain.
 func (s system) do(t testing.TB, path string, body fields, extra headers) answer {
 	t.Helper()
 	a := post(t, s, path, body, extra)
@@ -137,7 +137,7 @@ func TestTheContractsErrors(t *testing.T) {
 		})
 	}
 	if a := s.do(t, "/threads/rename", on(fields{"name": "at last"}), headers{"If-Match": `"4"`}); a.body["version"] != 5.0 {
-		t.Errorf("after all those rejections the version is %v", a.body["version"])
+		t.Errorf("after all rejections the version is %v", a.body["version"])
 	}
 }
 
@@ -184,10 +184,10 @@ func TestARepeatGetsTheFirstAnswer(t *testing.T) {
 	}
 	group.Wait()
 	if first.header.Get("Idempotent-Replayed") != "" {
-		t.Error("the first answer says it is a repeat")
+		t.Error("the first answer is marked as a repeat")
 	}
 
-	// The same key is another one on another path, from another executor, and in another tenant.
+	// The same key on another path, from another executor or in another tenant is a different key.
 	s.do(t, "/threads/post_message", fields{"executor_id": ada, "thread_id": id, "text": "x"}, key)
 	for _, other := range []struct {
 		body  fields
@@ -200,7 +200,7 @@ func TestARepeatGetsTheFirstAnswer(t *testing.T) {
 			t.Errorf("%v got another's answer", other)
 		}
 	}
-	// A rejection is not remembered: what was rejected goes through once it can.
+	// A rejection is not remembered: a rejected command can succeed later.
 	rename := fields{"executor_id": bob, "thread_id": id, "name": "mine"}
 	post(t, s, "/threads/rename", rename, headers{"Idempotency-Key": "k-2"}).problem(t, http.StatusForbidden, "not_a_member")
 	s.do(t, "/threads/add_member", fields{"executor_id": ada, "thread_id": id, "user_account_id": bob, "role": "Admin"}, nil)
@@ -240,7 +240,7 @@ func TestEveryCommand(t *testing.T) {
 	}
 }
 
-// TestWhoAskedIsOnTheEvent reads in the journal what the headers and the connection said.
+// TestWhoAskedIsOnTheEvent reads from the journal what the headers and the connection contained.
 func TestWhoAskedIsOnTheEvent(t *testing.T) {
 	s := newSystem(t)
 	for _, test := range []struct {

@@ -14,7 +14,7 @@ var (
 	inline = regexp.MustCompile(`<script>|<style|\son\w+=|style=`)
 )
 
-// TestTheDocsPageLoadsNothingFromElsewhere follows what the page loads. The policy keeps the browser from more.
+// TestTheDocsPageLoadsNothingFromElsewhere follows the page's links. The policy forbids the browser to load more.
 func TestTheDocsPageLoadsNothingFromElsewhere(t *testing.T) {
 	handler := handlerOf(willing, io.Discard)
 	get := func(path, encoding string) answer {
@@ -28,7 +28,7 @@ func TestTheDocsPageLoadsNothingFromElsewhere(t *testing.T) {
 		t.Errorf("%d with %q", page.status, policy)
 	}
 	if inline.MatchString(page.raw) {
-		t.Errorf("something in the page that the policy forbids: %s", page.raw)
+		t.Errorf("the page contains something that the policy forbids: %s", page.raw)
 	}
 	found := loads.FindAllStringSubmatch(page.raw, -1)
 	if len(found) != 4 {
@@ -65,7 +65,7 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// Conditions and ranges are ignored: there is one version of these files, and they are served whole.
+// Conditions and ranges are ignored: these files have one version and are always sent completely.
 func TestTheDocsPageComesWhole(t *testing.T) {
 	handler := handlerOf(willing, io.Discard)
 	for _, path := range []string{"/docs", "/docs/docs.js", "/docs/favicon-32x32.png", "/docs/swagger-ui.css"} {

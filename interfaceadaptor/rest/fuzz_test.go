@@ -15,7 +15,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// compliant is a service that does whatever it is asked.
+// compliant is a service that accepts every command.
 type compliant struct{}
 
 func (compliant) Handle(context.Context, command.Request[thread.Command]) (command.Result, error) {
@@ -29,7 +29,7 @@ var fuzzedPaths = []string{
 	"/threads/post_message", "/threads/edit_message", "/threads/delete_message", "/threads/snapshot",
 }
 
-// expectUnderstood sees that the answer is JSON, and that the request has broken nothing.
+// expectUnderstood checks that the answer is JSON and not an internal error.
 func expectUnderstood(t *testing.T, handler http.Handler, request *http.Request) {
 	t.Helper()
 	recorder := httptest.NewRecorder()

@@ -41,7 +41,7 @@ var contract = map[string]struct{ body, answer string }{
 	"/tenants/reactivate":         {"executor_id tenant_code", "tenant_code version"},
 }
 
-// nobodies do nothing.
+// nobodies are services that reject everything.
 var nobodies = []Aggregate{Threads(nobody[thread.Command]{}), Accounts(nobody[account.Command]{}), Tenants(nobody[tenant.Command]{})}
 
 type nobody[C any] struct{}
@@ -54,7 +54,7 @@ func (nobody[C]) Snapshot(context.Context, usecase.Caller, string) (uint64, erro
 	return 0, errors.New("nobody is there")
 }
 
-// tree is a JSON document; at walks into it.
+// tree is a JSON document; at returns a part of it.
 type tree map[string]any
 
 func (n tree) at(path ...string) tree {
@@ -92,7 +92,7 @@ func TestTheDocumentCoversTheContract(t *testing.T) {
 			success = "201"
 		}
 		if got := schema(op.at("requestBody"), mediaJSON); got != want.body {
-			t.Errorf("%s takes %q, want %q", path, got, want.body)
+			t.Errorf("%s accepts %q, want %q", path, got, want.body)
 		}
 		if got := schema(op.at("responses", success), mediaJSON); got != want.answer {
 			t.Errorf("%s answers %q, want %q", path, got, want.answer)
@@ -142,8 +142,8 @@ func TestTheDocumentTellsEveryCode(t *testing.T) {
 	}
 }
 
-// TestTheDocumentIsWhole walks all of it: references lead somewhere, and everything that a reader would ask about is
-// described.
+// TestTheDocumentIsWhole walks through the document: references must be resolvable, and everything that a reader would
+// ask about must be described.
 func TestTheDocumentIsWhole(t *testing.T) {
 	doc := served(t)
 	ids := map[string]bool{}
@@ -156,11 +156,11 @@ func TestTheDocumentIsWhole(t *testing.T) {
 			}
 		case map[string]any:
 			if ref, is := node["$ref"].(string); is && doc.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...) == nil {
-				t.Errorf("%s: %s leads nowhere", where, ref)
+				t.Errorf("%s: %s can't be resolved", where, ref)
 			}
 			if id, is := node["operationId"].(string); is {
 				if ids[id] || node["summary"] == nil || node["tags"] == nil {
-					t.Errorf("%s: %s is there twice or half described", where, id)
+					t.Errorf("%s: %s is a duplicate or not completely described", where, id)
 				}
 				ids[id] = true
 			}
@@ -183,8 +183,8 @@ func TestTheDocumentIsWhole(t *testing.T) {
 	}
 }
 
-// TestExamplesAreTaken makes each operation's body from the examples of its fields and decodes it, as it is and as its
-// schema sees it.
+// TestExamplesAreTaken makes each operation's body from the examples of its fields. It must be accepted by the decoder
+// and by the operation's schema.
 func TestExamplesAreTaken(t *testing.T) {
 	doc := document("write-api", nobodies, requestHeaders())
 	schemas := doc.Components.Schemas

@@ -21,7 +21,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// request is the last request that a service got, whatever the command is of.
+// request is the last request that a service received, for commands of any aggregate.
 type request struct {
 	command           any
 	caller            usecase.Caller
@@ -29,7 +29,7 @@ type request struct {
 	begins            bool
 }
 
-// taker remembers the last request.
+// taker stores the last request.
 type taker[C any] struct {
 	nobody[C]
 	last *request
@@ -40,7 +40,7 @@ func (k taker[C]) Handle(_ context.Context, r command.Request[C]) (command.Resul
 	return command.Result{About: map[string]string{}}, nil
 }
 
-// asked performs each operation that stands for a command with a body of its own, and gives the request to see.
+// asked performs each operation that has a command and a body of its own, and passes the resulting request to see.
 func asked(t *testing.T, see func(op operation, r request)) {
 	t.Helper()
 	const id = `"01H42K4ABWQ5V2XQEP3A48VE0Z"`
@@ -56,7 +56,7 @@ func asked(t *testing.T, see func(op operation, r request)) {
 			continue
 		}
 		if _, promised := contract[op.path]; !promised {
-			t.Fatalf("%s has been forgotten: give it a line in the table contract of these tests", op.path)
+			t.Fatalf("%s is missing: add it to the table contract of these tests", op.path)
 		}
 		fields := map[string]json.RawMessage{}
 		for name := range strings.FieldsSeq(contract[op.path].body) {
@@ -79,14 +79,14 @@ func TestEveryCommandHasAnOperation(t *testing.T) {
 		aggregate, _, _ := strings.Cut(r.name, ".")
 		served[aggregate] = append(served[aggregate], sealed.Name(r.command))
 	})
-	// Nobody asks for a withdrawal: a process manager sends it.
+	// Clients can't withdraw a member: only a process manager sends this command.
 	served["thread"] = append(served["thread"], sealed.Name(thread.Withdraw{}))
 	for aggregate, names := range served {
 		sealed.Check(t, aggregate+" commands that an operation stands for", sealed.Types(t, "example.com/threads/domain/"+aggregate, "name"), names)
 	}
 }
 
-// Clients read in the document what an operation can be rejected for: what the domain says, no less and no more.
+// The document lists the rejections of each operation. They must be exactly those of the domain.
 func TestRejectionsAreDescribed(t *testing.T) {
 	met := map[string]map[string]bool{}
 	meet := func(name string, err error) {
@@ -119,15 +119,15 @@ func TestRejectionsAreDescribed(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"thread.Create", "thread.Rename", "thread.PostMessage", "thread.EditMessage", "account.Register", "account.Rename"} {
-		meet(name, account.ErrAccountErased) // there is no key to seal the words with
+		meet(name, account.ErrAccountErased) // there is no key to seal the texts with
 	}
 	meet("account.Erase", chat.ErrErasureOff)
-	// A creation makes the id of its thread, so that there is none yet.
+	// A creation generates the id of its thread, so it can't exist.
 	delete(met["thread.Create"], thread.ErrThreadExists.Code())
 	asked(t, func(op operation, r request) {
 		var described []string
 		for _, err := range op.rejections {
-			described = append(described, err.(*ident.Rejection).Code()) //nolint:errorlint // it is the very value
+			described = append(described, err.(*ident.Rejection).Code()) //nolint:errorlint // compare the value itself
 		}
 		sealed.Check(t, "rejections of "+op.path, slices.Sorted(maps.Keys(met[r.name])), described)
 	})
@@ -135,8 +135,8 @@ func TestRejectionsAreDescribed(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay
-// what it is. When a body gets another field, requests without it keep the content that they have here.
+// A repeat may arrive after an upgrade of the program, so a request's content, by which it is recognised, must not
+// change. When a body gets another field, requests without it must keep the content that they have here.
 func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 	const executor = "01H42K4ABWQ5V2XQEP3A48VE0Z"
 	want := map[string]string{
@@ -163,7 +163,7 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		}
 		id := executor
 		if op.registry {
-			id = "59NK54ZV55ECEB71PC9G7Y7G7N" // acme's
+			id = "59NK54ZV55ECEB71PC9G7Y7G7N" // of the tenant acme
 		}
 		if r.begins != (r.name == "thread.Create") || r.caller != (usecase.Caller{Executor: executor}) || !r.begins && r.id != id || r.begins && r.id == "" {
 			t.Errorf("%s: %+v", op.path, r)

@@ -17,7 +17,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// TestErrorsOfUseCases has the service fail with each error that there is, wrapped in causes that are ours to know.
+// TestErrorsOfUseCases makes the service fail with each kind of error, wrapped in internal causes.
 func TestErrorsOfUseCases(t *testing.T) {
 	told := map[error]struct {
 		status int
@@ -41,7 +41,7 @@ func TestErrorsOfUseCases(t *testing.T) {
 		usecase.ErrUnavailable:      {503, "store_unavailable"},
 		usecase.ErrBehind:           {503, "store_unavailable"},
 		context.DeadlineExceeded:    {503, "store_unavailable"},
-		// not by the client: it is there
+		// not canceled by the client, which is still connected
 		context.Canceled:      {503, "store_unavailable"},
 		errors.New("a fault"): {500, "internal"},
 		&eventstore.InconsistentError{Head: 2, Event: 3}:         {500, "store_inconsistent"},
@@ -54,9 +54,9 @@ func TestErrorsOfUseCases(t *testing.T) {
 		a := post(t, handler, "/threads/rename", fields{"executor_id": ada, "thread_id": nobody, "name": "x"}, nil)
 		a.problem(t, want.status, want.code)
 		if strings.Contains(a.raw, "secret-7") || strings.Contains(a.raw, "fault") {
-			t.Errorf("a cause was sent: %s", a.raw)
+			t.Errorf("a cause was sent to the client: %s", a.raw)
 		}
-		// that the service logs, once for a batch
+		// the service logs these itself, once per batch
 		if logged := strings.Contains(log.String(), "secret-7"); logged != (want.status >= 500 && want.code != "store_inconsistent") {
 			t.Errorf("%v: the cause is logged: %v", err, logged)
 		}

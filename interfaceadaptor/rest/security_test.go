@@ -12,7 +12,7 @@ import (
 	"example.com/threads/interfaceadaptor/access"
 )
 
-// describedBehind is the document of an API behind a gate.
+// describedBehind returns the document of an API behind a gate.
 func describedBehind(t *testing.T, gate *access.Gate) tree {
 	t.Helper()
 	nothing := http.NotFoundHandler()
@@ -35,7 +35,7 @@ func TestTheDocumentAsksForTokens(t *testing.T) {
 		return access.Principal{}, access.Unauthenticated("nobody is let in")
 	}})
 	if len(open.at("components", "securitySchemes")) != 0 {
-		t.Error("an open API asks for tokens")
+		t.Error("an open API requires tokens")
 	}
 	told := func(doc tree) (required []any, statuses tree) {
 		required, _ = doc.at("components", "schemas", "RenameThread")["required"].([]any)
@@ -54,7 +54,7 @@ func TestTheDocumentAsksForTokens(t *testing.T) {
 	}
 	for _, status := range []string{"401", "403", "429", "503"} {
 		if statuses[status] == nil {
-			t.Errorf("guarded: no answer %s", status)
+			t.Errorf("guarded: the answer %s is missing", status)
 		}
 	}
 }

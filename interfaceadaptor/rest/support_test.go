@@ -36,7 +36,7 @@ type fields map[string]any
 // headers are header names and values.
 type headers map[string]string
 
-// failing are services that inject a fault.
+// failing returns services that fail with err.
 func failing(err error) []rest.Aggregate {
 	return []rest.Aggregate{rest.Threads(fails[thread.Command]{err}), rest.Accounts(fails[account.Command]{err}), rest.Tenants(fails[tenant.Command]{err})}
 }
@@ -51,7 +51,7 @@ func (f fails[C]) Snapshot(context.Context, usecase.Caller, string) (uint64, err
 	return 0, f.err
 }
 
-// handlerOf is the handler as programs serve it. It logs to log.
+// handlerOf returns the handler as the programs serve it. It logs to log.
 func handlerOf(aggregates []rest.Aggregate, log io.Writer) http.Handler {
 	return handlerWith(aggregates, nil, log)
 }
@@ -72,7 +72,7 @@ func handlerWith(aggregates []rest.Aggregate, intake *tasks.Intake, log io.Write
 	}))
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
@@ -85,7 +85,7 @@ func (a answer) text(name string) string {
 	return text
 }
 
-// problem checks that the answer is a whole problem document with the status and code.
+// problem checks that the answer is a complete problem document with the status and code.
 func (a answer) problem(t testing.TB, status int, code string) {
 	t.Helper()
 	if a.status != status || a.text("code") != code {
@@ -93,11 +93,11 @@ func (a answer) problem(t testing.TB, status int, code string) {
 	}
 	if a.header.Get("Content-Type") != "application/problem+json" || a.header.Get("X-Request-Id") == "" ||
 		a.body["status"] != float64(a.status) || a.text("title") == "" || a.text("detail") == "" {
-		t.Errorf("no whole problem: %v %s", a.header, a.raw)
+		t.Errorf("an incomplete problem: %v %s", a.header, a.raw)
 	}
 }
 
-// locations are where the fields are that a problem calls invalid.
+// locations returns the locations of the invalid fields in a problem.
 func (a answer) locations() string {
 	var all []string
 	list, _ := a.body["errors"].([]any)

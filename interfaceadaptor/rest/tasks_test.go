@@ -88,32 +88,32 @@ func TestTasksOverREST(t *testing.T) {
 		status int
 		code   string
 	}{
-		"another one's task":    {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": bob}), 404, "task_not_found"},
-		"another tenant's":      {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": ada, "X-Tenant-Code": "acme"}), 404, "task_not_found"},
-		"another one's result":  {s.get(t, "/tasks/"+finished+"/result", headers{"X-Executor-Id": bob}), 404, "task_not_found"},
-		"no task":               {s.get(t, "/tasks/"+nobody, headers{"X-Executor-Id": ada}), 404, "task_not_found"},
-		"no id":                 {s.get(t, "/tasks/nonsense", headers{"X-Executor-Id": ada}), 404, "task_not_found"},
-		"nobody asks":           {s.get(t, "/tasks/"+id, nil), 400, "malformed_request"},
-		"somebody strange asks": {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": "me"}), 400, "malformed_request"},
-		"not finished":          {s.get(t, "/tasks/"+exporting+"/result", headers{"X-Executor-Id": ada}), 409, "task_not_finished"},
-		"cancelled by another":  {post(t, s, "/tasks/cancel", fields{"executor_id": bob, "task_id": id}, nil), 404, "task_not_found"},
-		"cancelled at the end":  {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": finished}, nil), 409, "task_finished"},
-		"cancelled twice":       {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": running}, nil), 409, "task_finished"},
-		"cancel nothing":        {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": nobody}, nil), 404, "task_not_found"},
-		"export by a member":    {post(t, s, "/tasks/export_thread", fields{"executor_id": bob, "thread_id": thread}, nil), 403, "not_an_admin"},
-		"export by a stranger":  {post(t, s, "/tasks/export_thread", fields{"executor_id": eve, "thread_id": thread}, nil), 403, "not_a_member"},
-		"export nothing":        {post(t, s, "/tasks/export_thread", fields{"executor_id": ada, "thread_id": nobody}, nil), 404, "thread_not_found"},
-		"import by nobody":      {post(t, s, "/tasks/import", input, headers{"Content-Type": "application/x-ndjson"}), 400, "malformed_request"},
-		"import of JSON":        {post(t, s, "/tasks/import", input, headers{"X-Executor-Id": ada}), 415, "unsupported_media_type"},
-		"a line that is long":   {post(t, s, "/tasks/import", strings.Repeat("x", tasks.MaxLine+1), lines(ada, nil)), 422, "invalid_request"},
-		"an import of 16 MiB":   {post(t, s, "/tasks/import", strings.Repeat("\n", rest.MaxImport+1), lines(ada, nil)), 413, "body_too_large"},
-		"another import":        {post(t, s, "/tasks/import", "{}", lines(ada, headers{"Idempotency-Key": "one"})), 422, "idempotency_key_reused"},
+		"another account's task":       {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": bob}), 404, "task_not_found"},
+		"another tenant's":             {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": ada, "X-Tenant-Code": "acme"}), 404, "task_not_found"},
+		"another account's result":     {s.get(t, "/tasks/"+finished+"/result", headers{"X-Executor-Id": bob}), 404, "task_not_found"},
+		"no task":                      {s.get(t, "/tasks/"+nobody, headers{"X-Executor-Id": ada}), 404, "task_not_found"},
+		"no id":                        {s.get(t, "/tasks/nonsense", headers{"X-Executor-Id": ada}), 404, "task_not_found"},
+		"nobody asks":                  {s.get(t, "/tasks/"+id, nil), 400, "malformed_request"},
+		"a stranger asks":              {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": "me"}), 400, "malformed_request"},
+		"not finished":                 {s.get(t, "/tasks/"+exporting+"/result", headers{"X-Executor-Id": ada}), 409, "task_not_finished"},
+		"cancelled by another account": {post(t, s, "/tasks/cancel", fields{"executor_id": bob, "task_id": id}, nil), 404, "task_not_found"},
+		"cancelled at the end":         {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": finished}, nil), 409, "task_finished"},
+		"cancelled twice":              {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": running}, nil), 409, "task_finished"},
+		"cancel nothing":               {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": nobody}, nil), 404, "task_not_found"},
+		"export by a member":           {post(t, s, "/tasks/export_thread", fields{"executor_id": bob, "thread_id": thread}, nil), 403, "not_an_admin"},
+		"export by a stranger":         {post(t, s, "/tasks/export_thread", fields{"executor_id": eve, "thread_id": thread}, nil), 403, "not_a_member"},
+		"export nothing":               {post(t, s, "/tasks/export_thread", fields{"executor_id": ada, "thread_id": nobody}, nil), 404, "thread_not_found"},
+		"import without an executor":   {post(t, s, "/tasks/import", input, headers{"Content-Type": "application/x-ndjson"}), 400, "malformed_request"},
+		"import of JSON":               {post(t, s, "/tasks/import", input, headers{"X-Executor-Id": ada}), 415, "unsupported_media_type"},
+		"a long line":                  {post(t, s, "/tasks/import", strings.Repeat("x", tasks.MaxLine+1), lines(ada, nil)), 422, "invalid_request"},
+		"an import of 16 MiB":          {post(t, s, "/tasks/import", strings.Repeat("\n", rest.MaxImport+1), lines(ada, nil)), 413, "body_too_large"},
+		"another import":               {post(t, s, "/tasks/import", "{}", lines(ada, headers{"Idempotency-Key": "one"})), 422, "idempotency_key_reused"},
 	} {
 		t.Run(about, func(t *testing.T) { test.got.problem(t, test.status, test.code) })
 	}
 }
 
-// Lines are read as requests are, and refused for the same reasons.
+// Lines are parsed like requests and rejected for the same reasons.
 func TestLines(t *testing.T) {
 	s := newSystem(t)
 	thread := s.do(t, "/threads/create", fields{"executor_id": ada, "name": "tea"}, nil).text("thread_id")
@@ -157,9 +157,9 @@ func TestLines(t *testing.T) {
 		}
 	}
 	if _, outcome := handle(`{"path":"/threads/rename","body":{"thread_id":"`+thread+`","name":"x","executor_id":"`+bob+`"}}`, true); !strings.Contains(string(outcome.Body), "not_a_member") {
-		t.Errorf("who may act for others: %s", outcome.Body)
+		t.Errorf("a token that may act for others: %s", outcome.Body)
 	}
-	// Both forms of the thread's id are the same key; a creation has none.
+	// Both forms of the thread's id give the same key; a creation has no key.
 	posting := `{"path":"/threads/post_message","body":{"thread_id":"` + thread + `","text":"hello"}}`
 	key, first := handle(posting, false)
 	other, _ := handle(`{"path":"/threads/rename","body":{"thread_id":{"value":"`+strings.ToLower(thread)+`"},"name":"coffee"}}`, false)
@@ -174,7 +174,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// An outcome that is not known is no rejection.
+// An unknown outcome must not count as a rejection.
 func TestLinesWhoseOutcomeIsUnknown(t *testing.T) {
 	for _, err := range []error{usecase.ErrUnavailable, usecase.ErrConcurrentUpdate, context.Canceled, errors.New("anything else")} {
 		handled := rest.NewLines(failing(err), "tasks", time.Second, slog.New(slog.DiscardHandler))

@@ -11,7 +11,7 @@ import (
 	"example.com/threads/domain/thread"
 )
 
-// reached is the answer of a request that got as far as the service.
+// reached is the error code of a request that reached the service.
 const reached = "thread_not_found"
 
 var willing = failing(thread.ErrThreadNotFound)
@@ -48,7 +48,7 @@ func TestHeaders(t *testing.T) {
 		{"If-Match", `"18446744073709551616"`, false},
 		{"X-Correlation-Id", "order-1", true},
 		{"X-Correlation-Id", "two words", false},
-		{"X-Request-Id", "two words", true}, // replaced by one of ours
+		{"X-Request-Id", "two words", true}, // replaced by a new one
 		{"traceparent", "junk", true},       // ignored
 	} {
 		t.Run(test.name+" "+test.value, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestMediaTypes(t *testing.T) {
 	a.problem(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
 }
 
-// TestSize goes over a real connection, with a length and in chunks.
+// TestSize uses a real connection, with a length and in chunks.
 func TestSize(t *testing.T) {
 	server := httptest.NewServer(handlerOf(willing, io.Discard))
 	defer server.Close()

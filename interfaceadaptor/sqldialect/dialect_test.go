@@ -82,7 +82,7 @@ func TestClassesOfWhatDatabasesSay(t *testing.T) {
 	})
 }
 
-// What servers say that can't be brought to say it here.
+// Errors that a test can't provoke on a server.
 func TestClassesOfMySQLErrors(t *testing.T) {
 	dialect, err := sqldialect.Of(sqlx.NewDb(nil, database.MySQL))
 	if err != nil {
@@ -96,7 +96,7 @@ func TestClassesOfMySQLErrors(t *testing.T) {
 		{1020, "HY000", sqldialect.Transient}, // record has changed since last read
 		{1040, "08004", sqldialect.Transient}, // too many connections
 		{1053, "08S01", sqldialect.Transient}, // server shutdown in progress
-		{1159, "08S01", sqldialect.Transient}, // a state for connections, whatever the number
+		{1159, "08S01", sqldialect.Transient}, // a state for connections, with any number
 		{1317, "70100", sqldialect.Transient}, // query interrupted
 		{1927, "70100", sqldialect.Transient}, // connection was killed
 		{1969, "70100", sqldialect.Transient}, // max_statement_time exceeded
@@ -104,7 +104,7 @@ func TestClassesOfMySQLErrors(t *testing.T) {
 		{1406, "22001", sqldialect.Refused},   // data too long
 		{1366, "HY000", sqldialect.Refused},   // incorrect string value
 		{1142, "42000", sqldialect.Fault},     // command denied
-		{2000, "", sqldialect.Fault},          // no state at all
+		{2000, "", sqldialect.Fault},          // no state
 	} {
 		said := &mysql.MySQLError{Number: test.number, Message: "as the server words it"}
 		copy(said.SQLState[:], test.state)
@@ -123,7 +123,7 @@ func expectClass(t *testing.T, dialect sqldialect.Dialect, what string, err erro
 	}
 }
 
-// A lock that another transaction holds, longer than one waits.
+// A lock that another transaction holds for longer than the lock timeout.
 func TestLockIsTransient(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB, dialect sqldialect.Dialect) {
 		execute(t, db, "INSERT INTO pairs VALUES (1, 1, 'one')")
@@ -154,7 +154,7 @@ func TestLockIsTransient(t *testing.T) {
 func TestDeadlockAndLostConnectionAreTransient(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB, dialect sqldialect.Dialect) {
 		if db.DriverName() != database.MySQL {
-			return // one transaction writes at a time, in the same process
+			return // the process runs one transaction at a time
 		}
 		execute(t, db, "INSERT INTO pairs VALUES (1, 1, 'one'), (2, 2, 'two')")
 		one, err := db.BeginTxx(t.Context(), dialect.Writing())

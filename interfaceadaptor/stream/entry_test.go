@@ -60,7 +60,7 @@ func TestWhatIsNoEntryIsAnError(t *testing.T) {
 	}
 }
 
-// Any source - here, what a Lambda handler takes out of its event - gets from an item to a record in one call.
+// Any source converts an item to a record with one call; here it is a Lambda handler.
 func ExampleEntry_Record() {
 	e := stream.Entry{PKey: "acme#order-7", AID: "order-01890535-c59c-72d5-08a8-dcea316374c8", SeqNr: "1", Payload: []byte(`{}`)}
 	record, err := e.Record()

@@ -7,7 +7,7 @@ import (
 	"example.com/threads/interfaceadaptor/stream"
 )
 
-// Whatever is in a record of the stream is an event of an aggregate, or no journal entry.
+// Any record of the stream must be an event of an aggregate, or no journal entry.
 func FuzzRecord(f *testing.F) {
 	const id = "01H42K4ABWQ5V2XQEP3A48VE0Z"
 	f.Add("thread-7", "thread-"+id, "1", []byte("{}"))

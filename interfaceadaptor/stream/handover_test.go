@@ -12,7 +12,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// projector is one that does what it is told to.
+// projector is a projector of one function.
 type projector func(ctx context.Context) error
 
 func (p projector) Project(ctx context.Context, _ projection.Batch) (projection.Outcome, error) {
@@ -33,7 +33,7 @@ func TestAStopLeavesTheBatchInHandItsTime(t *testing.T) {
 			return ctx.Err()
 		}), projection.Batch{}, 8*time.Second)
 		if took := time.Since(begun); !errors.Is(err, context.Canceled) || took != time.Minute+8*time.Second {
-			t.Errorf("it was broken off after %s with %v", took, err)
+			t.Errorf("the call was interrupted after %s with %v", took, err)
 		}
 	})
 }
@@ -58,8 +58,8 @@ func TestRetryGoesOnUntilItSucceedsOrIsStopped(t *testing.T) {
 			}
 			return nil
 		})
-		// 20 waits: 100 ms doubled up to 3.2 s and then 5 s 14 times, 76.3 s without jitter, which is at most a
-		// quarter of each.
+		// 20 waits: 100 ms doubled up to 3.2 s, then 14 times 5 s, together 76.3 s without jitter. The jitter is at
+		// most a quarter of each.
 		const waits, jitter = 76300 * time.Millisecond, 76300 * time.Millisecond / 4
 		if took := time.Since(begun).Round(time.Millisecond); err != nil || tried != 21 || reported != 20 ||
 			took < waits-jitter || took > waits+jitter {

@@ -39,7 +39,7 @@ func TestJournalReader(t *testing.T) {
 		numbers = append(numbers, record.SeqNr)
 	}
 	if !slices.Equal(numbers, []uint64{2, 3}) {
-		t.Errorf("behind event 1 are %v", numbers)
+		t.Errorf("after event 1 are %v", numbers)
 	}
 	versions := map[usecase.Key]uint64{}
 	for head, err := range journal.Heads(t.Context(), "order") {

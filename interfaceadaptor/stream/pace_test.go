@@ -18,12 +18,12 @@ func TestPace(t *testing.T) {
 		want    time.Duration
 	}{
 		{"the first page is empty", 0, 0, 5 * ms},
-		{"so is the second", 5 * ms, 0, 10 * ms},
+		{"the second page is empty", 5 * ms, 0, 10 * ms},
 		{"a full page", 15 * ms, 10, 0},
-		{"what was behind it", 16 * ms, 3, 5 * ms},
-		{"nothing, right after records", 21 * ms, 0, 5 * ms},
-		{"nothing, almost half a second after records", 515 * ms, 0, 5 * ms},
-		{"nothing for longer", 516 * ms, 0, 10 * ms},
+		{"the page after it", 16 * ms, 3, 5 * ms},
+		{"an empty page right after records", 21 * ms, 0, 5 * ms},
+		{"an empty page almost half a second after records", 515 * ms, 0, 5 * ms},
+		{"an empty page after a longer time", 516 * ms, 0, 10 * ms},
 		{"and longer", 526 * ms, 0, 20 * ms},
 		{"and longer", 546 * ms, 0, 40 * ms},
 		{"and longer", 586 * ms, 0, 80 * ms},

@@ -10,8 +10,8 @@ import (
 
 const aTenant = "01H42K4ABWQ5V2XQEP3A48VE0Z"
 
-// Every event of today. What was ever written stays readable: a golden file is only ever added. Run with
-// UPDATE_GOLDEN=1 to write those that are missing, never to change one.
+// All events in their current form. Golden files are only ever added, so that old events stay readable. Run with
+// UPDATE_GOLDEN=1 to write missing files; it never changes one.
 func today(t *testing.T) []tenant.Event {
 	code, err := tenant.ParseCode("acme-2")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"example.com/threads/tests/sealed"
 )
 
-// Whatever the domain has and is forgotten here is named.
+// An event of the domain that is missing in the codec must be named.
 func TestEveryEventHasItsJSON(t *testing.T) {
 	var tested []string
 	for _, event := range today {
@@ -22,7 +22,7 @@ func TestEveryEventHasItsJSON(t *testing.T) {
 		}
 	}
 	sealed.Check(t, "events with a golden file of today's JSON", sealed.Types(t, "example.com/threads/domain/thread", "isEvent"), tested)
-	// Every name that was ever written, those of rows that only read included, has a golden file.
+	// Every name that was ever written must have a golden file, including names that are only read.
 	var files []string
 	paths, err := filepath.Glob("testdata/*.json")
 	if err != nil {
@@ -37,7 +37,7 @@ func TestEveryEventHasItsJSON(t *testing.T) {
 	sealed.Check(t, "golden files of events", threadcodec.Events().Names(), files)
 }
 
-// Every field of the state is in its snapshot: one that is forgotten would be lost with the next snapshot.
+// Every field of the state must be in its snapshot; a missing one would be lost with the next snapshot.
 func TestEveryFieldOfTheStateIsInItsSnapshot(t *testing.T) {
 	var states []thread.Thread
 	for _, history := range threadtest.Histories() {

@@ -10,7 +10,7 @@ import (
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
-// An event that lacks anything is an error that names it, never an event with zero values.
+// An incomplete event must be an error that names it, never an event with zero values.
 func TestBrokenEvents(t *testing.T) {
 	for name := range today {
 		whole := strings.TrimSpace(string(golden(t, name+".json")))
@@ -20,7 +20,7 @@ func TestBrokenEvents(t *testing.T) {
 		} {
 			broken := strings.ReplaceAll(whole, `"`+field+`":`, `"no_`+field+`":`)
 			if broken == whole || name == "ThreadCreated" && field == "executor_id" {
-				continue // it has no such field, or does without
+				continue // the field does not exist, or is optional
 			}
 			t.Run(name+" without "+field, func(t *testing.T) {
 				event, err := threadcodec.Events().Decode([]byte(broken))

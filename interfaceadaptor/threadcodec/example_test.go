@@ -6,7 +6,7 @@ import (
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
-// An event of the first version, without executor and with ids as UUIDs, is one of today's when it has been read.
+// An event of the first version has no executor and ids as UUIDs. It is read in today's form.
 func ExampleEvents() {
 	payload := []byte(`{"type":"Created","id":"01H42KBHCW1BZG504J4ZXKA2F2","seq_nr":1,"name":"test",
 		"aggregate_id":{"value":"01890535-c59c-72d5-08a8-dcea316374c8"},

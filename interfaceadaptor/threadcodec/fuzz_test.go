@@ -25,7 +25,7 @@ func seed(f *testing.F, pattern string) {
 	}
 }
 
-// Whatever is in the journal is an event or an error, and an event that can be read can be written and read again.
+// Any journal entry must be an event or an error. A readable event must survive writing and reading again.
 func FuzzDecodeEvent(f *testing.F) {
 	seed(f, "*.json")
 	codec := threadcodec.Events()
@@ -36,7 +36,7 @@ func FuzzDecodeEvent(f *testing.F) {
 		}
 		encoded, err := codec.Encode(recorded)
 		if err != nil {
-			return // such as a time that is written in less detail today
+			return // such as a time with more digits than are written today
 		}
 		again, err := codec.Decode(encoded)
 		if diff := kit.Diff(recorded, again); err != nil || diff != "" {
@@ -45,7 +45,7 @@ func FuzzDecodeEvent(f *testing.F) {
 	})
 }
 
-// Whatever is stored as a snapshot is a state or an error.
+// Any stored snapshot must be a state or an error.
 func FuzzDecodeSnapshot(f *testing.F) {
 	seed(f, "snapshot-*.json")
 	f.Fuzz(func(t *testing.T, payload []byte) {

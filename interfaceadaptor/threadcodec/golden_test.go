@@ -19,8 +19,8 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Every event in every version of its JSON that was ever written. A golden file is only ever added: run with
-// UPDATE_GOLDEN=1 to write those that are missing, never to change one.
+// Every event in every version of its JSON that was ever written. Golden files are only ever added: run with
+// UPDATE_GOLDEN=1 to write missing files; it never changes one.
 var (
 	aThread = parsed[thread.Thread]("01H42K4ABWQ5V2XQEP3A48VE0Z")
 	ada     = parsed[ident.UserAccount]("01H42KBHCWA0000000000000AD")
@@ -93,7 +93,7 @@ func TestEventsOfToday(t *testing.T) {
 	}
 }
 
-// TestACreationWithACode: the field was added later, so there are events with and without it.
+// TestACreationWithACode: the field was added later, so events exist with and without it.
 func TestACreationWithACode(t *testing.T) {
 	created := today["ThreadCreated"].(thread.Created)
 	created.Code = thread.RecordedCode("THREAD-000007")
@@ -156,7 +156,7 @@ func TestSnapshotOfToday(t *testing.T) {
 	}
 }
 
-// A snapshot without the numbers of events is good for commands, and so is what follows from it, but not for history.
+// A snapshot without the events' numbers, and all states based on it, are good for commands but not for history.
 func TestTheSecondVersionOfSnapshots(t *testing.T) {
 	want := thread.Thread{}.Replay(today["ThreadCreated"], today["ThreadMemberAdded"], today["ThreadMessagePosted"]).Memento()
 	want.Members[0].Joined, want.Members[1].Joined, want.Messages[0].Posted = 0, 0, 0
@@ -171,7 +171,7 @@ func TestTheSecondVersionOfSnapshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for about, payload := range map[string][]byte{"as it was": golden(t, "snapshot-2.json"), "with another event": later} {
+	for about, payload := range map[string][]byte{"unchanged": golden(t, "snapshot-2.json"), "with another event": later} {
 		if _, _, _, err := (threadcodec.NumberedSnapshots{}).Decode(payload); err == nil {
 			t.Errorf("%s: history would be read from it", about)
 		}

@@ -21,7 +21,7 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	}
 	for _, layer := range []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "cmd"} {
 		if !contains(graph, architecture.Module+"/"+layer+"/") {
-			t.Errorf("no package of %s was looked at", layer)
+			t.Errorf("no package of %s was checked", layer)
 		}
 	}
 }
@@ -38,13 +38,13 @@ func TestTheEngineKnowsNoApplication(t *testing.T) {
 	for _, word := range words {
 		t.Errorf("%s: the engine has a word of the application", word)
 	}
-	// The rules catch something.
+	// Check that the rules detect violations.
 	made := architecture.Graph{
 		architecture.Module + "/usecase/command": {architecture.Module + "/usecase/chat"},
 		architecture.Module + "/usecase/chat":    {architecture.Module + "/domain/thread"},
 	}
 	if found := architecture.EngineViolations(made); len(found) != 1 {
-		t.Errorf("a way to the domain is not found: %q", found)
+		t.Errorf("an import path to the domain is not found: %q", found)
 	}
 	folder := t.TempDir()
 	for _, part := range architecture.Engine {
@@ -61,7 +61,7 @@ func TestTheEngineKnowsNoApplication(t *testing.T) {
 	}
 }
 
-// load asks the go command for the imports of every package, test files apart.
+// load reads the imports of every package, without test files, from the go command.
 func load(t *testing.T) architecture.Graph {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports", architecture.Module+"/...")

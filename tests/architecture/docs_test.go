@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every test that a document names is there: a promise without its test is none.
+// Every test that a document names must exist, because a promise without its test proves nothing.
 func TestDocumentsNameTestsThatExist(t *testing.T) {
 	declared := map[string]bool{}
 	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
@@ -23,16 +23,16 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 		for _, match := range mention.FindAllStringSubmatch(text, -1) {
 			named++
 			if !declared[match[1]] {
-				t.Errorf("%s names %s, which is no test of this repository", path, match[1])
+				t.Errorf("%s names %s, which is not a test of this repository", path, match[1])
 			}
 		}
 	})
-	// The failure lab names tests to people, too.
+	// The failure lab shows names of tests to users, too.
 	told := regexp.MustCompile(`\bTest[A-Z]\w+`)
 	walk(t, "lab.tsx", func(path, text string) {
 		for _, name := range told.FindAllString(text, -1) {
 			if named++; !declared[name] {
-				t.Errorf("%s names %s, which is no test of this repository", path, name)
+				t.Errorf("%s names %s, which is not a test of this repository", path, name)
 			}
 		}
 	})
@@ -41,7 +41,7 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	}
 }
 
-// walk visits the repository's files with an ending, those of other people left out.
+// walk visits the repository's files with an extension, except third-party files.
 func walk(t *testing.T, ending string, visit func(path, text string)) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, entry fs.DirEntry, err error) error {

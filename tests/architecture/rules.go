@@ -10,15 +10,15 @@ import (
 // Module is the path of this module.
 const Module = "example.com/threads"
 
-// layers says which parts of the module a part may import beside itself and, if limited is set, which third-party
-// modules. Paths are relative to the module; the longest match for a package counts.
+// layers lists the parts of the module with the other parts that they may import and, if limited is set, the
+// third-party modules. Paths are relative to the module; the longest match for a package counts.
 var layers = map[string]struct {
 	imports []string
 	limited bool
 	modules []string
 }{
 	"domain": {limited: true, modules: []string{"github.com/oklog/ulid/v2"}},
-	// what property tests draw: test code that adapters' tests import
+	// used by property tests: test code that adapters' tests import
 	"domain/thread/threadtest": {imports: []string{"domain"}},
 	"usecase":                  {imports: []string{"domain"}, limited: true, modules: smallLibraries},
 	// the contract suite of the projection's ports: test code that adapters' tests import
@@ -28,7 +28,7 @@ var layers = map[string]struct {
 	"interfaceadaptor/rest":       {imports: with(inner, "interfaceadaptor/access")},
 	"interfaceadaptor/graphql":    {imports: with(inner, "interfaceadaptor/access")},
 	"interfaceadaptor/eventcodec": {imports: []string{"usecase"}},
-	// one for each aggregate
+	// one package for each aggregate
 	"interfaceadaptor/*codec":              {imports: with(inner, "interfaceadaptor/eventcodec")},
 	"interfaceadaptor/chatstore":           {imports: with(inner, "interfaceadaptor/*codec", "interfaceadaptor/eventstore", "interfaceadaptor/repository")},
 	"interfaceadaptor/eventstore":          {},
@@ -56,11 +56,11 @@ var layers = map[string]struct {
 
 var (
 	inner = []string{"domain", "usecase"}
-	// gateway is what event stores may import: the port that they implement, and what they share.
+	// gateway is what event stores may import: the port that they implement, and their shared packages.
 	gateway = []string{"interfaceadaptor/eventstore", "interfaceadaptor/gateway/internal"}
-	// smallLibraries are allowed in use cases; they bring no technology with them.
+	// smallLibraries are allowed in use cases, because they bring no technology with them.
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5",
-		// the interface to traces, without what collects and sends them
+		// the interface of tracing, without exporters
 		"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"}
 	everything = []string{"docs", "domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
 )
@@ -120,7 +120,7 @@ func describe(layer string) string {
 	return strings.Join(may, ", ")
 }
 
-// within tells whether a package is in a folder, whose name may have a *.
+// within reports whether a package is in a folder, whose name may contain a *.
 func within(pkg, folder string) bool {
 	parts := strings.Split(pkg, "/")
 	depth := strings.Count(folder, "/") + 1

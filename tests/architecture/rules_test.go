@@ -7,8 +7,7 @@ import (
 	"example.com/threads/tests/architecture"
 )
 
-// TestRules holds the rules against single imports of a made-up module, so that the rules themselves
-// are known to catch something.
+// TestRules checks the rules with single imports of a made-up module, so that it is known that they detect violations.
 func TestRules(t *testing.T) {
 	for _, test := range []struct {
 		pkg, imports string

@@ -12,8 +12,8 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// Request is a request for a command on a thread; one that creates a thread makes its id. The command comes without the
-// ids of what it brings into being.
+// Request returns a request for a command on a thread. If the command creates a thread, a new id is used. The ids of
+// new members and messages are added to the command.
 func Request(caller usecase.Caller, id thread.ID, c thread.Command) command.Request[thread.Command] {
 	r := command.Request[thread.Command]{
 		Caller: caller, ID: id.String(), Command: c, Name: thread.CommandName(c), Content: fmt.Sprintf("%+v", c),

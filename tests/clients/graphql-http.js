@@ -1,5 +1,4 @@
-// The audit of the GraphQL-over-HTTP specification that graphql-http has: what a server must, should and may do. All of it
-// holds, the mays included.
+// graphql-http's audit of the GraphQL-over-HTTP specification. All requirements must hold, including the optional ones.
 import { serverAudits } from 'graphql-http';
 import { graphqlURL } from './system.js';
 

@@ -4,7 +4,7 @@ import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { expectRefusal, named, newThread, readName, refused, rename, socketURL, subscribe, watchName } from './system.js';
 
-const perSocket = 256; // operations that the server takes at once on one socket
+const perSocket = 256; // operations that the server accepts at the same time on one socket
 const tooMany = 4;
 const many = 200; // sockets
 
@@ -14,7 +14,7 @@ const connect = () =>
 
 const thread = await newThread('tea');
 
-// Queries, subscriptions and operations that are refused share a socket and do not disturb each other.
+// Queries, subscriptions and refused operations share a socket without affecting each other.
 const client = connect();
 const steady = subscribe(client, watchName(thread));
 await steady.find('the first state', named('tea'));
@@ -27,7 +27,7 @@ assert.deepEqual(query.values, [{ data: { getThread: { name: 'tea' } } }, { comp
 await rename(thread, 'coffee');
 await steady.find('the change', named('coffee'));
 
-// As many subscriptions as one socket may have; what is more is refused by itself.
+// One socket with the maximum number of subscriptions; further ones are refused separately.
 const others = Array.from({ length: perSocket - 1 + tooMany }, () => subscribe(client, watchName(thread)));
 const accepted = others.slice(0, perSocket - 1);
 await Promise.all(accepted.map((each) => each.find('the first state', named('coffee'))));
@@ -38,7 +38,7 @@ for (const each of others.slice(perSocket - 1)) {
 await rename(thread, 'cocoa');
 await Promise.all([steady, ...accepted].map((each) => each.find('the change', named('cocoa'))));
 
-// Who stops listening hears nothing more, and makes room.
+// A client that unsubscribes gets nothing more, and makes room for another subscription.
 accepted[0].dispose();
 await accepted[0].find('the end', (value) => value.complete);
 const heard = accepted[0].values.length;

@@ -1,4 +1,4 @@
-// The OpenAPI document as it is served, by the rules that Redocly recommends and by Spectral's. A warning fails, too.
+// Checks the served OpenAPI document with the recommended rules of Redocly and with Spectral's. Warnings fail, too.
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';

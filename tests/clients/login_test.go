@@ -19,20 +19,20 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// browser is what a browser is to the login: it follows redirects and keeps cookies.
+// browser acts as a browser during the login: it follows redirects and stores cookies.
 type browser struct {
 	t      *testing.T
 	client *http.Client
 	page   string
 }
 
-// shown is what comes back at last.
+// shown is the final page after redirects.
 type shown struct {
 	status    int
 	url, body string
 }
 
-// send sends a form, or with nil asks.
+// send submits a form; with a nil form, it sends a GET request.
 func (b browser) send(address string, form url.Values) shown {
 	b.t.Helper()
 	method, text := http.MethodGet, ""
@@ -67,7 +67,7 @@ func (b browser) session() map[string]any {
 
 var action = regexp.MustCompile(`action="([^"]+)"`)
 
-// submit fills in the provider's form.
+// submit fills in and submits the provider's form.
 func (b browser) submit(form shown, fields url.Values) shown {
 	b.t.Helper()
 	found := action.FindStringSubmatch(form.body)
@@ -77,7 +77,7 @@ func (b browser) submit(form shown, fields url.Values) shown {
 	return b.send(found[1], fields)
 }
 
-// follow opens a WebSocket, which the session's token lets in.
+// follow opens a WebSocket, which is authenticated by the session's token.
 func (b browser) follow() *websocket.Conn {
 	b.t.Helper()
 	conn, _, err := websocket.Dial(b.t.Context(), b.page+"/api/read/graphql", &websocket.DialOptions{ //nolint:bodyclose // of an upgrade
@@ -91,13 +91,13 @@ func (b browser) follow() *websocket.Conn {
 		b.t.Fatal(err)
 	}
 	if _, raw, err := conn.Read(b.t.Context()); err != nil || !strings.Contains(string(raw), "connection_ack") {
-		b.t.Fatalf("the WebSocket answers %s, %v", raw, err)
+		b.t.Fatalf("the WebSocket answered %s, %v", raw, err)
 	}
 	return conn
 }
 
-// Somebody logs in on the page at a provider that others wrote. The token stays with the program: the browser has a
-// cookie that scripts can't read, and commands need the session's CSRF token.
+// A user logs in on the page at a third-party provider. The token must stay in the program: the browser gets a cookie
+// that scripts can't read, and commands need the session's CSRF token.
 func TestLoginOnThePage(t *testing.T) {
 	installNode(t)
 	address := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
@@ -121,7 +121,7 @@ func TestLoginOnThePage(t *testing.T) {
 	}
 	consent := b.submit(b.send(home+"/login", nil), url.Values{"prompt": {"login"}, "login": {"ada"}, "password": {"any"}})
 	if end := b.submit(consent, url.Values{"prompt": {"consent"}}); end.url != home+"/" || end.status != http.StatusOK {
-		t.Fatalf("the login ends at %s with %d", end.url, end.status)
+		t.Fatalf("the login ended at %s with %d", end.url, end.status)
 	}
 	said := b.session()
 	csrf, _ := said["csrf"].(string)
@@ -155,9 +155,9 @@ func TestLoginOnThePage(t *testing.T) {
 		t.Errorf("a command of another origin: %d", status)
 	}
 	follow := b.follow()
-	// A code that was not asked for in this browser is worth nothing.
+	// An authorization code that this browser did not request must be refused.
 	if got := b.send(home+"/login/callback?code=stolen&state=guessed", nil); got.status != http.StatusBadRequest {
-		t.Errorf("another's code: %d", got.status)
+		t.Errorf("a foreign code: %d", got.status)
 	}
 	if got := b.send(home+"/logout", url.Values{"csrf": {"wrong"}}); got.status != http.StatusForbidden {
 		t.Errorf("a logout without the CSRF token: %d", got.status)
@@ -169,10 +169,10 @@ func TestLoginOnThePage(t *testing.T) {
 	if status := create("X-CSRF-Token", csrf); status != http.StatusUnauthorized {
 		t.Errorf("a command after the logout: %d", status)
 	}
-	// The program ends although somebody follows.
+	// The program must stop even while a WebSocket is open.
 	web.Stop(t)
 	if _, _, err := follow.Read(t.Context()); err == nil {
-		t.Error("the WebSocket outlives the page")
+		t.Error("the WebSocket is open after the stop")
 	}
 	at, err := url.Parse(home)
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 	"example.com/threads/tests/programs"
 )
 
-// promtoolTime bounds one run of promtool, and its download the first time.
+// promtoolTime limits a run of promtool, including its first download.
 const promtoolTime = time.Minute
 
-// TestMetrics checks the metrics of every program with promtool, and where that is not to be had with its linter alone,
-// which is a library.
+// TestMetrics checks the metrics of every program with promtool. If promtool is not available, it uses promtool's
+// linter, which is a library.
 func TestMetrics(t *testing.T) {
 	tool := promtool(t)
 	s := start(t)
@@ -67,7 +67,7 @@ func metrics(t *testing.T, url string) []byte {
 	return page
 }
 
-// promtool returns its path, or nothing where it is not to be had, and says so.
+// promtool returns the path of promtool. If promtool is not available, it logs that and returns "".
 func promtool(t *testing.T) string {
 	t.Helper()
 	path, err := runPromtool(t, nil, "../../tools/dev/promtool.sh")
@@ -76,7 +76,7 @@ func promtool(t *testing.T) string {
 		return ""
 	}
 	if output, err := runPromtool(t, []byte("# TYPE a counter\na 1\n"), path, "check", "metrics"); err == nil {
-		t.Fatalf("%s finds nothing wrong with a counter that has no help and no _total:\n%s", path, output)
+		t.Fatalf("%s accepts a counter without help and without _total:\n%s", path, output)
 	}
 	return path
 }

@@ -22,8 +22,7 @@ const (
 	scriptTime  = time.Minute
 )
 
-// installNode sees that Node is there, and installs the packages of package-lock.json unless they are those that were
-// installed last.
+// installNode checks that Node is available. It installs the packages of package-lock.json unless they are installed.
 func installNode(t *testing.T) {
 	t.Helper()
 	version, err := exec.CommandContext(t.Context(), "node", "--version").Output()
@@ -54,11 +53,11 @@ func installNode(t *testing.T) {
 	}
 }
 
-// tool is a command of one of the packages.
+// tool returns the path of a package's command.
 func tool(name string) string { return filepath.Join("node_modules", ".bin", name) }
 
-// runScript runs a command to its end, and hands each line that it prints to orders; what that does not take is shown
-// when the command fails.
+// runScript runs a command to its end and passes each line of its output to orders. Lines that orders does not handle
+// are shown if the command fails.
 func runScript(t *testing.T, env []string, orders func(line string) bool, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), scriptTime)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// provider is an OpenID Connect provider that others wrote (provider.js).
+// provider is a third-party OpenID Connect provider (provider.js).
 type provider struct {
 	issuer string
 	orders io.Writer
@@ -38,7 +38,7 @@ func startProvider(t *testing.T, env ...string) *provider {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = orders.Close() // that is its end
+		_ = orders.Close() // it ends when its input ends
 		if err := command.Wait(); err != nil {
 			t.Errorf("provider.js: %v", err)
 		}
@@ -49,7 +49,7 @@ func startProvider(t *testing.T, env ...string) *provider {
 	return p
 }
 
-// line is the next line that begins so; what else the provider says is for its developers.
+// line returns the next line with this beginning. Other output is for the provider's developers.
 func (p *provider) line(t *testing.T, beginning string) string {
 	t.Helper()
 	for p.said.Scan() {
@@ -57,7 +57,7 @@ func (p *provider) line(t *testing.T, beginning string) string {
 			return line
 		}
 	}
-	t.Fatalf("the provider has ended: %v", p.said.Err())
+	t.Fatalf("the provider ended: %v", p.said.Err())
 	return ""
 }
 
@@ -83,13 +83,13 @@ func TestTokensOfARealProvider(t *testing.T) {
 		status int
 		code   string
 	}{
-		"no token":           {"", http.StatusUnauthorized, "unauthenticated"},
-		"another audience":   {p.token(t, "ada", both, "urn:shop"), http.StatusUnauthorized, "unauthenticated"},
-		"no account":         {p.token(t, "none", both, audience), http.StatusUnauthorized, "unauthenticated"},
-		"the scope to read":  {p.token(t, "ada", "threads:read", audience), http.StatusForbidden, "forbidden"},
-		"somebody else":      {p.token(t, "bob", both, audience), http.StatusForbidden, "not_a_member"},
-		"of another tenant":  {p.token(t, "other", both, audience), http.StatusNotFound, "thread_not_found"},
-		"the signature gone": {ada[:strings.LastIndex(ada, ".")+1], http.StatusUnauthorized, "unauthenticated"},
+		"no token":                    {"", http.StatusUnauthorized, "unauthenticated"},
+		"another audience":            {p.token(t, "ada", both, "urn:shop"), http.StatusUnauthorized, "unauthenticated"},
+		"no account":                  {p.token(t, "none", both, audience), http.StatusUnauthorized, "unauthenticated"},
+		"the scope to read":           {p.token(t, "ada", "threads:read", audience), http.StatusForbidden, "forbidden"},
+		"somebody else":               {p.token(t, "bob", both, audience), http.StatusForbidden, "not_a_member"},
+		"a token of another tenant":   {p.token(t, "other", both, audience), http.StatusNotFound, "thread_not_found"},
+		"a token without a signature": {ada[:strings.LastIndex(ada, ".")+1], http.StatusUnauthorized, "unauthenticated"},
 	} {
 		if got := s.command(t, c.token, "/threads/rename", onThread, c.status); got["code"] != c.code {
 			t.Errorf("%s: %v", about, got)
@@ -100,7 +100,7 @@ func TestTokensOfARealProvider(t *testing.T) {
 	runScript(t, env, nil, "node", "tokens.js")
 }
 
-// command sends a command and returns the texts of the answer.
+// command sends a command and returns the string fields of the answer.
 func (s *system) command(t *testing.T, token, path string, body map[string]string, status int) map[string]string {
 	t.Helper()
 	encoded, err := json.Marshal(body)

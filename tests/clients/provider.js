@@ -1,5 +1,5 @@
-// An OpenID Connect provider that others wrote and certified, as the issuer of the programs' tokens. It prints where it is and
-// then, for each line that it reads, a token: of the client, scope and audience that the line names, separated by '|'.
+// A third-party, certified OpenID Connect provider, as the issuer of the programs' tokens. It prints its URL. For each
+// line that it reads it prints a token; the line has client, scope and audience, separated by '|'.
 import { createInterface } from 'node:readline';
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
@@ -22,11 +22,11 @@ const provider = new Provider(issuer, {
       redirect_uris: [],
       response_types: [],
     })),
-    // Of people in a browser, who come back to the page that the environment names.
+    // For logins in a browser, which return to the page that the environment names.
     {
       client_id: 'page',
       token_endpoint_auth_method: 'none',
-      application_type: 'native', // which may come back to http on loopback
+      application_type: 'native', // such a client may return to http on loopback
       redirect_uris: [process.env.REDIRECT_URI ?? 'http://127.0.0.1/login/callback'],
     },
   ],

@@ -1,5 +1,5 @@
-// Clients whose server goes away come back by themselves, and miss no state that lasts. What this script says on a line
-// of its own - "restart SIGTERM" - the test does with the read-api.
+// Clients must reconnect by themselves when the server stops, and must get the latest state. When this script prints
+// "restart SIGTERM" on a line, the test restarts the read-api with that signal.
 import { createClient as createEventClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
 import WebSocket from 'ws';
@@ -7,9 +7,9 @@ import { graphqlURL, named, newThread, rename, socketURL, subscribe, watchName }
 
 const retries = {
   retryAttempts: 1000,
-  shouldRetry: () => true, // graphql-ws asks: a refused connection is no reason for it to try again
+  shouldRetry: () => true, // by default graphql-ws does not retry a refused connection
   retryWait: () => pause(),
-  retry: () => pause(), // the name in graphql-sse
+  retry: () => pause(), // graphql-sse's name for it
 };
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 

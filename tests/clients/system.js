@@ -1,4 +1,4 @@
-// What the scripts have in common: where the programs are, commands, and waiting with a deadline.
+// Shared by the scripts: the programs' URLs, commands, and waiting with a deadline.
 import assert from 'node:assert/strict';
 
 export const writeURL = process.env.WRITE_API_URL;

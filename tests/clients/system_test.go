@@ -35,7 +35,7 @@ type system struct{ write, updater, read *programs.Program }
 
 func start(t *testing.T) *system { return startWith(t) }
 
-// startWith starts them with more in their environment.
+// startWith starts them with additional variables.
 func startWith(t *testing.T, more ...string) *system {
 	t.Helper()
 	folder := t.TempDir()

@@ -1,4 +1,4 @@
-// Tokens, as clients that others wrote send them: over POST, a WebSocket and server-sent events.
+// Third-party clients send tokens over POST, a WebSocket and server-sent events.
 import assert from 'node:assert/strict';
 import { createClient as createSSE } from 'graphql-sse';
 import { createClient as createWS } from 'graphql-ws';

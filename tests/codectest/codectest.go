@@ -1,6 +1,6 @@
-// Package codectest holds what every codec of an aggregate must do, for the tests of each: its events and states have
-// golden files below testdata, nothing that the domain has is left out, and what is broken is an error. A golden file
-// is only ever added: run the tests with UPDATE_GOLDEN=1 to write those that are missing, never to change one.
+// Package codectest checks the codecs of aggregates. Events and states must have golden files in testdata, nothing of
+// the domain may be missing, and broken data must be an error. Golden files are only ever added: run the tests with
+// UPDATE_GOLDEN=1 to write missing files; it never changes one.
 package codectest
 
 import (
@@ -26,7 +26,7 @@ const (
 	Executor = "01H42KBHCWA0000000000000AD"
 )
 
-// Recorded is an event of the aggregate with the id, in an envelope that has everything.
+// Recorded returns an event of the aggregate in an envelope with all fields.
 func Recorded[E any](t testing.TB, aggregateType, id string, event E) usecase.Recorded[E] {
 	t.Helper()
 	tenant, err := usecase.ParseTenant("acme")
@@ -47,7 +47,7 @@ func Recorded[E any](t testing.TB, aggregateType, id string, event E) usecase.Re
 	}
 }
 
-// Events checks the codec with one event of each type of today; domain is the package that has the types.
+// Events checks the codec with one current event of each type; domain is the package of the types.
 func Events[E any](t *testing.T, domain string, codec *eventcodec.Codec[E], id string, today ...E) {
 	t.Helper()
 	var covered []string
@@ -73,10 +73,11 @@ func Events[E any](t *testing.T, domain string, codec *eventcodec.Codec[E], id s
 	kit.EveryField(t, "the events of this test", today...)
 }
 
-// broken checks that an event without one of its fields is an error that names the event, never one with zero values.
+// broken checks that an event without one of its fields is an error that names the event, never an event with zero
+// values.
 func broken[E any](t *testing.T, codec *eventcodec.Codec[E], whole []byte) {
 	t.Helper()
-	optional := map[string]bool{ // of the envelope: events were written without them
+	optional := map[string]bool{ // of the envelope: some events were written without them
 		"tenant_code": true, "command_id": true, "request_id": true, "correlation_id": true, "causation_id": true, "source": true, "client_ip": true,
 	}
 	var fields map[string]json.RawMessage
@@ -96,7 +97,7 @@ func broken[E any](t *testing.T, codec *eventcodec.Codec[E], whole []byte) {
 }
 
 // Snapshots checks the codec of states with states of the aggregate, each with a golden file whose name begins with
-// "snapshot-" and today's format. Every field of the state must be set in one of them.
+// "snapshot-" and the current format. Every field of the state must be set in one of them.
 func Snapshots[S any](t *testing.T, codec repository.SnapshotCodec[S], id string, states map[string]S) {
 	t.Helper()
 	var all []S
@@ -127,7 +128,7 @@ func Snapshots[S any](t *testing.T, codec repository.SnapshotCodec[S], id string
 	kit.EveryField(t, "states of this test", all...)
 }
 
-// files are the golden files of events, without their suffix.
+// files returns the names of the golden files of events, without their suffix.
 func files(t *testing.T) (names []string) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/*.json")
@@ -142,7 +143,7 @@ func files(t *testing.T) (names []string) {
 	return names
 }
 
-// Golden is the content of a golden file, in compact form.
+// Golden returns the content of a golden file in compact form.
 func Golden(t *testing.T, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", name))
@@ -156,7 +157,7 @@ func Golden(t *testing.T, name string) []byte {
 	return compact.Bytes()
 }
 
-// CheckGolden compares JSON with that of a golden file. With UPDATE_GOLDEN=1 a file that is missing is written.
+// CheckGolden compares JSON with a golden file. With UPDATE_GOLDEN=1 a missing file is written.
 func CheckGolden(t *testing.T, name string, encoded []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

@@ -19,11 +19,10 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// leavesWithin is how long a closed account may be seen in its threads by these tests, on a machine that does much
-// else.
+// leavesWithin limits how long a closed account may stay in its threads, on a busy machine.
 const leavesWithin = 30 * time.Second
 
-// members are who is in a thread, in the order of joining, as "<user account> <role> <account's name>".
+// members returns the members of a thread in the order of joining, as "<user account> <role> <account's name>".
 func (p person) members(t *testing.T, threadID string, tokens ...string) ([]string, error) {
 	t.Helper()
 	var data struct {
@@ -49,7 +48,7 @@ func (p person) members(t *testing.T, threadID string, tokens ...string) ([]stri
 	return found, nil
 }
 
-// sees polls until the members are these.
+// sees polls until these are the members.
 func (p person) sees(t *testing.T, threadID string, want ...string) {
 	t.Helper()
 	testenv.Eventually(t, leavesWithin, func() error {
@@ -61,7 +60,7 @@ func (p person) sees(t *testing.T, threadID string, want ...string) {
 	})
 }
 
-// of is the same user account, of another tenant.
+// of returns the same user account in another tenant.
 func (p person) of(tenant string) person {
 	other := p
 	other.header = maps.Clone(p.header)
@@ -69,7 +68,7 @@ func (p person) of(tenant string) person {
 	return other
 }
 
-// Whoever closes their account leaves every thread: an Admin is left behind, or nobody.
+// A closed account must leave every thread, and each thread keeps an Admin or has no members.
 func TestAClosedAccountLeavesItsThreads(t *testing.T) {
 	eachSystem(t, testAClosedAccountLeavesItsThreads)
 }
@@ -104,7 +103,7 @@ func testAClosedAccountLeavesItsThreads(t *testing.T, s *system) {
 	bob.sees(t, bobs, bob.id+" ADMIN")
 	testenv.Eventually(t, leavesWithin, func() error {
 		if a := ada.attempt(t, "/threads/rename", fields{"thread_id": alone, "name": "coffee"}, nil); a.text("code") != "thread_deleted" {
-			return fmt.Errorf("the thread that nobody is left in: %d %s", a.status, a.raw)
+			return fmt.Errorf("the thread without members: %d %s", a.status, a.raw)
 		}
 		return nil
 	})
@@ -112,7 +111,7 @@ func testAClosedAccountLeavesItsThreads(t *testing.T, s *system) {
 	add(bobs, bob, ada)
 	testenv.Eventually(t, leavesWithin, func() error {
 		if a := ada.attempt(t, "/threads/post_message", fields{"thread_id": bobs, "text": "here again"}, nil); a.text("code") != "not_a_member" {
-			return fmt.Errorf("who was added although the account is closed: %d %s", a.status, a.raw)
+			return fmt.Errorf("a closed account that was added again: %d %s", a.status, a.raw)
 		}
 		return nil
 	})
@@ -124,7 +123,7 @@ func testAClosedAccountLeavesItsThreads(t *testing.T, s *system) {
 	}
 }
 
-// testCausation reads in the journal what the process manager's events say of why they are there.
+// testCausation reads from the journal how the process manager's events name their causes.
 func testCausation(t *testing.T, s *system, user string) {
 	t.Helper()
 	db := openEvents(t, s)
@@ -168,7 +167,7 @@ func testCausation(t *testing.T, s *system, user string) {
 	}
 }
 
-// openEvents opens the event store of a system in one process.
+// openEvents opens the event store of a standalone system.
 func openEvents(t *testing.T, s *system) *sqlx.DB {
 	t.Helper()
 	db, err := database.Open(t.Context(), "sqlite:"+s.folder+"/events.db", database.Settings{})
@@ -178,8 +177,8 @@ func openEvents(t *testing.T, s *system) *sqlx.DB {
 	return db
 }
 
-// Accounts close and are added under load while the program that has them leave is killed: in the end none is a member,
-// each thread has an Admin, and what users did is there.
+// Accounts are closed and added under load while the program with the process manager is killed. In the end no closed
+// account is a member, each thread has an Admin, and the users' messages are there.
 func TestClosedAccountsLeaveThroughKills(t *testing.T) {
 	eachOwnSystem(t, testClosedAccountsLeaveThroughKills)
 }
@@ -210,7 +209,7 @@ func testClosedAccountsLeaveThroughKills(t *testing.T, s *system) {
 		gone[i] = s.person("acme")
 	}
 	for range groups {
-		// The first of those who close is the only Admin; who stays joins as the last.
+		// The first account to close is the only Admin; the account that stays joins last.
 		thread := gone[0].command(t, "/threads/create", fields{"name": "leaving"}).text("thread_id")
 		for _, who := range append(slices.Clone(gone[1:]), stay) {
 			gone[0].command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": who.id, "role": "Member"})
@@ -245,7 +244,7 @@ func testClosedAccountsLeaveThroughKills(t *testing.T, s *system) {
 		if view := stay.view(t, thread); len(stay.messagesOf(t, thread)) != posts {
 			t.Errorf("%d of %d messages in %+v", len(stay.messagesOf(t, thread)), posts, view)
 		}
-		// create, the members, the posts; a promotion at least and the withdrawals, each once.
+		// creation, members, posts, at least one promotion, and one withdrawal per closed account
 		events := 1 + leavers + posts + leavers
 		if version := stay.view(t, thread).Version; version <= events || version > events+leavers {
 			t.Errorf("version %d of a thread with %d events and 1 to %d promotions", version, events, leavers)

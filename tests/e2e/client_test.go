@@ -21,7 +21,7 @@ var httpClient = &http.Client{
 	Transport: &http.Transport{MaxIdleConnsPerHost: 256, MaxIdleConns: 256},
 }
 
-// answer is what a program said.
+// answer is a program's response.
 type answer struct {
 	status int
 	header http.Header
@@ -43,7 +43,7 @@ type headers map[string]string
 
 type fields map[string]any
 
-// send posts a body as it is; err is one of the connection, never of the program.
+// send posts a body. err is an error of the connection, never an error response.
 func send(ctx context.Context, url string, body []byte, header headers) (answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -69,7 +69,7 @@ func send(ctx context.Context, url string, body []byte, header headers) (answer,
 	return a, err
 }
 
-// person is somebody at the keyboard: a user account of a tenant.
+// person is a client with a user account in a tenant.
 type person struct {
 	system *system
 	id     string
@@ -84,7 +84,7 @@ func (s *system) person(tenant string) person {
 	return person{system: s, id: ulid.Make().String(), header: header}
 }
 
-// try sends a command and returns the answer, whatever it is.
+// try sends a command and returns the answer, accepted or rejected.
 func (p person) try(ctx context.Context, path string, body fields, extra headers) (answer, error) {
 	all := fields{"executor_id": p.id}
 	maps.Copy(all, body)
@@ -124,7 +124,7 @@ type queryError struct {
 	Extensions struct{ Code string }
 }
 
-// query asks the read-api, which waits for the tokens first, and decodes the data into result.
+// query sends a query, which waits for the tokens first, and decodes the data into result.
 func (p person) query(ctx context.Context, result any, query string, variables fields, tokens ...string) ([]queryError, error) {
 	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 	if err != nil {
@@ -151,7 +151,7 @@ func (p person) query(ctx context.Context, result any, query string, variables f
 	return decoded.Errors, err
 }
 
-// ask sends a query that must be answered.
+// ask sends a query that must succeed.
 func (p person) ask(t *testing.T, result any, query string, variables fields, tokens ...string) {
 	t.Helper()
 	errs, err := p.query(t.Context(), result, query, variables, tokens...)
@@ -160,13 +160,13 @@ func (p person) ask(t *testing.T, result any, query string, variables fields, to
 	}
 }
 
-// refused sends a query that must not be answered, and returns the error's code.
+// refused sends a query that must fail, and returns the error's code.
 func (p person) refused(t *testing.T, query string, variables fields, tokens ...string) string {
 	t.Helper()
 	var data any
 	errs, err := p.query(t.Context(), &data, query, variables, tokens...)
 	if err != nil || len(errs) == 0 {
-		t.Fatalf("%s: answered %v, %v", query, data, err)
+		t.Fatalf("%s: must be refused, answered %v, %v", query, data, err)
 	}
 	return errs[0].Extensions.Code
 }

@@ -11,7 +11,7 @@ import (
 	"example.com/threads/tests/programs"
 )
 
-// Each thread gets a code of its own, through whichever process it is created.
+// Each thread must get a code of its own, even if threads are created through different processes.
 func TestCodesAreUnique(t *testing.T) { eachOwnSystem(t, testCodesAreUnique) }
 
 func testCodesAreUnique(t *testing.T, s *system) {
@@ -48,7 +48,7 @@ func testCodesAreUnique(t *testing.T, s *system) {
 		}
 	}
 
-	ada := s.person("globex") // another tenant counts for itself
+	ada := s.person("globex") // another tenant has codes of its own
 	first := ada.command(t, "/threads/create", fields{"name": "first"})
 	if code := first.text("code"); code != "THREAD-000001" {
 		t.Errorf("the first code of another tenant is %q", code)

@@ -29,7 +29,7 @@ func (s receivedSpan) trace() string  { return hex.EncodeToString(s.GetTraceId()
 func (s receivedSpan) id() string     { return hex.EncodeToString(s.GetSpanId()) }
 func (s receivedSpan) parent() string { return hex.EncodeToString(s.GetParentSpanId()) }
 
-// attribute returns the text of an attribute; the first, if there are several.
+// attribute returns the text of an attribute; the first one if there are several.
 func (s receivedSpan) attribute(key string) string {
 	for _, attribute := range s.GetAttributes() {
 		if attribute.Key == key {
@@ -72,7 +72,7 @@ func (c *traceCollector) receive(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-// ofTrace returns the spans of a trace by their names; of several with one name, the last.
+// ofTrace returns the spans of a trace by name; the last one if several have the same name.
 func (c *traceCollector) ofTrace(trace string) map[string]receivedSpan {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

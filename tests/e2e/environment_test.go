@@ -8,8 +8,8 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// What is exported where the tests run - the event store of somebody's own system, say - is not for the programs that
-// they start. Every variable that a program reads is set to what it can't start with.
+// A developer may have exported variables, for example of another event store. Programs started by tests must not use
+// them. Here every variable that a program reads is set to a value with which it can't start.
 func TestWhatIsExportedIsNotUsed(t *testing.T) {
 	startsPrograms(t)
 	for _, name := range []string{"write-api", "read-model-updater", "read-api", "standalone", "threadctl", "dynamodb-setup"} {

@@ -18,7 +18,7 @@ import (
 	"example.com/threads/tests/wordsearch"
 )
 
-// erasable are the setups with ERASURE=on: the system, and what somebody with its disks finds of words.
+// erasable are the setups with ERASURE=on: the system, and a search of its disks for words.
 var erasable = map[string]func(*testing.T) (*system, func(words ...string) []string){
 	"three programs on DynamoDB and MySQL": func(t *testing.T) (*system, func(words ...string) []string) {
 		keys := testenv.UniqueName(t)
@@ -64,8 +64,8 @@ func searchSQL(t *testing.T, search *wordsearch.Search, url string) {
 	search.SQL(t.Context(), db)
 }
 
-// A person is forgotten in every program, also when the updater is killed meanwhile, and what they said is in no table
-// before and after. The longest texts and names fit in, sealed.
+// A person must be erased in every program, even if the updater is killed meanwhile. Plain texts must not be in any
+// table, before or after the erasure. The longest texts and names must fit when sealed.
 func TestAPersonIsForgottenEverywhere(t *testing.T) {
 	startsPrograms(t)
 	for name, start := range erasable {
@@ -83,7 +83,7 @@ func testAPersonIsForgotten(t *testing.T, s *system, find func(words ...string) 
 	ada.command(t, "/accounts/register", fields{"name": longName})
 	thread := ada.command(t, "/threads/create", fields{"name": longName}).text("thread_id")
 	ada.command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": bob.id, "role": "Member"})
-	for range 12 { // so that there are snapshots
+	for range 12 { // enough events for snapshots
 		ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": longText})
 	}
 	last := bob.command(t, "/threads/post_message", fields{"thread_id": thread, "text": "bob's"})
@@ -95,7 +95,7 @@ func testAPersonIsForgotten(t *testing.T, s *system, find func(words ...string) 
 		t.Errorf("before the erasure there is %v", where)
 	}
 	if where := find(thread, "ThreadMessagePosted", "text_digest"); len(where) < 3 {
-		t.Errorf("this search would find nothing: it found %v", where)
+		t.Errorf("the search does not find plain words: it found %v", where)
 	}
 
 	s.projector.Kill(t)
@@ -112,7 +112,7 @@ func testAPersonIsForgotten(t *testing.T, s *system, find func(words ...string) 
 	if where := find(word); len(where) > 0 {
 		t.Errorf("after the erasure there is %v", where)
 	}
-	// An operator makes the rows anew, from the journal alone.
+	// An operator rebuilds the rows from the journal alone.
 	s.operate(t, allIsWell, "rows", "rebuild")
 	if texts := bob.textsOf(t, thread); len(texts) != 13 || texts[0] != "[erased]" {
 		t.Errorf("after a rebuild there are %.40q", texts)
@@ -123,12 +123,12 @@ func testAPersonIsForgotten(t *testing.T, s *system, find func(words ...string) 
 	}
 	for _, p := range []*programs.Program{s.writer, s.projector} {
 		if text, err := os.ReadFile(p.Log); err != nil || strings.Contains(string(text), word) {
-			t.Errorf("the log %s has the words, or can't be read: %v", filepath.Base(p.Log), err)
+			t.Errorf("the log %s contains the words, or can't be read: %v", filepath.Base(p.Log), err)
 		}
 	}
 }
 
-// textsOf are the texts of a thread's messages.
+// textsOf returns the texts of a thread's messages.
 func (p person) textsOf(t *testing.T, thread string) (texts []string) {
 	t.Helper()
 	var data struct{ GetMessages []struct{ Text string } }

@@ -9,7 +9,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// only are the variables that the query declares.
+// only returns the variables that the query declares.
 func only(variables fields, query string) fields {
 	used := maps.Clone(variables)
 	maps.DeleteFunc(used, func(name string, _ any) bool { return !strings.Contains(query, "$"+name+":") })
@@ -23,7 +23,7 @@ func mustDecode(t *testing.T, text string, into any) {
 	}
 }
 
-// The contract's table of errors, row by row, through the running program.
+// Every row of the contract's table of errors is tried on the running program.
 func TestEveryErrorOfTheContract(t *testing.T) { eachSystem(t, testEveryErrorOfTheContract) }
 
 func testEveryErrorOfTheContract(t *testing.T, s *system) {
@@ -77,7 +77,7 @@ func testEveryErrorOfTheContract(t *testing.T, s *system) {
 				t.Fatalf("got %d %s", a.status, a.raw)
 			}
 			if a.header.Get("Content-Type") != "application/problem+json" || a.text("title") == "" || a.text("detail") == "" {
-				t.Errorf("no whole problem: %v %s", a.header, a.raw)
+				t.Errorf("an incomplete problem: %v %s", a.header, a.raw)
 			}
 			if current, _ := a.body["current_version"].(float64); c.status == 412 && current != 4 {
 				t.Errorf("no current version: %s", a.raw)
@@ -102,13 +102,13 @@ func testEveryErrorOfTheContract(t *testing.T, s *system) {
 		}
 		for _, location := range []string{"body.executor_id", "body.thread_id", "body.user_account_id", "body.role"} {
 			if a.status != 422 || !locations[location] {
-				t.Errorf("%s is not told: %d %s", location, a.status, a.raw)
+				t.Errorf("the rejection %s is not in the answer: %d %s", location, a.status, a.raw)
 			}
 		}
 	})
 }
 
-// A tenant sees and changes its own threads only, whoever asks.
+// A tenant must see and change only its own threads, for any account.
 func TestTenantsDoNotMeet(t *testing.T) { eachSystem(t, testTenantsDoNotMeet) }
 
 func testTenantsDoNotMeet(t *testing.T, s *system) {
@@ -123,7 +123,7 @@ func testTenantsDoNotMeet(t *testing.T, s *system) {
 
 	for _, tenant := range []string{"", "rival"} {
 		same := s.person(tenant)
-		same.id = ada.id // the same user account, under another tenant
+		same.id = ada.id // the same user account in another tenant
 		for path, body := range map[string]fields{
 			"/threads/rename":             {"name": "theirs"},
 			"/threads/delete":             {},

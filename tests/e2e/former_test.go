@@ -14,7 +14,7 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// The event and the state of the first document, to the byte, with its ids in UUID form.
+// The first document's event and state, byte for byte, with its ids as UUIDs.
 const (
 	formerEvent = `{"type":"Created","id":"01H42KBHCW1BZG504J4ZXKA2F2","aggregate_id":{"value":"01890535-c59c-72d5-08a8-dcea316374c8"},"seq_nr":1,"name":"test","members":{"members_ids_by_user_account_id":{"01H42KBHCWBDTZYQ7P78T8BTWX":"01H42KBHCWA8NE32M49YH544H1"},"members":{"01H42KBHCWA8NE32M49YH544H1":{"id":"01H42KBHCWA8NE32M49YH544H1","user_account_id":{"value":"01890535-c59c-5b75-ff5c-f63a3485eb9d"},"role":"Admin"}}},"occurred_at":"2023-06-29T03:32:37.404481Z"}`
 	formerState = `{"id":{"value":"0189053a-d0b4-8f9b-4fb6-db91f72ccf16"},"name":"test","members":{"members_ids_by_user_account_id":{"01H42KNM5MBVRBZTADAZ9ETSPZ":"01H42KNM5M2QEW700VCW4J2KYE"},"members":{"01H42KNM5M2QEW700VCW4J2KYE":{"id":"01H42KNM5M2QEW700VCW4J2KYE","user_account_id":{"value":"0189053a-d0b4-5ef0-bfe9-4d57d2ed66df"},"role":"Admin"}}},"messages":[],"seq_nr_counter":1,"version":1}`
@@ -25,8 +25,8 @@ const (
 	stateThread, stateUser = "0189053a-d0b4-8f9b-4fb6-db91f72ccf16", "0189053a-d0b4-5ef0-bfe9-4d57d2ed66df"
 )
 
-// The document's two samples are of two threads. Each thread has its sample, and the other item after the example of
-// the other sample. The number in the items is text or not.
+// The document's two samples belong to different threads. Each thread here has its sample, and another item like the
+// other sample. The number in the items may be a text.
 func TestItemsOfTheFirstDocument(t *testing.T) {
 	startsPrograms(t)
 	s := threePrograms(t, dynamoDB(t))
@@ -71,7 +71,7 @@ func idOf(t *testing.T, uuid string) string {
 	return id.String()
 }
 
-// putFormer puts the items into the tables that an environment names: the head first, as one transaction would.
+// putFormer puts the items into the tables that an environment names: the head first, as in one transaction.
 func putFormer(t *testing.T, env []string, thread, event, state string, number types.AttributeValue) {
 	t.Helper()
 	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }

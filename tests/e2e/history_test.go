@@ -51,7 +51,7 @@ type threadAt struct {
 	}
 }
 
-// What was edited and deleted, Admins see; from the journal, at once and without a token.
+// Admins see what was edited and deleted. History comes from the journal, so it is complete at once, without a token.
 func TestHistory(t *testing.T) {
 	eachSystem(t, func(t *testing.T, s *system) {
 		ada, bob, eve := s.person("acme"), s.person("acme"), s.person("acme")
@@ -64,7 +64,7 @@ func TestHistory(t *testing.T) {
 		}
 		in(ada, "/threads/add_member", fields{"user_account_id": bob.id, "role": "Member"})
 		message := in(bob, "/threads/post_message", fields{"text": "first"}).text("message_id")
-		for i := range 20 { // past a snapshot
+		for i := range 20 { // enough for a snapshot
 			in(bob, "/threads/post_message", fields{"text": fmt.Sprintf("text %d", i)})
 		}
 		in(bob, "/threads/edit_message", fields{"message_id": message, "text": "second"}) // 24
@@ -114,7 +114,7 @@ func TestHistory(t *testing.T) {
 			t.Errorf("after the edit: %+v", was)
 		}
 		if was := at(24, fields{"first": 2, "after": message}).ThreadAt; len(was.Messages) != 2 || was.Messages[0].Text != "text 0" {
-			t.Errorf("behind a message: %+v", was)
+			t.Errorf("after a message: %+v", was)
 		}
 		if was := at(26, fields{}).ThreadAt; was.Name != "coffee" || len(was.Messages) != 20 || was.Messages[0].Text != "text 0" {
 			t.Errorf("before the deletion: %+v", was)
@@ -152,7 +152,7 @@ func upTo(last int) (numbers []int) {
 	return numbers
 }
 
-// Who made a row and who changed it last is in every row.
+// Every row must name who created it and who changed it last.
 func TestAudit(t *testing.T) {
 	eachSystem(t, func(t *testing.T, s *system) {
 		ada, bob := s.person("acme"), s.person("acme")

@@ -7,7 +7,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// A repeat with the same key gets the first answer, for every kind of command.
+// A repeat with the same key must get the first answer, for every kind of command.
 func TestRepeatsGetTheFirstAnswer(t *testing.T) { eachSystem(t, testRepeatsGetTheFirstAnswer) }
 
 func testRepeatsGetTheFirstAnswer(t *testing.T, s *system) {
@@ -48,7 +48,7 @@ func testRepeatsGetTheFirstAnswer(t *testing.T, s *system) {
 	}
 }
 
-// Repeats that arrive together are one command, also where a thread is created.
+// Repeats that arrive together must be one command, even if it creates a thread.
 func TestRepeatsThatArriveTogether(t *testing.T) { eachSystem(t, testRepeatsThatArriveTogether) }
 
 func testRepeatsThatArriveTogether(t *testing.T, s *system) {
@@ -74,7 +74,7 @@ func testRepeatsThatArriveTogether(t *testing.T, s *system) {
 	}
 }
 
-// What a key stands for outlives the program that answered it.
+// A key must be remembered after a restart.
 func TestRepeatsAfterARestart(t *testing.T) { eachOwnSystem(t, testRepeatsAfterARestart) }
 
 func testRepeatsAfterARestart(t *testing.T, s *system) {

@@ -45,7 +45,7 @@ func testTwentyClientsOnOneThread(t *testing.T, s *system) {
 	thread := ada.command(t, "/threads/create", fields{"name": "busy"}).text("thread_id")
 
 	var mutex sync.Mutex
-	idAt := map[int]string{} // the message that made each version
+	idAt := map[int]string{} // the message of each version
 	var group sync.WaitGroup
 	for client := range clients {
 		group.Go(func() {
@@ -79,8 +79,8 @@ func testTwentyClientsOnOneThread(t *testing.T, s *system) {
 	}
 }
 
-// Programs die without warning while clients post. Clients repeat what was not answered, with the same key. In the
-// end everything acknowledged is there, once, and the read model says what the journal says.
+// Programs are killed while clients post. Clients repeat what was not answered, with the same key. In the end all
+// acknowledged posts are there exactly once, and the read model equals the journal.
 func TestNothingIsLostOrDoubledByKills(t *testing.T) {
 	eachOwnSystem(t, testNothingIsLostOrDoubledByKills)
 }
@@ -141,7 +141,7 @@ func testNothingIsLostOrDoubledByKills(t *testing.T, s *system) {
 	}
 }
 
-// postUntilAnswered repeats a post with one key, as a careful client does, until it is accepted.
+// postUntilAnswered repeats a post with one key until it is accepted, as a careful client does.
 func postUntilAnswered(ctx context.Context, who person, thread, text string) error {
 	key := headers{"Idempotency-Key": thread + "-" + text}
 	for {

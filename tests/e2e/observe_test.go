@@ -82,7 +82,7 @@ func TestMetricsInExpressions(t *testing.T) {
 	}
 }
 
-// TestWhatIsWatchedIsMeasured compares the metrics that alerts and dashboard name with those that the programs offer.
+// TestWhatIsWatchedIsMeasured compares the metrics in alerts and dashboard with those that the programs export.
 func TestWhatIsWatchedIsMeasured(t *testing.T) {
 	startsPrograms(t)
 	s := threePrograms(t, dynamoDB(t))
@@ -90,7 +90,7 @@ func TestWhatIsWatchedIsMeasured(t *testing.T) {
 	thread := ada.command(t, "/threads/create", fields{"name": "metrics"})
 	ada.view(t, thread.text("thread_id"), token(thread))
 	offered := map[string]bool{
-		"up": true, // Prometheus's own
+		"up": true, // Prometheus sets it
 	}
 	sample := regexp.MustCompile(`(?m)^[a-zA-Z_:][a-zA-Z0-9_:]*`)
 	for _, url := range []string{s.writeURL, s.updaterURL, s.readURL} {
@@ -98,7 +98,7 @@ func TestWhatIsWatchedIsMeasured(t *testing.T) {
 			offered[name] = true
 		}
 	}
-	// It has a sample for each type that is not known, and none without such types.
+	// This metric only exists while there are unknown types, so look for it in the source.
 	if source, err := os.ReadFile("../../cmd/internal/updater/gauges.go"); err != nil || !strings.Contains(string(source), `"projection_unregistered_type"`) {
 		t.Errorf("the updater does not measure unknown types: %v", err)
 	}
@@ -111,7 +111,7 @@ func TestWhatIsWatchedIsMeasured(t *testing.T) {
 		}
 		for _, name := range names {
 			if !offered[name] {
-				t.Errorf("%s: no program offers %s", by, name)
+				t.Errorf("%s: no program exports %s", by, name)
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func TestWhatIsWatchedIsMeasured(t *testing.T) {
 	}
 }
 
-// TestAlertsNameTheirRunbook looks for the headings that the alerts send operators to.
+// TestAlertsNameTheirRunbook checks that the headings in the alerts' runbook links exist.
 func TestAlertsNameTheirRunbook(t *testing.T) {
 	const document = "docs/operations.md"
 	text, err := os.ReadFile("../../" + document)

@@ -16,10 +16,10 @@ import (
 
 const (
 	allIsWell = 0
-	isWrong   = 3 // something is wrong with the data, and told
+	isWrong   = 3 // something is wrong with the data, and was reported
 )
 
-// operate runs the operators' program as an operator would.
+// operate runs threadctl as an operator does.
 func (s *system) operate(t *testing.T, wantCode int, args ...string) string {
 	t.Helper()
 	output, problem, code := s.tryOperate(t, args...)
@@ -44,10 +44,10 @@ func (s *system) tryOperate(t *testing.T, args ...string) (output, problem strin
 	return string(text), "", 0
 }
 
-// finding is what `journal check --json` tells of one thing.
+// finding is an element of the output of `journal check --json`.
 type finding struct{ Tenant, AID, Kind, What, Expected, Found, Next string }
 
-// wantFindings checks everything: these kinds are found in the one aggregate.
+// wantFindings checks everything: exactly these kinds must be found, all in this aggregate.
 func (s *system) wantFindings(t *testing.T, aid string, want ...string) {
 	t.Helper()
 	var told struct{ Findings []finding }
@@ -67,7 +67,7 @@ func (s *system) wantFindings(t *testing.T, aid string, want ...string) {
 	}
 }
 
-// What somebody spoils in the event store is named and mended, beside the running programs.
+// Damage in the event store must be reported and repaired while the programs run.
 func TestAnOperatorMendsTheEventStore(t *testing.T) {
 	eachOwnSystem(t, func(t *testing.T, s *system) {
 		ada, spoil := s.person("acme"), spoilerOf(t, s.store)
@@ -123,7 +123,7 @@ func TestAnOperatorMendsTheEventStore(t *testing.T) {
 	})
 }
 
-// shown is what `journal show` tells.
+// shown is the output of `journal show`.
 type shown struct {
 	Head struct {
 		Version         int `json:"version"`
@@ -146,7 +146,7 @@ func (s *system) show(t *testing.T, aid string) (told shown) {
 	return told
 }
 
-// settle waits until snapshots, which are written behind the commands, have been: the latest, and one beside it.
+// settle waits until snapshots, which are written after the commands, are complete: the latest and one before it.
 func (s *system) settle(t *testing.T, aid string) {
 	t.Helper()
 	testenv.Eventually(t, 30*time.Second, func() error {
@@ -164,7 +164,7 @@ func (s *system) settle(t *testing.T, aid string) {
 	})
 }
 
-// wantShown sees that all events are shown, in order.
+// wantShown checks that all events are shown in order.
 func (s *system) wantShown(t *testing.T, aid string, version int) {
 	t.Helper()
 	told := s.show(t, aid)

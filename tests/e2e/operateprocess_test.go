@@ -10,7 +10,7 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// failingCommand is what `dead-letters list --json` tells of a command of a process.
+// failingCommand is an element of the output of `dead-letters list --json`.
 type failingCommand struct {
 	Process, AID, Command, Reason string
 	EventID                       string    `json:"event_id"`
@@ -31,8 +31,8 @@ func (s *system) failingCommands(t *testing.T) (byThread map[string]failingComma
 	return byThread, nil
 }
 
-// A command of a process that fails is told. It is decided after a retry once its reason is gone, or never, where an
-// operator skips it.
+// A failing command of a process must be reported. It succeeds after a retry once its cause is repaired, or is dropped
+// if an operator skips it.
 func TestAnOperatorLetsAProcessGoOn(t *testing.T) {
 	eachOwnSystem(t, func(t *testing.T, s *system) {
 		ada, bob, spoil := s.person("acme"), s.person("acme"), spoilerOf(t, s.store)
@@ -42,7 +42,7 @@ func TestAnOperatorLetsAProcessGoOn(t *testing.T) {
 			ada.command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": bob.id, "role": "Member"})
 			ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": "hello"})
 			threads, aids = append(threads, thread), append(aids, "thread-"+thread)
-			spoil.setHead(t, "thread-"+thread, 2) // event 3 contradicts it
+			spoil.setHead(t, "thread-"+thread, 2) // event 3 contradicts the head
 		}
 		bob.command(t, "/accounts/register", fields{"name": "Bob"})
 		bob.command(t, "/accounts/close", nil)
@@ -69,17 +69,17 @@ func TestAnOperatorLetsAProcessGoOn(t *testing.T) {
 			t.Errorf("what to do next is missing in:\n%s", listed)
 		}
 		if shown := s.operate(t, isWrong, call("show", flags[aids[0]]...)...); !strings.Contains(shown, bob.id) {
-			t.Errorf("who leaves is not shown:\n%s", shown)
+			t.Errorf("the member that leaves is not shown:\n%s", shown)
 		}
 		const metric = `process_commands_failing{process="leave-on-close"}`
 		if err := s.metric(t, metric, "2"); err != nil {
 			t.Error(err)
 		}
 		if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, "dead-letters list") {
-			t.Errorf("health says nothing of commands that fail: %s", health)
+			t.Errorf("health does not report failing commands: %s", health)
 		}
 
-		s.operate(t, isWrong, call("retry", flags[aids[0]]...)...) // nothing has been mended
+		s.operate(t, isWrong, call("retry", flags[aids[0]]...)...) // the cause is not repaired
 		s.operate(t, 2, call("skip", flags[aids[1]]...)...)
 		s.operate(t, allIsWell, append(call("skip", flags[aids[1]]...), "--reason", "Bob may stay", "--by", "grace")...)
 		for _, aid := range aids {
@@ -90,7 +90,7 @@ func TestAnOperatorLetsAProcessGoOn(t *testing.T) {
 		ada.sees(t, threads[1], ada.id+" ADMIN", bob.id+" MEMBER Bob")
 		s.operate(t, allIsWell, "dead-letters", "list")
 		if skipped := s.operate(t, allIsWell, "dead-letters", "list", "--skipped"); !strings.Contains(skipped, "thread.Withdraw") || !strings.Contains(skipped, "by grace") {
-			t.Errorf("who skipped it and why is not kept:\n%s", skipped)
+			t.Errorf("the operator and the reason of the skip are not stored:\n%s", skipped)
 		}
 		if err := s.metric(t, metric, "0"); err != nil {
 			t.Error(err)

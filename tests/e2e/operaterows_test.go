@@ -15,10 +15,10 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// difference is what `rows verify --json` tells of one thing.
+// difference is an element of the output of `rows verify --json`.
 type difference struct{ Tenant, AID, Row, What, Expected, Found string }
 
-// wantDifferences verifies everything: this is different in the one aggregate.
+// wantDifferences verifies everything: exactly these differences must be found, all in this aggregate.
 func (s *system) wantDifferences(t *testing.T, aid string, want ...string) {
 	t.Helper()
 	var told struct{ Differences []difference }
@@ -38,7 +38,7 @@ func (s *system) wantDifferences(t *testing.T, aid string, want ...string) {
 	}
 }
 
-// What somebody spoils in the read model shows by itself, is named and mended, beside the running programs.
+// Damage in the read model must be detected automatically, reported and repaired while the programs run.
 func TestAnOperatorMendsTheReadModel(t *testing.T) {
 	eachOwnSystem(t, func(t *testing.T, s *system) {
 		ada, rows := s.person("acme"), sqlSpoiler{variable(s.store, "DATABASE_URL")}
@@ -71,7 +71,7 @@ func TestAnOperatorMendsTheReadModel(t *testing.T) {
 			t.Errorf("%d messages after all, want one more than %d", len(after.Messages), len(before.Messages))
 		}
 
-		// Nobody has asked: the updater looks by itself.
+		// Without any request: the updater verifies continuously.
 		rows.run(t, "UPDATE threads SET name = 'coffee' WHERE id = ?", thread)
 		wantMetric := func(want string) {
 			t.Helper()
@@ -79,14 +79,14 @@ func TestAnOperatorMendsTheReadModel(t *testing.T) {
 		}
 		wantMetric("1")
 		if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, "rows verify") {
-			t.Errorf("health says nothing of rows that differ: %s", health)
+			t.Errorf("health does not report rows that differ: %s", health)
 		}
 		s.operate(t, allIsWell, "rows", "verify", "--repair")
 		wantMetric("0")
 	})
 }
 
-// get reads a page, whatever its status.
+// get reads a page with any status.
 func get(t *testing.T, url string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -105,7 +105,7 @@ func get(t *testing.T, url string) string {
 	return string(page)
 }
 
-// metric sees that a metric of the updater has a value.
+// metric checks the value of a metric of the updater.
 func (s *system) metric(t *testing.T, name, want string) error {
 	all := get(t, s.updaterURL+"/metrics")
 	if !strings.Contains(all, "\n"+name+" "+want+"\n") {
@@ -115,15 +115,15 @@ func (s *system) metric(t *testing.T, name, want string) error {
 	return nil
 }
 
-// postedEvent is a message as the journal has it.
+// postedEvent returns a message event as stored in the journal.
 func postedEvent(thread, user string, seqNr int, text string) string {
 	return fmt.Sprintf(`{"type":"ThreadMessagePosted","id":%q,"aggregate_id":{"value":%q},"seq_nr":%d,"message":{"id":{"value":%q},"text":%q,"sender_id":{"value":%q}},`+
 		`"executor_id":{"value":%q},"occurred_at":"2026-01-02T03:04:05.678901Z","tenant_code":"acme"}`,
 		ulid.Make(), thread, seqNr, ulid.Make(), text, user, user)
 }
 
-// An event that can't be read parks its thread; it goes on after a retry once the event is mended, and behind an
-// event that an operator has skipped.
+// An unreadable event parks its thread. The thread continues after a retry once the event is repaired, or after an
+// operator has skipped the event.
 func TestAnOperatorLetsAParkedThreadGoOn(t *testing.T) {
 	eachOwnSystem(t, func(t *testing.T, s *system) {
 		ada, spoil := s.person("acme"), spoilerOf(t, s.store)
@@ -133,7 +133,7 @@ func TestAnOperatorLetsAParkedThreadGoOn(t *testing.T) {
 		aid := "thread-" + thread
 		s.operate(t, allIsWell, "dead-letters", "list")
 
-		// Each projection that reads the event parks the thread, and is told by itself what to do.
+		// Each projection that reads the event parks the thread, and must be retried or skipped separately.
 		projections := []string{"read-model", "leave-on-close"}
 		const unreadable = `{"type":"ThreadTeleported","id":"x"}`
 		wantParked := func(seqNr int) {
@@ -158,9 +158,9 @@ func TestAnOperatorLetsAParkedThreadGoOn(t *testing.T) {
 			t.Error(err)
 		}
 		if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, "dead-letters list") {
-			t.Errorf("health says nothing of what is parked: %s", health)
+			t.Errorf("health does not report parked aggregates: %s", health)
 		}
-		s.operate(t, isWrong, "dead-letters", "retry", aid, "--tenant", "acme") // nothing has been mended
+		s.operate(t, isWrong, "dead-letters", "retry", aid, "--tenant", "acme") // the cause is not repaired
 		spoil.setPayload(t, aid, 2, postedEvent(thread, ada.id, 2, "mended"))
 		for _, projection := range projections {
 			s.operate(t, allIsWell, "dead-letters", "retry", "--projection", projection)
@@ -182,7 +182,7 @@ func TestAnOperatorLetsAParkedThreadGoOn(t *testing.T) {
 		}
 		s.operate(t, allIsWell, "dead-letters", "list")
 		if skipped := s.operate(t, allIsWell, "dead-letters", "list", "--skipped"); !strings.Contains(skipped, "written by a test") || !strings.Contains(skipped, "by grace") {
-			t.Errorf("who skipped it and why is not kept:\n%s", skipped)
+			t.Errorf("the operator and the reason of the skip are not stored:\n%s", skipped)
 		}
 		s.operate(t, allIsWell, "rows", "verify")
 		s.operate(t, allIsWell, "rows", "verify", aid, "--tenant", "acme", "--repair")

@@ -23,8 +23,8 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// The read model is rebuilt beside the live one, under load, by a program that is killed again and again: those who
-// write, query and subscribe notice nothing.
+// The read model is rebuilt beside the live one, under load, by a program that is killed repeatedly. Clients that
+// write, query and subscribe must not notice it.
 func TestAnOperatorRebuildsTheReadModelUnderLoad(t *testing.T) {
 	eachOwnSystem(t, func(t *testing.T, s *system) {
 		ada, rows := s.person("acme"), sqlSpoiler{variable(s.store, "DATABASE_URL")}
@@ -51,12 +51,12 @@ func TestAnOperatorRebuildsTheReadModelUnderLoad(t *testing.T) {
 		s.operate(t, allIsWell, "rows", "rebuild")
 		s.operate(t, allIsWell, "rows", "verify")
 		if health := get(t, s.updaterURL+"/health/ready"); strings.Contains(health, "rebuild") {
-			t.Errorf("health tells of a rebuild that is over: %s", health)
+			t.Errorf("health reports a finished rebuild: %s", health)
 		}
 	})
 }
 
-// rebuildKilled has the read model rebuilt by a program that is killed, each time later, until it gets through.
+// rebuildKilled rebuilds the read model with a program that is killed, each time later, until it succeeds.
 func (s *system) rebuildKilled(t *testing.T) (kills int) {
 	t.Helper()
 	for life := 20 * time.Millisecond; ; life += 40 * time.Millisecond {
@@ -72,14 +72,14 @@ func (s *system) rebuildKilled(t *testing.T) (kills int) {
 			return kills
 		case killed:
 			kills++
-		case strings.Contains(output, "another rebuild"): // the server has not noticed yet that the one before is dead
+		case strings.Contains(output, "another rebuild"): // the server has not noticed the last death
 		default:
 			t.Fatalf("after %d kills: %v\n%s", kills, err, output)
 		}
 	}
 }
 
-// operateUntil runs the operators' program until ctx ends, which kills it.
+// operateUntil runs threadctl until ctx ends, which kills it.
 func (s *system) operateUntil(ctx context.Context, args ...string) (output string, err error) {
 	command := exec.CommandContext(ctx, filepath.Join(binaries, "threadctl"), args...)
 	command.Env = s.store
@@ -87,12 +87,12 @@ func (s *system) operateUntil(ctx context.Context, args ...string) (output strin
 	return string(text), err
 }
 
-// traffic is somebody who writes, somebody who queries, and somebody who subscribes.
+// traffic is three clients: one writes, one queries, one subscribes.
 type traffic struct {
 	end     context.CancelFunc
 	ended   sync.WaitGroup
 	queries atomic.Int64
-	told    atomic.Int64 // the version that the subscription has told of
+	told    atomic.Int64 // the last version from the subscription
 	written atomic.Int64 // the version of the first thread
 }
 
@@ -142,8 +142,8 @@ func (p person) begin(t *testing.T, threads []string) *traffic {
 	return l
 }
 
-// goesOn is nil once there have been queries behind a number, and the subscription tells of the latest
-// version or nearly so.
+// goesOn returns nil once there were more queries than behind, and the subscription has the latest version or nearly
+// so.
 func (l *traffic) goesOn(behind int64) func() error {
 	return func() error {
 		if l.queries.Load() < behind+10 || l.told.Load() == 0 || l.told.Load() < l.written.Load()-20 {
@@ -160,7 +160,7 @@ func (l *traffic) stop(t *testing.T) {
 	l.ended.Wait()
 }
 
-// subscribe follows a thread over server-sent events.
+// subscribe follows a thread by server-sent events.
 func (p person) subscribe(ctx context.Context, thread string, tell func(version int)) error {
 	body, err := json.Marshal(map[string]any{
 		"query":     "subscription($thread: ID!, $viewer: ID!) { threadChanged(threadId: $thread, userAccountId: $viewer) { version } }",
@@ -200,7 +200,7 @@ func (p person) subscribe(ctx context.Context, thread string, tell func(version 
 	return errors.New("it ended")
 }
 
-// Rows that another version of the program made are reported and rebuilt.
+// Rows of another program version must be reported and rebuilt.
 func TestRowsOfAnotherVersion(t *testing.T) {
 	startsPrograms(t)
 	for name, byHand := range map[string]bool{"by hand": true, "by itself": false} {
@@ -219,7 +219,7 @@ func TestRowsOfAnotherVersion(t *testing.T) {
 			if byHand {
 				testenv.Eventually(t, 30*time.Second, func() error {
 					if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, "the rows of thread were made by another version") {
-						return errors.New("health does not tell: " + health)
+						return errors.New("health does not report it:" + health)
 					}
 					return s.metric(t, "projection_rows_outdated", "1")
 				})
@@ -230,7 +230,7 @@ func TestRowsOfAnotherVersion(t *testing.T) {
 					return fmt.Errorf("the thread is %+v", view)
 				}
 				if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, `"ready"`) || strings.Contains(health, "another version") {
-					return errors.New("health still tells: " + health)
+					return errors.New("health still reports it:" + health)
 				}
 				return nil
 			})
@@ -238,8 +238,8 @@ func TestRowsOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// An event store that was restored to an earlier moment is recognised while the programs run, and the
-// rows are made to match.
+// An event store that was restored to an earlier time must be detected while the programs run, and the rows must be
+// rebuilt.
 func TestTimeThatGoesBack(t *testing.T) {
 	startsPrograms(t)
 	s := threePrograms(t, oneMySQL(t))
@@ -260,7 +260,7 @@ func TestTimeThatGoesBack(t *testing.T) {
 	events.run(t, "UPDATE aggregates SET version = 4, snapshot_version = 0 WHERE aggregate_id = ?", "thread-"+thread)
 	testenv.Eventually(t, 30*time.Second, func() error {
 		if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, "ahead of the journal") || !strings.Contains(health, "rows rebuild") {
-			return fmt.Errorf("health does not tell: %s", health)
+			return fmt.Errorf("health does not report it: %s", health)
 		}
 		return nil
 	})
@@ -268,7 +268,7 @@ func TestTimeThatGoesBack(t *testing.T) {
 	s.operate(t, allIsWell, "rows", "verify")
 	testenv.Eventually(t, 30*time.Second, func() error {
 		if health := get(t, s.updaterURL+"/health/ready"); strings.Contains(health, "ahead of the journal") {
-			return fmt.Errorf("health still tells: %s", health)
+			return fmt.Errorf("health still reports it: %s", health)
 		}
 		return nil
 	})
@@ -279,7 +279,7 @@ func TestTimeThatGoesBack(t *testing.T) {
 	}
 }
 
-// One process does it by itself.
+// The standalone program must rebuild automatically.
 func TestTimeThatGoesBackInOneProcess(t *testing.T) {
 	startsPrograms(t)
 	s := oneProcess(t)

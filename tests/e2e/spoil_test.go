@@ -15,18 +15,18 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// spoiler changes what is stored behind the programs' back, as a hand at the store's prompt would.
+// spoiler changes stored data without the programs, like an operator with the database's shell.
 type spoiler interface {
 	setHead(t *testing.T, aid string, version int)
 	removeHead(t *testing.T, aid string)
 	spoilPointer(t *testing.T, aid string)
 	spoilSnapshots(t *testing.T, aid string)
-	// addEvent writes an event behind the last one, and moves the head.
+	// addEvent writes an event after the last one, and updates the head.
 	addEvent(t *testing.T, aid string, seqNr int, payload string)
 	setPayload(t *testing.T, aid string, seqNr int, payload string)
 }
 
-// variable is the value of a variable in an environment.
+// variable returns the value of a variable in an environment.
 func variable(env []string, name string) string {
 	for _, line := range env {
 		if value, found := strings.CutPrefix(line, name+"="); found {
@@ -36,7 +36,7 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// spoilerOf is the spoiler of the event store that an environment names.
+// spoilerOf returns the spoiler of the event store that an environment names.
 func spoilerOf(t *testing.T, env []string) spoiler {
 	t.Helper()
 	if variable(env, "EVENT_STORE") != "" {
@@ -74,7 +74,7 @@ func (s sqlSpoiler) setPayload(t *testing.T, aid string, seqNr int, payload stri
 	s.run(t, "UPDATE events SET event_content = ? WHERE aggregate_id = ? AND version = ?", payload, aid, seqNr)
 }
 
-// run runs a statement without foreign keys.
+// run runs a statement with foreign keys off.
 func (s sqlSpoiler) run(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	url := s.url
@@ -154,7 +154,7 @@ func (s dynamoSpoiler) setPayload(t *testing.T, aid string, seqNr int, payload s
 	s.set(t, s.journal, fmt.Sprintf("%s-%d", aid, seqNr), "payload", &types.AttributeValueMemberS{Value: payload})
 }
 
-// items are those whose skey begins with a text.
+// items returns the items whose skey has the prefix.
 func (s dynamoSpoiler) items(t *testing.T, table, prefix string) []map[string]types.AttributeValue {
 	t.Helper()
 	output, err := s.client.Scan(t.Context(), &sdk.ScanInput{

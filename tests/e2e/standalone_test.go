@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The read model is made from the events alone: without its file, the next start makes it again.
+// If the read model's file is missing, the next start must rebuild it from the events.
 func TestTheReadModelIsMadeAgain(t *testing.T) {
 	if os.Getenv(writeAPIVar) != "" {
 		t.Skipf("left out: this test deletes files of a program of its own, and %s names running ones", writeAPIVar)
@@ -37,6 +37,6 @@ func TestTheReadModelIsMadeAgain(t *testing.T) {
 		t.Error("the thread before and after (-before +after):\n" + diff)
 	}
 	if text, err := os.ReadFile(s.writer.Log); err != nil || strings.Contains(string(text), "ERROR") {
-		t.Errorf("the log tells of errors, or can't be read: %v", err)
+		t.Errorf("the log contains errors, or can't be read: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ type memberView struct{ ID, UserAccountID, Role string }
 
 type messageView struct{ ID, UserAccountID, Text string }
 
-// threadView is what a viewer sees of a thread.
+// threadView is a thread as a viewer sees it.
 type threadView struct {
 	Name, OwnerID string
 	Version       int
@@ -48,7 +48,7 @@ func (p person) view(t *testing.T, threadID string, tokens ...string) threadView
 	return view
 }
 
-// A thread from beginning to end: every command, and what a viewer sees after each.
+// A thread's whole life: every command, and what a viewer sees after it.
 func TestEveryCommandIsSeenByQueries(t *testing.T) { eachSystem(t, testEveryCommandIsSeenByQueries) }
 
 func testEveryCommandIsSeenByQueries(t *testing.T, s *system) {
@@ -130,18 +130,18 @@ func testEveryCommandIsSeenByQueries(t *testing.T, s *system) {
 		t.Errorf("snapshot: %s", snapshot.raw)
 	}
 	if code := bob.refused(t, wholeThread, fields{"thread": thread, "viewer": bob.id}); code != "NOT_FOUND" {
-		t.Errorf("who has left is told %s", code)
+		t.Errorf("a former member gets %s", code)
 	}
 	deleted := ada.command(t, "/threads/delete", fields{"thread_id": thread})
 	if code := ada.refused(t, wholeThread, fields{"thread": thread, "viewer": ada.id}, token(deleted)); code != "NOT_FOUND" {
-		t.Errorf("of a deleted thread is told %s", code)
+		t.Errorf("a deleted thread gets %s", code)
 	}
 	if a := ada.attempt(t, "/threads/post_message", fields{"thread_id": thread, "text": "?"}, nil); a.status != 409 || a.text("code") != "thread_deleted" {
 		t.Errorf("posting to a deleted thread: %d %s", a.status, a.raw)
 	}
 }
 
-// Every query of the schema, through the lists and both directions of a connection.
+// Every query of the schema, including nested lists and both directions of a connection.
 func TestEveryQuery(t *testing.T) { eachSystem(t, testEveryQuery) }
 
 func testEveryQuery(t *testing.T, s *system) {

@@ -11,22 +11,22 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// Where programs run already, such as those of the compose file.
+// URLs of programs that are running already, such as those of the compose file.
 const (
 	writeAPIVar = "E2E_WRITE_API_URL"
 	readAPIVar  = "E2E_READ_API_URL"
 	updaterVar  = "E2E_UPDATER_URL"
 )
 
-// system is the whole application, with a store and a read model of its own.
+// system is the whole application with a store and a read model of its own.
 type system struct {
 	writeURL, readURL, updaterURL string
-	writer, projector             *programs.Program // who takes commands, and who projects; the same in one process
-	folder                        string            // of the SQLite files, in one process
-	store                         []string          // the environment of programs that work on its data
+	writer, projector             *programs.Program // take commands, and project; the same in a standalone system
+	folder                        string            // of the SQLite files of a standalone system
+	store                         []string          // the environment for programs that work on its data
 }
 
-// setups are the ways to run the system that the README tells of.
+// setups are the ways to run the system in the README.
 var setups = map[string]func(*testing.T) *system{
 	"three programs on DynamoDB and MySQL": func(t *testing.T) *system { return threePrograms(t, dynamoDB(t)) },
 	"three programs on one MySQL":          func(t *testing.T) *system { return threePrograms(t, oneMySQL(t)) },
@@ -52,7 +52,7 @@ func eachOwnSystem(t *testing.T, test func(*testing.T, *system)) {
 	eachSystem(t, test)
 }
 
-// startsPrograms leaves the test out where the environment names running programs.
+// startsPrograms leaves the test out if the environment names running programs.
 func startsPrograms(t *testing.T) {
 	t.Helper()
 	if os.Getenv(writeAPIVar) != "" {
@@ -75,7 +75,7 @@ func threePrograms(t *testing.T, env []string) *system {
 	}
 }
 
-// oneProcess starts the standalone program, with more in its environment.
+// oneProcess starts the standalone program with additional variables.
 func oneProcess(t *testing.T, more ...string) *system {
 	t.Helper()
 	folder := t.TempDir()
@@ -91,7 +91,7 @@ func oneProcess(t *testing.T, more ...string) *system {
 	}
 }
 
-// snapshotsOften makes the tests come across snapshots.
+// snapshotsOften makes small threads have snapshots.
 const snapshotsOften = "SNAPSHOT_EVERY=10"
 
 func dynamoDB(t *testing.T) []string {

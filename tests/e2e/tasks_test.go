@@ -13,7 +13,7 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// get asks for something of the person's.
+// get sends a GET request as the person.
 func (p person) get(t *testing.T, path string) answer {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.system.writeURL+path, nil)
@@ -43,7 +43,7 @@ func (p person) get(t *testing.T, path string) answer {
 	return a
 }
 
-// finished waits for the end of a task, and returns the lines of its result.
+// finished waits for the end of a task and returns the lines of its result.
 func (p person) finished(t *testing.T, id, status string) (task answer, lines [][]byte) {
 	t.Helper()
 	testenv.Eventually(t, 2*time.Minute, func() error {
@@ -61,11 +61,11 @@ func (p person) finished(t *testing.T, id, status string) (task answer, lines []
 	return task, lines
 }
 
-// An import goes on where the worker was killed: each accepted line is applied once, the others are told.
+// An import must survive kills of the worker: each accepted line is applied once, the others are in the result.
 func TestAnImportSurvivesKills(t *testing.T) { eachOwnSystem(t, testAnImportSurvivesKills) }
 
 func testAnImportSurvivesKills(t *testing.T, s *system) {
-	const count = 20 // threads, so that lines are handled at the same time
+	const count = 20 // several threads, so that lines are handled concurrently
 	lines := 1000
 	if s.folder != "" {
 		lines = 3000 // SQLite is fast
@@ -94,7 +94,7 @@ func testAnImportSurvivesKills(t *testing.T, s *system) {
 	task := accept()
 	for _, version := range []float64{2, float64(lines / count / 2)} {
 		testenv.Eventually(t, 2*time.Minute, func() error {
-			// What is rejected for its version tells which one there is.
+			// A rejection because of the version contains the current version.
 			refused := ada.attempt(t, "/threads/rename", fields{"thread_id": threads[0], "name": "x"}, headers{"If-Match": `"987654321"`})
 			if current, _ := refused.body["current_version"].(float64); current < version {
 				return fmt.Errorf("the thread is at version %v", current)
@@ -102,7 +102,7 @@ func testAnImportSurvivesKills(t *testing.T, s *system) {
 			return nil
 		})
 		if status := ada.get(t, "/tasks/"+task).text("status"); status != "running" {
-			t.Fatalf("the import is %s before it could be killed", status)
+			t.Fatalf("the import was %s before the first kill", status)
 		}
 		s.projector.Kill(t)
 		s.projector.Start(t)
@@ -121,7 +121,7 @@ func testAnImportSurvivesKills(t *testing.T, s *system) {
 		messages := ada.messagesOf(t, thread, fmt.Sprintf("%s:%d", thread, 1+len(linesOf(i, count, lines))))
 		for n, number := range linesOf(i, count, lines) {
 			if n >= len(messages) || messages[n].Text != fmt.Sprintf("line %d", number) {
-				t.Fatalf("thread %d has %d messages, and none of line %d at its place", i, len(messages), number)
+				t.Fatalf("thread %d has %d messages, and line %d is not at its place", i, len(messages), number)
 			}
 		}
 		applied += len(messages)
@@ -140,7 +140,7 @@ func testAnImportSurvivesKills(t *testing.T, s *system) {
 	}
 }
 
-// linesOf are the numbers of the accepted lines for a thread.
+// linesOf returns the numbers of the accepted lines for a thread.
 func linesOf(thread, threads, lines int) (numbers []int) {
 	for number := thread + 1; number <= lines; number += threads {
 		if number%10 != 0 {
@@ -150,7 +150,7 @@ func linesOf(thread, threads, lines int) (numbers []int) {
 	return numbers
 }
 
-// A command can become a task: its result is what would have been the answer.
+// A command can become a task. The task's result must equal the command's answer.
 func TestCommandsThatAreDoneLater(t *testing.T) { eachSystem(t, testCommandsThatAreDoneLater) }
 
 func testCommandsThatAreDoneLater(t *testing.T, s *system) {
@@ -188,7 +188,7 @@ func testCommandsThatAreDoneLater(t *testing.T, s *system) {
 		t.Errorf("an invalid command: %d %s", refused.status, refused.raw)
 	}
 
-	// The read API shows the tasks to their creator alone.
+	// The read API must show tasks to their creator only.
 	var seen struct {
 		GetTask struct{ TaskID, Status, CreatedBy string }
 		Tasks   struct {
@@ -208,6 +208,6 @@ func testCommandsThatAreDoneLater(t *testing.T, s *system) {
 		t.Errorf("the read API shows %+v", seen)
 	}
 	if code := eve.refused(t, query, fields{"task": first.text("task_id"), "viewer": eve.id}, token(first)); code != "NOT_FOUND" {
-		t.Errorf("somebody else gets %s", code)
+		t.Errorf("another account gets %s", code)
 	}
 }

@@ -8,21 +8,21 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// caller is the span of a client that posts and reads.
+// caller is the span of a client that posts and queries.
 const (
 	callersTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	callersSpan  = "00f067aa0ba902b7"
 )
 
-// A client's trace has the whole way of its post: HTTP, decision, append, stream, projection, commit, and the query
-// that waited for it.
+// A client's trace must contain the whole way of its post: HTTP, decision, append, stream, projection, commit, and the
+// query that waited for it.
 func TestOneTraceFromACommandToTheAnswerThatWaitedForIt(t *testing.T) {
 	startsPrograms(t)
 	inOne := map[string]string{"write-api": "standalone", "read-model-updater": "standalone", "read-api": "standalone"}
 	for name, setup := range map[string]struct {
 		start    func(*testing.T, ...string) *system
-		services map[string]string // who sends what each program does; nil: the programs
-		store    string            // a span of the event store
+		services map[string]string // the sender of each program's spans; nil: the programs
+		store    string            // the name of a span of the event store
 	}{
 		"three programs on DynamoDB and MySQL": {
 			start: func(t *testing.T, more ...string) *system { return threePrograms(t, append(dynamoDB(t), more...)) },

@@ -25,9 +25,10 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// The folder testdata/before-accounts is what a build from before the second aggregate left behind: the SQLite files of
-// its standalone program, and the items of its DynamoDB tables. Both hold the same story of two tenants, with snapshots
-// and idempotency keys; *.expected.json are the keyed requests with their answers, and a query with its answer.
+// The folder testdata/before-accounts has the data of a build from before the second aggregate existed: the SQLite
+// files of its standalone program, and the items of its DynamoDB tables. Both contain the same threads of two tenants,
+// with snapshots and idempotency keys. *.expected.json has the keyed requests with their answers, and a query with its
+// answer.
 const earlierBuild = "testdata/before-accounts"
 
 type told struct {
@@ -51,8 +52,8 @@ type told struct {
 func TestAnEarlierBuildsSQLiteFilesAreRead(t *testing.T) {
 	startsPrograms(t)
 	for name, files := range map[string][]string{
-		"events and rows":                   {"events.db", "readmodel.db"},
-		"events alone, rows are made again": {"events.db"},
+		"events and rows":               {"events.db", "readmodel.db"},
+		"only events, rows are rebuilt": {"events.db"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -77,7 +78,7 @@ func TestAnEarlierBuildsDynamoDBTablesAreRead(t *testing.T) {
 	goesOn(t, threePrograms(t, env), "dynamodb.expected.json")
 }
 
-// goesOn checks that the system shows what was there, answers repeats as the earlier build did, and takes new commands.
+// goesOn checks that the system shows the old data, answers repeats as the earlier build did, and accepts new commands.
 func goesOn(t *testing.T, s *system, expected string) {
 	t.Helper()
 	var story told
@@ -155,7 +156,7 @@ func unpacked(t *testing.T, file string) []byte {
 	return content
 }
 
-// rememberReceipts moves the end of the receipts, which are remembered for 48 hours, to a time after the test.
+// rememberReceipts moves the expiry of the receipts, which is 48 hours, to a time after the test.
 func rememberReceipts(t *testing.T, file string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
@@ -172,7 +173,7 @@ func rememberReceipts(t *testing.T, file string) {
 	}
 }
 
-// fill writes the items of the earlier build into empty tables, in the order of time, so that the stream tells of them.
+// fill writes the items of the earlier build into empty tables in the order of time, so that the stream has them.
 func fill(t *testing.T, env []string) {
 	t.Helper()
 	var tables map[string][]map[string]map[string]string

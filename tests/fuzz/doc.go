@@ -1,3 +1,3 @@
-// Package fuzz runs every fuzz target of the module for a while: FUZZ_TIME each, which is two seconds in `make test`
-// and a minute in `make fuzz`. Without it the tests of a package run its targets on their seeds alone.
+// Package fuzz runs every fuzz target of the module for FUZZ_TIME each: two seconds in `make test`, a minute in `make
+// fuzz`. The tests of a package run its targets only with their seeds.
 package fuzz

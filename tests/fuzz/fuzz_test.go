@@ -16,7 +16,7 @@ const root = "../.."
 
 var declared = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(f \*testing\.F\)`)
 
-// target is a fuzz target, in the folder of its package.
+// target is a fuzz target with the folder of its package.
 type target struct{ folder, name string }
 
 func TestEveryTargetForAWhile(t *testing.T) {
@@ -27,11 +27,11 @@ func TestEveryTargetForAWhile(t *testing.T) {
 	}
 	targets := find(t)
 	if len(targets) < 10 {
-		t.Fatalf("there are but %d targets: %v", len(targets), targets)
+		t.Fatalf("there are only %d targets: %v", len(targets), targets)
 	}
 	for _, target := range targets {
 		t.Run(target.folder+"/"+target.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), length+3*time.Minute) // the first one is built
+			ctx, cancel := context.WithTimeout(t.Context(), length+3*time.Minute) // including the first build
 			defer cancel()
 			command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+target.name+"$", "-fuzztime="+duration, "./"+target.folder)
 			command.Dir = root
@@ -42,7 +42,7 @@ func TestEveryTargetForAWhile(t *testing.T) {
 	}
 }
 
-// find looks for the targets in the tests of the module.
+// find returns the targets in the module's tests.
 func find(t *testing.T) (found []target) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {

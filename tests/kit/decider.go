@@ -70,7 +70,7 @@ func (r Rule[S, C, E]) check(events []E, rejected error) {
 	})
 }
 
-// Diff is how two values differ, empty when they don't.
+// Diff returns the differences of two values; empty: there are none.
 func Diff(want, got any) string { return cmp.Diff(want, got, ByValue()) }
 
 // ByValue lets cmp compare value types, whose fields are not exported.

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// EveryField fails for each field that has its zero value in all of values, at any depth: a test that stores such
-// values and reads them back would not see that the field is lost. Only fields of this module's types are looked at.
+// EveryField fails for each field, at any depth, that is zero in all values: a test that stores such values and reads
+// them back would not notice a lost field. Only fields of this module's types are checked.
 func EveryField[T any](t testing.TB, what string, values ...T) {
 	t.Helper()
 	filled := map[string]bool{}
@@ -17,27 +17,27 @@ func EveryField[T any](t testing.TB, what string, values ...T) {
 		visit(reflect.ValueOf(value), filled)
 	}
 	if len(filled) == 0 {
-		t.Errorf("%s: there are no fields to look at", what)
+		t.Errorf("%s: there are no fields to check", what)
 	}
 	for _, field := range slices.Sorted(maps.Keys(filled)) {
 		if !filled[field] {
-			t.Errorf("%s: %s has been forgotten, it is never set", what, field)
+			t.Errorf("%s: %s is never set; set it in one of the values", what, field)
 		}
 	}
 }
 
-// EveryOwnField is EveryField for the fields of T alone, a struct, and not for those within.
+// EveryOwnField is EveryField for the fields of the struct T only, without nested ones.
 func EveryOwnField[T any](t testing.TB, what string, values ...T) {
 	t.Helper()
 	for field := range reflect.TypeFor[T]().Fields() {
 		if !slices.ContainsFunc(values, func(value T) bool { return !reflect.ValueOf(value).FieldByIndex(field.Index).IsZero() }) {
-			t.Errorf("%s: %s has been forgotten, it is never set", what, field.Name)
+			t.Errorf("%s: %s is never set; set it in one of the values", what, field.Name)
 		}
 	}
 }
 
 func visit(value reflect.Value, filled map[string]bool) {
-	switch value.Kind() { //nolint:exhaustive // the others hold no fields
+	switch value.Kind() { //nolint:exhaustive // other kinds have no fields
 	case reflect.Pointer, reflect.Interface:
 		if !value.IsNil() {
 			visit(value.Elem(), filled)

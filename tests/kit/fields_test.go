@@ -7,7 +7,7 @@ import (
 	"example.com/threads/tests/kit"
 )
 
-// told is what a test tells.
+// told records what a test reports.
 type told struct {
 	testing.TB
 	errors []string

@@ -7,7 +7,7 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// Seen is what came of commands: the names of the types, and the codes of the rejections.
+// Seen are the results of commands: names of types, and codes of rejections.
 type Seen struct{ Commands, Events, Codes []string }
 
 // Try decides every command in every state.

@@ -1,2 +1,2 @@
-// Package limits tests what a client that means no good can take of the real program: its memory.
+// Package limits tests how much memory of the real program a malicious client can use.
 package limits

@@ -27,10 +27,10 @@ const (
 	messages = 500
 	lists    = 13
 	text     = 3900    // characters of a message
-	most     = 750_000 // KiB of memory; without bounds the program took more than 1,000,000
+	most     = 750_000 // KiB of memory; without limits the program needed more than 1,000,000
 )
 
-// Twelve clients ask for 25 MB each, and receive nothing of it.
+// Twelve clients request 25 MB each and do not read the answers.
 func TestClientsThatDoNotReceiveTheirAnswers(t *testing.T) {
 	folder := t.TempDir()
 	if err := programs.Build(folder, "../../cmd/standalone"); err != nil {
@@ -69,7 +69,7 @@ func TestClientsThatDoNotReceiveTheirAnswers(t *testing.T) {
 		defer func() { _ = response.Body.Close() }()
 		size, err := io.Copy(io.Discard, response.Body)
 		if err == nil && size < messages*lists*text {
-			err = fmt.Errorf("the answer has but %d bytes", size)
+			err = fmt.Errorf("the answer has only %d bytes", size)
 		}
 		return err
 	}
@@ -86,12 +86,12 @@ func TestClientsThatDoNotReceiveTheirAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Once those who do not receive are cut off, everybody else is answered again.
+	// After these clients are disconnected, all others must be answered again.
 	testenv.Eventually(t, time.Minute, caughtUp)
 	peak := peakMemory(t, program.PID(t))
 	t.Logf("at most %d KiB", peak)
 	if peak > most {
-		t.Errorf("the program took %d KiB, and may take %d", peak, most)
+		t.Errorf("the program used %d KiB, more than %d", peak, most)
 	}
 }
 
@@ -115,7 +115,7 @@ func post(t *testing.T, url string, body map[string]any) map[string]any {
 	return answer
 }
 
-// peakMemory is the most memory that a process has had, in KiB.
+// peakMemory returns the peak memory of a process in KiB.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

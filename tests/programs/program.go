@@ -83,7 +83,7 @@ func (p *Program) Start(t *testing.T) {
 // Kill ends the program with SIGKILL.
 func (p *Program) Kill(t *testing.T) {
 	t.Helper()
-	_ = p.end(t, syscall.SIGKILL) // the error says that it was killed
+	_ = p.end(t, syscall.SIGKILL) // the error is about the kill
 }
 
 // Stop ends the program with SIGTERM and checks that it exits cleanly.
@@ -122,7 +122,7 @@ func (p *Program) showLog(t *testing.T) {
 	t.Logf("the last output of %s:\n%s", p.path, content)
 }
 
-// PID is the running program's process id.
+// PID returns the running program's process id.
 func (p *Program) PID(t *testing.T) int {
 	t.Helper()
 	p.mutex.Lock()

@@ -15,7 +15,7 @@ func (w *World) Task(creator ident.UserID) task.ID {
 	return id
 }
 
-// WithTask is a task's next event.
+// WithTask projects a task's next event.
 func (w *World) WithTask(id task.ID, event task.Event) {
 	w.t.Helper()
 	feed.Happened(w.feed, taskcodec.Events(), w.Tenant, id.String(), event)

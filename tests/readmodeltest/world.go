@@ -18,8 +18,8 @@ import (
 	"example.com/threads/usecase/chat"
 )
 
-// World is what happens to one tenant's threads and accounts. Every method is one event, which the projection has
-// brought into the rows when it returns, a millisecond after the one before on the world's clock.
+// World is the threads and accounts of a tenant. Every method projects one event into the rows before it returns.
+// Events are a millisecond apart on the world's clock.
 type World struct {
 	t       testing.TB
 	Tenant  usecase.Tenant
@@ -32,7 +32,7 @@ type membership struct {
 	user   thread.UserID
 }
 
-// World returns the world of the tenant with the given code, which is empty at first.
+// World returns the world of the tenant with the given code. It is empty at first.
 func (d *Database) World(t testing.TB, code string) *World {
 	t.Helper()
 	if known := d.worlds[code]; known != nil {
@@ -63,7 +63,7 @@ func (w *World) Key(id thread.ID) usecase.Key { return chat.ThreadKey(w.Tenant, 
 // Now returns the time of the last event.
 func (w *World) Now() time.Time { return w.feed.Now() }
 
-// By returns who did the last event.
+// By returns the executor of the last event.
 func (w *World) By() thread.UserID {
 	w.t.Helper()
 	by, err := ident.Parse[ident.UserAccount](w.feed.Executor())
@@ -73,7 +73,7 @@ func (w *World) By() thread.UserID {
 	return by
 }
 
-// happened is the thread's next event. It returns its number.
+// happened projects the thread's next event and returns its number.
 func (w *World) happened(id thread.ID, event thread.Event) uint64 {
 	w.t.Helper()
 	return feed.Happened(w.feed, threadcodec.Events(), w.Tenant, id.String(), event)[0].SeqNr
@@ -141,7 +141,7 @@ func (w *World) Remove(id thread.ID, user thread.UserID) uint64 {
 func (w *World) MemberID(id thread.ID, user thread.UserID) (thread.MemberID, error) {
 	member, is := w.members[membership{id, user}]
 	if !is {
-		return member, fmt.Errorf("%s is no member of %s", user, id)
+		return member, fmt.Errorf("%s is not a member of %s", user, id)
 	}
 	return member, nil
 }
@@ -160,7 +160,7 @@ func (w *World) Unpost(id thread.ID, message thread.MessageID) uint64 {
 	return w.happened(id, thread.MessageDeleted{Message: message})
 }
 
-// Account gives a user account a name.
+// Account registers a user account with a name.
 func (w *World) Account(id account.ID, name string) {
 	w.t.Helper()
 	feed.Happened(w.feed, accountcodec.Events(), w.Tenant, id.String(), account.Event(account.Registered{Name: writing.RecordedName(name)}))

@@ -1,5 +1,5 @@
-// Package wordsearch searches everything that a system has stored for words, as somebody with the disks would: files,
-// tables of SQL databases and of DynamoDB, compressed snapshots among them.
+// Package wordsearch searches all stored data of a system for words: files, tables of SQL databases and of DynamoDB,
+// including compressed snapshots.
 package wordsearch
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Search has what is to be searched.
+// Search holds the data to search.
 type Search struct {
 	t      *testing.T
 	places map[string][]byte
 }
 
-// New returns a search of nothing.
+// New returns a search without data.
 func New(t *testing.T) *Search { return &Search{t: t, places: map[string][]byte{}} }
 
 // Text adds a text.
@@ -66,7 +66,7 @@ func (s *Search) table(ctx context.Context, db *sqlx.DB, table string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err reports the error
 	for rows.Next() {
 		values, err := sqlx.SliceScan(rows)
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *Search) DynamoDB(ctx context.Context, client *dynamodb.Client, tables .
 	}
 }
 
-// add adds a value, and what it is compressed of.
+// add adds a value and, if it is compressed, its content.
 func (s *Search) add(place string, value []byte) {
 	s.places[place] = append(append(s.places[place], value...), '\n')
 	if bytes.HasPrefix(value, []byte{0x28, 0xb5, 0x2f, 0xfd}) { // zstd
@@ -127,7 +127,7 @@ func (s *Search) add(place string, value []byte) {
 	}
 }
 
-// Find returns where words are, in either case of their letters, as "<word> in <place>".
+// Find returns where the words are, ignoring case, as "<word> in <place>".
 func (s *Search) Find(words ...string) (found []string) {
 	for place, content := range s.places {
 		content = bytes.ToLower(content)

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// visibleEvery is how many posts of a client lie between two of which it waits to see them: often enough for a
-// percentile, seldom enough not to become the load.
+// visibleEvery is the number of a client's posts per measurement of visibility: often enough for a percentile, seldom
+// enough not to add load.
 const visibleEvery = 25
 
-// client posts one message after the other and notes how long things took.
+// client posts messages one after the other and measures durations.
 type client struct {
 	user    string
 	threads []string
 	write   *connection
 	read    *connection
-	blind   bool // it never looks whether what it posted is visible
+	blind   bool // never measure visibility
 
-	posted  int // all that were acknowledged, the warm-up included
+	posted  int // acknowledged posts, including the warm-up
 	answers []time.Duration
-	visible []time.Duration // until GraphQL shows a message
-	again   []time.Duration // the same query once more
+	visible []time.Duration // from the answer until GraphQL shows the message
+	again   []time.Duration // the same query repeated
 	last    answer
 	failure error
 }
@@ -42,7 +42,7 @@ func newClient(ctx context.Context, system *system, user string, threads []strin
 	return &client{user: user, threads: threads, write: write, read: read}, nil
 }
 
-// run posts until the time is over. A failure ends it, too: its connection is of no more use.
+// run posts until the time is over or a request fails, because then its connection is unusable.
 func (c *client) run(ctx context.Context, number int, measureFrom, until time.Time) {
 	defer c.close()
 	for post := number; ctx.Err() == nil && time.Now().Before(until) && c.failure == nil; post++ {
@@ -77,7 +77,7 @@ func (c *client) step(post, number int, measureFrom time.Time) error {
 	return err
 }
 
-// body is a message to one thread after the other.
+// body returns a message to the next of the threads in turn.
 func (c *client) body(post int) []byte {
 	return fmt.Appendf(nil, `{"executor_id":%q,"thread_id":%q,"text":"message %d"}`, c.user, c.threads[post%len(c.threads)], post)
 }
@@ -87,7 +87,7 @@ func (c *client) close() {
 	c.read.close()
 }
 
-// see returns when GraphQL shows the version of an answer.
+// see returns when GraphQL shows the version in an answer.
 func (c *client) see(posted answer) error {
 	query := fmt.Appendf(nil, `{"query":"query($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) { version } }",`+
 		`"variables":{"thread":%q,"viewer":%q}}`, posted.Thread, c.user)

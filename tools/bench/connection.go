@@ -13,17 +13,17 @@ import (
 
 const answerTimeout = 30 * time.Second
 
-// connection is a kept-alive HTTP/1.1 connection for one request at a time. It does as little as it can: what the load
-// costs, the program that is measured on the same processors does not have.
+// connection is a persistent HTTP/1.1 connection for one request at a time. It does as little as possible, because it
+// uses the same processors as the measured program.
 type connection struct {
 	conn   net.Conn
 	reader *bufio.Reader
-	head   []byte // what all requests begin with
-	out    []byte // the request under way; kept for its memory
-	body   []byte // of the last answer; kept for its memory
+	head   []byte // the beginning of all requests
+	out    []byte // the current request; reused
+	body   []byte // the last response's body; reused
 }
 
-// connect opens a connection for POST requests to path, with an access token unless that is empty.
+// connect opens a connection for POST requests to path, with an access token unless token is empty.
 func connect(ctx context.Context, address, path, token string) (*connection, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -38,8 +38,8 @@ func connect(ctx context.Context, address, path, token string) (*connection, err
 
 func (c *connection) close() { _ = c.conn.Close() }
 
-// post sends a body, with a Consistency-Token unless that is empty, and returns the body of an answer with status 200;
-// it is good until the next post. After an error the connection is of no more use.
+// post sends a body, with a Consistency-Token unless token is empty. It returns the body of a 200 response, which is
+// valid until the next call. After an error the connection is unusable.
 func (c *connection) post(token string, body []byte) ([]byte, error) {
 	c.out = append(c.out[:0], c.head...)
 	if token != "" {
@@ -83,7 +83,7 @@ func (c *connection) answer() ([]byte, error) {
 	return c.body, nil
 }
 
-// readHeader reads the header's fields up to the body and returns the body's length, which short answers tell.
+// readHeader reads the header up to the body and returns the Content-Length, which short responses have.
 func (c *connection) readHeader() (length int, err error) {
 	const field = "Content-Length: "
 	length = -1

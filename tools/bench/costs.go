@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// costs compares the commands a second with tracing switched on, and with access tokens, with those without either.
-// Each is measured in two halves, in an order that has what changes with time in both.
+// costs measures the commands per second with tracing, with access tokens, and without both. Each is measured in two
+// halves, in an order that spreads slow changes over all of them.
 func costs(ctx context.Context, l *lab) ([]reading, error) {
 	collector, err := collect(ctx)
 	if err != nil {
@@ -46,8 +46,8 @@ func costs(ctx context.Context, l *lab) ([]reading, error) {
 	}, nil
 }
 
-// rate is how many commands a second 32 clients are answered by a program with the environment. With an issuer, they
-// have a token of its.
+// rate returns the commands per second of 32 clients with the program in this environment. With an issuer, the clients
+// have a token from it.
 func (l *lab) rate(ctx context.Context, env []string, issuer string) (float64, error) {
 	if err := os.Mkdir(l.folder, 0o700); err != nil {
 		return 0, err
@@ -70,10 +70,10 @@ func (l *lab) rate(ctx context.Context, env []string, issuer string) (float64, e
 	return done.perSecond, err
 }
 
-// ada is the account that the issuer for development has a token for.
+// ada is an account for which the development issuer has a token.
 const ada = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
-// tokenOfAda asks the issuer for development for a token.
+// tokenOfAda gets a token from the development issuer.
 func tokenOfAda(ctx context.Context, issuer string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+issuer+"/tokens", nil)
 	if err != nil {
@@ -96,7 +96,7 @@ func tokenOfAda(ctx context.Context, issuer string) (string, error) {
 	return "", fmt.Errorf("the issuer for development has no token of ada: %s", text)
 }
 
-// collect takes traces and does nothing with them.
+// collect serves a collector that discards traces.
 func collect(ctx context.Context) (*http.Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -23,26 +23,26 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// What devservices says of the services that it has started.
+// The addresses of the services that devservices has started.
 const (
 	dynamoDBVar = "TEST_DYNAMODB_ENDPOINT"
 	mySQLVar    = "TEST_MYSQL_DSN"
 )
 
-// useServices has the SDK, here and in the programs that are started, find DynamoDB Local.
+// useServices makes the SDK, in this process and in the started programs, use DynamoDB Local.
 func useServices() error {
 	return errors.Join(os.Setenv("AWS_REGION", "us-east-1"), os.Setenv("AWS_ACCESS_KEY_ID", "local"), os.Setenv("AWS_SECRET_ACCESS_KEY", "local"),
 		os.Setenv("AWS_ENDPOINT_URL_DYNAMODB", os.Getenv(dynamoDBVar)), os.Setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", os.Getenv(dynamoDBVar)))
 }
 
-// tables are those of one run.
+// tables are the tables of one run.
 type tables struct {
 	client            *sdk.Client
 	journal, snapshot string
 }
 
-// newTables makes tables. DynamoDB Local slows down with every record of any stream, so that those who only measure
-// writing have none.
+// newTables creates tables. DynamoDB Local gets slower with every record of any stream, so measurements of writes use
+// tables without streams.
 func newTables(ctx context.Context, streamed bool) (*tables, error) {
 	client, err := newSDKClient(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func newSDKClient(ctx context.Context, options ...func(*sdk.Options)) (*sdk.Clie
 	return awsclient.DynamoDB(config, options...), nil
 }
 
-// poster decides commands on tables, without HTTP.
+// poster sends commands without HTTP.
 type poster struct {
 	gateway *dynamodb.Gateway
 	threads *chatstore.ThreadRepository
@@ -90,7 +90,7 @@ func (p *poster) end(ctx context.Context) error {
 	return p.threads.Close(context.WithoutCancel(ctx))
 }
 
-// create makes a thread and returns its id.
+// create creates a thread and returns its id.
 func (p *poster) create(ctx context.Context) (string, error) {
 	id, member := ulid.Make().String(), ident.FromULID[thread.Member](ulid.Make())
 	return id, p.handle(ctx, id, true, thread.Create{Executor: p.user, Member: member, Name: writing.RecordedName("busy")})

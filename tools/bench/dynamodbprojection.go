@@ -21,7 +21,7 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-// projectionDynamoDB has the three programs work on DynamoDB Local and MySQL or MariaDB.
+// projectionDynamoDB measures the three programs on DynamoDB Local and MySQL or MariaDB.
 func projectionDynamoDB(ctx context.Context, l *lab) ([]reading, error) {
 	tables, err := newTables(ctx, true)
 	if err != nil {
@@ -87,7 +87,7 @@ func projectionDynamoDB(ctx context.Context, l *lab) ([]reading, error) {
 	}, nil
 }
 
-// newReadModel makes a database and its schema on the server that devservices has started.
+// newReadModel creates a database with the schema on the server that devservices has started.
 func newReadModel(ctx context.Context) (string, error) {
 	config, err := mysql.ParseDSN(os.Getenv(mySQLVar))
 	if err != nil {
@@ -112,7 +112,7 @@ func newReadModel(ctx context.Context) (string, error) {
 	return url, errors.Join(err, db.Close())
 }
 
-// readStream reads the whole stream of the journal, shard by shard, and returns how many records it had.
+// readStream reads the whole stream of the journal, shard by shard, and returns the number of its records.
 func (t *tables) readStream(ctx context.Context) (records int, took time.Duration, err error) {
 	config, err := awsclient.Load(ctx)
 	if err != nil {
@@ -141,7 +141,7 @@ func (t *tables) readStream(ctx context.Context) (records int, took time.Duratio
 				return records, 0, err
 			}
 			if records += len(page.Records); len(page.Records) == 0 {
-				break // the end, for now
+				break // the end of what was written so far
 			}
 			next = page.NextShardIterator
 		}
@@ -149,7 +149,7 @@ func (t *tables) readStream(ctx context.Context) (records int, took time.Duratio
 	return records, time.Since(begun), nil
 }
 
-// end ends one of the programs.
+// end stops one of the programs.
 func (s *system) end(program int) error {
 	process := s.processes[program]
 	s.processes = slices.Delete(s.processes, program, program+1)

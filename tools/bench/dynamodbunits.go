@@ -17,11 +17,11 @@ import (
 	"example.com/threads/usecase"
 )
 
-// unitsPosts is how many posts the write units are the mean of.
+// unitsPosts is the number of posts that are averaged.
 const unitsPosts = 25
 
-// writeUnits reads from DynamoDB's answers what a post costs a thread of 100,000 messages and a small one: its share of
-// the snapshots included.
+// writeUnits measures the write units of a post to a thread of 100,000 messages and to a small one, from DynamoDB's
+// answers. They include the post's share of the snapshots.
 func writeUnits(ctx context.Context, _ *lab) ([]reading, error) {
 	tables, err := newTables(ctx, false)
 	if err != nil {
@@ -40,7 +40,7 @@ func writeUnits(ctx context.Context, _ *lab) ([]reading, error) {
 	return []reading{{"write.growth.units", "write units/post", units[0], units[1], ofSmall}}, nil
 }
 
-// unitsOfAPost makes a thread and returns what a post to it costs.
+// unitsOfAPost creates a thread and returns the write units of a post to it.
 func (t *tables) unitsOfAPost(ctx context.Context, meter *meter, messages int) (_ float64, err error) {
 	poster, err := t.newPoster()
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *tables) unitsOfAPost(ctx context.Context, meter *meter, messages int) (
 	if err := poster.fill(ctx, id, messages); err != nil {
 		return 0, err
 	}
-	// Another poster: the first one still takes the thread for a new one.
+	// Use another poster: the first one's cache still has the thread as a new one.
 	other, err := t.newPoster()
 	if err != nil {
 		return 0, err
@@ -66,7 +66,7 @@ func (t *tables) unitsOfAPost(ctx context.Context, meter *meter, messages int) (
 		return 0, err
 	}
 	var snapshot float64
-	for range 3 { // the third takes the place of a snapshot that is deleted
+	for range 3 { // the third snapshot replaces one, which is deleted
 		if err := other.post(ctx, id); err != nil {
 			return 0, err
 		}
@@ -87,7 +87,7 @@ func (t *tables) unitsOfAPost(ctx context.Context, meter *meter, messages int) (
 	return meter.take()/unitsPosts + snapshot/float64(other.threads.SnapshotDistance(state.Value)), other.end(ctx)
 }
 
-// fill appends messages to a new thread, as many as one write takes at a time.
+// fill appends messages to a new thread, as many per write as allowed.
 func (p *poster) fill(ctx context.Context, id string, messages int) error {
 	codec := threadcodec.Events()
 	for version := uint64(1); version <= uint64(messages); {

@@ -16,16 +16,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// writeDistinct has clients post to a thread of their own each.
+// writeDistinct measures clients that post to a thread each.
 func writeDistinct(ctx context.Context, l *lab) ([]reading, error) {
 	return l.writes(ctx, false, 1, 8, 32)
 }
 
-// writeHot has 32 clients post to one thread.
+// writeHot measures 32 clients that post to one thread.
 func writeHot(ctx context.Context, l *lab) ([]reading, error) { return l.writes(ctx, true, 32) }
 
-// writes posts and writes raw transactions in turns, on the same tables, both once before it counts: DynamoDB Local is
-// slow at first.
+// writes alternates between posts and raw transactions on the same tables. Both run once before measuring, because
+// DynamoDB Local is slow at first.
 func (l *lab) writes(ctx context.Context, hot bool, clientCounts ...int) (found []reading, err error) {
 	tables, err := newTables(ctx, false)
 	if err != nil {
@@ -77,7 +77,7 @@ func (l *lab) writes(ctx context.Context, hot bool, clientCounts ...int) (found 
 	return found, nil
 }
 
-// together has clients do something again and again, and returns how often a second.
+// together runs do repeatedly in all clients and returns the calls per second.
 func together(ctx context.Context, clients int, duration time.Duration, do func(ctx context.Context, client int) error) (float64, error) {
 	var count atomic.Int64
 	begun := time.Now()
@@ -97,7 +97,8 @@ func together(ctx context.Context, clients int, duration time.Duration, do func(
 	return float64(count.Load()) / time.Since(begun).Seconds(), err
 }
 
-// rawTransactions writes two items as a post does: one that is updated under a condition, and a new one.
+// rawTransactions returns a function that writes two items as a post does: it updates one under a condition and inserts
+// one.
 func (t *tables) rawTransactions(clients int) func(ctx context.Context, client int) error {
 	type line struct {
 		id      string

@@ -24,8 +24,8 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// shares has posters at two writers post to one thread, as two write-apis on one store would. It returns what the
-// poster with the fewest posts got of an even share: 1 is perfectly fair.
+// shares measures posters at two writers that post to one thread, like two write-apis on one store. It returns the
+// fewest posts of a poster divided by an even share: 1 is perfectly fair.
 func shares(ctx context.Context, folder string, posters int, duration time.Duration) (_ float64, err error) {
 	var writers []*chat.ThreadCommands
 	for range 2 {
@@ -70,7 +70,7 @@ func shares(ctx context.Context, folder string, posters int, duration time.Durat
 	return float64(fewest) * float64(len(counts)) / float64(max(total, 1)), err
 }
 
-// writer is a command service on an event store in file, with a way to end it.
+// writer is a command service on an event store in file, with a function that ends it.
 func writer(ctx context.Context, file string) (*chat.ThreadCommands, func() error, error) {
 	db, err := database.Open(ctx, "sqlite:"+file, database.Settings{})
 	if err != nil {

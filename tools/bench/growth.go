@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Messages of the threads that are compared.
+// Numbers of messages in the compared threads.
 const (
 	smallThread = 10
 	largeThread = 100_000
@@ -17,7 +17,7 @@ const (
 
 const ofSmall = "a thread of 10 messages"
 
-// writeGrowth posts to a thread of 100,000 messages, and to small ones, snapshots included.
+// writeGrowth measures posts to a thread of 100,000 messages and to small threads, including snapshots.
 func writeGrowth(ctx context.Context, l *lab) ([]reading, error) {
 	system, err := l.start(ctx)
 	if err != nil {
@@ -29,7 +29,7 @@ func writeGrowth(ctx context.Context, l *lab) ([]reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	// In halves, and in this order, so that what changes with time is in both.
+	// Each is measured in two halves, in this order, so that slow changes affect both.
 	var latency, rate [2]float64
 	for _, clients := range []int{1, 32} {
 		for _, which := range []int{0, 1, 1, 0} {
@@ -56,7 +56,7 @@ func writeGrowth(ctx context.Context, l *lab) ([]reading, error) {
 	}, nil
 }
 
-// grow makes a thread with so many messages and waits until it is projected.
+// grow creates a thread with so many messages and waits until it is projected.
 func (s *system) grow(ctx context.Context, user string, messages int) (string, error) {
 	thread, err := s.createThread(ctx, user, "a thread that grows")
 	if err != nil {

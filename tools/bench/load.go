@@ -10,16 +10,16 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// load is what clients posted, and how long it took.
+// load is the result of the clients' posts.
 type load struct {
 	perSecond      float64
-	posted         int // all that was acknowledged, the warm-up included
+	posted         int // acknowledged posts, including the warm-up
 	answers        []time.Duration
-	visible, again []time.Duration // until GraphQL shows a message, and the same query once more
+	visible, again []time.Duration // until GraphQL shows a message, and the same query repeated
 	last           []answer        // of each client
 }
 
-// newThreads makes threads, all of one user.
+// newThreads creates threads of one user.
 func (s *system) newThreads(ctx context.Context, user string, count int) ([]string, error) {
 	threads := make([]string, count)
 	for i := range threads {
@@ -32,16 +32,16 @@ func (s *system) newThreads(ctx context.Context, user string, count int) ([]stri
 	return threads, nil
 }
 
-// job is what clients are to do.
+// job is the task of the clients.
 type job struct {
 	user             string
 	clients          int
 	threads          []string
 	warmUp, duration time.Duration
-	blind            bool // they only post, and never look whether it is visible
+	blind            bool // they never measure visibility
 }
 
-// post has clients post to threads, and looks at what they did after the warm-up.
+// post lets clients post to threads, and measures after the warm-up.
 func (s *system) post(ctx context.Context, j job) (load, error) {
 	posters := make([]*client, j.clients)
 	for i := range posters {
@@ -74,7 +74,7 @@ func (s *system) post(ctx context.Context, j job) (load, error) {
 	return done, errors.Join(failed, ctx.Err())
 }
 
-// writeSQLite has 32 clients post to 32 threads of the standalone program.
+// writeSQLite measures 32 clients that post to 32 threads of the standalone program.
 func writeSQLite(ctx context.Context, l *lab) ([]reading, error) {
 	const clients = 32
 	system, err := l.start(ctx)
@@ -91,7 +91,7 @@ func writeSQLite(ctx context.Context, l *lab) ([]reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	system.stop() // the yardstick has the machine for itself
+	system.stop() // the yardstick must run alone
 	raw, rawCPU, err := rawSQLite(ctx, l.folder, l.duration)
 	if err != nil {
 		return nil, err

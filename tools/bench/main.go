@@ -1,5 +1,5 @@
-// Command bench measures the system from outside, beside what the same machine does in raw calls in the same run:
-// ratios say something on any machine, absolute figures on this one only.
+// Command bench measures the system from outside, and raw calls on the same machine in the same run. Ratios can be
+// compared between machines, absolute figures can't.
 package main
 
 import (
@@ -20,14 +20,14 @@ import (
 
 const usage = `Usage: bench [flags]
 
-Builds the programs, starts them in folders of their own, has clients use them over HTTP, and prints a table: each figure
-beside its yardstick from the same run, as the median of the runs. The rows of DynamoDB are measured on DynamoDB Local
-and MySQL or MariaDB, fresh ones for each measure, which ./bin/devservices starts (make bench builds it).
+Builds the programs, starts them in folders of their own, and measures them with clients over HTTP. It prints a table
+of the medians of all runs, each with a yardstick from the same runs. The rows of DynamoDB are measured on DynamoDB Local
+and MySQL or MariaDB, which ./bin/devservices starts for each measure (make bench builds it).
 
 Flags:
 `
 
-// settings are what the flags say.
+// settings are read from the flags.
 type settings struct {
 	only     *regexp.Regexp
 	runs     int
@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return errors.Join(failed, write(s.output, rows))
 }
 
-// measured makes the measures, and returns what it has when one fails.
+// measured runs the measures. If one fails, it returns the results so far.
 func measured(ctx context.Context, s settings, folder, binaries string, stderr io.Writer, say func(string, ...any)) (found []reading, err error) {
 	for _, m := range measures {
 		if !s.only.MatchString(m.name) {
@@ -120,24 +120,24 @@ func readSettings(args []string, stderr io.Writer) (s settings, err error) {
 		_, _ = io.WriteString(stderr, usage)
 		flags.PrintDefaults()
 	}
-	only := flags.String("only", "", "regular expression of the measures to make, such as ^write; all of them without it")
-	flags.IntVar(&s.runs, "runs", 3, "runs of each measure")
+	only := flags.String("only", "", "regular expression of the measures to run, such as ^write; default: all")
+	flags.IntVar(&s.runs, "runs", 3, "runs per measure")
 	flags.DurationVar(&s.duration, "duration", 5*time.Second, "how long to measure in a run")
 	flags.DurationVar(&s.warmUp, "warm-up", 2*time.Second, "how long to work before measuring")
-	flags.StringVar(&s.folder, "folder", "", "where to make the folder for the data, to choose the disk (the system's for temporary files)")
+	flags.StringVar(&s.folder, "folder", "", "parent of the data folder, to choose the disk (the system's for temporary files)")
 	flags.StringVar(&s.output, "output", filepath.Join("data", "bench.json"), "file for the rows as JSON")
-	flags.StringVar(&s.readings, "readings", "", "file for the figures of each run, in place of the table and the rows")
+	flags.StringVar(&s.readings, "readings", "", "file for the figures of each run, instead of the table and the rows")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
 	if s.runs < 1 || flags.NArg() > 0 {
-		return s, errors.New("there must be at least one run, and nothing after the flags; --help tells more")
+		return s, errors.New("set at least one run and no arguments after the flags; see --help")
 	}
 	s.only, err = regexp.Compile(*only)
 	return s, err
 }
 
-// build makes the programs that are measured.
+// build builds the programs to measure.
 func build(ctx context.Context, folder string) error {
 	output, err := exec.CommandContext(ctx, "go", "build", "-o", folder+string(filepath.Separator), "./cmd/...").CombinedOutput()
 	if err != nil {
@@ -146,7 +146,7 @@ func build(ctx context.Context, folder string) error {
 	return nil
 }
 
-// elsewhere makes a measure in a process of its own with fresh services, and returns the readings of its runs.
+// elsewhere runs a measure in a process of its own with new services, and returns the readings of its runs.
 func elsewhere(ctx context.Context, name string, s settings, folder string, stderr io.Writer) ([]reading, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// measure makes the readings of some rows, once for each run.
+// measure produces the readings of some rows, once per run.
 type measure struct {
 	name     string
 	services bool // it needs DynamoDB Local and MySQL or MariaDB
@@ -25,9 +25,9 @@ var measures = []measure{
 	{"projection.dynamodb", true, projectionDynamoDB},
 }
 
-// lab is where a run is made.
+// lab is the place of a run.
 type lab struct {
-	folder   string        // of this run alone
+	folder   string        // for this run only
 	binaries string        // folder of the built programs
 	duration time.Duration // how long to measure
 	warmUp   time.Duration

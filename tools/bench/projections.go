@@ -21,7 +21,8 @@ import (
 	"example.com/threads/interfaceadaptor/stream"
 )
 
-// projections has the standalone program project a whole journal, from its queue and as a rebuild beside the live rows.
+// projections measures how the standalone program projects a whole journal, from its queue and in a rebuild beside the
+// live rows.
 func projections(ctx context.Context, l *lab) ([]reading, error) {
 	system, err := l.start(ctx)
 	if err != nil {
@@ -40,7 +41,7 @@ func projections(ctx context.Context, l *lab) ([]reading, error) {
 	events := float64(done.posted + len(threads))
 	system.stop()
 
-	// It is ready once it has caught up: first with nothing to do, and then with everything.
+	// The program is ready when it has caught up: first with an empty journal, then with everything.
 	var took [2]time.Duration
 	for i := range took {
 		if i == 1 {
@@ -80,7 +81,7 @@ func projections(ctx context.Context, l *lab) ([]reading, error) {
 	}, nil
 }
 
-// journal is the file of the program's events.
+// journal returns the file of the program's events.
 func (s *system) journal() string { return filepath.Join(s.data, "events.db") }
 
 func removeReadModel(data string) error {
@@ -121,7 +122,7 @@ func readAndInsert(ctx context.Context, journal, file string) (time.Duration, er
 	}
 }
 
-// page reads the values of rows for the events after a position, and the position of the last one.
+// page reads the rows' values for the events after a position, and the position of the last one.
 func page(ctx context.Context, from *sql.DB, after int64) (args []any, last int64, err error) {
 	rows, err := from.QueryContext(ctx, `SELECT sequence_number, aggregate_id, event_id, event_content FROM events WHERE sequence_number > ?
 		ORDER BY sequence_number LIMIT ?`, after, insertAtOnce)
@@ -147,7 +148,7 @@ func openSQLite(file string) (*sql.DB, error) {
 	return db, err
 }
 
-// readJournal reads every event of every thread, as a rebuild does, and does nothing with it.
+// readJournal reads every event of every thread, like a rebuild, and discards it.
 func readJournal(ctx context.Context, file string) (_ time.Duration, err error) {
 	db, err := database.Open(ctx, "sqlite:"+file, database.Settings{})
 	if err != nil {

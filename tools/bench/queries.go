@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The rows that queries are measured on: the first thread has many messages, each of the others has a few.
+// The rows of the measured queries: the first thread has many messages, each of the others has a few.
 const (
 	queryClients  = 8
 	longThread    = 100 // messages
@@ -23,17 +23,17 @@ const (
 	messageLength = 80
 )
 
-// asked is a query over GraphQL, what of its answer is counted, and what reads the same rows from the database.
+// asked is a GraphQL query, the text that is counted in its answer, and a reader of the same rows in the database.
 type asked struct {
 	name      string
 	document  string
-	row       string // what the answer has once for each row
+	row       string // appears once per row in the answer
 	rows      int
-	yardstick func(*rowReader, context.Context) (int, error) // how many rows it has read
+	yardstick func(*rowReader, context.Context) (int, error) // returns the number of rows read
 }
 
-// queries starts the program on data of its own and measures queries over HTTP with eight clients on kept-alive
-// connections, and beside each of them a loop of prepared sqlx statements on the file of the same read model.
+// queries starts the program on its own data. It measures queries over HTTP with eight clients on persistent
+// connections, and as yardsticks loops of prepared sqlx statements on the same read model's file.
 func queries(ctx context.Context, l *lab) ([]reading, error) {
 	system, err := l.start(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func queries(ctx context.Context, l *lab) ([]reading, error) {
 	return found, nil
 }
 
-// measure waits until the read model has all rows, and then asks again and again.
+// measure waits until the read model has all rows, and then repeats the query.
 func (a asked) measure(ctx context.Context, system *system, reader *rowReader, tokens []string, duration time.Duration) (reading, error) {
 	figure := reading{Name: a.name, Unit: "queries/s", Beside: "a loop of prepared sqlx statements on the same rows"}
 	body, err := json.Marshal(map[string]string{"query": a.document})
@@ -134,7 +134,7 @@ func (a asked) measure(ctx context.Context, system *system, reader *rowReader, t
 	return figure, err
 }
 
-// perSecond runs work in as many goroutines as there are clients, and adds up what they count.
+// perSecond runs work in a goroutine per client and returns the sum of their counts per second.
 func perSecond(ctx context.Context, duration time.Duration, work func(ctx context.Context, running func() bool) (int, error)) (float64, error) {
 	var total atomic.Int64
 	begun := time.Now()

@@ -13,10 +13,10 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// token is the Consistency-Token of an answer.
+// token returns the Consistency-Token of an answer.
 func (a answer) token() string { return a.Thread + ":" + strconv.Itoa(a.Version) }
 
-// fill makes a thread with so many members, its creator among them, and messages. It returns the last answer.
+// fill creates a thread with so many members, including its creator, and messages. It returns the last answer.
 func (s *system) fill(ctx context.Context, creator string, members, messages int) (answer, error) {
 	id, err := s.createThread(ctx, creator, "a thread to read")
 	if err != nil {
@@ -49,7 +49,7 @@ type rowReader struct {
 	messagesOf, threadsOf, membersOf, lastMessagesOf *sqlx.Stmt
 }
 
-// The columns that the queries ask for.
+// The columns of the queries.
 type (
 	messageRow struct {
 		ID        string `db:"id"`
@@ -100,14 +100,14 @@ func openRows(ctx context.Context, file, thread, viewer string) (*rowReader, err
 
 func (r *rowReader) close() { _ = r.db.Close() }
 
-// messages reads what query.messages100 asks for.
+// messages reads the rows of query.messages100.
 func (r *rowReader) messages(ctx context.Context) (int, error) {
 	var found []messageRow
 	err := r.messagesOf.SelectContext(ctx, &found, r.thread)
 	return len(found), err
 }
 
-// nested reads what query.nested asks for.
+// nested reads the rows of query.nested.
 func (r *rowReader) nested(ctx context.Context) (int, error) {
 	var threads []threadRow
 	if err := r.threadsOf.SelectContext(ctx, &threads, r.viewer); err != nil {
@@ -128,5 +128,5 @@ func (r *rowReader) nested(ctx context.Context) (int, error) {
 	return count, nil
 }
 
-// readModel is the file of the running program's read model.
+// readModel returns the file of the running program's read model.
 func (s *system) readModel() string { return filepath.Join(s.data, "readmodel.db") }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// reading is one run's figure, beside that of the yardstick in the same run.
+// reading is a figure of one run with the yardstick's figure of the same run.
 type reading struct {
 	Name      string
 	Unit      string
@@ -17,8 +17,8 @@ type reading struct {
 	Beside    string // what the yardstick is
 }
 
-// row is the median of a figure's runs. The ratio is the median of the runs' ratios, because what disturbs a run
-// disturbs its yardstick as well.
+// row is the median of a figure's runs. The ratio is the median of the runs' ratios, because a disturbance affects a
+// run's figure and its yardstick.
 type row struct {
 	Name      string  `json:"name"`
 	Value     float64 `json:"value"`
@@ -30,7 +30,7 @@ type row struct {
 	beside string
 }
 
-// rowsOf puts the readings of all runs together, in the order of the first run.
+// rowsOf combines the readings of all runs in the order of the first run.
 func rowsOf(readings []reading) []row {
 	var rows []row
 	for _, first := range readings {
@@ -57,10 +57,11 @@ func median(values []float64) float64 {
 	return values[middle]
 }
 
-// millis is a duration in milliseconds.
+// millis returns a duration in milliseconds.
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// percentile returns, in milliseconds, the smallest of the durations that share of them do not exceed. It sorts them.
+// percentile returns, in milliseconds, the smallest duration that at least this share of the durations does not exceed.
+// It sorts them.
 func percentile(durations []time.Duration, share float64) float64 {
 	if len(durations) == 0 {
 		return 0
@@ -69,7 +70,7 @@ func percentile(durations []time.Duration, share float64) float64 {
 	return millis(durations[min(int(share*float64(len(durations))), len(durations)-1)])
 }
 
-// printRows prints rows as a table, each with what it is held against.
+// printRows prints rows as a table with their yardsticks.
 func printRows(out io.Writer, rows []row) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "NAME\tVALUE\tUNIT\tYARDSTICK\tRATIO\tRUNS\tTHE YARDSTICK IS")
@@ -79,7 +80,7 @@ func printRows(out io.Writer, rows []row) {
 	_ = table.Flush()
 }
 
-// short prints three digits or more.
+// short formats with three digits or more.
 func short(value float64) string {
 	switch {
 	case value >= 100:

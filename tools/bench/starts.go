@@ -16,7 +16,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// starts has the standalone program start on a folder with data, and looks at its memory when nobody asks for anything.
+// starts measures how fast the standalone program starts on a folder with data, and its idle memory.
 func starts(ctx context.Context, l *lab) ([]reading, error) {
 	system, err := l.start(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func starts(ctx context.Context, l *lab) ([]reading, error) {
 	}, err
 }
 
-// idleCommand has this program listen and do nothing else.
+// idleCommand makes this program listen and do nothing else.
 const idleCommand = "idle"
 
 func idle() {
@@ -66,7 +66,7 @@ func idle() {
 	_ = (&http.Server{ReadHeaderTimeout: time.Second}).Serve(listener) // until it is killed
 }
 
-// idleMemory is the memory of a program that only listens.
+// idleMemory returns the memory of a program that only listens.
 func idleMemory(ctx context.Context) (float64, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -87,7 +87,7 @@ func idleMemory(ctx context.Context) (float64, error) {
 	return resident(ctx, process.Process.Pid)
 }
 
-// resident is the memory that a process has, in MiB.
+// resident returns the resident memory of a process in MiB.
 func resident(ctx context.Context, pid int) (float64, error) {
 	output, err := exec.CommandContext(ctx, "ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-// appends counts how many entries a second clients append who call the event store themselves, each to an aggregate of
-// its own: what group commit makes of the disk, without HTTP, commands and projection.
+// appends returns the entries per second that clients append by calling the event store directly, each to an aggregate
+// of its own. It shows the effect of group commit without HTTP, commands and projection.
 func appends(ctx context.Context, folder string, clients int, duration time.Duration) (_ float64, err error) {
 	db, err := database.Open(ctx, "sqlite:"+filepath.Join(folder, "appends.db"), database.Settings{})
 	if err != nil {
@@ -55,7 +55,7 @@ func appends(ctx context.Context, folder string, clients int, duration time.Dura
 	return float64(count.Load()) / time.Since(begun).Seconds(), err
 }
 
-// entry is about that of a short message.
+// entry is similar to that of a short message.
 func entry(seqNr uint64) eventstore.Entry {
 	id := ulid.Make().String()
 	return eventstore.Entry{

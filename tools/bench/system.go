@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// system is the running system, in one process or in several.
+// system is the running system, in one process or several.
 type system struct {
 	writeAddress, readAddress string
-	data                      string // folder of the standalone program's files
-	token                     string // of those who post; empty: they need none
+	data                      string // the standalone program's folder
+	token                     string // of the clients; empty: no token is needed
 	processes                 []*exec.Cmd
 	ended                     sync.Once
 }
@@ -41,7 +41,7 @@ func (l *lab) start(ctx context.Context, env ...string) (*system, error) {
 	return s, errors.Join(s.launch(l, "standalone", env), s.waitUntilReady(ctx))
 }
 
-// launch starts a program, which says what it has to say into a file.
+// launch starts a program with its output in a file.
 func (s *system) launch(l *lab, name string, env []string) error {
 	process := exec.CommandContext(context.Background(), filepath.Join(l.binaries, name))
 	log, err := os.OpenFile(filepath.Join(l.folder, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -51,7 +51,7 @@ func (s *system) launch(l *lab, name string, env []string) error {
 	defer func() { _ = log.Close() }()
 	process.Stdout, process.Stderr = log, log
 	process.Env = slices.Concat(os.Environ(), []string{"LOG_LEVEL=warn", "READ_WAIT_TIMEOUT=8s"}, env)
-	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the bench, which stops what it started
+	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is only for bench, which stops the programs
 	if err := process.Start(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *system) launch(l *lab, name string, env []string) error {
 	return nil
 }
 
-// stop ends the programs, those first that were started last.
+// stop ends the programs, the last started first.
 func (s *system) stop() {
 	s.ended.Do(func() {
 		for _, process := range slices.Backward(s.processes) {
@@ -69,7 +69,7 @@ func (s *system) stop() {
 	})
 }
 
-// cpu is the processor time that the programs have used, from their start to their stop.
+// cpu returns the processor time of the stopped programs.
 func (s *system) cpu() (sum time.Duration) {
 	for _, process := range s.processes {
 		sum += process.ProcessState.UserTime() + process.ProcessState.SystemTime()
@@ -99,7 +99,7 @@ func (s *system) waitUntilReady(ctx context.Context) error {
 	}
 }
 
-// answer is what a command is answered with.
+// answer is the answer to a command.
 type answer struct {
 	Thread  string `json:"thread_id"`
 	Message string `json:"message_id"`
@@ -112,7 +112,7 @@ func (s *system) createThread(ctx context.Context, user, name string) (string, e
 	return created.Thread, err
 }
 
-// call is for what is not measured.
+// call sends a request that is not measured.
 func (s *system) call(ctx context.Context, method, url string, body, result any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *system) call(ctx context.Context, method, url string, body, result any)
 	return json.Unmarshal(text, result)
 }
 
-// freeAddresses are loopback addresses that nobody listens on.
+// freeAddresses returns loopback addresses with free ports.
 func freeAddresses(ctx context.Context, count int) ([]string, error) {
 	var addresses []string
 	for range count {

@@ -12,12 +12,11 @@ import (
 	_ "modernc.org/sqlite" // the driver that the program uses
 )
 
-// eventSize is about that of a short message's event, in bytes.
+// eventSize is about the size of a short message's event in bytes.
 const eventSize = 500
 
-// rawSQLite counts transactions of one row a second, one after the other, each on disk when it is done: what a program
-// that does nothing but SQLite could at best acknowledge without putting commands together. cpu is the processor time
-// of one, in milliseconds.
+// rawSQLite returns the transactions of one row per second, one after the other, each durable when it ends: the maximum
+// for a program on SQLite that does not combine commands. cpu is the processor time of one transaction in milliseconds.
 func rawSQLite(ctx context.Context, folder string, duration time.Duration) (perSecond, cpu float64, err error) {
 	dsn := "file:" + url.PathEscape(filepath.Join(folder, "yardstick.db")) + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
 	db, err := sql.Open("sqlite", dsn)
@@ -47,7 +46,7 @@ func rawSQLite(ctx context.Context, folder string, duration time.Duration) (perS
 	return float64(count) / time.Since(begun).Seconds(), cpu, nil
 }
 
-// ownCPU is the processor time that this process has used.
+// ownCPU returns the processor time that this process has used.
 func ownCPU() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -1,12 +1,12 @@
 #!/bin/bash
-# go test -json on packages of both modules, one module after the other, as one stream for gotestsum (make test).
+# Runs go test -json on packages of both modules, one module after the other, as one stream for gotestsum (make test).
 #
 #   gotest.sh [flag or package...]   in the folder of the clone
 #
-# ./... means all packages of both modules, ./tools/dev/... those of the module there. The value of a flag that is a path
-# is joined to it: -coverprofile=./cover.out. Exit code: 0 when all tests have passed.
+# ./... means all packages of both modules, ./tools/dev/... those of the tools module. Write the value of a path flag
+# with =: -coverprofile=./cover.out. Exit code: 0 if all tests passed.
 #
-# gotestsum runs a failed test again by adding its name and its package to the arguments: then it is that package alone.
+# gotestsum repeats a failed test by appending its name and package: then only that package is run.
 
 again=
 for word; do [[ $word == -test.run=* ]] && again=yes; done

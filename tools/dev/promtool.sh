@@ -1,10 +1,10 @@
 #!/bin/bash
-# Prints the path of Prometheus's promtool, which checks metrics, alert rules and configurations:
+# Prints the path of Prometheus' promtool, which checks metrics, alert rules and configurations:
 #
 #   promtool="$(tools/dev/promtool.sh)" && "$promtool" check rules alerts.yml
 #
-# It is the one on the PATH, or else the one in ./bin, taken out of the package of Debian or Ubuntu, which is not
-# installed: its server would start. Exit code 1 and a line on stderr where neither is to be had.
+# It is the one on the PATH, or else ./bin/promtool, extracted from the package of Debian or Ubuntu. The package is not
+# installed, because that would start the server. Without both: exit code 1 and a line on stderr.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -23,7 +23,7 @@ mkdir -p bin
 work="$(mktemp -d bin/promtool.XXXXXX)"
 trap 'rm -rf "$work"' EXIT
 fetch() { (cd "$work" && apt-get download -q prometheus >log 2>&1); }
-# A new machine may not have the lists of packages yet; only root fetches them.
+# A new machine may lack the package lists; only root can fetch them.
 if ! fetch && ! { [ "$(id -u)" = 0 ] && apt-get update -q >"$work/update" 2>&1 && fetch; }; then
   missing "apt-get download prometheus: $(tail -n 1 "$work/log")"
 fi

@@ -1,6 +1,6 @@
-// Command dynamodb-setup creates the DynamoDB tables of the event store where they are missing, waits until they can be
-// used, and reports what differs from the definition in package schema. It changes nothing that is there, so it may run
-// before every start: `make migrate`, `make dev-up` and the compose file do.
+// Command dynamodb-setup creates missing DynamoDB tables of the event store, waits until they are active, and reports
+// differences from the definition in package schema. It does not change existing tables, so it may run before every
+// start, as in `make migrate`, `make dev-up` and the compose file.
 package main
 
 import (
@@ -21,17 +21,17 @@ import (
 
 const usage = `Usage: dynamodb-setup
 
-Creates the DynamoDB tables of the event store where they are missing, waits until they are active, and reports what
-differs from the definition. Changes nothing that is there.
+Creates missing DynamoDB tables of the event store, waits until they are active, and reports differences from the
+definition. It does not change existing tables.
 
 Environment variables (defaults in parentheses):
 %s
-Exit code: 0 when the tables are as defined, 1 when something failed, 2 when the usage was wrong, 3 when something differs.
+Exit code: 0 the tables are as defined, 1 failure, 2 wrong usage, 3 a table differs.
 `
 
 var (
 	errUsage     = errors.New("dynamodb-setup takes no arguments; see dynamodb-setup --help")
-	errDifferent = errors.New("the tables are not as defined, and nothing about that was changed: " +
+	errDifferent = errors.New("the tables differ from their definition, and were not changed:" +
 		"update them by hand, or set JOURNAL_TABLE and SNAPSHOT_TABLE to others")
 )
 
@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	return nil
 }
 
-// readTables reads which tables there have to be.
+// readTables reads which tables are needed.
 func readTables(r *config.Reader) []schema.Table {
 	names := stores.ReadTables(r)
 	tables := schema.Tables(names.Journal, names.Snapshot)

@@ -57,7 +57,7 @@ func TestDifferencesAreReportedAndLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // as long as nobody acts on it
+	for range 2 { // until an operator acts
 		out, err := setUp(t, env)
 		if !errors.Is(err, errDifferent) {
 			t.Fatalf("%v and:\n%s", err, out)
@@ -73,7 +73,7 @@ func TestDifferencesAreReportedAndLeft(t *testing.T) {
 			}
 		}
 		if strings.Contains(out, "table "+env["SNAPSHOT_TABLE"]+":") {
-			t.Errorf("the table that is as defined differs:\n%s", out)
+			t.Errorf("a table without differences is reported:\n%s", out)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Command graphqlgen generates the executable schema with gqlgen, as its configuration says, and beside it the tables
-// of fields by which package interfaceadaptor/graphql/plain writes what needs no resolver. The tables are made by a
-// plugin of gqlgen; https://gqlgen.com/reference/plugins/ describes those.
+// Command graphqlgen generates the executable schema with gqlgen's configuration. A plugin of gqlgen also generates the
+// tables of fields with which package interfaceadaptor/graphql/plain writes fields without resolvers. See
+// https://gqlgen.com/reference/plugins/.
 package main
 
 import (
@@ -64,14 +64,14 @@ func (plain) GenerateCode(data *codegen.Data) error {
 	})
 }
 
-// objectType is an object type with those of its fields that need no resolver.
+// objectType is an object type with its fields that need no resolver.
 type objectType struct {
 	*codegen.Object
 	Plain []*codegen.Field
 }
 
-// needsResolver tells whether a field is not simply in the struct, or in a form that the template does not know: gqlgen
-// resolves it then, which is right for any field.
+// needsResolver reports whether a field is not a plain struct field, or has a form that the template does not know.
+// gqlgen can resolve any field.
 func needsResolver(field *codegen.Field) bool {
 	kind := field.TypeReference
 	switch {
@@ -90,5 +90,5 @@ func needsResolver(field *codegen.Field) bool {
 
 func isObject(kind *config.TypeReference) bool { return kind.Definition.Kind == ast.Object }
 
-// isPointer tells whether a value can be nil, and stands for null then.
+// isPointer reports whether a value can be nil, which is null.
 func isPointer(kind *config.TypeReference) bool { return kind.IsPtr() }

@@ -1,4 +1,4 @@
-// Command healthcheck asks a program for its health by HTTP. Container health checks run it inside the image of the
+// Command healthcheck requests a program's health over HTTP. Container health checks run it inside the image of the
 // programs, which has neither a shell nor curl.
 package main
 
@@ -14,8 +14,9 @@ import (
 
 const usage = `Usage: healthcheck URL
 
-Exit code: 0 when a GET of the URL, such as http://127.0.0.1:28080/health/ready, is answered with the status 200 within
-three seconds, 1 when it is not, 2 when the usage was wrong.
+Sends a GET to the URL, such as http://127.0.0.1:28080/health/ready.
+
+Exit code: 0 the answer within three seconds is 200, 1 it is not, 2 wrong usage.
 `
 
 func main() {

@@ -22,7 +22,7 @@ func TestRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		args []string
 		code int
-		said string // on stdout when all is well, on stderr otherwise
+		said string // on stdout if healthy, on stderr otherwise
 	}{
 		"ready":         {[]string{server.URL + "/health/ready"}, 0, ""},
 		"not ready":     {[]string{server.URL + "/"}, 1, "503 Service Unavailable: database: failed"},

@@ -43,7 +43,7 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 			t.Errorf("%T: %+v, %v, want %+v", c.event, got, err, c.want)
 		}
 		if c.event == account.Event(account.Erased{}) {
-			continue // it may happen to any account: see below
+			continue // allowed for any account: see below
 		}
 		if _, err := nextAccount(row, !c.exists, at(8, c.event)); err == nil {
 			t.Errorf("%T where the account's existence is %v: no error", c.event, !c.exists)
@@ -54,7 +54,7 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 			t.Errorf("%T of a closed account: no error", c.event)
 		}
 	}
-	// Whoever never registered has a row from then on, and whoever has closed their account is forgotten, too.
+	// An account that was never registered gets a row, and a closed account is erased, too.
 	closed := before
 	closed.Closed = true
 	for about, c := range map[string]struct {

@@ -49,15 +49,15 @@ func text(t *testing.T, words string) thread.Text {
 	return parsed
 }
 
-// Who is behind the rows before the event of the tables below, those that it makes, and those that it changes. A source
-// longer than its column is clipped.
+// The metadata of the rows before each event of the tables below, of rows that the event creates, and of those that it
+// changes. A source longer than its column is clipped.
 var (
 	first   = query.Audit{CreatedBy: alice, UpdatedBy: alice, CreatedIP: "192.0.2.1", UpdatedIP: "192.0.2.1", RequestID: "request 1", Source: "first"}
 	made    = query.Audit{CreatedBy: bob, UpdatedBy: bob, CreatedIP: "192.0.2.8", UpdatedIP: "192.0.2.8", RequestID: "request 8", Source: strings.Repeat("é", 255)}
 	changed = query.Audit{CreatedBy: alice, UpdatedBy: bob, CreatedIP: "192.0.2.1", UpdatedIP: "192.0.2.8", RequestID: "request 8", Source: strings.Repeat("é", 255)}
 )
 
-// The rows before every event of the tables below: a thread at version 7 with two members and a message.
+// The rows before each event of the tables below: a thread at version 7 with two members and a message.
 func threadBefore(key usecase.Key) query.Thread {
 	return query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "before", Owner: alice, Version: 7, CreatedAt: begun, UpdatedAt: begun, Audit: first}
 }
@@ -204,7 +204,7 @@ func TestEventsThatContradictTheRows(t *testing.T) {
 	}
 }
 
-// Whatever may happen gets into the rows, and every field of a row is set by some event.
+// Every event must get into the rows, and every field of a row must be set by some event.
 func TestEverythingThatMayHappenGetsIntoTheRows(t *testing.T) {
 	rows := NewRows()
 	for number, history := range threadtest.Histories() {

@@ -12,11 +12,11 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// windows is a store that takes what shadows say of the windows.
+// windows is a store that records the windows of a shadow.
 type windows struct {
 	RowStore
 	all  Rows
-	most int // rows in one window
+	most int // in one window
 }
 
 func (w *windows) Compare(_ context.Context, _ projection.Tx, _ usecase.Key, window Window, want Rows, _ func(projection.Difference)) error {
@@ -34,7 +34,7 @@ func (w *windows) Compare(_ context.Context, _ projection.Tx, _ usecase.Key, win
 	return nil
 }
 
-// A thread of any size is looked at in windows: together they are all of its rows, and none takes more than its room.
+// A thread of any size is verified in windows. Together they must be all of its rows, and none may exceed its limit.
 func TestWindowsAreAllRows(t *testing.T) {
 	key := keyOf(t)
 	var events []projection.Event
@@ -49,7 +49,7 @@ func TestWindowsAreAllRows(t *testing.T) {
 	for i := range messages {
 		messages[i] = thread.Message{ID: id[thread.Message](byte(100 + i)), Sender: bob, Text: text(t, "said")}
 		add(thread.MessagePosted{Message: messages[i]})
-		if i%3 == 2 { // one from long ago, mostly in another window
+		if i%3 == 2 { // an old message, usually in another window
 			edited := messages[i/3]
 			edited.Text = text(t, "edited")
 			add(thread.MessageEdited{Message: edited})
@@ -74,7 +74,7 @@ func TestWindowsAreAllRows(t *testing.T) {
 		s := &shadow{store: store, key: key, window: Window{After: after}, rows: NewRows(), room: rowsInAWindow * (rowBytes + len("said"))}
 		for _, event := range events {
 			if err := s.Apply(event); err != nil {
-				t.Fatalf("window behind %d, event %d: %v", after, event.SeqNr, err)
+				t.Fatalf("window after %d, event %d: %v", after, event.SeqNr, err)
 			}
 		}
 		if err := s.Compare(t.Context(), nil, nil); err != nil {
@@ -98,6 +98,6 @@ func TestAShadowTellsOfEventsThatContradictEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Apply(next(key, thread.MessageDeleted{Message: ident.New[thread.Message](begun, [10]byte{99})})); err == nil {
-		t.Error("a message is deleted that nobody posted, and the shadow takes it")
+		t.Error("the shadow accepts the deletion of an unknown message")
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// A second type of aggregate: a purse, into which coins are put one event each.
+// A second aggregate type: a purse, with an event for each coin that is put in.
 type (
 	putIn  struct{ Coins int }
 	coinIn struct{ Number int }
@@ -46,7 +46,7 @@ func purses() command.Decider[purse, putIn, coinIn] {
 	}
 }
 
-// purseSnapshots are JSON, as every state's may be.
+// purseSnapshots encodes states as JSON, like any state may be.
 type purseSnapshots struct{}
 
 type purseSnapshot struct {
@@ -90,7 +90,7 @@ func put(id string, coins int, key string) command.Request[putIn] {
 	}
 }
 
-// Commands of several events, with keys and without, many at once: none is torn apart, and no write is too large.
+// Concurrent commands of several events, with keys and without, must not be split, and no write may be too large.
 func TestCommandsOfSeveralEvents(t *testing.T) {
 	onEachStore(t, 2, func(t *testing.T, gateways []eventstore.EventPersistenceGateway) {
 		services := []*command.Service[purse, putIn, coinIn]{openPurses(t, gateways[0], purseEvents()), openPurses(t, gateways[1], purseEvents())}
@@ -123,7 +123,7 @@ func TestCommandsOfSeveralEvents(t *testing.T) {
 	})
 }
 
-// An event that its readers would refuse, or take for another one, is not acknowledged.
+// An event that can't be decoded, or is decoded as another event, must not be acknowledged.
 func TestAnEventThatCannotBeReadBackIsNotWritten(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	asIs := func(text string) (string, error) { return text, nil }
@@ -132,7 +132,7 @@ func TestAnEventThatCannotBeReadBackIsNotWritten(t *testing.T) {
 			func(e coinIn) coinIn { return e }, func(e coinIn) (coinIn, error) { return e, errors.New("false coin") })),
 		"changed": eventcodec.New("purse", asIs, eventcodec.Event[coinIn]("CoinIn",
 			func(e coinIn) coinIn { return e }, func(e coinIn) (coinIn, error) { return coinIn{e.Number + 1}, nil })),
-		"an id that is none": eventcodec.New("purse", func(text string) (string, error) { return strings.ToLower(text), nil }, eventcodec.Event[coinIn]("CoinIn",
+		"an invalid id": eventcodec.New("purse", func(text string) (string, error) { return strings.ToLower(text), nil }, eventcodec.Event[coinIn]("CoinIn",
 			func(e coinIn) coinIn { return e }, func(e coinIn) (coinIn, error) { return e, nil })),
 		"not in the table": eventcodec.New[coinIn]("purse", asIs),
 	} {

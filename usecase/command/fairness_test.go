@@ -24,7 +24,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// onEachStore runs a test with so many gateways over one store that is shared by processes.
+// onEachStore runs a test with several gateways over one store, for each store that processes can share.
 func onEachStore(t *testing.T, processes int, test func(t *testing.T, gateways []eventstore.EventPersistenceGateway)) {
 	t.Run("dynamodb", func(t *testing.T) {
 		var gateways []eventstore.EventPersistenceGateway
@@ -55,7 +55,7 @@ func onEachStore(t *testing.T, processes int, test func(t *testing.T, gateways [
 	})
 }
 
-// busy is a process among several that write to the same thread.
+// busy is one of several processes that write to the same thread.
 type busy struct {
 	*chat.ThreadCommands
 	counters command.Counters
@@ -66,7 +66,7 @@ func newBusy(t *testing.T, gateway eventstore.EventPersistenceGateway) *busy {
 	b := &busy{}
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{Logger: slog.New(slog.DiscardHandler)})
 	b.ThreadCommands = command.NewService(chat.Threads(), threads, command.Settings{
-		// Fairness is measured, not speed: a busy machine may take its time.
+		// The test measures fairness, not speed, so a busy machine must not fail it.
 		Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Counters: &b.counters,
 	})
 	t.Cleanup(func() {
@@ -78,14 +78,14 @@ func newBusy(t *testing.T, gateway eventstore.EventPersistenceGateway) *busy {
 	return b
 }
 
-// The posters of a test post for so long, and on until there are enough posts to compare shares.
+// Clients post for this time at least, and until there are enough posts to compare shares.
 const (
 	measured = 2 * time.Second
-	enough   = 25 // posts for each poster, on average
+	enough   = 25 // posts for each client, on average
 	longest  = time.Minute
 )
 
-// Who posts to a busy thread at one process gets on as well as who posts at another, and nobody is given up.
+// Clients of one process must get as many posts through as clients of another, and no command may be given up.
 func TestProcessesTakeTurns(t *testing.T) {
 	for _, processes := range []int{2, 3} {
 		for _, posters := range []int{2, 4, 8} {
@@ -134,7 +134,7 @@ func TestProcessesTakeTurns(t *testing.T) {
 	}
 }
 
-// A command at one process gets through while others keep a thread busy at another.
+// A single command at one process must get through while others keep a thread busy at another process.
 func TestASingleCommandGetsThrough(t *testing.T) {
 	onEachStore(t, 2, func(t *testing.T, gateways []eventstore.EventPersistenceGateway) {
 		crowded, quiet := newBusy(t, gateways[0]), newBusy(t, gateways[1])
@@ -164,7 +164,7 @@ func TestASingleCommandGetsThrough(t *testing.T) {
 	})
 }
 
-// What fairness costs, it costs where there is somebody to be fair to.
+// Without another process, fairness must not cost anything.
 func TestOneProcessAloneWaitsForNobody(t *testing.T) {
 	alone := newBusy(t, dynamodbtest.New(t))
 	id := createThread(t, alone.ThreadCommands)
@@ -172,6 +172,6 @@ func TestOneProcessAloneWaitsForNobody(t *testing.T) {
 		return alone.Handle(t.Context(), request(ada, id, say(ada, "hello")))
 	})
 	if conflicts := alone.counters.Conflicts.Load(); conflicts != 0 {
-		t.Errorf("%d conflicts with itself", conflicts)
+		t.Errorf("a single process had %d conflicts", conflicts)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// oneAtATime keeps one purse in memory; a write takes until the test lets it go on.
+// oneAtATime keeps one purse in memory. A write blocks until the test continues it.
 type oneAtATime struct {
 	command.Repository[purse, coinIn]
 	state   command.State[purse]
@@ -38,11 +38,11 @@ func (r *oneAtATime) Save(_ context.Context, _ usecase.Key, write command.Write[
 	return nil
 }
 
-// told keeps what an observer is told.
+// told records the calls of an observer.
 type told struct {
 	mutex    sync.Mutex
 	outcomes map[string]int
-	writes   []int // commands of each
+	writes   []int // the number of commands in each write
 	events   int
 }
 
@@ -59,16 +59,17 @@ func (o *told) Written(commands, events int) {
 	o.events += events
 }
 
-// Commands of several traces share a write: each trace leads to it, and each event names the trace of its own command.
+// Commands of several traces share a write. Each trace must link to the write, and each event must contain the trace of
+// its own command.
 func TestCommandsThatShareAWriteAreTracedAndCounted(t *testing.T) {
-	for round := 1; !shareAWrite(t); round++ { // they arrive while another is written, or too late
+	for round := 1; !shareAWrite(t); round++ { // commands may arrive during another write, or too late
 		if round == 100 {
 			t.Fatal("commands that arrive together never share a write")
 		}
 	}
 }
 
-// shareAWrite sends commands together and checks what is observed; false: each had a write of its own.
+// shareAWrite sends commands together and checks what is observed; false: they did not share a write.
 func shareAWrite(t *testing.T) (shared bool) {
 	t.Helper()
 	spans := tracetest.NewSpanRecorder()
@@ -79,7 +80,7 @@ func shareAWrite(t *testing.T) (shared bool) {
 	id := ulid.Make().String()
 
 	const commands = 8
-	var traces sync.Map // of the commands
+	var traces sync.Map // traces of the commands
 	var group sync.WaitGroup
 	for range commands {
 		group.Go(func() {
@@ -107,7 +108,7 @@ func shareAWrite(t *testing.T) (shared bool) {
 	if observed.outcomes["purse.PutIn accepted"] != commands || observed.outcomes["purse.PutIn internal"] != 1 || observed.events != 2*commands {
 		t.Errorf("observed %v, %d events", observed.outcomes, observed.events)
 	}
-	byTrace := map[trace.TraceID]int{} // spans and links of writes
+	byTrace := map[trace.TraceID]int{} // the spans and links of writes
 	appends := 0
 	for _, span := range spans.Ended() {
 		switch span.Name() {

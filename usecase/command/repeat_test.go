@@ -31,7 +31,8 @@ func TestARepeatGetsTheFirstAnswer(t *testing.T) {
 	accepted(t, here, request(ada, id, say(ada, "meanwhile")))
 	accepted(t, here, request(ada, id, thread.Delete{Executor: ada}))
 	for name, service := range map[string]*chat.ThreadCommands{"the same process": here, "another process": there} {
-		// The version has passed, the name is unchanged, the thread is deleted: and still.
+		// The version has changed, the name is the same, the thread is deleted: a repeat must still get the first
+		// answer.
 		again := accepted(t, service, rename)
 		if !again.Replayed || again.Version != first.Version || again.Key != first.Key {
 			t.Errorf("%s: first %+v, then %+v", name, first, again)
@@ -48,12 +49,12 @@ func TestAKeyBelongsToItsRequest(t *testing.T) {
 	rejected(t, service, keyed(request(ada, id, say(ada, "two")), "key"), usecase.ErrKeyReused)
 	rejected(t, service, keyed(request(ada, other, say(ada, "one")), "key"), usecase.ErrKeyReused)
 	rejected(t, service, keyed(request(ada, newID(t, service), say(ada, "one")), "key"), usecase.ErrKeyReused)
-	// Another executor's, or another kind of command's, is another key.
+	// The same key of another executor, or for another kind of command, is a different key.
 	accepted(t, service, keyed(request(bob, id, say(bob, "one")), "key"))
 	accepted(t, service, keyed(request(ada, id, thread.Rename{Executor: ada, Name: writing.RecordedName("coffee")}), "key"))
 }
 
-// newID is the id of a thread that does not exist.
+// newID returns the id of a thread that does not exist.
 func newID(t *testing.T, service *chat.ThreadCommands) thread.ID {
 	t.Helper()
 	id := createThread(t, service)
@@ -72,7 +73,7 @@ func TestARejectionIsNotRemembered(t *testing.T) {
 	}
 }
 
-// Repeats that arrive together, in one process and in two, among commands of others: each applied once.
+// Repeats arrive together, in one process and in two, among other commands: each command must be applied once.
 func TestRepeatsThatArriveTogether(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	var services []*chat.ThreadCommands
@@ -171,7 +172,7 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 			t.Errorf("got %+v", recorded.Envelope)
 		}
 	}
-	// The same tenant-blind request of another tenant is another command.
+	// The same request of another tenant is a different command.
 	create.Caller.Tenant, create.ID = usecase.Tenant{}, chattest.NewID[thread.Thread]().String()
 	if other := accepted(t, service, create); other.Key == result.Key || other.Replayed {
 		t.Errorf("another tenant got %+v", other)

@@ -7,8 +7,8 @@ import (
 	"example.com/threads/usecase"
 )
 
-// A repeat can come after the program has been replaced by its next version: what a request is recognised by must stay
-// what it is.
+// A repeat may arrive after an upgrade of the program, so the values by which a request is recognised must never
+// change.
 func TestRequestsAreRecognisedByAllVersions(t *testing.T) {
 	tenant, err := usecase.ParseTenant("acme")
 	if err != nil {
@@ -18,7 +18,7 @@ func TestRequestsAreRecognisedByAllVersions(t *testing.T) {
 		Caller: usecase.Caller{Tenant: tenant, Executor: "01H42KBHCWA0000000000000AD"}, ID: "01H42K4ABWQ5V2XQEP3A48VE0Z",
 		Name: "thread.PostMessage", Content: `{"text":"hello"}`, IdempotencyKey: "key",
 	}
-	// The first version of the program, which took the name from the command's type, made the same id.
+	// The first version of the program used the name of the command's type and made the same id.
 	if got, want := r.commandID(time.Now()), "18HDNX7G5MWS9WY7FRT32NG2GP"; got != want {
 		t.Errorf("command id %s, want %s", got, want)
 	}
@@ -30,22 +30,22 @@ func TestRequestsAreRecognisedByAllVersions(t *testing.T) {
 	if (Receipt{Fingerprint: r.fingerprint()}).matches(other.fingerprint()) {
 		t.Error("another content has the same fingerprint")
 	}
-	// Receipts of the first version can't be compared: their answer counts.
+	// Receipts of the first version can't be compared, so they match every request.
 	if !(Receipt{Fingerprint: "043db9e8d5bf36a4b9229f2557fe4621"}).matches(r.fingerprint()) {
 		t.Error("a receipt of the first version is refused")
 	}
-	// A content that is put in another way now is still that of earlier receipts.
+	// Content that is encoded differently today must still match earlier receipts.
 	digested := r
 	digested.FormerContent, digested.Content = r.Content, "digest"
 	for _, receipt := range []Receipt{{Fingerprint: r.fingerprint()}, {Fingerprint: digested.fingerprint()}} {
 		if !digested.isRepeatOf(receipt) {
-			t.Error("a request is no repeat of itself")
+			t.Error("a request does not match itself")
 		}
 	}
 	if r.fingerprint() == digested.fingerprint() || digested.isRepeatOf(Receipt{Fingerprint: other.fingerprint()}) {
-		t.Error("another request is a repeat")
+		t.Error("another request matches")
 	}
-	// A repeat of what begins an aggregate comes with another id.
+	// A repeated creation has another id.
 	begins, again := r, r
 	begins.Begins, again.Begins, again.ID = true, true, "01H42K4ABWQ5V2XQEP3A48VE00"
 	if begins.fingerprint() != again.fingerprint() || begins.fingerprint() == r.fingerprint() {

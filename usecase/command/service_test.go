@@ -25,12 +25,12 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// faulty is a real repository in front of which something can go wrong: before a Save, or instead of it.
+// faulty is a real repository with faults before a Save or instead of it.
 type faulty struct {
 	command.Repository[thread.Thread, thread.Event]
 	saves  atomic.Int64
-	before func(attempt int64) error // not nil: its error is Save's
-	after  func() error              // not nil: its error hides that Save succeeded
+	before func(attempt int64) error // not nil: its error is returned by Save
+	after  func() error              // not nil: its error hides the success of Save
 }
 
 func (f *faulty) Save(ctx context.Context, key usecase.Key, write command.Write[thread.Thread, thread.Event]) error {
@@ -47,7 +47,7 @@ func (f *faulty) Save(ctx context.Context, key usecase.Key, write command.Write[
 	return err
 }
 
-// process is a service with a repository and a cache of its own, as each process has.
+// process is a service with a repository and a cache of its own, like each process.
 func process(t *testing.T, gateway eventstore.EventPersistenceGateway) (*chat.ThreadCommands, *faulty) {
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: 20, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	f := &faulty{Repository: threads}
@@ -98,7 +98,7 @@ func rejected(t *testing.T, service *chat.ThreadCommands, r threadRequest, want 
 	}
 }
 
-// postsBy posts from several goroutines and returns the versions of the accepted.
+// postsBy posts from several goroutines and returns the versions of the accepted posts.
 func postsBy(t *testing.T, clients, each int, post func(client, number int) (command.Result, error)) map[uint64]int {
 	t.Helper()
 	var mutex sync.Mutex
@@ -158,7 +158,7 @@ func TestTwoProcessesOnOneThread(t *testing.T) {
 	checkContiguous(t, versions, 2, 81)
 }
 
-// What one process remembers of a thread may have passed elsewhere; neither an acceptance nor a rejection is told on
+// A process's cached state may be outdated by another process. Neither an acceptance nor a rejection may be based on
 // it.
 func TestDecisionsAreMadeOnTheLatestState(t *testing.T) {
 	gateway := dynamodbtest.New(t)
@@ -225,7 +225,7 @@ func TestConflictsAreRetried(t *testing.T) {
 	}
 }
 
-// Who is given up on is told in time, and so is the operator.
+// A command that is given up must be answered in time, and the operator must be told.
 func TestConflictsWithoutEndAreGivenUp(t *testing.T) {
 	var log bytes.Buffer
 	counters := new(command.Counters)
@@ -249,7 +249,7 @@ func TestConflictsWithoutEndAreGivenUp(t *testing.T) {
 	}
 }
 
-// TestAReloadThatIsCutOffAfterAConflict: nothing was written, so the outcome is known.
+// TestAReloadThatIsCutOffAfterAConflict: the write was refused, so the outcome is known.
 func TestAReloadThatIsCutOffAfterAConflict(t *testing.T) {
 	_, store := process(t, dynamodbtest.New(t))
 	store.before = func(int64) error { return command.ErrConflict }
@@ -280,7 +280,7 @@ func TestAPanicIsAnErrorOfItsCommand(t *testing.T) {
 	}
 }
 
-// The answer to a write is lost: the outcome is unknown to this process, and what it remembers is behind.
+// The answer to a write is lost: the process does not know the outcome, and its cached state is outdated.
 func TestALostAnswer(t *testing.T) {
 	service, store := process(t, dynamodbtest.New(t))
 	id := createThread(t, service)
@@ -319,7 +319,7 @@ func TestACallerWhoLeaves(t *testing.T) {
 		t.Errorf("who left is told %v", err)
 	}
 	close(goOn)
-	// What was under way is carried through.
+	// Accepted commands must be completed.
 	if result := accepted(t, service, request(ada, id, say(ada, "still here"))); result.Version != 3 {
 		t.Errorf("version %d after the one that was under way", result.Version)
 	}

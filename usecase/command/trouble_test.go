@@ -25,7 +25,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// logging is a service whose log and counters are looked at.
+// logging is a service with its log and counters.
 func logging(t *testing.T, gateway eventstore.EventPersistenceGateway, settings command.Settings) (*chat.ThreadCommands, *bytes.Buffer, *command.Counters) {
 	t.Helper()
 	var log bytes.Buffer
@@ -39,7 +39,7 @@ func logging(t *testing.T, gateway eventstore.EventPersistenceGateway, settings 
 	return service, &log, settings.Counters
 }
 
-// changeHead has the head's version changed behind everybody's back; 0 deletes the head.
+// changeHead overwrites the head's version in the table; 0 deletes the head.
 func changeHead(t *testing.T, tables dynamodb.Settings, client *sdk.Client, id thread.ID, version string) {
 	t.Helper()
 	pages := sdk.NewScanPaginator(client, &sdk.ScanInput{TableName: aws.String(tables.SnapshotTable)})
@@ -69,8 +69,7 @@ func changeHead(t *testing.T, tables dynamodb.Settings, client *sdk.Client, id t
 	t.Fatal("there is no head")
 }
 
-// A head that contradicts its journal is an operator's task, and neither a conflict for ever nor a thread that does not
-// exist.
+// A head that contradicts its journal needs an operator. It must not look like a conflict or like a missing thread.
 func TestAHeadThatContradictsItsJournal(t *testing.T) {
 	for version, names := range map[string]string{"2": "says version 2, but the journal has event 3", "0": "says version 0, but the journal has event 1", "5": "says version 5, but the journal lacks event 4"} {
 		t.Run("version "+version, func(t *testing.T) {
@@ -89,12 +88,12 @@ func TestAHeadThatContradictsItsJournal(t *testing.T) {
 				!strings.Contains(told, "aggregate=thread-"+id.String()) {
 				t.Errorf("counted %d, logged %s", counters.Inconsistent.Load(), told)
 			}
-			if version != "2" { // that one can be loaded
+			if version != "2" { // a head at another version can't be loaded
 				if _, err := service.Snapshot(t.Context(), usecase.Caller{}, id.String()); usecase.KindOf(err) != usecase.Inconsistent {
 					t.Errorf("a snapshot: %v", err)
 				}
 			}
-			// Who remembers the thread finds out, too.
+			// A process with the thread in its cache must find out, too.
 			if version == "2" {
 				rejected(t, before, request(ada, id, say(ada, "four")), eventstore.ErrInconsistent)
 			}
@@ -102,7 +101,7 @@ func TestAHeadThatContradictsItsJournal(t *testing.T) {
 	}
 }
 
-// No event is written with a time that nobody can believe, or read.
+// No event may be written with an impossible or unreadable time.
 func TestAClockThatCannotBeRight(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	right, _ := process(t, gateway)

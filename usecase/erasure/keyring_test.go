@@ -51,7 +51,7 @@ func (m *memory) Destroy(_ context.Context, tenant usecase.Tenant, owner string,
 	return nil
 }
 
-// reversed is a master key that is none; it counts what it unwraps.
+// reversed is a fake master key that reverses keys. It counts what it unwraps.
 type reversed struct {
 	mutex     sync.Mutex
 	unwrapped int
@@ -114,7 +114,7 @@ func TestSealedTexts(t *testing.T) {
 	f.wantOpened("plain", "plain")
 	f.wantOpened("", "")
 	if again := f.seal("ada", "message 1", words); again != sealed {
-		t.Error("the same text in the same context is sealed differently: nobody can tell that nothing has changed")
+		t.Error("the same text in the same context is sealed differently, so an unchanged text can't be recognised")
 	}
 	for about, other := range map[string]string{
 		"context": f.seal("ada", "message 2", words), "owner": f.seal("bob", "message 1", words), "text": f.seal("ada", "message 1", words+"!"),
@@ -152,15 +152,15 @@ func TestErasure(t *testing.T) {
 	if err != nil || digest == "" {
 		t.Fatal(digest, err)
 	}
-	other := erasure.NewKeyring(f.store, f.master, func() time.Time { return f.now }) // of another process
+	other := erasure.NewKeyring(f.store, f.master, func() time.Time { return f.now }) // in another process
 	if again, err := other.Digest(t.Context(), usecase.Tenant{}, "ada", "guess"); err != nil || again != digest {
 		t.Errorf("in another process the digest is %q, %v, want %q", again, err, digest)
 	}
 	if err := f.Destroy(t.Context(), usecase.Tenant{}, "ada"); err != nil {
 		t.Fatal(err)
 	}
-	f.wantOpened(ada, erasure.Erased)  // at once in the process that did it
-	f.now = f.now.Add(2 * time.Second) // as long as a key is used without a look into the store
+	f.wantOpened(ada, erasure.Erased)  // at once in the process that erased
+	f.now = f.now.Add(2 * time.Second) // the time for which a key is cached
 	for _, keyring := range []*erasure.Keyring{f.Keyring, other} {
 		texts := []string{ada, bob, "Ada's old plain words", "Bob's old plain words", "nobody's"}
 		err := keyring.Open(t.Context(), usecase.Tenant{}, []erasure.Text{
@@ -178,8 +178,8 @@ func TestErasure(t *testing.T) {
 	}
 }
 
-// A key that nobody destroyed is missing by mistake: that must not look like an erasure, and no new key takes its place
-// for what is sealed.
+// A key that is missing without a tombstone was lost by mistake. That must not look like an erasure, and no new key may
+// replace it.
 func TestAMissingKeyIsNoErasure(t *testing.T) {
 	f := newFixture(t)
 	sealed := f.seal("ada", "1", "words")
@@ -189,7 +189,7 @@ func TestAMissingKeyIsNoErasure(t *testing.T) {
 	if got, err := f.OpenOne(t.Context(), usecase.Tenant{}, sealed); !errors.As(err, &missing) || missing.Owner != "ada" || usecase.KindOf(err) != usecase.Internal {
 		t.Errorf("opened %q, %v", got, err)
 	}
-	f.seal("ada", "1", "words") // makes a new key
+	f.seal("ada", "1", "words") // creates a new key
 	f.now = f.now.Add(2 * time.Second)
 	if got, err := f.OpenOne(t.Context(), usecase.Tenant{}, sealed); err == nil {
 		t.Errorf("opened %q with another key", got)
@@ -201,8 +201,8 @@ func TestAMissingKeyIsNoErasure(t *testing.T) {
 	}
 }
 
-// The store is asked once for a page of texts, and again only after a while; a key that is still the same is not
-// unwrapped again.
+// The store is read once for a page of texts, and again only after a while. An unchanged key must not be unwrapped
+// again.
 func TestWhatAPageCosts(t *testing.T) {
 	f := newFixture(t)
 	var texts []erasure.Text
@@ -234,7 +234,7 @@ func TestWhatAPageCosts(t *testing.T) {
 	open(2, 5)
 }
 
-// With erasure off nothing is sealed, and what is sealed is not shown as it is.
+// With erasure off nothing is sealed, and sealed texts are not shown.
 func TestErasureThatIsOff(t *testing.T) {
 	sealed := newFixture(t).seal("ada", "1", "words")
 	var off *erasure.Keyring
@@ -282,7 +282,7 @@ func FuzzOpen(f *testing.F) {
 		fixture := newFixture(t)
 		fixture.seal("ada", "1", "words")
 		if got, err := fixture.OpenOne(t.Context(), usecase.Tenant{}, text); err == nil && erasure.IsSealed(text) {
-			t.Errorf("%q, which nobody sealed, is opened as %q", text, got)
+			t.Errorf("%q, which is not sealed, is opened as %q", text, got)
 		}
 		if _, err := fixture.OpenJSON(t.Context(), usecase.Tenant{}, document); err == nil && json.Valid(document) {
 			return

@@ -65,7 +65,7 @@ type noRest struct{ projection.Shadow }
 
 func (noRest) Rest() (uint64, bool) { return 0, false }
 
-// Watch keeps to its rate in every part of a cycle: while it reads the journal, and the positions.
+// Watch must keep to its rate in every part of a cycle: while it reads the journal, and while it reads the positions.
 func TestWatchKeepsToItsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate = 10

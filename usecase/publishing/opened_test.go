@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/publishing"
 )
 
-// taking is a broker that keeps the last event.
+// taking is a broker that stores the last event.
 type taking struct{ last publishing.Event }
 
 func (b *taking) Publish(_ context.Context, event publishing.Event) error {
@@ -17,7 +17,7 @@ func (b *taking) Publish(_ context.Context, event publishing.Event) error {
 	return nil
 }
 
-// A sealed text that can't be opened never reaches a broker, and parks its aggregate alone.
+// A sealed text that can't be opened must never reach a broker, and parks only its aggregate.
 func TestSealedTextsAreNotPublished(t *testing.T) {
 	var off *erasure.Keyring
 	var broker taking

@@ -19,7 +19,7 @@ import (
 	"example.com/threads/usecase/publishing"
 )
 
-// journal has the same number of events of each aggregate.
+// journal has the same number of events for each aggregate.
 type journal struct {
 	keys []usecase.Key
 	each uint64
@@ -63,7 +63,7 @@ func (j journal) Heads(context.Context, string) iter.Seq2[projection.Head, error
 	}
 }
 
-// broker remembers what it has accepted, and fails as a test says.
+// broker records the accepted events, and fails as a test demands.
 type broker struct {
 	mu      sync.Mutex
 	seen    map[usecase.Key]uint64
@@ -83,7 +83,7 @@ func (b *broker) Publish(_ context.Context, event publishing.Event) error {
 	last := b.seen[event.Key()]
 	switch {
 	case event.SeqNr > last+1:
-		b.faults = append(b.faults, fmt.Errorf("after event %d of %s came %d", last, event.Key(), event.SeqNr))
+		b.faults = append(b.faults, fmt.Errorf("event %d of %s was followed by event %d", last, event.Key(), event.SeqNr))
 	case event.SeqNr <= last:
 		b.repeats++
 	}
@@ -103,7 +103,7 @@ func (b *broker) has(j journal, version uint64) error {
 	return err
 }
 
-// uncertain is a store whose commits fail, or seem to.
+// uncertain is a store whose commits fail, or only seem to fail.
 type uncertain struct {
 	projection.Store
 	fault func() bool
@@ -134,7 +134,7 @@ func newPublisher(t *testing.T, db *readmodeltest.Database, b *broker, j journal
 
 func never() bool { return false }
 
-// until repeats a call as a source does.
+// until repeats a call until it succeeds, as a source does.
 func until(t *testing.T, do func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -152,7 +152,7 @@ func until(t *testing.T, do func() error) {
 	}
 }
 
-// Whatever is lost, repeated, disordered, refused or fails: in the end everything is published, and never out of order.
+// Events are lost, repeated, disordered and refused, and calls fail. In the end all events must be published, in order.
 func TestRandomBatchesAndFaults(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		const seed = 5
@@ -176,7 +176,7 @@ func TestRandomBatchesAndFaults(t *testing.T) {
 		var records []projection.Record
 		for _, key := range j.keys {
 			for seqNr := uint64(1); seqNr <= j.each; seqNr++ {
-				for range random.IntN(3) { // lost, once or twice
+				for range random.IntN(3) { // lost, delivered once or twice
 					records = append(records, record(key, seqNr))
 				}
 			}
@@ -188,7 +188,7 @@ func TestRandomBatchesAndFaults(t *testing.T) {
 		})
 		_, projector := newPublisher(t, db, b, j, func() bool { return chance(3) })
 		for begin := 0; begin < len(records); begin += 15 {
-			if chance(20) { // the program dies and begins again
+			if chance(20) { // the program dies and is restarted
 				_, projector = newPublisher(t, db, b, j, func() bool { return chance(3) })
 			}
 			batch := projection.Batch{Records: records[begin:min(begin+15, len(records))]}
@@ -198,7 +198,7 @@ func TestRandomBatchesAndFaults(t *testing.T) {
 		b.mu.Lock()
 		b.fault = nil
 		b.mu.Unlock()
-		_, projector = newPublisher(t, db, b, j, never) // which retries what is parked
+		_, projector = newPublisher(t, db, b, j, never) // it retries parked aggregates
 		until(t, func() error { _, err := projector.Repair(t.Context()); return err })
 		until(t, func() error {
 			if _, err := projector.RetryParked(t.Context()); err != nil {
@@ -245,7 +245,8 @@ func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 	}
 }
 
-// An outage keeps positions and checkpoint where they are, holds up nothing else, and is not asked about too often.
+// During an outage positions and checkpoint must not move, nothing else may be delayed, and the broker must not be
+// called too often.
 func TestAnOutageDelays(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 3)
 	b := &broker{seen: map[usecase.Key]uint64{}}

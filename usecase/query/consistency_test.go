@@ -18,7 +18,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// watching is a watcher that runs until the test ends, and queries that use it.
+// watching returns a running watcher, which ends with the test, and queries that use it.
 func watching(t *testing.T, db *readmodeltest.Database, versions query.VersionReader, wait time.Duration) (*query.Queries, *query.Watcher) {
 	t.Helper()
 	reader := readmodeltest.NewReader(t, db.DB)
@@ -63,7 +63,7 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%q: %v, %v", header, tokens, err)
 		}
 		if err != nil && usecase.KindOf(err) != usecase.Invalid {
-			t.Errorf("%q: %v is not for the caller to correct", header, err)
+			t.Errorf("%q: %v does not tell the caller what to correct", header, err)
 		}
 		for _, token := range tokens {
 			named := "thread"
@@ -89,10 +89,10 @@ func TestAwait(t *testing.T) {
 			return []query.Token{token(chat, version), token(other, 1), token(chat, 1)}
 		}
 		if err := queries.Await(t.Context(), w.Tenant, tokens(1)); err != nil {
-			t.Errorf("what is there: %v", err)
+			t.Errorf("a version that is there: %v", err)
 		}
 		if err := impatient.Await(t.Context(), w.Tenant, tokens(2)); !errors.Is(err, usecase.ErrBehind) {
-			t.Errorf("what does not come: %v", err)
+			t.Errorf("a version that is not reached: %v", err)
 		}
 		for _, code := range []string{"", "globex"} {
 			if err := impatient.Await(t.Context(), db.World(t, code).Tenant, tokens(1)); !errors.Is(err, usecase.ErrBehind) {
@@ -116,13 +116,13 @@ func TestAwait(t *testing.T) {
 		}
 		w.Delete(chat) // a deleted thread has a version, too
 		if err := <-arrived; err != nil {
-			t.Errorf("what came late: %v", err)
+			t.Errorf("a version that came later: %v", err)
 		}
 
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := queries.Await(gone, w.Tenant, tokens(9)); !errors.Is(err, context.Canceled) {
-			t.Errorf("the caller has gone: %v", err)
+			t.Errorf("the caller has disconnected: %v", err)
 		}
 	})
 }
@@ -157,13 +157,13 @@ func TestAllWhoWaitShareTheStatements(t *testing.T) {
 			w.Rename(chat, "renamed")
 		}
 		waiting.Wait()
-		// One look when each begins to wait, at the most, and one every 5 ms: no look of one's own.
+		// At most one poll when each wait starts, and one every 5 ms: waits must share polls.
 		spent, most := db.Statements()-before, waits+int64(time.Since(started)/(5*time.Millisecond))+1
 		if spent > most {
 			t.Errorf("%d statements for %d waits, more than %d", spent, 2*waits, most)
 		}
 
-		// Nobody waits any more: what is under way ends, and nothing follows.
+		// Without waits, polls in progress end and no others follow.
 		var last int64
 		testenv.Eventually(t, 5*time.Second, func() error {
 			if now := db.Statements(); now != last {
@@ -180,7 +180,7 @@ func TestAllWhoWaitShareTheStatements(t *testing.T) {
 	})
 }
 
-// broken is a version reader that fails as long as it is told to.
+// broken is a version reader that fails until it is repaired.
 type broken struct {
 	query.VersionReader
 	mu  sync.Mutex
@@ -225,7 +225,7 @@ func TestAReadModelThatCanNotBeRead(t *testing.T) {
 	})
 }
 
-// nothing is a read model without threads, and counts how often that has been seen.
+// nothing is a read model without threads. It counts the polls.
 type nothing struct{ looks atomic.Int64 }
 
 func (n *nothing) Versions(context.Context, []usecase.Key) (map[usecase.Key]uint64, error) {
@@ -248,7 +248,7 @@ func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
 	key := chat.ThreadKey(tenant, readmodeltest.NewID[thread.Thread]())
 	woken := make(chan error, 1)
 	go func() { woken <- watcher.Await(t.Context(), map[usecase.Key]uint64{key: 3}) }()
-	stillWaiting := func() { // as long as somebody waits, the watcher looks
+	stillWaiting := func() { // the watcher polls while a caller waits
 		seen := empty.looks.Load()
 		testenv.Eventually(t, 5*time.Second, func() error {
 			if empty.looks.Load() < seen+3 {
@@ -258,7 +258,7 @@ func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
 		})
 	}
 	stillWaiting()
-	foreign := usecase.Key{Type: key.Type, ID: key.ID} // the same id, of another tenant
+	foreign := usecase.Key{Type: key.Type, ID: key.ID} // the same id in another tenant
 	watcher.Wake(map[usecase.Key]uint64{key: 2, foreign: 9})
 	stillWaiting()
 	watcher.Wake(map[usecase.Key]uint64{key: 3})

@@ -55,7 +55,7 @@ func sqlite(t testing.TB) eventstore.EventPersistenceGateway {
 	return gateway
 }
 
-// past is a thread in an event store, and all that happened to it.
+// past is a thread in an event store with all its events.
 type past struct {
 	gateway eventstore.EventPersistenceGateway
 	tenant  usecase.Tenant
@@ -63,8 +63,8 @@ type past struct {
 	events  []usecase.Recorded[thread.Event]
 }
 
-// happen writes events to a new thread, with a snapshot after every third: one of today's format and one of the format
-// before, in turns.
+// happen writes events to a new thread, with a snapshot after every third event, alternately in the current and in the
+// previous format.
 func happen(t testing.TB, gateway eventstore.EventPersistenceGateway, events ...thread.Event) *past {
 	t.Helper()
 	tenant, err := usecase.ParseTenant("acme")
@@ -143,7 +143,7 @@ func (p *past) viewer(user thread.UserID) query.Viewer {
 	return query.Viewer{Tenant: p.tenant, User: user}
 }
 
-// view is a thread as it was, worked out from all of its events in the plainest way.
+// view is an earlier state of a thread, computed from all its events in the simplest way.
 type view struct {
 	Name     string
 	Deleted  bool
@@ -192,7 +192,7 @@ func (p *past) view(version int) view {
 	return v
 }
 
-// anAdmin is an Admin of the thread, or of what it was before it was deleted; false where it has no members.
+// anAdmin returns an Admin of the thread, or of its state before it was deleted; false: it has no members.
 func (p *past) anAdmin() (thread.UserID, bool) {
 	last := len(p.events)
 	if p.view(last).Deleted {
@@ -206,7 +206,7 @@ func (p *past) anAdmin() (thread.UserID, bool) {
 	return thread.UserID{}, false
 }
 
-// seen is what the history tells of a version, the messages in pages.
+// seen returns the history's state of a version. It reads the messages in pages.
 func seen(t *testing.T, history *query.History, viewer query.Viewer, id thread.ID, version int) view {
 	t.Helper()
 	state, err := history.At(t.Context(), viewer, id, version)
@@ -241,7 +241,7 @@ func byValue() cmp.Option {
 	}
 }
 
-// Every version of random threads is what its events say, whichever snapshots there are.
+// Every version of random threads must match its events, with any snapshots.
 func TestEveryVersionOfAThread(t *testing.T) {
 	for name, store := range map[string]struct {
 		open      func(t *testing.T) eventstore.EventPersistenceGateway
@@ -290,7 +290,7 @@ func joins(user thread.UserID, role thread.Role) thread.Event {
 	return thread.MemberAdded{Member: thread.Member{ID: chattest.NewID[thread.Member](), User: user, Role: role}}
 }
 
-// says is a message with the id of a time, so that the order of ids can be another than that of posting.
+// says returns a message whose id has the time at, so that the ids' order can differ from that of posting.
 func says(at int64, text string) thread.MessagePosted {
 	return thread.MessagePosted{Message: thread.Message{ID: ident.New[thread.Message](time.UnixMilli(at), [10]byte{}), Sender: ada, Text: thread.RecordedText(text)}}
 }
@@ -356,7 +356,7 @@ func TestWhoMaySeeHistory(t *testing.T) {
 	}
 }
 
-// TestEveryRangeOfTheHistory compares every page that can be asked for with what it should be.
+// TestEveryRangeOfTheHistory compares every possible page with the expected one.
 func TestEveryRangeOfTheHistory(t *testing.T) {
 	const count = 7
 	p := happen(t, sqlite(t), append([]thread.Event{created()}, says(1, "a"), says(2, "b"), says(3, "c"), says(4, "d"), says(5, "e"), says(6, "f"))...)
@@ -403,7 +403,7 @@ func TestEveryRangeOfTheHistory(t *testing.T) {
 	}
 }
 
-// An event is told in today's form, whatever form it was written in.
+// Events are shown in today's form, even if they were written in an earlier one.
 func TestTheHistoryTellsWhatTheJournalHas(t *testing.T) {
 	gateway := sqlite(t)
 	p := happen(t, gateway, created(), says(1, "hello"))
@@ -424,7 +424,7 @@ func TestTheHistoryTellsWhatTheJournalHas(t *testing.T) {
 	}
 }
 
-// An event that nobody can read is in the way of commands, not of history: it is told as it is stored.
+// An unreadable event blocks commands but must not block history: it is shown as stored.
 func TestTheHistoryOfAThreadWithAnUnreadableEvent(t *testing.T) {
 	p := happen(t, sqlite(t), created(), says(1, "hello"))
 	for i, payload := range []string{`{"type":"ThreadFolded","corners":4}`, `not JSON`} {
@@ -448,7 +448,7 @@ func TestTheHistoryOfAThreadWithAnUnreadableEvent(t *testing.T) {
 		t.Error("before it (-want +got):\n" + diff)
 	}
 	if _, err := p.history().At(t.Context(), p.viewer(ada), p.id, 3); err == nil {
-		t.Error("a version that nobody can read was shown")
+		t.Error("a version with an unreadable event was shown")
 	}
 }
 
@@ -477,7 +477,8 @@ func (c *counting) counted(entries iter.Seq2[eventstore.Entry, error]) iter.Seq2
 	}
 }
 
-// What an answer costs depends on the page and on how far the version is from a snapshot, not on the thread.
+// The cost of an answer depends on the page and on the distance of the version from a snapshot, not on the thread's
+// size.
 func TestAVersionIsReadFromTheSnapshotBeforeIt(t *testing.T) {
 	const messages, snapshotAt, page = 3000, 2000, 10
 	p := long(t, messages, snapshotAt)
@@ -519,7 +520,7 @@ func long(t testing.TB, messages, snapshotAt int) *past {
 	return p
 }
 
-// snapshot saves one as of a version.
+// snapshot saves a snapshot of a version.
 func (p *past) snapshot(t testing.TB, version int) {
 	t.Helper()
 	threads := chatstore.NewThreadRepository(p.gateway, repository.Settings{})
@@ -532,8 +533,8 @@ func (p *past) snapshot(t testing.TB, version int) {
 	}
 }
 
-// BenchmarkThreadAt reads a version of a thread of 100,000 messages, with a snapshot 50 events before it. Nothing is in
-// memory beforehand.
+// BenchmarkThreadAt reads a version of a thread of 100,000 messages, with a snapshot 50 events before it and an empty
+// cache.
 func BenchmarkThreadAt(b *testing.B) {
 	const messages = 100_000
 	p := long(b, messages, messages-1000)

@@ -63,7 +63,7 @@ func TestCodesCountPerTenant(t *testing.T) {
 }
 
 func TestASequenceBeginsAgainWithItsPeriod(t *testing.T) {
-	// It is January in UTC.
+	// In UTC it is January.
 	lateInDecember := time.Date(2026, 12, 31, 23, 59, 0, 0, time.FixedZone("west of Greenwich", -3600))
 	for _, test := range []struct {
 		reset        sequence.Reset
@@ -90,7 +90,7 @@ func TestASequenceBeginsAgainWithItsPeriod(t *testing.T) {
 
 func TestABlockIsDrawnOnce(t *testing.T) {
 	store := &counters{}
-	// Two processes, each with blocks of its own.
+	// Two processes with blocks of their own.
 	processes := []*sequence.Sequence{
 		sequence.New(store, "ORDER", sequence.Settings{Block: 50}), sequence.New(store, "ORDER", sequence.Settings{Block: 50}),
 	}

@@ -35,7 +35,7 @@ func linesOf(t testing.TB, input string) (lines map[uint64]string, parts int) {
 	return lines, parts
 }
 
-// wantLines is what linesOf should find.
+// wantLines returns what linesOf should find.
 func wantLines(input string) map[uint64]string {
 	want := map[uint64]string{}
 	for i, line := range strings.Split(input, "\n") {

@@ -15,7 +15,7 @@ import (
 	"example.com/threads/usecase/tasks"
 )
 
-// input has n lines for three aggregates. Each tenth is rejected, and each hundredth is no JSON.
+// input returns n lines for three aggregates. Every tenth is rejected, and every hundredth is not JSON.
 func input(n int) string {
 	var lines strings.Builder
 	for i := 1; i <= n; i++ {
@@ -44,7 +44,7 @@ func TestAnImport(t *testing.T) {
 	wantRejected(t, rejected, lines)
 }
 
-// wantApplied checks that each accepted line was applied once, and those for the same aggregate in their order.
+// wantApplied checks that each accepted line was applied once, and the lines of an aggregate in their order.
 func wantApplied(t *testing.T, w *world, lines int) {
 	t.Helper()
 	last, applied := map[string]int{}, 0
@@ -85,8 +85,8 @@ func wantRejected(t *testing.T, result string, lines int) {
 	}
 }
 
-// A worker that is killed anywhere is followed by another one. Each accepted line has one effect, and each rejected one
-// is in the result once.
+// A worker is killed at any point and followed by another one. Each accepted line must have one effect, and each
+// rejected line must be in the result once.
 func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
 	const lines = 3000
 	w := newWorld()
@@ -170,7 +170,7 @@ func TestAnExportIsForAdmins(t *testing.T) {
 	w.events = []string{"{}"}
 	result, err := w.intake().Export(t.Context(), asked(), newThread(t))
 	id := created(t, result, err)
-	w.denied = thread.ErrNotAdmin // by now
+	w.denied = thread.ErrNotAdmin // revoked in the meantime
 	found, exported := w.finish(t, id)
 	if found.Status != task.Failed || found.Message != thread.ErrNotAdmin.Error() || exported != "" {
 		t.Errorf("%+v: %q", found.Task, exported)
@@ -211,7 +211,7 @@ func TestAnInputThatIsGone(t *testing.T) {
 	}
 }
 
-// A fault of the program does not keep a task running for ever; a store that does not answer does, until it does.
+// A fault of the program must not keep a task running for ever. While a store does not answer, the task is retried.
 func TestATaskThatCanNotBeDone(t *testing.T) {
 	w := newWorld()
 	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
@@ -234,10 +234,10 @@ func TestWhoSeesWhat(t *testing.T) {
 	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)
 	if _, err := w.intake().Find(t.Context(), usecase.Tenant{}, bob, id); !errors.Is(err, task.ErrTaskNotFound) {
-		t.Errorf("somebody else finds it: %v", err)
+		t.Errorf("another account finds the task: %v", err)
 	}
 	if _, err := w.intake().Result(t.Context(), usecase.Tenant{}, bob, id); !errors.Is(err, task.ErrTaskNotFound) {
-		t.Errorf("somebody else gets its result: %v", err)
+		t.Errorf("another account gets the result: %v", err)
 	}
 	if _, err := w.intake().Result(t.Context(), usecase.Tenant{}, ada, id); !errors.Is(err, tasks.ErrTaskNotFinished) {
 		t.Errorf("a result before the end: %v", err)

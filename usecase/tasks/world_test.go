@@ -31,20 +31,20 @@ func user(text string) ident.UserID {
 	return id
 }
 
-// world is an event store in memory, with what happens to those who work on it.
+// world is an event store in memory, with the effects of lines and the faults for workers.
 type world struct {
 	mutex   sync.Mutex
 	states  map[string]task.Task
 	details map[string]tasks.Details
 	files   map[string][]byte
 
-	applied  map[string]int // by idempotency key: how often a line had an effect
-	order    []string       // the texts of lines, as they were applied
-	busy     int            // attempts at a line that fail for now
-	onResult func()         // is called when a part of a result is about to be stored
+	applied  map[string]int // by idempotency key: the number of times a line was applied
+	order    []string       // the texts of lines in the order of application
+	busy     int            // the number of attempts at a line that fail temporarily
+	onResult func()         // called before a part of a result is stored
 	events   []string       // of the thread that is exported
-	denied   error          // why nobody may export it
-	broken   error          // why no file can be read
+	denied   error          // why exporting is rejected
+	broken   error          // why files can't be read
 }
 
 func newWorld() *world {
@@ -180,7 +180,7 @@ func created(t *testing.T, result command.Result, err error) task.ID {
 	return chat.TaskID(result.Key)
 }
 
-// work runs a worker until done says so, or it is stopped by the context.
+// work runs a worker until done returns true or ctx ends.
 func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, stop := context.WithCancel(ctx)
@@ -233,7 +233,7 @@ func (w *world) finish(t *testing.T, id task.ID) (tasks.Details, string) {
 
 var errKilled = errors.New("killed")
 
-// send has a command on a task handled.
+// send sends a command on a task.
 func (w *world) send(t *testing.T, id task.ID, order task.Order) error {
 	_, err := w.Handle(t.Context(), command.Request[task.Order]{ID: id.String(), Command: order, Caller: asked().Caller})
 	return err

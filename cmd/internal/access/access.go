@@ -16,23 +16,23 @@ import (
 	"example.com/threads/interfaceadaptor/access"
 )
 
-// Access is what a program lets people in by.
+// Access authenticates and limits the callers of a program.
 type Access struct {
 	Gate    *access.Gate
 	Origins httpserver.Origins
-	// Notes are for the answers about health, Checks for readiness.
+	// Notes are shown in health responses, Checks decide on readiness.
 	Notes  httpserver.Notes
 	Checks []httpserver.Check
 
 	settings            Settings
 	issuerURL, audience string
 	verifier            *auth.Verifier     // nil with AUTH=none
-	server              *httpserver.Server // of the issuer for development; nil without
+	server              *httpserver.Server // the development issuer; nil: this program does not run it
 	issuer              http.Handler
 }
 
-// Open prepares it. A program that brings the issuer for development along takes its address here; another one expects
-// it there. [Access.Run] or [Access.Close] ends it.
+// Open reads the settings and takes the addresses. With AUTH=dev, a program with bringsIssuer runs the development
+// issuer; other programs expect it to be running. [Access.Run] or [Access.Close] ends it.
 func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.Logger) (*Access, error) {
 	a := &Access{
 		Origins: settings.Origins, settings: settings, Notes: httpserver.Notes{"auth": settings.Mode},
@@ -59,7 +59,7 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 			}
 			verified.Issuer = a.server.URL()
 		}
-		log.WarnContext(ctx, "AUTH=dev: whoever reaches the issuer on this machine gets a token for any account; it is for development", "issuer", verified.Issuer)
+		log.WarnContext(ctx, "AUTH=dev: the issuer on this machine gives every caller a token for any account; it is for development only", "issuer", verified.Issuer)
 	}
 	a.verifier = auth.NewVerifier(verified)
 	a.issuerURL, a.audience = verified.Issuer, verified.Audience
@@ -81,7 +81,7 @@ func (a *Access) bringIssuer(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// DevIssuer is the URL of the issuer for development that this program brings along, and empty without one.
+// DevIssuer is the URL of the development issuer that this program runs; empty: it runs none.
 func (a *Access) DevIssuer() string {
 	if a.server == nil {
 		return ""
@@ -89,19 +89,19 @@ func (a *Access) DevIssuer() string {
 	return a.server.URL()
 }
 
-// Issuer returns whose tokens are believed, and the audience that they have to be for; empty with AUTH=none.
+// Issuer returns the issuer and the audience that tokens must have; both are empty with AUTH=none.
 func (a *Access) Issuer() (url, audience string) { return a.issuerURL, a.audience }
 
-// IsOpen tells that anybody is believed.
+// IsOpen reports whether every caller is trusted (AUTH=none).
 func (a *Access) IsOpen() bool { return a.verifier == nil }
 
-// Serve serves an API to those who are let in, until ctx ends.
+// Serve serves an API behind access control and limits until ctx ends.
 func (a *Access) Serve(ctx context.Context, server *httpserver.Server, handler http.Handler) error {
 	server.MaxConnections = a.settings.Connections
 	return server.Serve(ctx, a.Origins.Guard(handler))
 }
 
-// Run keeps the issuer's keys fresh, and serves the issuer for development, until ctx ends.
+// Run refreshes the issuer's keys, and serves the development issuer, until ctx ends.
 func (a *Access) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if a.server != nil {
@@ -113,7 +113,7 @@ func (a *Access) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Close gives back what Open has taken, when Run is never called.
+// Close releases what Open took. It is for programs that never call Run.
 func (a *Access) Close() error {
 	if a.server == nil {
 		return nil
@@ -121,7 +121,7 @@ func (a *Access) Close() error {
 	return a.server.Close()
 }
 
-// verify is the gate's port over the verifier.
+// verify implements the gate's port with the verifier.
 func (a *Access) verify(ctx context.Context, text string) (access.Principal, error) {
 	token, err := a.verifier.Verify(ctx, text)
 	var invalid *auth.InvalidError
@@ -134,7 +134,7 @@ func (a *Access) verify(ctx context.Context, text string) (access.Principal, err
 	return access.NewPrincipal(token.Account, token.Tenant, token.Scopes, token.Expires)
 }
 
-// Tenants is the gate of tenants over what the program asks the registry by; nil when all tenants are let in.
+// Tenants returns the gate that admits registered tenants only; nil: all tenants are admitted.
 func (a *Access) Tenants(isActive access.IsActive) *access.Tenants {
 	if !a.settings.Registered {
 		return nil
@@ -142,7 +142,7 @@ func (a *Access) Tenants(isActive access.IsActive) *access.Tenants {
 	return access.NewTenants(isActive, time.Now)
 }
 
-// take is the gate's port over a rate; none for 0.
+// take implements the gate's port with a rate limit; nil: no limit.
 func take(perSecond int) access.Take {
 	if perSecond == 0 {
 		return nil

@@ -14,11 +14,11 @@ import (
 // The values of AUTH.
 const (
 	None = "none" // every caller is trusted
-	Dev  = "dev"  // an issuer of our own, on loopback
+	Dev  = "dev"  // the development issuer on a loopback address
 	OIDC = "oidc" // an OpenID Connect issuer
 )
 
-// Settings are what the environment says.
+// Settings are read from the environment.
 type Settings struct {
 	Mode                      string
 	Issuer, Audience          string // with OIDC
@@ -26,17 +26,16 @@ type Settings struct {
 	ClockSkew                 time.Duration
 	DevAddress                string // with Dev
 
-	PerAddress, PerAccount, PerTenant int // requests a second; 0: any number
+	PerAddress, PerAccount, PerTenant int // requests per second; 0: no limit
 	MiBInFlight, MiBPerClient         int
 
 	Proxies     access.Proxies
 	Origins     httpserver.Origins
 	Connections int
-	// Registered is whether only the tenants of the registry are let in.
+	// Registered admits only tenants of the registry.
 	Registered bool
 }
 
-// ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
 	const mostRequests = 1_000_000
 	s := Settings{
@@ -68,11 +67,11 @@ func ReadSettings(r *config.Reader) Settings {
 	return s
 }
 
-// loopback reads an address that only this machine can reach.
+// loopback reads an address that can only be reached from this machine.
 func loopback(r *config.Reader, name, fallback, help string) string {
 	address := r.Address(name, fallback, help)
 	if host, _, err := net.SplitHostPort(address); err == nil && !devissuer.IsLoopback(host) {
-		r.Wrong(fmt.Sprintf("%s is %q, expected a loopback address such as %s: whoever reaches that issuer gets any token", name, address, fallback))
+		r.Wrong(fmt.Sprintf("%s is %q, expected a loopback address such as %s: that issuer gives any token to every caller", name, address, fallback))
 	}
 	return address
 }

@@ -11,7 +11,7 @@ import (
 func TestWhatOIDCNeeds(t *testing.T) {
 	for about, c := range map[string]struct {
 		env  map[string]string
-		want string // in the error; empty: none
+		want string // part of the error; empty: no error
 	}{
 		"nothing":     {nil, ""},
 		"no audience": {map[string]string{"AUTH": "oidc", "AUTH_ISSUER": "https://login.example.com"}, "AUTH_AUDIENCE"},
@@ -25,7 +25,7 @@ func TestWhatOIDCNeeds(t *testing.T) {
 	}
 }
 
-// Whoever reaches the issuer for development gets any token.
+// The development issuer gives a token to every caller, so it must listen on loopback only.
 func TestTheIssuerForDevelopmentIsOnLoopback(t *testing.T) {
 	for address, good := range map[string]bool{
 		"127.0.0.1:28084": true, "127.9.9.9:0": true, "[::1]:28084": true,

@@ -1,4 +1,5 @@
-// Package erasure reads the settings of ERASURE, and makes a keyring of the event store's key store and the master key.
+// Package erasure reads the settings of ERASURE and creates a keyring from the event store's key store and the master
+// key.
 package erasure
 
 import (
@@ -15,22 +16,22 @@ import (
 	"example.com/threads/usecase/erasure"
 )
 
-// Settings are what the environment says.
+// Settings are read from the environment.
 type Settings struct {
 	On       bool
 	KeyTable string
-	// One of them holds the master key.
+	// Exactly one of these is set.
 	Key    string // secret
 	File   string
 	KMSKey string
-	// MakeFile is whether a file that is not there is made.
+	// MakeFile creates the key file if it does not exist.
 	MakeFile bool
 }
 
 const oneOf = "with ERASURE=on, set one of ERASURE_KEY, ERASURE_KEY_FILE and ERASURE_KMS_KEY: "
 
-// ReadSettings reads them. fallback is the file that is made for the master key
-// where nothing else is named; empty: one of the settings is required.
+// ReadSettings reads the settings. The master key's file defaults to fallback, which is created if missing. With an
+// empty fallback, one of the settings is required.
 func ReadSettings(r *config.Reader, fallback string) Settings {
 	var s Settings
 	s.On, s.KeyTable = stores.ReadErasure(r)
@@ -58,7 +59,7 @@ func ReadSettings(r *config.Reader, fallback string) Settings {
 	return s
 }
 
-// Open returns a keyring over the keys of the event store; nil where erasure is off.
+// Open returns a keyring over the keys of the event store; nil: erasure is off.
 func Open(ctx context.Context, s Settings, store *eventstore.Store) (*erasure.Keyring, error) {
 	if !s.On {
 		return nil, nil
@@ -74,8 +75,7 @@ func Open(ctx context.Context, s Settings, store *eventstore.Store) (*erasure.Ke
 	return erasure.NewKeyring(keys, master, time.Now), nil
 }
 
-// OpenIn does the same for a program that goes on without the event store otherwise. With erasure it needs the store
-// from the start.
+// OpenIn is Open for a program that can run without the event store. With erasure on, it needs the store at the start.
 func OpenIn(ctx context.Context, s Settings, later *eventstore.Later) (*erasure.Keyring, error) {
 	if !s.On {
 		return nil, nil

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Later is an event store that is opened when it is first needed, so that a program starts and serves everything else
-// without it.
+// Later is an event store that is opened at the first use. Until then, and while the store is down, the program serves
+// everything else.
 type Later struct {
 	settings Settings
 	log      *slog.Logger
 	opening  *semaphore.Weighted // guards store
-	store    *Store              // nil: not open yet
-	own      bool                // Close ends it
+	store    *Store              // nil: not opened yet
+	own      bool                // Close closes store
 }
 
 // OpenLater returns a store that is not open yet.
@@ -22,10 +22,10 @@ func OpenLater(settings Settings, log *slog.Logger) *Later {
 	return &Later{settings: settings, log: log, opening: semaphore.NewWeighted(1), own: true}
 }
 
-// Opened returns a store that is open already. Its owner closes it.
+// Opened returns a Later over an open store. The caller closes the store.
 func Opened(store *Store) *Later { return &Later{store: store, opening: semaphore.NewWeighted(1)} }
 
-// Store returns the open store, or why it can't be opened at this moment: the next call tries again.
+// Store returns the open store, or the error of opening it. The next call tries again.
 func (l *Later) Store(ctx context.Context) (*Store, error) {
 	if err := l.opening.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (l *Later) Store(ctx context.Context) (*Store, error) {
 	return store, nil
 }
 
-// Close ends the store, if this has opened it.
+// Close closes the store if Later opened it.
 func (l *Later) Close(ctx context.Context) error {
 	if l.store == nil || !l.own {
 		return nil

@@ -10,11 +10,11 @@ import (
 
 // Settings of the event store.
 type Settings struct {
-	Kind         string // one of package stores
+	Kind         string // see package stores
 	SnapshotKeep int    // beside the latest
 
-	Clock          func() time.Time // this computer's; nil: time.Now
-	ClockTolerance time.Duration    // how far it may differ from that of a store with its own
+	Clock          func() time.Time // this computer's clock; nil: time.Now
+	ClockTolerance time.Duration    // maximum difference from the clock of the store
 
 	URL string // of a relational store
 
@@ -25,7 +25,7 @@ type Settings struct {
 	SnapshotTTL   time.Duration
 }
 
-// ReadPlace reads which event store it is and where, which is all that a program needs that only reads.
+// ReadPlace reads the kind and the place of the event store. Programs that only read need nothing else.
 func ReadPlace(r *config.Reader) (s Settings) {
 	s.Kind, s.URL = stores.ReadEventStore(r)
 	tables := stores.ReadTables(r)
@@ -35,7 +35,7 @@ func ReadPlace(r *config.Reader) (s Settings) {
 	return s
 }
 
-// ReadSettings reads which event store it is, where, and what it keeps.
+// ReadSettings reads the kind and the place of the event store, and what it keeps.
 func ReadSettings(r *config.Reader) Settings {
 	s := ReadPlace(r)
 	s.SnapshotKeep = ReadSnapshotKeep(r)
@@ -46,7 +46,7 @@ func ReadSettings(r *config.Reader) Settings {
 	return s
 }
 
-// ReadSnapshotKeep reads what every event store can be told about snapshots.
+// ReadSnapshotKeep reads how many snapshots are kept. It applies to all event stores.
 func ReadSnapshotKeep(r *config.Reader) int {
 	return r.Int("SNAPSHOT_KEEP", 1, 0, 1000, "snapshots to keep beside the latest")
 }

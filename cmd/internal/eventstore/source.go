@@ -32,8 +32,8 @@ type Counter struct {
 	Value      *atomic.Int64
 }
 
-// Source returns a source of the store's changes. Those of one store share their readers of a stream. Nothing is called
-// before its Run.
+// Source returns a source of the store's changes. Sources of one store share the readers of its stream. No argument is
+// called before Run.
 func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
 	if s.settings.Kind == stores.DynamoDB {
 		source := dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{

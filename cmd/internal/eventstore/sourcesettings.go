@@ -14,11 +14,11 @@ type SourceSettings struct {
 
 // Polling sets the poll interval of any source.
 type Polling struct {
-	Min time.Duration // between two polls while events come
-	Max time.Duration // between two polls while none come
+	Min time.Duration // between two polls that return events
+	Max time.Duration // between two polls that return none
 }
 
-// ReadPolling reads the pace of any source.
+// ReadPolling reads the poll interval of any source.
 func ReadPolling(r *config.Reader) Polling {
 	const shortest, longest = "STREAM_POLL_MIN", "STREAM_POLL_MAX"
 	p := Polling{
@@ -33,11 +33,11 @@ func ReadPolling(r *config.Reader) Polling {
 	return p
 }
 
-// Streams is what else there is to say where the store is DynamoDB.
+// Streams are the settings for DynamoDB Streams.
 type Streams struct {
-	PageLimit     int           // records that one poll asks for
-	DiscoverEvery time.Duration // between two looks for new shards
-	Concurrency   int           // shards that are projected at the same time
+	PageLimit     int           // records per poll
+	DiscoverEvery time.Duration // between two listings of the shards
+	Concurrency   int           // shards projected at the same time
 }
 
 // ReadStreams reads the settings for DynamoDB Streams. It also declares and checks the variables that the AWS SDK reads

@@ -30,23 +30,23 @@ type Store struct {
 	Gateway eventstore.EventPersistenceGateway
 	// Check returns why the store cannot be used, for /health/ready.
 	Check func(context.Context) error
-	// Skew compares this computer's clock with the store's; nil for SQLite, which has no other.
+	// Skew compares this computer's clock with the store's; nil for SQLite, which runs on this computer's clock.
 	Skew *skew.Watch
-	// Metrics are the store's own: consumed capacity, or connections.
+	// Metrics are those of the store: consumed capacity or connections.
 	Metrics []prometheus.Collector
 
 	settings Settings
 	ports    Ports
 	close    func(context.Context) error
-	aws      *awsdynamodb.Client     // of DynamoDB
-	streams  dynamodbstreams.Streams // of DynamoDB
-	db       *sqlx.DB                // of the others
+	aws      *awsdynamodb.Client     // DynamoDB only
+	streams  dynamodbstreams.Streams // DynamoDB only
+	db       *sqlx.DB                // relational stores only
 }
 
-// Ports is what a store works with.
+// Ports are what a store needs from its program.
 type Ports struct {
 	Log *slog.Logger
-	// OnAppend, if not nil, is called when this process has added entries, if the store supports that; it must not
+	// OnAppend, if not nil, is called when this process has added entries. Not all stores support it. It must not
 	// block.
 	OnAppend func()
 }
@@ -129,7 +129,7 @@ func openRelational(ctx context.Context, settings Settings, ports Ports) (*Store
 	return store, nil
 }
 
-// compareWith compares this computer's clock with another one.
+// compareWith returns a watch that compares this computer's clock with another.
 func (s Settings) compareWith(other func(context.Context) (time.Time, error)) *skew.Watch {
 	clock := s.Clock
 	if clock == nil {
@@ -146,7 +146,7 @@ func (s *Store) CheckClock(ctx context.Context) error {
 	return s.Skew.Check(ctx)
 }
 
-// Keys returns the store of people's keys that is beside the event store.
+// Keys returns the key store of accounts in the same database as the event store.
 func (s *Store) Keys(table string) (erasure.Store, error) {
 	if s.settings.Kind == stores.DynamoDB {
 		return dynamokeys.New(s.aws, table), nil

@@ -1,8 +1,7 @@
-// Package lab breaks the running system on purpose, so that people see how it keeps its promises: it stands between the
-// projection and its source ([Lab.Projector], [Lab.Journal]), ends its turns ([Lab.Turn]), makes the event store answer
-// late ([Lab.Gateway]) and writes beside the write-api. What it does to records, tests do with the same code,
+// Package lab injects faults into the running system so that people can see how it keeps its promises. It stands
+// between the projection and its source ([Lab.Projector], [Lab.Journal]), ends turns ([Lab.Turn]), delays the event
+// store ([Lab.Gateway]) and writes through a second writer. Tests inject the same faults with
 // usecase/projection/faults.
 //
-// Only a standalone that was built with the tag lab, as make run does, contains this package, and only with LAB=on it
-// uses it.
+// Only a standalone that is built with the tag lab (make run does so) contains this package. Only LAB=on activates it.
 package lab

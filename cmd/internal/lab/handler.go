@@ -19,20 +19,20 @@ import (
 //go:embed lab.js
 var script []byte
 
-// state is what the page is told, and what it may set. A field that is not set is left as it is.
+// state is shown on the page and set from it. A missing field stays unchanged.
 type state struct {
 	Paused     *bool   `json:"paused"`
 	Dead       *bool   `json:"dead"`
 	Delivery   *string `json:"delivery"`
 	BreakNext  *bool   `json:"break_next"`
-	Unreadable *int    `json:"unreadable"` // events that are; setting it to 0 mends them
+	Unreadable *int    `json:"unreadable"` // number of unreadable events; setting it to 0 repairs them
 	DelayMS    *int    `json:"delay_ms"`
 	LoseAnswer *bool   `json:"lose_answer"`
 }
 
 const maxBody = 4 << 10 // bytes
 
-// Handler serves the lab to the page.
+// Handler serves the lab's requests from the page.
 func (l *Lab) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /lab.js", page.File(script, "text/javascript; charset=utf-8"))
@@ -63,7 +63,7 @@ func (l *Lab) tell(w http.ResponseWriter) {
 	l.mutex.Lock()
 	dead, unreadable, delay := l.life.Err() != nil, len(l.unreadable), int(l.delay.Milliseconds())
 	now := state{&l.paused, &dead, &l.delivery, &l.breakNext, &unreadable, &delay, &l.loseAnswer}
-	text, _ := json.Marshal(now) // plain values
+	text, _ := json.Marshal(now) // plain values always encode
 	l.mutex.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(text)
@@ -106,11 +106,11 @@ func assign[T any](to *T, from *T) {
 	}
 }
 
-// A second writer posts as many messages as the page does meanwhile through the write-api.
+// The number of messages that the second writer posts while the page posts as many through the write-api.
 const secondWrites = 10
 
-// secondWriter posts to a thread through another write-api, with a cache and queues of its own: what it writes makes
-// the first one's decisions outdated.
+// secondWriter posts to a thread through another write-api with its own cache and queues. Its writes make the decisions
+// of the first one outdated.
 func (l *Lab) secondWriter(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
 		ExecutorID string `json:"executor_id"`
@@ -142,9 +142,9 @@ func (l *Lab) secondWriter(w http.ResponseWriter, r *http.Request) {
 
 func (l *Lab) post(r *http.Request, body map[string]string) (version int, failure string) {
 	if body["executor_id"] == "" {
-		delete(body, "executor_id") // the token says who it is
+		delete(body, "executor_id") // the executor comes from the token
 	}
-	encoded, _ := json.Marshal(body) // texts
+	encoded, _ := json.Marshal(body) // strings always encode
 	request, err := http.NewRequestWithContext(r.Context(), http.MethodPost, l.beside+"/threads/post_message", bytes.NewReader(encoded))
 	if err != nil {
 		return 0, err.Error()

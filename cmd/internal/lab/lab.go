@@ -12,7 +12,7 @@ import (
 	"example.com/threads/usecase/projection/faults"
 )
 
-// Deliveries are the ways in which the source can be bad, by the name that the page uses.
+// deliveries are the faults of the source by their names on the page.
 var deliveries = map[string]faults.Delivery{
 	"":          {},
 	"twice":     {Doubled: 100},
@@ -21,28 +21,28 @@ var deliveries = map[string]faults.Delivery{
 	"broken":    {Broken: 100},
 }
 
-// Lab is the faults that are in force. The zero value has none; use [New].
+// Lab holds the faults that are active. Use [New].
 type Lab struct {
 	mutex      sync.Mutex
-	changed    chan struct{} // closed, and made anew, with every change
+	changed    chan struct{} // closed and replaced on every change
 	life       context.Context
 	kill       context.CancelCauseFunc // ends life
 	turn       context.Context         // of the projection
 	paused     bool
 	delivery   string
-	breakNext  bool                   // the next event that comes by is to be unreadable
-	unreadable map[usecase.Key]uint64 // events that are
+	breakNext  bool                   // make the next event unreadable
+	unreadable map[usecase.Key]uint64 // unreadable events
 	delay      time.Duration          // before each write
-	loseAnswer bool                   // of the next write
+	loseAnswer bool                   // lose the answer of the next write
 	beside     string                 // URL of another write-api
 	random     *rand.Rand
 }
 
-// New returns a lab without faults.
+// New returns a lab without active faults.
 func New() *Lab {
 	l := &Lab{
 		unreadable: map[usecase.Key]uint64{}, changed: make(chan struct{}),
-		random: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)), // chance, not secrets
+		random: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)), // no secrets
 	}
 	l.life, l.kill = context.WithCancelCause(context.Background())
 	return l
@@ -58,7 +58,7 @@ func (l *Lab) change(how func()) {
 	l.changed = make(chan struct{})
 }
 
-// await returns once the condition holds, or with ctx's error.
+// await returns when the condition is true, or with ctx's error.
 func (l *Lab) await(ctx context.Context, condition func() bool) error {
 	for {
 		l.mutex.Lock()
@@ -85,10 +85,10 @@ func (l *Lab) alive(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); end(nil) }
 }
 
-// WriteBeside tells the lab where there is another write-api over the same store. Call it before the handler is used.
+// WriteBeside sets the URL of another write-api on the same store. Call it before using the handler.
 func (l *Lab) WriteBeside(url string) { l.beside = url }
 
-// Turn implements updater.Faults: a dead projection waits until it is started again.
+// Turn implements updater.Faults: a killed projection waits until it is started again.
 func (l *Lab) Turn(ctx context.Context) (context.Context, error) {
 	if err := l.await(ctx, func() bool { return l.life.Err() == nil }); err != nil {
 		return ctx, err
@@ -99,7 +99,7 @@ func (l *Lab) Turn(ctx context.Context) (context.Context, error) {
 	return turn, nil
 }
 
-// Gateway is the event store as the write-api sees it: it may answer late, or not at all.
+// Gateway wraps the write-api's event store: its answers may be delayed or lost.
 func (l *Lab) Gateway(store eventstore.EventPersistenceGateway) eventstore.EventPersistenceGateway {
 	return gateway{store, l}
 }
@@ -126,7 +126,7 @@ func (g gateway) Append(ctx context.Context, write eventstore.Append) error {
 	}
 	err := g.EventPersistenceGateway.Append(ctx, write)
 	if err == nil && lose {
-		return eventstore.ErrUnavailable // it is written, and nobody hears of it
+		return eventstore.ErrUnavailable // the write is stored, but its answer is lost
 	}
 	return err
 }

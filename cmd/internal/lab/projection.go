@@ -23,12 +23,12 @@ type projector struct {
 	turn context.Context
 }
 
-// Project hands a batch on as the faults make it. A batch in progress dies with the projection: its transaction is
-// rolled back.
+// Project passes a batch on with the active faults. Killing the projection cancels the batch in progress, and its
+// transaction is rolled back.
 func (p projector) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
 	ctx, end := p.lab.alive(ctx)
 	defer end()
-	// A batch in progress may outlive the turn for a while, but not one that is held back.
+	// A batch in progress may outlive the turn for a while. A delayed batch must not.
 	held, letGo := context.WithCancel(ctx)
 	defer letGo()
 	defer context.AfterFunc(p.turn, letGo)()
@@ -55,13 +55,13 @@ func (l *Lab) deliver(records []projection.Record) []projection.Record {
 	return delivered
 }
 
-// isUnreadable is to be called with mutex held.
+// isUnreadable must be called with the mutex held.
 func (l *Lab) isUnreadable(record projection.Record) bool {
 	seqNr, is := l.unreadable[record.Key]
 	return is && seqNr == record.SeqNr
 }
 
-// Journal implements updater.Faults: an unreadable event is so in the journal, too.
+// Journal implements updater.Faults: an unreadable event is also unreadable in the journal.
 func (l *Lab) Journal(behind projection.Journal) projection.Journal { return journal{behind, l} }
 
 type journal struct {

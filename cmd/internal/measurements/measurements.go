@@ -1,5 +1,5 @@
-// Package measurements serves what operators look into a program with: its metrics, beside everything else or, where
-// METRICS_ADDR is set, on an address of their own; and profiles, only where PPROF_ADDR is set.
+// Package measurements serves a program's metrics and profiles. Metrics are on the program's own address, or on
+// METRICS_ADDR. Profiles are on PPROF_ADDR only.
 package measurements
 
 import (
@@ -16,13 +16,13 @@ import (
 	"example.com/threads/infrastructure/metrics"
 )
 
-// Settings are what the environment says.
+// Settings are read from the environment.
 type Settings struct {
-	Address  string // of the metrics; empty: they are beside everything else
-	Profiles string // address of the profiles; empty: there are none
+	Address  string // of the metrics; empty: the program's own address
+	Profiles string // of the profiles; empty: no profiles
 }
 
-// ReadSettings reads them, for a program that is alone in its process.
+// ReadSettings reads the settings of a program that is alone in its process.
 func ReadSettings(r *config.Reader) Settings {
 	s := Settings{Address: r.OptionalAddress("METRICS_ADDR",
 		"address for /metrics alone, such as 127.0.0.1:29080; without it /metrics is on the program's own")}
@@ -35,7 +35,7 @@ func ReadProfiles(r *config.Reader) string {
 	return r.OptionalAddress("PPROF_ADDR", "address for Go's profiles (/debug/pprof/), such as 127.0.0.1:26060; without it there are none")
 }
 
-// Handler answers /metrics beside everything else, or says that they are elsewhere.
+// Handler serves /metrics on the program's own address, or answers that METRICS_ADDR has them.
 func Handler(settings Settings, registry *prometheus.Registry) http.Handler {
 	if settings.Address == "" {
 		return metrics.Handler(registry)
@@ -45,7 +45,7 @@ func Handler(settings Settings, registry *prometheus.Registry) http.Handler {
 	})
 }
 
-// Beside runs a program, and beside it the addresses of its measurements that are set.
+// Beside runs a program together with servers for its metrics and profiles, if they have addresses.
 func Beside(ctx context.Context, settings Settings, metrics http.Handler, log *slog.Logger, run func(context.Context) error) error {
 	shown := http.NewServeMux()
 	shown.Handle("GET /metrics", metrics)
@@ -54,7 +54,7 @@ func Beside(ctx context.Context, settings Settings, metrics http.Handler, log *s
 	})
 }
 
-// beside runs a program, and beside it a server, if its setting has an address.
+// beside runs a program together with a server, if address is not empty.
 func beside(ctx context.Context, setting, address string, handler http.Handler, log *slog.Logger, run func(context.Context) error) error {
 	if address == "" {
 		return run(ctx)

@@ -8,7 +8,7 @@ import (
 	"example.com/threads/infrastructure/logging"
 )
 
-// Logging is how much a program logs, and how.
+// Logging is the level and the format of a program's log.
 type Logging struct {
 	Level  slog.Level
 	Format logging.Format
@@ -17,7 +17,7 @@ type Logging struct {
 // ReadLogging reads how a server logs.
 func ReadLogging(r *config.Reader) Logging { return ReadLoggingWith(r, "info", "json") }
 
-// ReadLoggingWith is ReadLogging for a program with defaults of its own.
+// ReadLoggingWith is ReadLogging with other defaults.
 func ReadLoggingWith(r *config.Reader, level, format string) Logging {
 	return Logging{
 		Level:  config.Parsed(r, "LOG_LEVEL", level, "debug, info, warn or error", logging.ParseLevel),
@@ -25,5 +25,5 @@ func ReadLoggingWith(r *config.Reader, level, format string) Logging {
 	}
 }
 
-// Logger makes the program's logger.
+// Logger returns the program's logger.
 func (l Logging) Logger(out io.Writer) *slog.Logger { return logging.New(out, l.Level, l.Format) }

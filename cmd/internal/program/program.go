@@ -1,4 +1,4 @@
-// Package program holds what the programs' main functions share: arguments, exit codes, logging.
+// Package program holds what the programs' main functions share: arguments, help, exit codes and logging.
 package program
 
 import (
@@ -15,13 +15,13 @@ import (
 	"example.com/threads/infrastructure/memory"
 )
 
-// ErrUsage: the program was called with wrong arguments; see its --help.
+// ErrUsage means wrong arguments; --help explains the right ones.
 var ErrUsage = errors.New("wrong usage")
 
-// Run is a program: it works until ctx ends, then completes the accepted work.
+// Run is a program. It works until ctx ends, then completes the accepted work.
 type Run func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error
 
-// Main runs the program and ends the process: with 0 after a stop, 1 when something failed, 2 when the usage was wrong.
+// Main runs the program and exits: with 0 after a stop, 1 after a failure, 2 after wrong usage.
 func Main(name string, run Run) {
 	memory.Manage()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -41,11 +41,11 @@ const usage = `Usage: %s
 %s
 Environment variables (defaults in parentheses):
 %s
-Exit code: 0 after a stop, 1 when something failed, 2 when the usage was wrong.
+Exit code: 0 after a stop, 1 failure, 2 wrong usage.
 `
 
-// Settings returns what read reads from the environment; a program takes no arguments beside --help. Where args ask for
-// help, it has been given, and helped is true. about tells in there what the program does.
+// Settings returns what read reads from the environment. A program takes no argument except --help. With --help,
+// Settings prints the help, with about as its description, and returns helped = true.
 func Settings[S any](
 	name, about string, read func(*config.Reader) S, args []string, getenv func(string) string, stdout io.Writer,
 ) (settings S, helped bool, err error) {

@@ -14,13 +14,13 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// journal is the event store as this program reads it.
+// journal is the event store for queries.
 type journal struct {
 	store *eventstore.Later
 	log   *slog.Logger
 
 	mu      sync.Mutex
-	threads *chatstore.ThreadRepository // nil: nobody has asked yet
+	threads *chatstore.ThreadRepository // nil: not used yet
 }
 
 // threadsNow returns the threads in the journal, or [usecase.ErrUnavailable] while the store can't be opened.
@@ -37,7 +37,7 @@ func (j *journal) threadsNow(ctx context.Context) (query.ThreadJournal, error) {
 	return j.threads, nil
 }
 
-// check returns why the event store can't be used.
+// check returns the error of opening the event store.
 func (j *journal) check(ctx context.Context) error {
 	store, err := j.store.Store(ctx)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 const (
 	checkTimeout        = 2 * time.Second
 	journalCheckTimeout = time.Second
-	// silentAfter is when a report is too old to be believed: the updater makes one every 10 s at least.
+	// silentAfter is the age of a report that is too old to be trusted: the updater reports every 10 s or more often.
 	silentAfter = 30 * time.Second
 )
 
 // ready answers /health/ready: 200 when the read model can be reached and has caught up once since its tables were
-// made. What the updater last reported says how far it is. Causes of failures are logged, never told.
+// created. The lag is the one that the updater reported last. Causes of failures go to the log only.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
@@ -51,8 +51,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	health.Answer(w, health)
 }
 
-// checkJournal warns when the event store can't be used. Two of all queries need it, so that is no reason not to be
-// ready.
+// checkJournal warns when the event store can't be used. The API stays ready, because only two queries need the store.
 func (s *Server) checkJournal(ctx context.Context, health *readmodel.Health) {
 	ctx, cancel := context.WithTimeout(ctx, journalCheckTimeout)
 	defer cancel()
@@ -62,8 +61,7 @@ func (s *Server) checkJournal(ctx context.Context, health *readmodel.Health) {
 	}
 }
 
-// checkAccess takes in how people are let in: what an operator should know of it, and whether their tokens can be
-// verified.
+// checkAccess adds the notes of access control and whether tokens can be verified.
 func (s *Server) checkAccess(ctx context.Context, health *readmodel.Health) {
 	health.Auth = s.access.Notes["auth"]
 	if warning := s.access.Notes["warning"]; warning != "" {
@@ -73,7 +71,7 @@ func (s *Server) checkAccess(ctx context.Context, health *readmodel.Health) {
 		reason := ""
 		if err := check.Run(ctx); err != nil {
 			s.log.WarnContext(ctx, "not ready", "check", check.Name, "error", err)
-			reason = "the issuer of the tokens has not told its keys yet; the log says why"
+			reason = "the issuer of the tokens has not returned its keys yet; the log says why"
 		}
 		health.Check(check.Name, reason)
 	}

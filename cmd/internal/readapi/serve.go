@@ -24,7 +24,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Server is the read-api, listening.
+// Server is the read-api. It holds its listening address.
 type Server struct {
 	*httpserver.Server
 	settings Settings
@@ -37,8 +37,8 @@ type Server struct {
 	watcher  *query.Watcher
 }
 
-// Listen takes the address. The server answers from db once [Server.Run] runs, and from store what only the journal
-// knows; it goes on without store while that can't be used. keys opens what is sealed; nil where erasure is off.
+// Listen takes the address. [Server.Run] serves queries from db, and history from store. While store can't be used,
+// everything else is served. keys opens sealed texts; nil: erasure is off.
 func Listen(
 	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, keys *erasure.Keyring, access *access.Access, log *slog.Logger,
 ) (*Server, error) {
@@ -56,8 +56,8 @@ func Listen(
 	}, nil
 }
 
-// Changed tells the server what a projection in the same process has just brought into the read model, so that those
-// who wait for it need not wait for the next look at the database.
+// Changed reports what a projection in the same process has just committed, so that queries waiting for these versions
+// need not wait for the next poll of the database.
 func (s *Server) Changed(heads []projection.Head) {
 	versions := make(map[usecase.Key]uint64, len(heads))
 	for _, head := range heads {
@@ -66,7 +66,7 @@ func (s *Server) Changed(heads []projection.Head) {
 	s.watcher.Wake(versions)
 }
 
-// Run answers queries until ctx ends, and then finishes those that it has accepted.
+// Run answers queries until ctx ends, then finishes the accepted ones.
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
 	registry.MustRegister(collectors.NewDBStatsCollector(s.db.DB, "read_model"))
@@ -74,7 +74,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Queries that are still answered after the stop can wait for versions, so the watcher outlasts them.
+	// Accepted queries may still wait for versions after ctx ends, so the watcher must outlast them.
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	background.Go(func() { s.watcher.Run(watching) })
@@ -85,7 +85,7 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 }
 
-// routes are the program's paths. Streams end with ctx, queries do not.
+// routes returns the program's paths. Streams end with ctx; queries do not.
 func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (http.Handler, error) {
 	page, err := graphiql.Files()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
-// Settings are what the environment says.
+// Settings are read from the environment.
 type Settings struct {
 	Address         string
 	WaitTimeout     time.Duration
@@ -20,7 +20,6 @@ type Settings struct {
 	Measurements    measurements.Settings
 }
 
-// ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
 	return Settings{
 		Address: r.Address("READ_API_ADDR", ":28082", "address to listen on"),
@@ -37,6 +36,6 @@ func ReadSettings(r *config.Reader) Settings {
 		OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 256, 1, 10_000,
 			"operations at once on one WebSocket; one more is refused"),
 		InFlightLimit: r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000,
-			"the complexity of all operations that are being resolved; what is more waits for its turn"),
+			"the complexity of all operations in progress; further ones wait"),
 	}
 }

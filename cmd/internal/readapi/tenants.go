@@ -8,7 +8,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// isActive asks the read model whether a tenant is active: queries need nothing else.
+// isActive reports whether a tenant is active, from the read model.
 func (s *Server) isActive(ctx context.Context, named usecase.Tenant) (bool, error) {
 	code, err := tenant.ParseCode(named.String())
 	if err != nil {

@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// Health is the answer of /health/ready of a program that writes or reads the read model. Its fields say how far the
-// read model is behind the journal.
+// Health is the answer of /health/ready of programs that write or read the read model. It includes the read model's lag
+// behind the journal.
 type Health struct {
 	Status        string            `json:"status"` // "ready" or "not ready"
-	Checks        map[string]string `json:"checks"` // by what is checked: "ok" or "failed"
+	Checks        map[string]string `json:"checks"` // by name: "ok" or "failed"
 	Reason        string            `json:"reason,omitempty"`
-	Auth          string            `json:"auth,omitempty"`     // how people are known, where any come in
-	Warnings      []string          `json:"warnings,omitempty"` // for an operator to look at; they make nobody unready
+	Auth          string            `json:"auth,omitempty"`     // set while every caller is trusted
+	Warnings      []string          `json:"warnings,omitempty"` // for operators; they do not make the program unready
 	BehindSeconds float64           `json:"behind_seconds"`
 	BehindRecords int               `json:"behind_records"`
-	BehindAtLeast bool              `json:"behind_at_least"` // it may be more
+	BehindAtLeast bool              `json:"behind_at_least"` // the values above are lower bounds
 }
 
-// NewHealth is that of a program that is ready, as far as nothing fails.
+// NewHealth returns a ready Health.
 func NewHealth() Health { return Health{Status: "ready", Checks: map[string]string{}} }
 
-// Behind takes in how far the read model is behind.
+// Behind sets the lag.
 func (h *Health) Behind(behind time.Duration, records int, atLeast bool) {
 	h.BehindSeconds, h.BehindRecords, h.BehindAtLeast = behind.Seconds(), records, atLeast
 }
 
-// Check takes in what a check has come to: a reason that may be told to anybody, or none.
+// Check adds a check: failed with a reason that may be public, or ok with "".
 func (h *Health) Check(name, reason string) {
 	h.Checks[name] = "ok"
 	if reason == "" {
@@ -39,8 +39,8 @@ func (h *Health) Check(name, reason string) {
 	h.Reason = strings.TrimPrefix(h.Reason+"; "+reason, "; ")
 }
 
-// CatchingUp is the reason of a read model that lacks what has been in the journal all along; "" when it has caught up
-// once.
+// CatchingUp returns the reason to be unready of a read model that has never caught up with the journal; "" once it
+// has.
 func (h *Health) CatchingUp(caughtUp bool) string {
 	if caughtUp {
 		return ""
@@ -53,7 +53,7 @@ func (h *Health) CatchingUp(caughtUp bool) string {
 		"wait while the read-model-updater fills it", h.BehindSeconds, h.BehindRecords, more)
 }
 
-// Answer writes any body with such a health in it: 200 when it is ready, otherwise 503.
+// Answer writes body, which contains this health: 200 when ready, otherwise 503.
 func (h Health) Answer(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	if h.Status != "ready" {

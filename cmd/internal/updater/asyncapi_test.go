@@ -18,7 +18,7 @@ import (
 
 const asyncAPI = "../../../docs/asyncapi.yaml"
 
-// What subscribers get of every event that was ever written is what the document says, and it says it of every type.
+// Every published event must match the document, and the document must describe every event type.
 func TestPublishedEventsAreAsDocumented(t *testing.T) {
 	text, err := os.ReadFile(asyncAPI)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestPublishedEventsAreAsDocumented(t *testing.T) {
 	for _, each := range publishedTypes() {
 		goldens, err := filepath.Glob("../../../interfaceadaptor/" + each.name + "codec/testdata/*.json")
 		if err != nil || len(goldens) == 0 {
-			t.Errorf("%s has no golden files, %v", each.name, err)
+			t.Errorf("%s has no golden files: %v", each.name, err)
 		}
 		for _, golden := range goldens {
 			if strings.HasPrefix(filepath.Base(golden), "snapshot-") {
@@ -81,12 +81,12 @@ func TestPublishedEventsAreAsDocumented(t *testing.T) {
 	}
 	for kind := range documented {
 		if !seen[kind] {
-			t.Errorf("%s documents %s, which nobody publishes", asyncAPI, kind)
+			t.Errorf("%s documents %s, which is not published", asyncAPI, kind)
 		}
 	}
 }
 
-// publishedOf is what subscribers get of the event in a golden file.
+// publishedOf returns the published form of the event in a golden file.
 func publishedOf(t *testing.T, golden string, decode publishing.Decode) map[string]any {
 	t.Helper()
 	payload, err := os.ReadFile(golden)
@@ -108,7 +108,7 @@ func publishedOf(t *testing.T, golden string, decode publishing.Decode) map[stri
 	return message.(map[string]any)
 }
 
-// has reports whether there is something at the end of a path through objects.
+// has reports whether a value exists at the end of a path through objects.
 func has(from map[string]any, path ...string) bool {
 	value, found := from[path[0]]
 	if inner, is := value.(map[string]any); is && len(path) > 1 {
@@ -117,7 +117,7 @@ func has(from map[string]any, path ...string) bool {
 	return found && len(path) == 1
 }
 
-// No event stays unpublished because its aggregate type is missing in a list.
+// An aggregate type must not stay unpublished because a list lacks it.
 func TestEveryAggregateTypeIsPublished(t *testing.T) {
 	for _, handler := range chatrows.Handlers() {
 		if !slices.ContainsFunc(publishedTypes(), func(each publishedType) bool { return each.name == handler.Type() }) {

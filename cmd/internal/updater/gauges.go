@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// gauges are measured at each request for metrics.
+// gauges are set on each request for metrics.
 type gauges struct {
 	active, rebuilding, rebuildEvents, rebuildTotal, rebuildLeft, ahead, outdated prometheus.Gauge
 	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue, drifted         prometheus.Gauge
@@ -98,7 +98,7 @@ func oneIf(condition bool) float64 {
 	return 0
 }
 
-// registerDrift registers the number of comparisons of rows with the journal.
+// registerDrift registers the counter of comparisons of rows with the journal.
 func registerDrift(registry prometheus.Registerer, projector *projection.Projector) {
 	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "projection_verifications_total", Help: "Comparisons of an aggregate's rows with the journal (VERIFY_RATE).",

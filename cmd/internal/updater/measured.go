@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// timed is the projector; it measures the duration and size of batches.
+// timed wraps the projector and measures the duration and the size of batches.
 type timed struct {
 	*projection.Projector
 	outcomes *outcomes

@@ -112,7 +112,7 @@ func (o *operate) shared() (*shared, error) {
 	return nil, errNoDatabase
 }
 
-// letter is a parked aggregate.
+// letter is a parked aggregate in an answer.
 type letter struct {
 	Projection string    `json:"projection"`
 	Tenant     string    `json:"tenant"`

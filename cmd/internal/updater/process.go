@@ -23,14 +23,14 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// A process manager looks for events less often than the read model, which users wait for: each look then brings more
-// of them, and each of its transactions takes more of them.
+// A process manager polls less often than the read model, because no user waits for it. Each poll then returns more
+// events for each of its transactions.
 const (
 	processPollMin = 100 * time.Millisecond
 	processPollMax = 500 * time.Millisecond
 )
 
-// running is a process manager, with a source of its own that does not keep the read model's waiting.
+// running is a running process manager. It has a source of its own, so that it does not delay the read model.
 type running struct {
 	name      string
 	store     *projectionstore.Store
@@ -39,11 +39,11 @@ type running struct {
 	source    eventstore.Source
 	manager   *process.Manager
 	gauges    processGauges
-	clock     func(context.Context) error // why its commands are refused for now
-	finish    func(context.Context) error // once nothing is sent any more
+	clock     func(context.Context) error // the reason to refuse its commands for now
+	finish    func(context.Context) error // called when nothing is sent any more
 }
 
-// newLeaveOnClose puts the process manager of closed accounts together.
+// newLeaveOnClose wires the process manager of closed accounts.
 func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry prometheus.Registerer) (*running, error) {
 	log := f.ports.Log
 	store, err := projectionstore.New(databases.ReadModel, chat.LeaveOnClose)
@@ -51,7 +51,7 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 		return nil, err
 	}
 	store = store.InTerm(term)
-	// The threads' states that it remembers are those of the last few commands: its commands are few.
+	// It caches few thread states, because its commands are few.
 	threads := chatstore.NewThreadRepository(databases.Store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
 	commands := command.NewService(chat.Threads(), threads, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	commandsToSend := outbox.New(databases.ReadModel, store, chat.LeaveOnClose)
@@ -81,7 +81,8 @@ func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry pr
 // processGauges are set by [running.check].
 type processGauges struct{ waiting, failing, parked, lag prometheus.Gauge }
 
-// knownTypes are the aggregate types of this application. A process manager passes by those that it has no handler for.
+// knownTypes are the aggregate types of this application. A process manager ignores the types that it has no handler
+// for.
 func knownTypes() (types []string) {
 	for _, handler := range chatrows.Handlers() {
 		types = append(types, handler.Type())
@@ -106,7 +107,7 @@ func registerProcess(registry prometheus.Registerer, manager *process.Manager) p
 	}
 	return processGauges{
 		waiting: gauge("commands_waiting", "Commands of the process that are not decided yet."),
-		failing: gauge("commands_failing", "Those of them that have been sent in vain; threadctl dead-letters lists them."),
+		failing: gauge("commands_failing", "Those of them that have failed at least once; threadctl dead-letters lists them."),
 		parked:  gauge("parked_aggregates", "Aggregates that wait for an event that the process can't take in."),
 		lag:     gauge("projection_lag_seconds", "Age of the oldest record that the process has not seen; 0 when there is none."),
 	}
@@ -114,7 +115,7 @@ func registerProcess(registry prometheus.Registerer, manager *process.Manager) p
 
 const finishTimeout = 2 * time.Second // for snapshots that are due at the end
 
-// run works until ctx ends and what is in hand is stored.
+// run works until ctx ends and the current batches are stored.
 func (r *running) run(ctx context.Context) error {
 	var working sync.WaitGroup
 	working.Go(func() { r.projector.Run(ctx) })
@@ -126,7 +127,7 @@ func (r *running) run(ctx context.Context) error {
 	return r.finish(ending)
 }
 
-// check tells what an operator must look after, as warnings, and as an error the reason to be unready.
+// check returns warnings for operators, and as an error the reason to be unready.
 func (r *running) check(ctx context.Context) (warnings []string, err error) {
 	waiting, failing, err := r.outbox.Count(ctx)
 	if err != nil {
@@ -141,7 +142,7 @@ func (r *running) check(ctx context.Context) (warnings []string, err error) {
 	r.gauges.parked.Set(float64(parked))
 	r.gauges.lag.Set(r.source.Lag(ctx).Behind.Seconds())
 	if parked+failing > 0 {
-		warnings = append(warnings, fmt.Sprintf("process %s: %d of %d commands that wait were sent in vain, %d aggregates are parked: "+
+		warnings = append(warnings, fmt.Sprintf("process %s: %d of %d commands that wait have failed at least once, %d aggregates are parked: "+
 			"`threadctl dead-letters list` says why", r.name, failing, waiting, parked))
 	}
 	if wrong := r.clock(ctx); wrong != nil {

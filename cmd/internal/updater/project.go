@@ -109,7 +109,7 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	if published != nil {
 		background.Go(func() {
 			if err := published.run(ctx); err != nil {
-				f.ports.Log.WarnContext(ctx, "the connection to the broker could not be closed in order", "error", err)
+				f.ports.Log.WarnContext(ctx, "the connection to the broker could not be closed cleanly", "error", err)
 			}
 		})
 	}

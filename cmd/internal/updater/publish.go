@@ -67,7 +67,7 @@ func published[E any](codec *eventcodec.Codec[E]) publishedType {
 	return publishedType{codec.Type(), publisher.Decode(codec)}
 }
 
-// publication publishes events, from a source of its own that does not keep the read model's waiting.
+// publication publishes events. It has a source of its own, so that it does not delay the read model.
 type publication struct {
 	store     *projectionstore.Store
 	publisher *publishing.Publisher
@@ -102,7 +102,7 @@ func (f *follower) newPublication(databases Databases, term uint64, registry pro
 	p.projector = projection.New(p.publisher, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
 		Logger: log, Observe: outcomes.count, Ignore: f.settings.Ignore, Tracer: f.ports.tracer(Publisher),
 		RepairWorkers: 1, // events are handed over by one change at a time
-		Attempts:      3, // the source goes on trying, with a longer backoff
+		Attempts:      3, // per batch; the source continues with longer pauses
 	}, handlers...)
 	slower := f.settings.Source
 	slower.Polling.Min = max(slower.Polling.Min, processPollMin)
@@ -116,7 +116,7 @@ func (f *follower) newPublication(databases Databases, term uint64, registry pro
 	return p, nil
 }
 
-// register offers what the publisher counts.
+// register registers the publisher's counters.
 func (p *publication) register(registry prometheus.Registerer) {
 	for _, c := range []struct {
 		name, help string
@@ -130,7 +130,7 @@ func (p *publication) register(registry prometheus.Registerer) {
 	}
 }
 
-// lag is how far publishing is behind: as far as its source is, and as long as a repair has been due.
+// lag is the lag of the publisher's source; while a repair is due, at least the time since then.
 func (p *publication) lag(ctx context.Context) stream.Lag {
 	lag := p.source.Lag(ctx)
 	if since := p.projector.RepairSince(); !since.IsZero() {
@@ -139,7 +139,7 @@ func (p *publication) lag(ctx context.Context) stream.Lag {
 	return lag
 }
 
-// run works until ctx ends and what is in hand is stored.
+// run works until ctx ends and the current batches are stored.
 func (p *publication) run(ctx context.Context) error {
 	var working sync.WaitGroup
 	working.Go(func() { p.projector.Run(ctx) })
@@ -148,8 +148,8 @@ func (p *publication) run(ctx context.Context) error {
 	return p.broker.Close()
 }
 
-// check tells what an operator must look after. A broker that is not there is no reason to be unready: the read model
-// goes on without it.
+// check returns warnings for operators. A broker that is down does not make the updater unready, because the read model
+// does not need it.
 func (p *publication) check(ctx context.Context) (warnings []string, err error) {
 	parked, err := p.store.CountParked(ctx)
 	if err != nil {

@@ -120,7 +120,7 @@ func (k *keeper) look(ctx context.Context) error {
 	}
 	switch interrupted := !state.Over(); {
 	case interrupted && time.Since(state.UpdatedAt) < rebuildSilent:
-		return nil // another process is at it
+		return nil // another process rebuilds
 	case interrupted:
 		err = k.rebuild.Resume(ctx)
 	case asked || len(outdated) > 0 || k.live.Drift().Ahead > 0:
@@ -132,7 +132,7 @@ func (k *keeper) look(ctx context.Context) error {
 	return err
 }
 
-// outdatedTypes are the types whose rows another version of their handler made.
+// outdatedTypes are the aggregate types whose rows were made by another version of their handler.
 func (k *keeper) outdatedTypes() []string {
 	if found := k.outdated.Load(); found != nil {
 		return *found

@@ -29,22 +29,22 @@ type Databases struct {
 	Close     func()
 }
 
-// Ports is what an updater works with.
+// Ports are what an updater needs from its program.
 type Ports struct {
-	// Open opens the databases. The updater tries again, and says so in the log, as long as they are not there.
+	// Open opens the databases. The updater retries it, and logs that, until it succeeds.
 	Open func(context.Context) (Databases, error)
-	// Notify, unless nil, is told of every change of the read model after its commit. It must not block.
+	// Notify, unless nil, is called with every change of the read model after its commit. It must not block.
 	Notify func([]projection.Head)
-	// Access lets operators in.
+	// Access authenticates operators.
 	Access *access.Access
-	// Faults, unless nil, stands between the projection and what it works with.
+	// Faults, unless nil, inject faults between the projection and its ports.
 	Faults Faults
-	// Tracer makes tracers for the projections; nil: nothing is traced.
+	// Tracer creates the projections' tracers; nil: no traces.
 	Tracer trace.TracerProvider
 	Log    *slog.Logger
 }
 
-// tracer returns the tracer of a projection; nil where nothing is traced.
+// tracer returns the tracer of a projection; nil: no traces.
 func (p Ports) tracer(projection string) trace.Tracer {
 	if p.Tracer == nil {
 		return nil
@@ -52,24 +52,24 @@ func (p Ports) tracer(projection string) trace.Tracer {
 	return p.Tracer.Tracer("projection/" + projection)
 }
 
-// Faults is what the failure lab does to a projection.
+// Faults are what the failure lab does to a projection.
 type Faults interface {
-	// Turn waits until the projection may work. The context that it returns ends with ctx, or when the projection dies.
+	// Turn waits until the projection may work. The returned context ends with ctx, or when the projection is killed.
 	Turn(ctx context.Context) (context.Context, error)
-	// Projector receives the source's records instead of the projector.
+	// Projector wraps the projector that receives the source's records.
 	Projector(projector stream.Projector) stream.Projector
-	// Journal is read by the projector instead of the journal.
+	// Journal wraps the journal that the projector reads.
 	Journal(journal projection.Journal) projection.Journal
 }
 
-// noFaults is how it is outside of the lab.
+// noFaults is used outside of the lab.
 type noFaults struct{}
 
 func (noFaults) Turn(ctx context.Context) (context.Context, error)     { return ctx, nil }
 func (noFaults) Projector(projector stream.Projector) stream.Projector { return projector }
 func (noFaults) Journal(journal projection.Journal) projection.Journal { return journal }
 
-// Server is the read-model-updater, with health and metrics listening.
+// Server is the read-model-updater. It holds its listening address for health and metrics.
 type Server struct {
 	*httpserver.Server
 	follower *follower
@@ -98,7 +98,7 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 	return &Server{Server: server, follower: follower, settings: settings, metrics: measured, handler: routes(watch, shown, &operate{follower, ports.Access.Gate})}, nil
 }
 
-// Wake has the projection look for events at once. It never blocks.
+// Wake makes the projection poll at once. It never blocks.
 func (s *Server) Wake() {
 	if parts := s.follower.parts.Load(); parts != nil {
 		parts.source.Wake()
@@ -108,7 +108,7 @@ func (s *Server) Wake() {
 	}
 }
 
-// Lag tells how far the read model is behind; false as long as the databases are not there.
+// Lag returns the lag of the read model; false: the databases are not open yet.
 func (s *Server) Lag(ctx context.Context) (stream.Lag, bool) {
 	parts := s.follower.parts.Load()
 	if parts == nil {
@@ -117,7 +117,7 @@ func (s *Server) Lag(ctx context.Context) (stream.Lag, bool) {
 	return parts.lag(ctx), true
 }
 
-// Rebuilding tells how far a rebuild is; nil: there is none, or it can't be told.
+// Rebuilding returns the progress of a rebuild; nil: there is none, or its progress is unknown.
 func (s *Server) Rebuilding(ctx context.Context) *Rebuilding {
 	shared := s.follower.shared.Load()
 	if shared == nil {
@@ -125,12 +125,12 @@ func (s *Server) Rebuilding(ctx context.Context) *Rebuilding {
 	}
 	found, err := shared.rebuilding(ctx)
 	if err != nil {
-		return nil // the checks of the database tell
+		return nil // the checks of the database report it
 	}
 	return found
 }
 
-// Run projects until ctx ends and the batches in hand are stored.
+// Run projects until ctx ends and the current batches are stored.
 func (s *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.follower.run(ctx) })
@@ -142,7 +142,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// measured has the gauges measured before they are shown.
+// measured sets the gauges before the metrics are served.
 func (w *watch) measured(metrics http.Handler) http.Handler {
 	return http.HandlerFunc(func(response http.ResponseWriter, r *http.Request) {
 		w.measure(r.Context())

@@ -17,13 +17,13 @@ type Settings struct {
 	Measurements measurements.Settings
 	Publishing   Publishing
 	Commands     writeapi.CommandSettings // of the commands of tasks
-	// VerifyRate is how many aggregates per second are compared with the journal, all the time; 0: none.
+	// VerifyRate is how many aggregates per second are continuously compared with the journal; 0: none.
 	VerifyRate int
 	// RebuildAuto: rebuild rows automatically when needed; see [ReadRebuild].
 	RebuildAuto bool
 }
 
-// ReadSettings reads them. A program that can follow DynamoDB Streams reads the settings for that by itself.
+// ReadSettings reads all but the settings for DynamoDB Streams, because not every program can follow those.
 func ReadSettings(r *config.Reader) Settings {
 	ignore := r.String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
 	return Settings{

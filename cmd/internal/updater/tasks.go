@@ -16,7 +16,7 @@ import (
 	"example.com/threads/usecase/tasks"
 )
 
-// taskWorker does tasks as long as it is this process's turn.
+// taskWorker executes tasks while this process has the turn.
 type taskWorker struct {
 	*tasks.Worker
 	commands *writeapi.Commands
@@ -25,7 +25,7 @@ type taskWorker struct {
 func (f *follower) newTaskWorker(databases Databases) taskWorker {
 	settings, gateway, log := f.settings.Commands, databases.Store.Gateway, f.ports.Log
 	if settings.CacheBytes == 0 {
-		settings.CacheBytes = memory.Limit() / 40 // its commands are fewer than those of the write-api
+		settings.CacheBytes = memory.Limit() / 40 // it handles fewer commands than the write-api
 	}
 	commands := writeapi.NewCommands(gateway, databases.Keys, settings, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	const source = "tasks"
@@ -45,13 +45,13 @@ func (f *follower) newTaskWorker(databases Databases) taskWorker {
 	})}
 }
 
-// run does tasks until ctx ends, and then finishes the commands that are in hand.
+// run executes tasks until ctx ends, then finishes the current commands.
 func (w taskWorker) run(ctx context.Context) {
 	w.Run(ctx)
 	w.commands.Finish(ctx)
 }
 
-// notified wakes the worker when there is something new about tasks, and tells next of all changes.
+// notified wakes the worker when tasks have changed, and passes all changes on to next.
 func (w taskWorker) notified(next func([]projection.Head)) func([]projection.Head) {
 	return func(changed []projection.Head) {
 		if slices.ContainsFunc(changed, func(head projection.Head) bool { return head.Key.Type == task.AggregateType }) {

@@ -18,8 +18,8 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-// Types without versions are rows that were made before there were versions: a source that stored its types first would
-// have a new read model taken for an outdated one. So it waits while the versions can't be stored.
+// Stored types without versions mean rows from before versions existed. A source that stored its types first would
+// therefore make a new read model look outdated, so it must wait until the versions are stored.
 func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "threads.db")
 	db, err := database.Open(t.Context(), url, database.Settings{})
@@ -62,7 +62,7 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 			defer stop()
 			began = true
 			if versions, err := sets.Handlers(context.WithoutCancel(ctx)); err != nil || versions == "" {
-				t.Errorf("the source begins with the versions %q, %v", versions, err)
+				t.Errorf("the source started with the versions %q, %v", versions, err)
 			}
 		}},
 		Log: log,
@@ -70,11 +70,11 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	f := &follower{ports: ports, registry: registry, outcomes: newOutcomes(registry)}
 	if err := f.run(ctx); err != nil || !began {
-		t.Errorf("began: %t, %v", began, err)
+		t.Errorf("the source started: %t, %v", began, err)
 	}
 }
 
-// onWarning tells of warnings.
+// onWarning reports warnings of the log.
 type onWarning struct {
 	slog.Handler
 	tell func(slog.Record)
@@ -90,7 +90,7 @@ func (h onWarning) Handle(_ context.Context, record slog.Record) error {
 func (h onWarning) WithAttrs([]slog.Attr) slog.Handler { return h }
 func (h onWarning) WithGroup(string) slog.Handler      { return h }
 
-// atBegin tells when the source begins.
+// atBegin reports the start of the source.
 type atBegin struct {
 	noFaults
 	tell func()

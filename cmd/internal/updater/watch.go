@@ -125,8 +125,8 @@ func unknownTypes(parts *parts) (reason string) {
 	return reason
 }
 
-// ready answers /health/ready: 503 when something needs an operator's eye or the read model has never caught up; being
-// behind alone does not make it unready.
+// ready answers /health/ready: 503 when an operator must act, or until the read model has caught up for the first time.
+// A lag alone does not make the updater unready.
 func (w *watch) ready(response http.ResponseWriter, r *http.Request) {
 	found := w.look(r.Context())
 	found.Answer(response, found)

@@ -25,19 +25,19 @@ import (
 )
 
 const (
-	loginTime    = 10 * time.Minute // that somebody may take to log in
-	maxLogins    = 10_000           // that are under way
+	loginTime    = 10 * time.Minute // time limit of a login
+	maxLogins    = 10_000           // in progress
 	issuerWithin = 10 * time.Second
 	maxToken     = 64 << 10 // bytes of an issuer's answer
 	loginCookie  = "login"
 	callback     = "/login/callback"
 )
 
-// scopes are asked for; an issuer grants those that the person may have.
+// scopes are requested; an issuer grants those that the user may have.
 var scopes = []string{oidc.ScopeOpenID, string(adaptor.Read), string(adaptor.Write), string(adaptor.Operate)}
 
-// login lets people log in: with AUTH=oidc at the issuer, by the authorization code flow with PKCE; with AUTH=dev by
-// naming one of its users.
+// login logs users in: with AUTH=oidc at the issuer, by the authorization code flow with PKCE; with AUTH=dev by
+// choosing one of the development issuer's users.
 type login struct {
 	settings Settings
 	access   *access.Access
@@ -45,11 +45,11 @@ type login struct {
 	log      *slog.Logger
 
 	mutex    sync.Mutex
-	provider *oidc.Provider     // once it has answered
+	provider *oidc.Provider     // nil until the issuer has answered
 	begun    map[string]attempt // by the value of the cookie
 }
 
-// attempt is a login that is under way.
+// attempt is a login in progress.
 type attempt struct {
 	state, nonce, verifier string
 	ends                   time.Time
@@ -69,10 +69,10 @@ func (l *login) addTo(mux *http.ServeMux) {
 	mux.HandleFunc("POST /logout", l.end)
 }
 
-// begin sends the browser to the issuer.
+// begin redirects the browser to the issuer.
 func (l *login) begin(w http.ResponseWriter, r *http.Request) {
 	if l.access.Notes["auth"] != access.OIDC || l.settings.ClientID == "" {
-		l.fail(w, r, http.StatusNotFound, "nobody can log in here: that needs AUTH=oidc and WEB_CLIENT_ID", nil)
+		l.fail(w, r, http.StatusNotFound, "there is no login here: it needs AUTH=oidc and WEB_CLIENT_ID", nil)
 		return
 	}
 	config, _, err := l.config(r.Context())
@@ -95,8 +95,8 @@ func (l *login) begin(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, config.AuthCodeURL(begun.state, append(options, l.resource()...)...), http.StatusSeeOther)
 }
 
-// resource names what the token is to be for: as RFC 8707 says, where the audience is a URI, and as other issuers take
-// it.
+// resource names the resource that the token is for. Issuers want it as RFC 8707 says, if the audience is a URI, or as
+// the parameter audience.
 func (l *login) resource() []oauth2.AuthCodeOption {
 	_, audience := l.access.Issuer()
 	options := []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("audience", audience)}
@@ -106,7 +106,7 @@ func (l *login) resource() []oauth2.AuthCodeOption {
 	return options
 }
 
-// finish takes the code that the browser brings from the issuer.
+// finish exchanges the authorization code for the tokens.
 func (l *login) finish(w http.ResponseWriter, r *http.Request) {
 	begun, known := l.take(r)
 	http.SetCookie(w, l.sessions.newCookie(loginCookie, "", -time.Second))
@@ -115,7 +115,7 @@ func (l *login) finish(w http.ResponseWriter, r *http.Request) {
 		l.fail(w, r, http.StatusBadRequest, "this login was not begun in this browser, or too long ago; begin anew", nil)
 		return
 	case r.FormValue("code") == "":
-		l.fail(w, r, http.StatusForbidden, "the issuer has not let you in", errors.New(r.FormValue("error")))
+		l.fail(w, r, http.StatusForbidden, "the issuer has refused the login", errors.New(r.FormValue("error")))
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), issuerWithin)
@@ -129,7 +129,7 @@ func (l *login) finish(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// take returns the login that this browser has begun, once.
+// take returns and removes the login that this browser began.
 func (l *login) take(r *http.Request) (attempt, bool) {
 	cookie, err := r.Cookie(loginCookie)
 	if err != nil {
@@ -167,7 +167,7 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 	return l.sessionOf(ctx, token, cmp.Or(said.Name, said.Username, identity.Subject), renewing(ctx, config, token))
 }
 
-// sessionOf is the session of a token, if the APIs will believe it.
+// sessionOf creates the session of a token that the APIs will accept.
 func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string, source oauth2.TokenSource) (*session, error) {
 	principal, err := l.access.Gate.Verify(ctx, token.AccessToken)
 	if err != nil {
@@ -203,7 +203,7 @@ func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, err
 	}, provider, nil
 }
 
-// beDeveloper logs in as a user of the issuer for development.
+// beDeveloper logs in as a user of the development issuer.
 func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 	user := r.FormValue("user")
 	if l.access.Notes["auth"] != access.Dev || !slices.Contains(devissuer.Users(), user) {
@@ -243,7 +243,7 @@ func (l *login) developerToken(ctx context.Context, user string) (*oauth2.Token,
 	return token, nil
 }
 
-// end logs out. It is a form, which brings the session's CSRF token along.
+// end logs out. The form contains the session's CSRF token.
 func (l *login) end(w http.ResponseWriter, r *http.Request) {
 	r.Header.Set(csrfHeader, r.FormValue("csrf"))
 	if found := l.sessions.of(r); found != nil && !found.admits(r) {
@@ -261,7 +261,7 @@ func (l *login) fail(w http.ResponseWriter, r *http.Request, status int, detail 
 	httpserver.WriteProblem(w, status, "login_failed", detail)
 }
 
-// tell answers the page: how people are known here, who has logged in, and what there is to see.
+// tell answers how users log in here, who is logged in, and whether there is a lab.
 func (l *login) tell(lab bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		said := map[string]any{"auth": l.access.Notes["auth"], "lab": lab}
@@ -277,5 +277,5 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 }
 
 func refuseWithoutCSRF(w http.ResponseWriter) {
-	httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "send the session's CSRF token, which /session tells, as "+csrfHeader)
+	httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "send the session's CSRF token, which /session returns, as"+csrfHeader)
 }

@@ -12,33 +12,33 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 )
 
-// proxy passes requests through to a program, WebSockets and event streams included. The program answers for itself:
-// its headers come through as they are.
+// proxy passes requests through to a program, WebSockets and event streams included. The program's response headers are
+// passed through unchanged.
 type proxy struct {
 	prefix, name string
 	target       *url.URL
-	stopping     context.Context // streams end with it; other requests are answered
+	stopping     context.Context // ends streams; other requests are finished
 	log          *slog.Logger
 }
 
 type ownHeader struct{}
 
 func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The program sets the headers that guard its answers, so ours step aside. They are back when it does not answer.
+	// The program sets its own security headers, so remove ours. They are restored if the program does not answer.
 	own := w.Header().Clone()
 	clear(w.Header())
 	ctx, end := context.WithCancel(context.WithValue(r.Context(), ownHeader{}, own))
 	defer end()
 	if streams(r) {
 		defer context.AfterFunc(p.stopping, end)()
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // one that can't be set ends soon enough
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // without it the stream ends at the deadline
 	}
 	forward := httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
 			request.SetURL(p.target)
 			request.Out.URL.Path = p.target.Path + strings.TrimPrefix(r.URL.Path, p.prefix)
 			request.Out.URL.RawPath = ""
-			request.Out.Host = r.Host // by which the read-api knows pages of the same origin
+			request.Out.Host = r.Host // the read-api compares it with the origin
 			request.Out.Header["X-Forwarded-For"] = r.Header["X-Forwarded-For"]
 			request.SetXForwarded()
 		},
@@ -50,17 +50,17 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	forward.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// transport keeps connections to the programs behind the page open. What they may take is bounded by their own limits.
+// transport keeps connections to the programs open. The programs limit them.
 var transport = &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 25 * time.Second}
 
-// streams tells that an answer goes on until somebody ends it.
+// streams reports whether a response continues until one side ends it.
 func streams(r *http.Request) bool {
 	return r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
 func (p proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		panic(http.ErrAbortHandler) // the client has gone, or the server stops
+		panic(http.ErrAbortHandler) // the client has disconnected, or the server stops
 	}
 	p.log.WarnContext(r.Context(), "a program behind the page does not answer", "program", p.name, "url", p.target.String(), "error", err)
 	if own, known := r.Context().Value(ownHeader{}).(http.Header); known {

@@ -12,7 +12,7 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 )
 
-// Server is the page with its origin, listening.
+// Server is the page and its origin. It holds its listening address.
 type Server struct {
 	*httpserver.Server
 	settings Settings
@@ -21,7 +21,7 @@ type Server struct {
 	log      *slog.Logger
 }
 
-// Listen takes the address. The server answers once [Server.Run] runs. lab serves the failure lab; nil: there is none.
+// Listen takes the address. The server answers while [Server.Run] runs. lab serves the failure lab; nil: there is none.
 func Listen(ctx context.Context, settings Settings, access *access.Access, lab http.Handler, log *slog.Logger) (*Server, error) {
 	server, err := httpserver.Listen(ctx, log, "WEB_ADDR", settings.Address)
 	if err != nil {
@@ -30,7 +30,7 @@ func Listen(ctx context.Context, settings Settings, access *access.Access, lab h
 	return &Server{Server: server, settings: settings, access: access, lab: lab, log: log}, nil
 }
 
-// Run serves until ctx ends, over these programs.
+// Run serves until ctx ends, with these programs behind the page.
 func (s *Server) Run(ctx context.Context, programs Programs) error {
 	handler, err := s.routes(ctx, programs)
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 
 const (
 	maxSessions = 10_000
-	// sessionTime bounds a session whose token can be renewed.
+	// sessionTime limits a session whose token can be renewed.
 	sessionTime = 12 * time.Hour
 	renewBefore = 30 * time.Second
 )
 
-// session is somebody who has logged in. Its token never leaves this program but in requests to the APIs.
+// session is a logged-in user. The token is sent to the APIs only.
 type session struct {
 	account, name, csrf string
 	ends                time.Time
-	source              oauth2.TokenSource // renews the token, where its issuer lets it
+	source              oauth2.TokenSource // renews the token; nil: it can't be renewed
 
 	mutex sync.Mutex
 	token *oauth2.Token
 }
 
-// bearer returns the token, renewed where it is about to expire and can be; "" once it has expired.
+// bearer returns the token, renewed if necessary and possible; "": it has expired.
 func (s *session) bearer() string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -43,9 +43,9 @@ func (s *session) bearer() string {
 	return s.token.AccessToken
 }
 
-// sessions are those of this process: they end with it, and people log in again.
+// sessions are kept in memory: when the process ends, users must log in again.
 type sessions struct {
-	secure bool // the page is reached by https
+	secure bool // the page is served over https
 
 	mutex sync.Mutex
 	open  map[string]*session
@@ -55,7 +55,7 @@ func newSessions(secure bool) *sessions {
 	return &sessions{secure: secure, open: map[string]*session{}}
 }
 
-// cookie is the name of the session's cookie; with https, browsers take it from this host alone.
+// cookie is the name of the session's cookie. With https its prefix binds it to this host.
 func (s *sessions) cookie() string {
 	if s.secure {
 		return "__Host-session"
@@ -63,7 +63,7 @@ func (s *sessions) cookie() string {
 	return "session"
 }
 
-// begin opens a session and gives its cookie to the browser.
+// begin stores a session and sets its cookie.
 func (s *sessions) begin(w http.ResponseWriter, begun *session) {
 	begun.csrf = rand.Text()
 	id := rand.Text()
@@ -110,8 +110,8 @@ func (s *sessions) end(w http.ResponseWriter, r *http.Request) {
 
 const csrfHeader = "X-CSRF-Token"
 
-// admits tells whether a request may use the session: one that changes something has to know the session's CSRF token,
-// which no other page can read.
+// admits reports whether a request may use the session. A request that changes something must contain the session's
+// CSRF token, which pages of other origins can't read.
 func (s *session) admits(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
@@ -119,7 +119,7 @@ func (s *session) admits(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(s.csrf)) == 1
 }
 
-// renewing returns a source of tokens for a session, where the issuer has given a refresh token; nil otherwise.
+// renewing returns a source of renewed tokens; nil: the issuer has sent no refresh token.
 func renewing(ctx context.Context, config *oauth2.Config, token *oauth2.Token) oauth2.TokenSource {
 	if token.RefreshToken == "" {
 		return nil
@@ -127,8 +127,8 @@ func renewing(ctx context.Context, config *oauth2.Config, token *oauth2.Token) o
 	return config.TokenSource(context.WithoutCancel(ctx), &oauth2.Token{RefreshToken: token.RefreshToken})
 }
 
-// authorized hands requests on with the token of who has logged in, and without the cookie, which is for nobody else. A
-// request without a session goes on as it is.
+// authorized adds the session's token to requests and removes the session's cookie, which is for this program only. A
+// request without a session is passed on unchanged.
 func (s *sessions) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		found := s.of(r)

@@ -8,24 +8,23 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
-// UsualAddress is where the page is, unless WEB_ADDR says otherwise.
+// UsualAddress is the default of WEB_ADDR.
 const UsualAddress = ":28083"
 
-// Settings are what the environment says.
+// Settings are read from the environment.
 type Settings struct {
 	Address string
-	URL     string // by which browsers reach the page
-	// Of the client that people log in with.
+	URL     string // of the page, for browsers
+	// The OAuth client for logins.
 	ClientID, ClientSecret string
 }
 
-// ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
 	return Settings{
 		Address: r.Address("WEB_ADDR", UsualAddress, "address to listen on, for the page"),
 		URL: config.Parsed(r, "WEB_URL", "http://localhost:28083",
 			"with AUTH=oidc: where browsers reach the page; the issuer sends them to /login/callback there", parseBase),
-		ClientID:     r.String("WEB_CLIENT_ID", "", "with AUTH=oidc: the client of the issuer that people log in with; without it nobody can, on the page"),
+		ClientID:     r.String("WEB_CLIENT_ID", "", "with AUTH=oidc: the OAuth client for logins on the page; without it there is no login"),
 		ClientSecret: r.Secret("WEB_CLIENT_SECRET", "with AUTH=oidc: its secret, if it has one", func(string) error { return nil }),
 	}
 }
@@ -33,7 +32,7 @@ func ReadSettings(r *config.Reader) Settings {
 // Programs are the URLs of the programs behind the page, without a slash at the end.
 type Programs struct{ Write, Read, Updater string }
 
-// ReadPrograms reads where the other programs are, for a program that does not bring them along.
+// ReadPrograms reads the URLs of the programs, for a program that does not contain them.
 func ReadPrograms(r *config.Reader) Programs {
 	base := func(name, fallback, program string) string {
 		return config.Parsed(r, name, fallback, "where the page reaches the "+program, parseBase)

@@ -14,11 +14,11 @@ import (
 
 const (
 	statusTimeout = 2 * time.Second
-	statusFresh   = 250 * time.Millisecond // so often the programs are asked at most, however many look
+	statusFresh   = 250 * time.Millisecond // minimum time between requests to the programs
 	maxFigures    = 1 << 20                // bytes
 )
 
-// programStatus is what a program tells of itself: its readiness, and the figures without labels of its metrics.
+// programStatus is a program's readiness and its metrics without labels.
 type programStatus struct {
 	Name    string             `json:"name"`
 	Up      bool               `json:"up"`
@@ -26,12 +26,12 @@ type programStatus struct {
 	Figures map[string]float64 `json:"figures"`
 }
 
-// status answers /status: how the programs behind the page are, as their health and metrics tell.
+// status answers /status with the health and the metrics of the programs behind the page.
 type status struct {
 	programs []struct{ name, url string }
 	client   *http.Client
 
-	mutex  sync.Mutex // held while the programs are asked
+	mutex  sync.Mutex // held while the programs are queried
 	asked  time.Time
 	answer []byte
 }
@@ -65,7 +65,7 @@ func (s *status) now(ctx context.Context) []byte {
 	}
 	asking.Wait()
 	s.asked = time.Now()
-	s.answer, _ = json.Marshal(map[string]any{"at": s.asked.UTC(), "programs": found}) // plain values
+	s.answer, _ = json.Marshal(map[string]any{"at": s.asked.UTC(), "programs": found}) // plain values always encode
 	return s.answer
 }
 
@@ -93,7 +93,7 @@ func (s *status) get(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(response.Body, maxFigures))
 }
 
-// figures reads the application's metrics without labels from the text format.
+// figures reads the application's metrics without labels from Prometheus' text format.
 func figures(text string) map[string]float64 {
 	found := map[string]float64{}
 	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {

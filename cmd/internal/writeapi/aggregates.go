@@ -23,8 +23,7 @@ import (
 	"example.com/threads/usecase/tasks"
 )
 
-// aggregateTypes are all types of aggregates that commands are taken for: how large a share of the cache each has, what
-// decides its commands, what keeps it, and what can be asked of it.
+// aggregateTypes are all aggregate types with commands: their shares of the cache, deciders, repositories and queries.
 func (c *Commands) aggregateTypes(codes *sequence.Sequence) []aggregateType {
 	threads := func(threads rest.Service[thread.Command]) rest.Aggregate {
 		return rest.Threads(chat.WithCodes(threads, codes))
@@ -45,7 +44,7 @@ func (c *Commands) aggregateTypes(codes *sequence.Sequence) []aggregateType {
 	}
 }
 
-// aggregateType is one of them, whatever its states, commands and events are.
+// aggregateType is one of them, independent of its types of state, command and event.
 type aggregateType struct {
 	share uint64
 	open  func(eventstore.EventPersistenceGateway, *erasure.Keyring, repository.Settings, command.Settings) kept
@@ -55,7 +54,7 @@ func of[S, C, E any](
 	share uint64, decider command.Decider[S, C, E],
 	open func(eventstore.EventPersistenceGateway, repository.Settings) *repository.Repository[S, E],
 	operations func(rest.Service[C]) rest.Aggregate,
-	seal func(*erasure.Keyring, *repository.Repository[S, E]) command.Prepare[C], // nil: nothing personal
+	seal func(*erasure.Keyring, *repository.Repository[S, E]) command.Prepare[C], // nil: there is no personal data
 ) aggregateType {
 	return aggregateType{share, func(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyring, keep repository.Settings, handle command.Settings) kept {
 		aggregates := open(gateway, keep)
@@ -68,7 +67,7 @@ func of[S, C, E any](
 	}}
 }
 
-// kept is what serves the aggregates of one type, and what has to be done for them.
+// kept serves the aggregates of one type, and maintains their snapshots.
 type kept struct {
 	name              string
 	operations        rest.Aggregate
@@ -78,22 +77,22 @@ type kept struct {
 	close             func(context.Context) error
 }
 
-// Commands takes the commands of all aggregates over an event store. [Commands.Finish] ends it.
+// Commands handles the commands of all aggregates in an event store. [Commands.Finish] ends it.
 type Commands struct {
 	// Tasks creates tasks.
 	Tasks *tasks.Intake
 
 	all     []kept
-	threads *chatstore.ThreadRepository // of the tasks alone
+	threads *chatstore.ThreadRepository // used by tasks only
 	log     *slog.Logger
 }
 
-// NewCommands returns the commands over gateway, whose texts are sealed with keys; nil: they are not. handle is what
-// settings do not say.
+// NewCommands returns the commands over gateway. keys seal texts; nil: texts are not sealed. handle has what settings
+// lack.
 func NewCommands(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyring, settings CommandSettings, handle command.Settings) *Commands {
 	log := handle.Logger
 	handle.Timeout = settings.StoreTimeout
-	// Each is loaded once, so nothing is remembered.
+	// A task loads each thread once, so a cache is useless.
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{CacheBytes: 1, Logger: log})
 	c := &Commands{log: log, threads: threads, Tasks: &tasks.Intake{
 		Reader: chatstore.TaskReader{Journal: gateway}, Files: gateway, Threads: chatstore.ThreadAdmins{Threads: threads}, Keys: keys, NewID: rest.NewTaskID, Clock: time.Now,
@@ -115,14 +114,14 @@ func NewCommands(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyri
 	return c
 }
 
-// measure registers what is counted about states and snapshots.
+// measure registers the metrics of states and snapshots.
 func (c *Commands) measure(registry prometheus.Registerer) {
 	for _, each := range c.all {
 		registerCache(registry, each.name, each.caching)
 	}
 }
 
-// Aggregates returns the operations.
+// Aggregates returns the operations for REST.
 func (c *Commands) Aggregates() (operations []rest.Aggregate) {
 	for _, each := range c.all {
 		operations = append(operations, each.operations)
@@ -130,7 +129,7 @@ func (c *Commands) Aggregates() (operations []rest.Aggregate) {
 	return operations
 }
 
-// catchUp writes the snapshots that were due when the program last ended.
+// catchUp writes the snapshots that were due when the program ended the last time.
 func (c *Commands) catchUp(ctx context.Context) {
 	for _, each := range c.all {
 		written, err := each.writeSnapshotsDue(ctx)
@@ -143,7 +142,7 @@ func (c *Commands) catchUp(ctx context.Context) {
 	}
 }
 
-// Finish completes what has been accepted. Snapshots that take too long are given up.
+// Finish completes the accepted work. Snapshots that take too long are abandoned.
 func (c *Commands) Finish(ctx context.Context) {
 	var group sync.WaitGroup
 	finish := func(drain func(), closing func(context.Context) error) {

@@ -24,8 +24,8 @@ import (
 
 const soon = time.Minute
 
-// TestAClockFarFromTheStores has the write side run on computers whose clocks are right, or not, as the real DynamoDB
-// Local and MariaDB or MySQL have it.
+// TestAClockFarFromTheStores runs the write side with right and wrong clocks, compared with those of the real DynamoDB
+// Local and MariaDB or MySQL.
 func TestAClockFarFromTheStores(t *testing.T) {
 	for kind, environment := range map[string]func(*testing.T) map[string]string{"dynamodb": onDynamoDB, "mysql": onMySQL} {
 		t.Run(kind, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestAClockFarFromTheStores(t *testing.T) {
 					if test.wrong {
 						command, ready = http.StatusServiceUnavailable, http.StatusServiceUnavailable
 					}
-					testenv.Eventually(t, soon, func() error { // on a busy machine it may take more than one comparison
+					testenv.Eventually(t, soon, func() error { // on a busy machine the first comparison may be inexact
 						health := programtest.Get(t, url+"/health/ready")
 						if health.Status != ready || strings.Contains(health.Body, `"clock":"failed"`) != test.wrong || !strings.Contains(health.Body, `"store":"ok"`) {
 							return fmt.Errorf("ready: %+v", health)
@@ -49,10 +49,10 @@ func TestAClockFarFromTheStores(t *testing.T) {
 					})
 					created := programtest.Post(t, url+"/threads/create", `{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z","name":"tea"}`, nil)
 					if created.Status != command || test.wrong && !strings.Contains(created.Body, `"store_unavailable"`) {
-						t.Errorf("a command: %+v", created)
+						t.Errorf("the command was answered with %+v", created)
 					}
 					if measured := programtest.Get(t, url+"/metrics").Body; !strings.Contains(measured, "\nclock_ahead_seconds ") {
-						t.Error("it is not measured")
+						t.Error("the difference of the clocks is not in the metrics")
 					}
 				})
 			}
@@ -110,7 +110,7 @@ func onDynamoDB(t *testing.T) map[string]string {
 	if _, err := schema.Setup(t.Context(), client, schema.Tables(journal, snapshot)); err != nil {
 		t.Fatal(err)
 	}
-	// These are read by the SDK, from the process's own environment.
+	// The SDK reads these from the process's own environment.
 	t.Setenv("AWS_REGION", testenv.Region)
 	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", testenv.SecretAccessKey)

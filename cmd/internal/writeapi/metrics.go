@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// countersOf has the registry tell what the command services count.
+// countersOf registers the counters of the command services.
 func countersOf(registry prometheus.Registerer) *command.Counters {
 	counters := new(command.Counters)
 	for _, c := range []counter{
@@ -22,7 +22,7 @@ func countersOf(registry prometheus.Registerer) *command.Counters {
 	return counters
 }
 
-// counter is a running total of a package that knows no metrics.
+// counter is a running total of a package that does not know Prometheus.
 type counter struct {
 	name, help string
 	value      *atomic.Int64
@@ -63,13 +63,13 @@ func (o *observer) Written(commands, events int) {
 	o.events.Observe(float64(events))
 }
 
-// caching is what a repository tells of its cache and its snapshots.
+// caching is a repository that reports on its cache and snapshots.
 type caching interface {
 	Counters() *repository.Counters
 	Cached() (states int, bytes uint64)
 }
 
-// registerCache has the registry tell of the cache and the snapshots of an aggregate type.
+// registerCache registers the metrics of the cache and the snapshots of an aggregate type.
 func registerCache(registry prometheus.Registerer, aggregateType string, from caching) {
 	registry = prometheus.WrapRegistererWith(prometheus.Labels{"aggregate_type": aggregateType}, registry)
 	counters := from.Counters()

@@ -20,11 +20,11 @@ import (
 	"example.com/threads/usecase/erasure"
 )
 
-// drainTimeout is how long snapshots may still be written after the last request has been answered. What is left then
-// costs time at the next load.
+// drainTimeout limits how long snapshots are written after the last response. Missing snapshots only make the next load
+// slower.
 const drainTimeout = 2 * time.Second
 
-// Server is the write-api, listening.
+// Server is the write-api. It holds its listening address.
 type Server struct {
 	*httpserver.Server
 	settings Settings
@@ -34,7 +34,7 @@ type Server struct {
 	log      *slog.Logger
 }
 
-// Listen takes the address. The server answers once [Server.Run] runs.
+// Listen takes the address. The server answers while [Server.Run] runs.
 func Listen(ctx context.Context, settings Settings, store *eventstore.Store, keys *erasure.Keyring, access *access.Access, log *slog.Logger) (*Server, error) {
 	server, err := httpserver.Listen(ctx, log, "WRITE_API_ADDR", settings.Address)
 	if err != nil {
@@ -43,7 +43,7 @@ func Listen(ctx context.Context, settings Settings, store *eventstore.Store, key
 	return &Server{Server: server, settings: settings, store: store, keys: keys, access: access, log: log}, nil
 }
 
-// Run takes commands until ctx ends, and then finishes what it has accepted.
+// Run takes commands until ctx ends, then finishes the accepted ones.
 func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
 	s.measureClock(registry)
@@ -58,7 +58,7 @@ func (s *Server) Run(ctx context.Context) error {
 	api := rest.NewHandler(commands.Aggregates(), rest.Settings{
 		Source:  "write-api",
 		Log:     s.log,
-		Timeout: 2 * s.settings.StoreTimeout, // a command may have to wait for one that the store keeps waiting
+		Timeout: 2 * s.settings.StoreTimeout, // a command may wait for another one as long
 		Gate:    s.access.Gate,
 		Tenants: s.access.Tenants(s.registry()),
 		Tasks:   commands.Tasks,
@@ -78,7 +78,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return served
 }
 
-// checks are what commands need.
+// checks decide on the readiness for commands.
 func (s *Server) checks() []httpserver.Check {
 	checks := append(slices.Clip(s.access.Checks), httpserver.Check{Name: "store", Run: s.store.Check})
 	if s.store.Skew != nil {

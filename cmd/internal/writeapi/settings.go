@@ -8,14 +8,14 @@ import (
 	"example.com/threads/usecase/sequence"
 )
 
-// Settings are what the environment says.
+// Settings are read from the environment.
 type Settings struct {
 	CommandSettings
 	Address      string
 	Measurements measurements.Settings
 }
 
-// CommandSettings are those of everybody who handles commands.
+// CommandSettings are shared by all who handle commands.
 type CommandSettings struct {
 	SnapshotEvery int
 	CacheBytes    uint64 // 0: a share of the memory
@@ -23,7 +23,6 @@ type CommandSettings struct {
 	Codes         sequence.Settings
 }
 
-// ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
 	address := r.Address("WRITE_API_ADDR", ":28080", "address to listen on")
 	return Settings{Address: address, CommandSettings: ReadCommands(r)}
@@ -35,7 +34,7 @@ func ReadCommands(r *config.Reader) CommandSettings {
 		SnapshotEvery: ReadSnapshotEvery(r),
 		Codes:         readCodes(r),
 		CacheBytes: uint64(r.Int("STATE_CACHE_BYTES", 0, 0, 1<<40,
-			"memory for the states of threads that are remembered, in bytes; 0: a tenth of the memory that the program may use")),
+			"memory for cached states of threads, in bytes; 0: a tenth of the memory that the program may use")),
 		StoreTimeout: r.Duration("STORE_TIMEOUT", 5*time.Second, 100*time.Millisecond, 12*time.Second,
 			"how long the store may take for a command, retries included; a request is answered within twice that"),
 	}
@@ -51,7 +50,7 @@ func readCodes(r *config.Reader) sequence.Settings {
 	}
 }
 
-// ReadSnapshotEvery reads after how many events a snapshot is due.
+// ReadSnapshotEvery reads the number of events after which a snapshot is due.
 func ReadSnapshotEvery(r *config.Reader) int {
 	return r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000, "least number of events between two snapshots of a thread; a large thread gets fewer")
 }

@@ -11,7 +11,7 @@ import (
 	"example.com/threads/usecase/chat"
 )
 
-// registry asks the event store which tenants are active: commands need nothing else.
+// registry reports whether a tenant is active, from the event store.
 func (s *Server) registry() access.IsActive {
 	tenants := chatstore.NewTenantRepository(s.store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: s.log})
 	return func(ctx context.Context, named usecase.Tenant) (bool, error) {

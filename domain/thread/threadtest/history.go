@@ -12,7 +12,7 @@ import (
 	"example.com/threads/domain/writing"
 )
 
-// People are a few executors, so that they often meet.
+// People are few, so that commands often concern the same member.
 var People = []thread.UserID{someone(1), someone(2), someone(3)}
 
 func someone(number byte) thread.UserID {
@@ -57,7 +57,7 @@ func History(t *rapid.T) []Step {
 		}
 		last := len(wanted) - 1
 		if i < 40 {
-			last -= 2 // a deletion ends most possibilities
+			last -= 2 // deletions end a history, so draw fewer of them
 		}
 		chosen := rapid.IntRange(0, last).Draw(t, "chosen")
 		before := state

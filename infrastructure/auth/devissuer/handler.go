@@ -15,13 +15,13 @@ import (
 // user is a predefined user.
 type user struct{ name, account, scope string }
 
-// users are for trying things out; ada is an operator, too.
+// users are for trying things out; ada is also an operator.
 var users = []user{
 	{"ada", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "threads:read threads:write threads:operate"},
 	{"bob", "01BX5ZZKBKACTAV9WEVGEMMVRZ", "threads:read threads:write"},
 }
 
-// Users returns the names of the users that a token can be asked for by name.
+// Users returns the names of the predefined users.
 func Users() []string {
 	var names []string
 	for _, user := range users {
@@ -55,7 +55,7 @@ func (i *Issuer) Handler() http.Handler {
 	return toLoopback(mux)
 }
 
-// toLoopback refuses requests to a name that is not of this machine: a web page can make its own name mean 127.0.0.1.
+// toLoopback rejects requests to other host names, because a web page can point its own name to 127.0.0.1.
 func toLoopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -104,17 +104,17 @@ func (i *Issuer) serveToken(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// grantOf returns the requested token's content, or what is wrong with the request.
+// grantOf returns the content of the requested token, or an error text about the request.
 func grantOf(r *http.Request) (Grant, string) {
 	known := user{scope: "threads:read threads:write"}
 	if name := r.FormValue("user"); name != "" {
 		at := slices.IndexFunc(users, func(u user) bool { return u.name == name })
 		if at < 0 {
-			return Grant{}, "user must be ada or bob; for anybody else give account_id"
+			return Grant{}, "user must be ada or bob; for another account set account_id"
 		}
 		known = users[at]
 	} else if r.FormValue("account_id") == "" {
-		return Grant{}, "give user, which is ada or bob, or account_id"
+		return Grant{}, "set user to ada or bob, or set account_id"
 	}
 	lifetime := usualLifetime
 	if asked := r.FormValue("expires_in"); asked != "" {
@@ -136,5 +136,5 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // fails only when the client has gone
+	_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
 }

@@ -15,7 +15,7 @@ import (
 // Audience is the audience of the tokens.
 const Audience = "threads"
 
-// The claims that say who a token speaks for.
+// The claims that identify the account and the tenant.
 const (
 	AccountClaim = "account_id"
 	TenantClaim  = "tenant"
@@ -49,7 +49,7 @@ func (i *Issuer) URL() string { return i.url }
 func (i *Issuer) Rotate() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("make the issuer's key: %w", err)
+		return fmt.Errorf("create the issuer's key: %w", err)
 	}
 	i.mutex.Lock()
 	defer i.mutex.Unlock()

@@ -75,8 +75,8 @@ func TestALostWriteIsRecognisedWithoutItsToken(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	for name, meanwhile := range map[string]func(id eventstore.AggregateID){
-		"nothing happened since": func(eventstore.AggregateID) {},
-		"others have written since": func(id eventstore.AggregateID) {
+		"no later write": func(eventstore.AggregateID) {},
+		"later writes by others": func(id eventstore.AggregateID) {
 			if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 3)}); err != nil {
 				t.Error(err)
 			}
@@ -103,7 +103,7 @@ func TestALostWriteOfAnotherIsNoSuccess(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 1)
-	// lost before it was done, and another one is done
+	// lost before the store executed it, and another write is executed
 	s.transport.On(write, 1, func(call faults.Call) (*http.Response, error) {
 		s.transport.Clear()
 		if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}); err != nil {

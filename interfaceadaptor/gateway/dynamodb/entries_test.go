@@ -46,7 +46,7 @@ func TestKeysThatWereLeftOverAreAskedForAgain(t *testing.T) {
 	}
 
 	s.hideEntries(func(seqNr uint64) bool { return seqNr > 10 })
-	s.transport.On("BatchGetItem", faults.Forever, leaveOver) // a third, down to nothing
+	s.transport.On("BatchGetItem", faults.Forever, leaveOver) // a third of the keys each time, down to none
 	last, err := readAll(t, gateway, id, 300)
 	wantUnavailable(t, err)
 	if last != 10 {

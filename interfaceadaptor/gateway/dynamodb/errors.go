@@ -15,8 +15,8 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// explain adds what failed, and classifies the error: the caller has gone (context.Canceled), the store did not answer
-// (eventstore.ErrUnavailable), or a fault.
+// explain adds what failed, and classifies the error: the caller has disconnected (context.Canceled), the store did not
+// answer (eventstore.ErrUnavailable), or a fault.
 func explain(ctx context.Context, err error, doing string, id eventstore.AggregateID) error {
 	return explainf(ctx, err, "%s %s", doing, id)
 }

@@ -78,7 +78,7 @@ func (g *Gateway) Now(ctx context.Context) (time.Time, error) {
 	return now, nil
 }
 
-// nobody is an aggregate that never exists.
+// nobody is the id of an aggregate that never exists.
 var nobody = eventstore.AggregateID{Type: "check", ULID: "none"}
 
 // Check reports whether both tables answer. It reads a key of each that is never written, which costs half a read unit

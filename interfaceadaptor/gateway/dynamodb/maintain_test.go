@@ -62,7 +62,7 @@ func TestAttributesThatContradictTheKeyAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if head, err := gateway.StoredHead(t.Context(), id); err != nil || !head.Is(eventstore.Head{Version: 3}) {
-		t.Errorf("mended: %+v, %v", head, err)
+		t.Errorf("after the repair: %+v, %v", head, err)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestReplacingAHeadWhoseAnswerIsLost(t *testing.T) {
 	wantVersion(t, gateway, id, 2)
 }
 
-// set changes an attribute of an aggregate's item by hand.
+// set overwrites an attribute of an aggregate's item.
 func (s *store) set(t *testing.T, table string, id eventstore.AggregateID, number, attribute string, value types.AttributeValue) {
 	t.Helper()
 	_, err := s.client.UpdateItem(t.Context(), &sdk.UpdateItemInput{
@@ -115,7 +115,7 @@ func (s *store) set(t *testing.T, table string, id eventstore.AggregateID, numbe
 	}
 }
 
-// remove deletes an aggregate's item by hand.
+// remove deletes an aggregate's item.
 func (s *store) remove(t *testing.T, table string, id eventstore.AggregateID, number string) {
 	t.Helper()
 	_, err := s.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{

@@ -53,7 +53,7 @@ func receipt() eventstore.Receipt {
 	}
 }
 
-// readAll counts the entries that come in order until the end or an error.
+// readAll counts the entries that arrive in order until the end or an error.
 func readAll(t *testing.T, gateway *dynamodb.Gateway, id eventstore.AggregateID, upTo uint64) (uint64, error) {
 	t.Helper()
 	var last uint64

@@ -5,7 +5,7 @@ const (
 	// megabyte. A fifth of that is safe and costs few more requests.
 	targetPage = 100_000
 	firstPage  = 25  // fits events of up to 16 KB, the largest usual size
-	maxPage    = 250 // however small the items are
+	maxPage    = 250 // for items of any size
 )
 
 // pageSize chooses the number of items to request from the size of the items read so far.

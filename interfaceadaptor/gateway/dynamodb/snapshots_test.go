@@ -55,7 +55,7 @@ func TestPartsStayOutOfTheIndexAndGoWithTheirSnapshot(t *testing.T) {
 	id := begin(t, gateway, 9)
 	save(t, gateway, id, incompressible(5))
 	stored := s.items(t, s.snapshot, id)
-	if len(stored) < 4 { // the head, the main item, two parts at least
+	if len(stored) < 4 { // the head, the main item, and at least two parts
 		t.Fatalf("%d items", len(stored))
 	}
 	indexed, err := s.client.Scan(t.Context(), &sdk.ScanInput{TableName: aws.String(s.snapshot), IndexName: aws.String("snapshot-aid-index")})
@@ -75,7 +75,7 @@ func TestASavingThatBreaksOffShowsNothing(t *testing.T) {
 	id := begin(t, gateway, 9)
 	save(t, gateway, id, eventstore.Snapshot{Version: 3, Payload: []byte("{}")})
 	interrupted := incompressible(9)
-	for _, operation := range []string{"PutItem", "UpdateItem"} { // in a part or the main item, and at the pointer
+	for _, operation := range []string{"PutItem", "UpdateItem"} { // fail a part or the main item, or the pointer
 		s.transport.Clear()
 		s.transport.On(operation, 1, func(call faults.Call) (*http.Response, error) {
 			s.transport.On(operation, faults.Forever, faults.Reset)
@@ -101,13 +101,13 @@ func TestTheSameVersionInOtherBytesMixesNothing(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 9)
 	first, second := incompressible(9), incompressible(9)
-	s.transport.On("UpdateItem", 1, func(call faults.Call) (*http.Response, error) { // complete, and not yet pointed to
+	s.transport.On("UpdateItem", 1, func(call faults.Call) (*http.Response, error) { // the pointer is not yet moved
 		save(t, gateway, id, second)
 		return call.Send()
 	})
 	save(t, gateway, id, first)
 	if got := latest(t, gateway, id); string(got.Payload) != string(first.Payload) {
-		t.Error("the snapshot that was complete first is not the one that is read")
+		t.Error("the snapshot that was completed first is not read")
 	}
 	parts := 0
 	for _, found := range s.items(t, s.snapshot, id) {
@@ -116,7 +116,7 @@ func TestTheSameVersionInOtherBytesMixesNothing(t *testing.T) {
 		}
 	}
 	if main := s.get(t, s.snapshot, "thread-"+shardOf(id.ULID), "thread-"+id.ULID+"-9"); num(main, "parts") != fmt.Sprint(parts) {
-		t.Errorf("%d parts are there for a snapshot of %s", parts, num(main, "parts"))
+		t.Errorf("%d parts are stored for a snapshot of %s", parts, num(main, "parts"))
 	}
 }
 
@@ -151,8 +151,8 @@ func TestSupersededSnapshotsExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 	save(t, gateway, id, eventstore.Snapshot{Version: 41, Payload: []byte("{}")})
-	if more := len(s.transport.Calls("UpdateItem")) - updates; more != 2 { // the pointer, and the one at 30
-		t.Errorf("%d updates, so what expires already was given a time again", more)
+	if more := len(s.transport.Calls("UpdateItem")) - updates; more != 2 { // of the pointer, and of the snapshot at 30
+		t.Errorf("%d updates, so the ttl of an expiring item was set again", more)
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 	"example.com/threads/tools/dynamodb-setup/schema"
 )
 
-// store is DynamoDB Local with its own tables, a client whose network fails on demand, and one whose network works.
+// store is DynamoDB Local with tables of its own, a client whose network can fail, and one whose network works.
 type store struct {
 	journal, snapshot string
 	client            *sdk.Client
@@ -38,7 +38,7 @@ func newStore(t *testing.T) *store {
 	s := &store{journal: testenv.UniqueName(t), snapshot: testenv.UniqueName(t), client: sdk.NewFromConfig(cfg)}
 	s.transport = faults.New(cfg.HTTPClient)
 	cfg.HTTPClient = s.transport
-	cfg.Retryer = func() aws.Retryer { // as many attempts as elsewhere, sooner
+	cfg.Retryer = func() aws.Retryer { // the usual number of attempts, but with shorter pauses
 		return retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = 4
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 5 * time.Millisecond, nil })
@@ -46,7 +46,7 @@ func newStore(t *testing.T) *store {
 	}
 	s.faulty = sdk.NewFromConfig(cfg)
 	tables := schema.Tables(s.journal, s.snapshot)
-	// DynamoDB Local gets slower with each stream record that any table ever had; nobody reads these
+	// no streams: DynamoDB Local gets slower with each stream record of any table
 	for i := range tables {
 		tables[i].Stream = false
 	}
@@ -98,7 +98,7 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// hideEntries lets the journal's index lag.
+// hideEntries makes the journal's index omit entries.
 func (s *store) hideEntries(hidden func(seqNr uint64) bool) {
 	s.transport.Clear()
 	s.transport.On("Query", faults.Forever, faults.Edit(func(_ faults.Call, answer map[string]any) {
@@ -113,7 +113,7 @@ func (s *store) hideEntries(hidden func(seqNr uint64) bool) {
 	}))
 }
 
-// items reads all items of an aggregate in a table, as they are.
+// items reads all items of an aggregate in a table as they are stored.
 func (s *store) items(t *testing.T, table string, id eventstore.AggregateID) []map[string]types.AttributeValue {
 	t.Helper()
 	var found []map[string]types.AttributeValue
@@ -169,7 +169,7 @@ func (s *store) change(t *testing.T, item, attributes map[string]types.Attribute
 	}
 }
 
-// A pointer that is not a number is ignored like any wrong one, and corrected.
+// A pointer that is not a number must be ignored like any wrong pointer, and corrected.
 func TestAPointerThatIsNoNumber(t *testing.T) {
 	s := newStore(t)
 	var log bytes.Buffer
@@ -189,11 +189,11 @@ func TestAPointerThatIsNoNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	if head, err := gateway.Head(t.Context(), id); err != nil || head.SnapshotVersion != 5 {
-		t.Errorf("not mended: %+v, %v", head, err)
+		t.Errorf("the pointer was not corrected: %+v, %v", head, err)
 	}
 }
 
-// Events from writers with a wrong clock, written before these were refused, can be read.
+// Writers with a wrong clock have written events before such writes were refused. They must be readable.
 func TestAnEventFromBefore1970IsRead(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())

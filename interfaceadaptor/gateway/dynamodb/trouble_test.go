@@ -11,7 +11,7 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/dynamodb/internal/faults"
 )
 
-// trouble is a transient failure: the SDK retries it, and the gateway reports it as unavailable if it persists.
+// trouble are transient failures: the SDK retries them, and the gateway reports them as unavailable if they persist.
 var trouble = map[string]faults.Fault{
 	"connection reset":   faults.Reset,
 	"server error":       faults.Refuse(http.StatusInternalServerError, "InternalServerError"),
@@ -21,7 +21,7 @@ var trouble = map[string]faults.Fault{
 	"over the account's": faults.Refuse(http.StatusBadRequest, "RequestLimitExceeded"),
 }
 
-// calls are the port's methods, with the DynamoDB operations that they use.
+// calls are the port's methods with the DynamoDB operations that they use.
 func calls(gateway *dynamodb.Gateway) map[string]func(ctx context.Context, id eventstore.AggregateID) error {
 	return map[string]func(ctx context.Context, id eventstore.AggregateID) error{
 		"TransactWriteItems": func(ctx context.Context, id eventstore.AggregateID) error {
@@ -85,7 +85,7 @@ func TestTroubleThatStays(t *testing.T) {
 			id := begin(t, gateway, 5)
 			for operation, call := range calls(gateway) {
 				if operation == "DeleteItem" {
-					continue // there is no older snapshot to delete
+					continue // no older snapshot to delete
 				}
 				s.transport.Clear()
 				s.transport.On(operation, faults.Forever, fault)

@@ -15,9 +15,9 @@ import (
 const (
 	journalParts = 4
 	wholeLimit   = 500 // items per page, which keeps an answer well below a megabyte
-	// wholeEnd is behind the last page.
+	// wholeEnd is the position after the last page.
 	wholeEnd = "end"
-	// keySeparator is between pkey and skey in what a page says of where to go on.
+	// keySeparator separates pkey and skey in the position of a page.
 	keySeparator = " "
 )
 
@@ -26,8 +26,8 @@ var _ eventstore.WholeReader = (*Gateway)(nil)
 // JournalParts implements [eventstore.WholeReader].
 func (g *Gateway) JournalParts() int { return journalParts }
 
-// ReadJournal implements [eventstore.WholeReader]: a part is a segment of a parallel scan. An item that names no
-// aggregate is left out.
+// ReadJournal implements [eventstore.WholeReader]: a part is a segment of a parallel scan. Items that name no aggregate
+// are left out.
 func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[eventstore.JournalPage, error] {
 	return func(yield func(eventstore.JournalPage, error) bool) {
 		scan := &dynamodb.ScanInput{

@@ -9,7 +9,7 @@ import (
 )
 
 var appendContracts = []contract{
-	{"what was written is read", Settings{}, func(t *testing.T, h Harness) {
+	{"written entries are read", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		wantVersion(t, h, id, 0)
 		first := grow(t, h, id, 0, 1, 0)
@@ -18,7 +18,7 @@ var appendContracts = []contract{
 		wantVersion(t, h, id, 4)
 		wantEntries(t, h, id, 0, append(first, more...))
 	}},
-	{"a version that has passed is a conflict", Settings{}, func(t *testing.T, h Harness) {
+	{"a version that others have written is a conflict", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		written := grow(t, h, id, 0, 3, 0)
 		for _, expected := range []uint64{0, 1, 2} {
@@ -29,7 +29,7 @@ var appendContracts = []contract{
 		wantVersion(t, h, id, 3)
 		wantEntries(t, h, id, 0, written)
 	}},
-	{"a version that has not come is a conflict", Settings{}, func(t *testing.T, h Harness) {
+	{"a version ahead of the head is a conflict", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		wantConflict(t, h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0)}))
 		wantVersion(t, h, id, 0)
@@ -38,7 +38,7 @@ var appendContracts = []contract{
 		wantVersion(t, h, id, 2)
 		wantEntries(t, h, id, 0, written)
 	}},
-	{"a conflict leaves nothing behind", Settings{}, func(t *testing.T, h Harness) {
+	{"a conflict writes nothing", Settings{}, func(t *testing.T, h Harness) {
 		id, command := newID(), ulid.Make().String()
 		written := grow(t, h, id, 0, 2, 0)
 		wantConflict(t, h.Gateway.Append(t.Context(), eventstore.Append{
@@ -48,10 +48,10 @@ var appendContracts = []contract{
 		wantVersion(t, h, id, 2)
 		wantEntries(t, h, id, 0, written)
 		if _, err := read(t, h, id, 2, 3); err == nil {
-			t.Error("an entry of the write that failed is there")
+			t.Error("an entry of the failed write was stored")
 		}
 	}},
-	{"as many as fit, and no more", Settings{}, func(t *testing.T, h Harness) {
+	{"a write up to the limit is accepted, a larger one is refused", Settings{}, func(t *testing.T, h Harness) {
 		id, command := newID(), ulid.Make().String()
 		full := eventstore.Append{ID: id, Entries: entries(0, eventstore.MaxAppend-1, 1000), Receipts: []eventstore.Receipt{receipt(command)}}
 		mustAppend(t, h, full)
@@ -64,11 +64,11 @@ var appendContracts = []contract{
 			Receipts: []eventstore.Receipt{receipt(ulid.Make().String())},
 		}
 		if err := h.Gateway.Append(t.Context(), over); err == nil {
-			t.Errorf("%d entries and a receipt were taken", eventstore.MaxAppend)
+			t.Errorf("%d entries and a receipt were accepted", eventstore.MaxAppend)
 		}
 		wantVersion(t, h, id, version)
 	}},
-	{"what does not follow is refused", Settings{}, func(t *testing.T, h Harness) {
+	{"entries that do not follow the head are refused", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		written := grow(t, h, id, 0, 2, 0)
 		gap := append(entries(2, 1, 0), entries(4, 1, 0)...)
@@ -79,7 +79,7 @@ var appendContracts = []contract{
 			"a first snapshot too late": {ID: id, ExpectedVersion: 2, Entries: entries(2, 1, 0), FirstSnapshot: state(1)},
 		} {
 			if err := h.Gateway.Append(t.Context(), write); err == nil {
-				t.Errorf("%s was taken", name)
+				t.Errorf("%s was accepted", name)
 			}
 		}
 		wantVersion(t, h, id, 2)

@@ -6,9 +6,9 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Broken snapshots never change a result: earlier ones or the events are used instead.
+// Broken snapshots must never change a result: earlier snapshots or the events are used instead.
 var brokenSnapshotContracts = []contract{
-	{"a damaged one is left out", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+	{"a damaged snapshot is skipped", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
 		id := withSnapshots(t, h)
 		h.DamageSnapshot(t, id, 30)
 		wantSnapshots(t, h, id, 20, 10)
@@ -17,21 +17,21 @@ var brokenSnapshotContracts = []contract{
 		h.DamageSnapshot(t, id, 10)
 		wantSnapshots(t, h, id)
 	}},
-	{"a missing one is left out", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+	{"a missing snapshot is skipped", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
 		id := withSnapshots(t, h)
 		h.RemoveSnapshot(t, id, 30)
 		wantSnapshots(t, h, id, 20, 10)
 		h.RemoveSnapshot(t, id, 10)
 		wantSnapshots(t, h, id, 20)
 	}},
-	{"a large one that is damaged is left out", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+	{"a large damaged snapshot is skipped", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
 		id := withSnapshots(t, h)
 		grow(t, h, id, 30, 1, 0)
 		saveLarge(t, h, id, 31)
 		h.DamageSnapshot(t, id, 31)
 		wantSnapshots(t, h, id, 30, 20, 10)
 	}},
-	{"a later one takes its place", Settings{KeepSnapshots: 1}, func(t *testing.T, h Harness) {
+	{"a later snapshot replaces a damaged one", Settings{KeepSnapshots: 1}, func(t *testing.T, h Harness) {
 		id := withSnapshots(t, h)
 		h.DamageSnapshot(t, id, 30)
 		h.RemoveSnapshot(t, id, 20)
@@ -39,7 +39,7 @@ var brokenSnapshotContracts = []contract{
 		save(t, h, id, 31)
 		wantSnapshots(t, h, id, 31)
 	}},
-	{"without any, the events are all there", Settings{}, func(t *testing.T, h Harness) {
+	{"without any snapshot all events are read", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		written := grow(t, h, id, 0, 30, 0)
 		save(t, h, id, 30)

@@ -12,9 +12,9 @@ import (
 const writers = 32
 
 var concurrencyContracts = []contract{
-	{"one of 32 writers wins each version", Settings{}, func(t *testing.T, h Harness) {
+	{"exactly one of 32 writers wins each version", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
-		for version := range uint64(6) { // the first one is for the creation
+		for version := range uint64(6) { // the first version is the creation
 			won := race(t, func(int) (eventstore.Entry, error) {
 				made := entries(version, 1, 0)
 				return made[0], h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: version, Entries: made})
@@ -26,7 +26,7 @@ var concurrencyContracts = []contract{
 			wantEntries(t, h, id, version, won)
 		}
 	}},
-	{"32 writers who try again all get through", Settings{}, func(t *testing.T, h Harness) {
+	{"32 writers that retry all succeed", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 1, 0)
 		won := race(t, func(int) (eventstore.Entry, error) {
@@ -45,19 +45,19 @@ var concurrencyContracts = []contract{
 		wantVersion(t, h, id, writers+1)
 		journal, err := read(t, h, id, 1, writers+1)
 		if err != nil || len(won) != writers {
-			t.Fatalf("%d writers got through, then: %v", len(won), err)
+			t.Fatalf("%d writers succeeded, then: %v", len(won), err)
 		}
 		for _, entry := range won {
 			wantEntry(t, journal[entry.SeqNr-2], entry)
 		}
 	}},
-	{"who knows of no other is told once that there is one", Settings{}, func(t *testing.T, h Harness) {
+	{"a writer that heeds turns is refused once", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 1, 0)
 		write := func(expected uint64, heed bool) error {
 			return h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0), Heed: heed})
 		}
-		// the other does not exist, and does not come to be
+		// the other aggregate does not exist, and is not created
 		for _, asked := range []eventstore.AggregateID{id, newID()} {
 			if err := h.Gateway.AskForTurn(t.Context(), asked); err != nil {
 				t.Fatal(err)
@@ -69,11 +69,11 @@ var concurrencyContracts = []contract{
 		wantConflict(t, write(1, true))
 		wantVersion(t, h, id, 1)
 		if err := errors.Join(write(1, false), write(2, true)); err != nil {
-			t.Errorf("who knows is held up, or the mark stays: %v", err)
+			t.Errorf("a write that ignores the mark is refused, or the mark stays: %v", err)
 		}
 		wantVersion(t, h, id, 3)
 	}},
-	{"one of 32 handles a command", Settings{}, func(t *testing.T, h Harness) {
+	{"exactly one of 32 writers handles a command", Settings{}, func(t *testing.T, h Harness) {
 		shared := receipt(newID().ULID)
 		ids := make([]eventstore.AggregateID, writers)
 		won := race(t, func(writer int) (eventstore.Entry, error) {
@@ -95,13 +95,13 @@ var concurrencyContracts = []contract{
 			created += int(head.Version)
 		}
 		if len(won) != 1 || created != 1 {
-			t.Fatalf("%d won and %d aggregates were created", len(won), created)
+			t.Fatalf("%d writers won and %d aggregates were created", len(won), created)
 		}
 		wantReceipt(t, h, "", shared)
 	}},
 }
 
-// race lets all writers write at once and returns the winners' entries. A loser must get ErrConflict.
+// race lets all writers write at the same time and returns the winners' entries. A loser must get ErrConflict.
 func race(t *testing.T, write func(writer int) (eventstore.Entry, error)) []eventstore.Entry {
 	t.Helper()
 	var mutex sync.Mutex

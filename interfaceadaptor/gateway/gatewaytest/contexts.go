@@ -49,7 +49,7 @@ var contextContracts = []contract{
 	}},
 }
 
-// everyCall makes each call of the port in turn, and checks that nothing was written.
+// everyCall makes each call of the port and checks that nothing was written.
 func everyCall(t *testing.T, h Harness, ctx context.Context, check func(name string, err error)) {
 	t.Helper()
 	id := newID()

@@ -8,7 +8,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// long is the number of entries that exceeds one answer of a store with a limit of 1 MB.
+// long is the number of entries that exceeds an answer of a store with a limit of 1 MB.
 const (
 	long     = 2000
 	longSize = 1000
@@ -22,7 +22,7 @@ var entriesContracts = []contract{
 			wantEntries(t, h, id, bounds.after, written[bounds.after:bounds.upTo])
 		}
 		if got, err := read(t, h, id, 7, 3); len(got) != 0 || err != nil {
-			t.Errorf("bounds the wrong way round: %d entries, %v", len(got), err)
+			t.Errorf("with the bounds swapped: %d entries, %v", len(got), err)
 		}
 	}},
 	{"a missing entry is an error", Settings{}, func(t *testing.T, h Harness) {
@@ -38,7 +38,7 @@ var entriesContracts = []contract{
 	{"by number", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		written := grow(t, h, id, 0, 450, 0)
-		h.HideEntries(func(uint64) bool { return true }) // they are read consistently
+		h.HideEntries(func(uint64) bool { return true }) // EntriesAt must read consistently
 		for _, step := range []int{1, 2, 7, 449, 450} {
 			var seqNrs []uint64
 			var want []eventstore.Entry
@@ -64,7 +64,7 @@ var entriesContracts = []contract{
 			}
 		}
 		if got, err := readAt(t, h, id, 449, 451); len(got) != 1 || !errors.Is(err, eventstore.ErrInconsistent) {
-			t.Errorf("an entry that is not there: %d entries, %v", len(got), err)
+			t.Errorf("a missing entry: %d entries, %v", len(got), err)
 		}
 	}},
 	{"a reader may stop", Settings{}, func(t *testing.T, h Harness) {

@@ -22,7 +22,7 @@ func wantVersion(t *testing.T, h Harness, id eventstore.AggregateID, want uint64
 	return head
 }
 
-// wantEntries reads the aggregate after a version and compares the entries with those written.
+// wantEntries reads the aggregate's entries after a version and compares them with want.
 func wantEntries(t *testing.T, h Harness, id eventstore.AggregateID, after uint64, want []eventstore.Entry) {
 	t.Helper()
 	got, err := read(t, h, id, after, after+uint64(len(want)))
@@ -37,7 +37,7 @@ func wantEntries(t *testing.T, h Harness, id eventstore.AggregateID, after uint6
 	}
 }
 
-// wantEntry compares what every store returns: number, id, time to the millisecond, and payload to the byte.
+// wantEntry compares what every store must return: number, id, time to the millisecond, and payload to the byte.
 func wantEntry(t *testing.T, got, want eventstore.Entry) {
 	t.Helper()
 	off := got.OccurredAt.Sub(want.OccurredAt).Abs()
@@ -63,7 +63,7 @@ func collect(t *testing.T, entries iter.Seq2[eventstore.Entry, error]) ([]events
 	var failed error
 	for entry, err := range entries {
 		if failed != nil {
-			t.Fatal("the entries go on after an error")
+			t.Fatal("the iteration continues after an error")
 		}
 		if failed = err; err == nil {
 			got = append(got, entry)

@@ -83,7 +83,7 @@ func start(t *testing.T, open Open, settings Settings) Harness {
 	case h.LoseNextAnswer == nil:
 		t.Fatal("the harness has no LoseNextAnswer")
 	case h.HideEntries == nil:
-		t.Fatal("the harness has no HideEntries; a store where nothing lags says NothingLags")
+		t.Fatal("the harness has no HideEntries; a store with consistent reads sets NothingLags")
 	case h.SetHead == nil:
 		t.Fatal("the harness has no SetHead")
 	case h.DamageSnapshot == nil:

@@ -8,7 +8,7 @@ import (
 )
 
 var headsContracts = []contract{
-	{"every aggregate of the type, once", Settings{}, func(t *testing.T, h Harness) {
+	{"every aggregate of the type is listed once", Settings{}, func(t *testing.T, h Harness) {
 		want := map[eventstore.AggregateID]eventstore.Head{}
 		for i, tenant := range []string{"", "one", "one", "two"} {
 			id := newID()
@@ -58,7 +58,7 @@ func heads(t *testing.T, h Harness, aggregateType string) map[eventstore.Aggrega
 			t.Fatal(err)
 		}
 		if _, twice := got[head.ID]; twice {
-			t.Errorf("%+v comes twice", head.ID)
+			t.Errorf("%+v is listed twice", head.ID)
 		}
 		got[head.ID] = head.Head
 	}

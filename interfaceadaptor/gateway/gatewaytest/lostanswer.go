@@ -9,7 +9,7 @@ import (
 )
 
 var lostAnswerContracts = []contract{
-	{"a creation that succeeded is a success", Settings{}, func(t *testing.T, h Harness) {
+	{"a creation whose answer is lost succeeds", Settings{}, func(t *testing.T, h Harness) {
 		id, kept := newID(), receipt(ulid.Make().String())
 		made := entries(0, 2, 0)
 		h.LoseNextAnswer(func() {})
@@ -18,7 +18,7 @@ var lostAnswerContracts = []contract{
 		wantEntries(t, h, id, 0, made)
 		wantReceipt(t, h, "", kept)
 	}},
-	{"a write that succeeded is a success, once", Settings{}, func(t *testing.T, h Harness) {
+	{"a write whose answer is lost succeeds once", Settings{}, func(t *testing.T, h Harness) {
 		id, kept := newID(), receipt(ulid.Make().String())
 		grow(t, h, id, 0, 3, 0)
 		made := entries(3, 2, 0)
@@ -28,7 +28,7 @@ var lostAnswerContracts = []contract{
 		wantEntries(t, h, id, 3, made)
 		wantReceipt(t, h, "", kept)
 	}},
-	{"even if others have written since", Settings{}, func(t *testing.T, h Harness) {
+	{"also if others have written since", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 1, 0)
 		made := entries(1, 1, 0)
@@ -38,7 +38,7 @@ var lostAnswerContracts = []contract{
 		wantVersion(t, h, id, 5)
 		wantEntries(t, h, id, 1, append(made, since...))
 	}},
-	{"the same write sent again is the same write", Settings{}, func(t *testing.T, h Harness) {
+	{"the same write sent again is not applied again", Settings{}, func(t *testing.T, h Harness) {
 		write := eventstore.Append{
 			ID: newID(), Entries: entries(0, 2, 0), Receipts: []eventstore.Receipt{receipt(ulid.Make().String())},
 		}

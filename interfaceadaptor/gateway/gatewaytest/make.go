@@ -50,7 +50,7 @@ func grow(t *testing.T, h Harness, id eventstore.AggregateID, after uint64, coun
 	return made
 }
 
-// state returns the suite's state of an aggregate at a version.
+// state returns a state of an aggregate at a version.
 func state(version uint64) []byte { return fmt.Appendf(nil, `{"state":%d}`, version) }
 
 // noise returns a state of about size bytes that hardly compresses.

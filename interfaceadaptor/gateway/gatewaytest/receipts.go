@@ -10,7 +10,7 @@ import (
 )
 
 var receiptContracts = []contract{
-	{"what was never handled has none", Settings{}, func(t *testing.T, h Harness) {
+	{"a command that was never handled has no receipt", Settings{}, func(t *testing.T, h Harness) {
 		wantNoReceipt(t, h, "", ulid.Make().String())
 	}},
 	{"a command is handled once", Settings{}, func(t *testing.T, h Harness) {
@@ -28,13 +28,13 @@ var receiptContracts = []contract{
 		wantReceipt(t, h, "", first)
 		wantNoReceipt(t, h, "", other.CommandID)
 	}},
-	{"also when the version has passed", Settings{}, func(t *testing.T, h Harness) {
+	{"also when others have written since", Settings{}, func(t *testing.T, h Harness) {
 		id, first := newID(), receipt(ulid.Make().String())
 		mustAppend(t, h, eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{first}})
 		err := h.Gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{receipt(first.CommandID)}})
 		wantHandled(t, err, first)
 	}},
-	{"also for another aggregate, and one to be created", Settings{}, func(t *testing.T, h Harness) {
+	{"also for another aggregate, and for a new one", Settings{}, func(t *testing.T, h Harness) {
 		here, there, fresh, first := newID(), newID(), newID(), receipt(ulid.Make().String())
 		mustAppend(t, h, eventstore.Append{ID: here, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{first}})
 		grow(t, h, there, 0, 1, 0)
@@ -65,7 +65,7 @@ var receiptContracts = []contract{
 		mustAppend(t, h, eventstore.Append{ID: id, Entries: made, Receipts: kept})
 		grow(t, h, other, 0, 1, 0)
 		for _, entry := range []eventstore.Entry{made[0], made[2]} {
-			h.HideEntries(func(uint64) bool { return true }) // an index that lags does not matter
+			h.HideEntries(func(uint64) bool { return true }) // a stale index must not matter
 			got, found, err := h.Gateway.EntryByCommand(t.Context(), id, entry.CommandID)
 			if err != nil || !found || got.CommandID != entry.CommandID {
 				t.Fatalf("entry %d by its command: %+v, %v, %v", entry.SeqNr, got, found, err)
@@ -78,7 +78,7 @@ var receiptContracts = []contract{
 		}
 		wantNoEntryByCommand(t, h, id, ulid.Make().String())
 	}},
-	{"an expired one does not exist", Settings{}, func(t *testing.T, h Harness) {
+	{"an expired receipt counts as missing", Settings{}, func(t *testing.T, h Harness) {
 		id, expired := newID(), receipt(ulid.Make().String())
 		expired.ExpiresAt = time.Now().Add(-5 * time.Second)
 		mustAppend(t, h, eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{expired}})

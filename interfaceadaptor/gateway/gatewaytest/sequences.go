@@ -11,13 +11,13 @@ import (
 )
 
 var sequenceContracts = []contract{
-	{"numbers follow one another", Settings{}, func(t *testing.T, h Harness) {
+	{"numbers are consecutive", Settings{}, func(t *testing.T, h Harness) {
 		name := ulid.Make().String()
 		for _, step := range []struct{ count, first uint64 }{{1, 1}, {1, 2}, {10, 3}, {1, 13}} {
 			wantDrawn(t, h, "", name, step.count, step.first)
 		}
 	}},
-	{"each name and each tenant has its own", Settings{}, func(t *testing.T, h Harness) {
+	{"each name and each tenant has a sequence of its own", Settings{}, func(t *testing.T, h Harness) {
 		name := ulid.Make().String()
 		for _, tenant := range []string{"", "one", "two"} {
 			wantDrawn(t, h, tenant, name, 3, 1)
@@ -25,7 +25,7 @@ var sequenceContracts = []contract{
 			wantDrawn(t, h, tenant, name, 1, 4)
 		}
 	}},
-	{"nobody gets what another one got", Settings{}, func(t *testing.T, h Harness) {
+	{"concurrent draws get different numbers", Settings{}, func(t *testing.T, h Harness) {
 		const clients, draws, count = 8, 5, 3
 		name := ulid.Make().String() // the first draw is a race, too
 		var mutex sync.Mutex
@@ -53,11 +53,11 @@ var sequenceContracts = []contract{
 		drawing.Wait()
 		for i := range uint64(clients * draws * count) {
 			if !seen[i+1] {
-				t.Errorf("nobody got %d", i+1)
+				t.Errorf("number %d was never drawn", i+1)
 			}
 		}
 	}},
-	{"a wrong draw is an error", Settings{}, func(t *testing.T, h Harness) {
+	{"an invalid draw is an error", Settings{}, func(t *testing.T, h Harness) {
 		for _, wrong := range []struct {
 			name  string
 			count uint64

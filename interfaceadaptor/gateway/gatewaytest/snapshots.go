@@ -10,20 +10,20 @@ import (
 )
 
 var snapshotContracts = []contract{
-	{"the first state is one", Settings{}, func(t *testing.T, h Harness) {
+	{"the first state is a snapshot", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 5, 0)
 		wantSnapshots(t, h, id, 1)
 	}},
-	{"an aggregate that does not exist has none", Settings{}, func(t *testing.T, h Harness) {
+	{"an aggregate that does not exist has no snapshot", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		wantSnapshots(t, h, id)
 		if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 1, Payload: state(1)}); err == nil {
-			t.Error("a snapshot of an aggregate that does not exist was taken")
+			t.Error("a snapshot of an aggregate that does not exist was accepted")
 		}
 		wantVersion(t, h, id, 0)
 	}},
-	{"the latest comes first", Settings{KeepSnapshots: 9}, func(t *testing.T, h Harness) {
+	{"the latest snapshot comes first", Settings{KeepSnapshots: 9}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 30, 0)
 		save(t, h, id, 10, 20, 30)
@@ -44,7 +44,7 @@ var snapshotContracts = []contract{
 		written := grow(t, h, id, 30, 1, 0)
 		wantEntries(t, h, id, 30, written)
 	}},
-	{"an older one changes nothing", Settings{KeepSnapshots: 9}, func(t *testing.T, h Harness) {
+	{"saving an older snapshot changes nothing", Settings{KeepSnapshots: 9}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 30, 0)
 		save(t, h, id, 20)
@@ -56,15 +56,15 @@ var snapshotContracts = []contract{
 		}
 		wantSnapshots(t, h, id, 20, 1)
 	}},
-	{"one of events that were not written is refused", Settings{}, func(t *testing.T, h Harness) {
+	{"a snapshot ahead of the journal is refused", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 2, 0)
 		if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 3, Payload: state(3)}); err == nil {
-			t.Error("a snapshot of version 3 was taken at version 2")
+			t.Error("a snapshot of version 3 was accepted at version 2")
 		}
 		wantSnapshots(t, h, id, 1)
 	}},
-	{"as many as are kept", Settings{KeepSnapshots: 2}, func(t *testing.T, h Harness) {
+	{"as many snapshots as are to be kept are kept", Settings{KeepSnapshots: 2}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 60, 0)
 		early := wantVersion(t, h, id, 60)
@@ -72,24 +72,24 @@ var snapshotContracts = []contract{
 		beforeOthers := wantVersion(t, h, id, 60)
 		save(t, h, id, 20, 30, 40, 50, 60)
 		wantSnapshots(t, h, id, 60, 50, 40)
-		for _, head := range []eventstore.Head{early, beforeOthers} { // read before others moved on
+		for _, head := range []eventstore.Head{early, beforeOthers} { // read before others wrote
 			if got := snapshots(t, h, id, head); len(got) == 0 {
 				t.Errorf("a reader with an early head %+v found nothing", head)
 			}
 		}
 	}},
-	{"none but the latest", Settings{}, func(t *testing.T, h Harness) {
+	{"only the latest snapshot is kept", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 30, 0)
 		save(t, h, id, 10, 20, 30)
 		wantSnapshots(t, h, id, 30)
 	}},
-	{"a large one", Settings{}, func(t *testing.T, h Harness) {
+	{"a large snapshot", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 2, 0)
 		for _, size := range []int{2_000_000, 400_000} {
 			large := eventstore.Snapshot{Version: 2, Payload: noise(size)}
-			if size < 1_000_000 { // a second one, which the first has to make way for
+			if size < 1_000_000 { // a second one, which replaces the first
 				grow(t, h, id, 2, 1, 0)
 				large.Version = 3
 			}
@@ -102,11 +102,11 @@ var snapshotContracts = []contract{
 			}
 			got := snapshots(t, h, id, head)
 			if len(got) == 0 || got[0].Version != large.Version || !bytes.Equal(got[0].Payload, large.Payload) {
-				t.Fatalf("the snapshot of %d bytes did not come back", size)
+				t.Fatalf("the snapshot of %d bytes was not read", size)
 			}
 		}
 	}},
-	{"saved by many at once", Settings{KeepSnapshots: 1}, func(t *testing.T, h Harness) {
+	{"many writers save snapshots at the same time", Settings{KeepSnapshots: 1}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 80, 0)
 		var done sync.WaitGroup
@@ -122,7 +122,7 @@ var snapshotContracts = []contract{
 		head := wantVersion(t, h, id, 80)
 		got := snapshots(t, h, id, head)
 		if head.SnapshotVersion != 80 || len(got) == 0 || got[0].Version != 80 {
-			t.Errorf("the head's snapshot is %d, and the latest of %d is not 80", head.SnapshotVersion, len(got))
+			t.Errorf("the head's snapshot is %d, or the latest of %d is not 80", head.SnapshotVersion, len(got))
 		}
 	}},
 }
@@ -151,8 +151,8 @@ func snapshots(t *testing.T, h Harness, id eventstore.AggregateID, head eventsto
 	return got
 }
 
-// wantSnapshots compares versions and states. The state after entry 1 may be kept for ever or count as one to keep, so
-// unless it is wanted it may be there or not.
+// wantSnapshots compares versions and states. A store may keep the state after entry 1 for ever, or count it as one to
+// keep, so it may be missing unless it is in want.
 func wantSnapshots(t *testing.T, h Harness, id eventstore.AggregateID, want ...uint64) {
 	t.Helper()
 	head, err := h.Gateway.Head(t.Context(), id)

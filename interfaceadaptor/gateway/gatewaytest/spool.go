@@ -11,7 +11,7 @@ import (
 )
 
 var spoolContracts = []contract{
-	{"what was stored is read", Settings{}, func(t *testing.T, h Harness) {
+	{"stored parts are read", Settings{}, func(t *testing.T, h Harness) {
 		file, later := ulid.Make().String(), time.Now().Add(time.Hour)
 		parts := [][]byte{noise(200_000), []byte("<&> é 😀\n"), bytes.Repeat([]byte("x"), 2<<20), {0, 255}}
 		for number, content := range parts {
@@ -23,7 +23,7 @@ var spoolContracts = []contract{
 		wantNoPart(t, h, "", file, uint64(len(parts)))
 		wantNoPart(t, h, "", ulid.Make().String(), 0)
 	}},
-	{"the last one holds", Settings{}, func(t *testing.T, h Harness) {
+	{"storing a part again replaces it", Settings{}, func(t *testing.T, h Harness) {
 		file := ulid.Make().String()
 		for _, content := range []string{"first", "", "second"} {
 			putPart(t, h, "", file, 7, []byte(content), time.Now().Add(time.Hour))
@@ -38,7 +38,7 @@ var spoolContracts = []contract{
 		}
 		wantPart(t, h, "one", file, 0, []byte("of one"))
 	}},
-	{"an expired part is not there", Settings{}, func(t *testing.T, h Harness) {
+	{"an expired part counts as missing", Settings{}, func(t *testing.T, h Harness) {
 		file := ulid.Make().String()
 		putPart(t, h, "", file, 0, []byte("gone"), time.Now().Add(-5*time.Second))
 		wantNoPart(t, h, "", file, 0)
@@ -47,7 +47,7 @@ var spoolContracts = []contract{
 	}},
 	{"a part that is too large is an error", Settings{}, func(t *testing.T, h Harness) {
 		if err := h.Gateway.PutPart(t.Context(), "", "file", 0, make([]byte, eventstore.MaxPart+1), time.Now().Add(time.Hour)); err == nil {
-			t.Error("it was stored")
+			t.Error("the part that is too large was stored")
 		}
 	}},
 }

@@ -7,9 +7,9 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Heads that contradict the journal, or point to no snapshot, as after tables were restored to different times.
+// Heads that contradict the journal or point to no snapshot, as after tables were restored to different times.
 var wrongHeadContracts = []contract{
-	{"one behind its journal", Settings{}, func(t *testing.T, h Harness) {
+	{"a head one event behind its journal", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		written := grow(t, h, id, 0, 3, 0)
 		h.SetHead(t, id, eventstore.Head{Version: 2})
@@ -19,13 +19,13 @@ var wrongHeadContracts = []contract{
 		wantConflict(t, appendOne(t, h, id, 3))
 		wantEntries(t, h, id, 0, written)
 	}},
-	{"one further behind", Settings{}, func(t *testing.T, h Harness) {
+	{"a head further behind", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 5, 0)
 		h.SetHead(t, id, eventstore.Head{Version: 2})
 		wantInconsistent(t, appendOne(t, h, id, 2), eventstore.InconsistentError{ID: id, Head: 2, Event: 3})
 	}},
-	{"one that is missing", Settings{}, func(t *testing.T, h Harness) {
+	{"a missing head", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 3, 0)
 		h.SetHead(t, id, eventstore.Head{})
@@ -34,41 +34,41 @@ var wrongHeadContracts = []contract{
 		wantInconsistent(t, appendOne(t, h, id, 0), eventstore.InconsistentError{ID: id, Head: 0, Event: 1})
 		wantConflict(t, appendOne(t, h, id, 3))
 	}},
-	{"one ahead of its journal", Settings{}, func(t *testing.T, h Harness) {
+	{"a head ahead of its journal", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 3, 0)
 		h.SetHead(t, id, eventstore.Head{Version: 5})
 		_, err := read(t, h, id, 0, 5)
 		wantInconsistent(t, err, eventstore.InconsistentError{ID: id, Head: 5, Event: 4})
 	}},
-	{"a right one is none", Settings{}, func(t *testing.T, h Harness) {
+	{"a correct head is no contradiction", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		if err := verify(t, h, id); err != nil {
-			t.Errorf("of an aggregate that does not exist: %v", err)
+			t.Errorf("for an aggregate that does not exist: %v", err)
 		}
 		grow(t, h, id, 0, 3, 0)
 		if err := verify(t, h, id); err != nil {
 			t.Error(err)
 		}
 		if err := h.Gateway.Verify(t.Context(), id, eventstore.Head{Version: 1}); err != nil {
-			t.Errorf("one that was read before others wrote: %v", err)
+			t.Errorf("for a head that was read before others wrote: %v", err)
 		}
 	}},
-	{"one that points beyond its version", Settings{}, func(t *testing.T, h Harness) {
+	{"a pointer beyond the head's version", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 30, 0)
 		save(t, h, id, 20)
 		h.SetHead(t, id, eventstore.Head{Version: 30, SnapshotVersion: 99})
 		if head := wantVersion(t, h, id, 30); head.SnapshotVersion != 0 {
-			t.Errorf("it is believed: %+v", head)
+			t.Errorf("the pointer was not ignored: %+v", head)
 		}
 		if _, found := heads(t, h, id.Type)[id]; !found {
-			t.Error("it is not among the heads")
+			t.Error("the head is missing in Heads")
 		}
 		save(t, h, id, 30)
 		wantPointer(t, h, id, 30)
 	}},
-	{"one that points to what is not there", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+	{"a pointer to a missing snapshot", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 30, 0)
 		save(t, h, id, 20)
@@ -78,7 +78,7 @@ var wrongHeadContracts = []contract{
 			wantPointer(t, h, id, pointer)
 		}
 	}},
-	{"one that points to what is broken", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+	{"a pointer to a broken snapshot", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
 		id := withSnapshots(t, h)
 		h.DamageSnapshot(t, id, 30)
 		save(t, h, id, 30)
@@ -88,14 +88,14 @@ var wrongHeadContracts = []contract{
 		save(t, h, id, 31)
 		wantPointer(t, h, id, 31)
 	}},
-	{"an entry that no reader could take", Settings{}, func(t *testing.T, h Harness) {
+	{"an entry that no reader could read", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		early, noPayload := entries(0, 1, 0), entries(0, 1, 0)
 		early[0].OccurredAt = early[0].OccurredAt.AddDate(-100, 0, 0)
 		noPayload[0].Payload = nil
 		for name, made := range map[string][]eventstore.Entry{"before 1970": early, "without a payload": noPayload} {
 			if err := h.Gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: made}); err == nil {
-				t.Errorf("one %s was taken", name)
+				t.Errorf("an entry %s was accepted", name)
 			}
 		}
 		wantVersion(t, h, id, 0)

@@ -11,8 +11,8 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 )
 
-// BenchmarkAppend appends one entry with a receipt at a time, with as many clients as the name says, to an aggregate
-// each. raw is the baseline: equally durable transactions of one row, one after the other, on a similar file.
+// BenchmarkAppend appends one entry with a receipt at a time; each client, as many as the name says, has an aggregate
+// of its own. raw is the baseline: equally durable transactions of one row, one after the other, on a similar file.
 func BenchmarkAppend(b *testing.B) {
 	for kind, open := range map[string]func(testing.TB) *sqlx.DB{"sqlite": openSQLite, "mysql": openMySQL} {
 		b.Run(kind, func(b *testing.B) {

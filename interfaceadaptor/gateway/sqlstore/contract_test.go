@@ -16,15 +16,15 @@ import (
 func TestContractOnSQLite(t *testing.T) { gatewaytest.Run(t, onSQLite) }
 func TestContractOnMySQL(t *testing.T)  { gatewaytest.Run(t, onMySQL) }
 
-// onMySQL loses answers on the network.
+// onMySQL loses answers in the network.
 func onMySQL(t *testing.T, settings gatewaytest.Settings) gatewaytest.Harness {
 	dsn, network := throughProxy(t, testenv.MySQL(t))
 	db := open(t, dsn)
 	return harness(db, distant{newGateway(t, db, keeping(settings)), network}, network.loseNextCommit)
 }
 
-// onSQLite loses answers in the driver. Concurrent writes come from another gateway, as from another process: the one
-// that waits for its answer writes nothing else.
+// onSQLite loses answers in the driver. Meanwhile another gateway writes, like another process, because the writer that
+// waits for its answer can write nothing else.
 func onSQLite(t *testing.T, settings gatewaytest.Settings) gatewaytest.Harness {
 	db, fault := openFaulty(t)
 	main := &detour{EventPersistenceGateway: newGateway(t, db, keeping(settings))}
@@ -42,7 +42,7 @@ func keeping(settings gatewaytest.Settings) func(*sqlstore.Settings) {
 	return func(s *sqlstore.Settings) { s.SnapshotKeep = settings.KeepSnapshots }
 }
 
-// harness has the other faults, which are the same in every database.
+// harness adds the faults that are the same for every database.
 func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(func())) gatewaytest.Harness {
 	const at = " WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
 	run := func(t *testing.T, statement string, args ...any) {
@@ -76,7 +76,7 @@ func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(
 	}
 }
 
-// setHead does what the foreign key forbids, as a restored table may.
+// setHead bypasses the foreign keys, as restoring a table can.
 func setHead(t *testing.T, db *sqlx.DB, id eventstore.AggregateID, head eventstore.Head) {
 	t.Helper()
 	on, err := db.Connx(t.Context())
@@ -105,7 +105,7 @@ func setHead(t *testing.T, db *sqlx.DB, id eventstore.AggregateID, head eventsto
 	}
 }
 
-// distant is a gateway with a network between itself and its database.
+// distant is a gateway that reaches its database through a proxy.
 type distant struct {
 	eventstore.EventPersistenceGateway
 	network *proxy
@@ -116,7 +116,7 @@ func (d distant) Append(ctx context.Context, write eventstore.Append) error {
 	return d.EventPersistenceGateway.Append(ctx, write)
 }
 
-// detour is a gateway whose writes another one can take over for a while.
+// detour is a gateway whose writes can go to another gateway for a while.
 type detour struct {
 	eventstore.EventPersistenceGateway
 	other atomic.Pointer[sqlstore.Gateway]

@@ -18,7 +18,7 @@ import (
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 )
 
-// writerURL makes this test binary append to an event store until it is killed, instead of running tests.
+// writerURL is set for the child process: this test binary then appends to an event store until it is killed.
 const writerURL = "TEST_SQLSTORE_WRITER_URL"
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// appendForEver appends to eight aggregates at once, each command with a receipt, and prints what was acknowledged.
+// appendForEver appends to eight aggregates at the same time, each command with a receipt, and prints what was
+// acknowledged.
 func appendForEver(url string) error {
 	ctx := context.Background()
 	db, err := database.Open(ctx, url, database.Settings{})
@@ -119,7 +120,7 @@ func killedAfter(t *testing.T, url string, count int) []acknowledgement {
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		var a acknowledgement
 		if _, err := fmt.Sscanf(lines.Text(), "%s %d %s", &a.ulid, &a.version, &a.command); err != nil {
-			continue // cut off: it is unknown what was acknowledged
+			continue // a line cut off by the kill
 		}
 		if got = append(got, a); len(got) >= count {
 			kill.Do(func() { _ = child.Process.Kill() })

@@ -3,8 +3,7 @@
 // tables; package sqldialect holds the differences between the databases.
 //
 // [Gateway] writes. An Append compares the expected version with the aggregate's row, updates the row, and inserts
-// events and receipts, all in one transaction (append.go). Who runs the transaction depends on the
-// database:
+// events and receipts, all in one transaction (append.go). The database decides who runs the transaction:
 //
 //   - On SQLite, which allows one writer, groupWriter lets concurrent Appends share a transaction, and with it one wait
 //     for the disk.

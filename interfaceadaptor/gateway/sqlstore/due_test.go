@@ -63,7 +63,7 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 		for messages := range 12 {
 			keys = append(keys, talk(t, commands, messages))
 		}
-		// A thread that can't be loaded is due, too, and does not stop the others.
+		// A thread that can't be loaded stays due and must not stop the others.
 		broken := eventstore.AggregateID{Type: "thread", ULID: keys[11].ID}
 		mustAppend(t, gateway, write(broken, 12, 1))
 		keys = keys[:11]

@@ -9,8 +9,8 @@ import (
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
-// explain adds what failed, and classifies the error: an answer (ErrConflict, *HandledError, *InconsistentError), the
-// caller has gone (context.Canceled), the store did not answer (eventstore.ErrUnavailable), or a fault.
+// explain adds what failed, and classifies the error: a result (ErrConflict, *HandledError, *InconsistentError), the
+// caller has disconnected (context.Canceled), the store did not answer (eventstore.ErrUnavailable), or a fault.
 func explain(ctx context.Context, dialect sqldialect.Dialect, err error, format string, args ...any) error {
 	if err == nil {
 		return nil

@@ -19,8 +19,8 @@ type fault struct {
 	dsn string
 
 	mutex  sync.Mutex
-	lose   func() // called when the answer to a COMMIT has been lost; nil: none is to be
-	refuse int    // how many COMMITs are not done
+	lose   func() // called after losing the answer to a COMMIT; nil: answers are not lost
+	refuse int    // the number of COMMITs to refuse
 }
 
 // openFaulty creates an event store behind a fault.

@@ -18,8 +18,8 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// together sends the writes in order while the file is locked, after a write of its own that waits for the lock, so
-// that they share a transaction. It returns their answers. before is called before the lock is released.
+// together sends the writes in order while the file is locked, so that they share a transaction: a write of its own
+// waits for the lock first. It calls before, releases the lock, and returns the writes' errors.
 func together(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway, before func(), writes ...func() error) []error {
 	t.Helper()
 	lock, err := db.Connx(t.Context())
@@ -50,7 +50,7 @@ func together(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway, before func(
 	<-started
 	testenv.Eventually(t, 5*time.Second, func() error {
 		if !gateway.Writing() {
-			return errors.New("the first write has not begun")
+			return errors.New("the first write has not started")
 		}
 		return nil
 	})
@@ -121,9 +121,9 @@ func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
 		}
 	}
 	if _, found, err := gateway.Receipt(t.Context(), "", "command-of-half"); found || err != nil {
-		t.Errorf("half of a write stayed: %t, %v", found, err)
+		t.Errorf("a part of a failed write was stored: %t, %v", found, err)
 	}
-	if got := commits.Load(); got != 2 { // the one that waited for the lock, and the group
+	if got := commits.Load(); got != 2 { // the write that waited for the lock, and the group
 		t.Errorf("%d commits", got)
 	}
 }
@@ -143,7 +143,7 @@ func TestCloseFinishesWhatWasAccepted(t *testing.T) {
 		t.Errorf("%+v, %v", head, err)
 	}
 	if err := gateway.Append(t.Context(), write(newID(), 0, 1)); !errors.Is(err, eventstore.ErrUnavailable) {
-		t.Errorf("an append after the end: %v", err)
+		t.Errorf("an append after Close: %v", err)
 	}
 }
 
@@ -157,9 +157,9 @@ func TestLockedFileIsUnavailable(t *testing.T) {
 	if !errors.Is(answers[0], eventstore.ErrUnavailable) {
 		t.Error(answers[0])
 	}
-	mustAppend(t, gateway, write(newID(), 0, 1)) // whatever became of the late one is done by now
+	mustAppend(t, gateway, write(newID(), 0, 1)) // after this the late write is either done or dropped
 	if head, err := gateway.Head(t.Context(), late.ID); err != nil || head.Version != 0 {
-		t.Errorf("what was out of time before its turn was written: %+v, %v", head, err)
+		t.Errorf("a write whose context had ended before its turn was executed: %+v, %v", head, err)
 	}
 }
 
@@ -174,9 +174,9 @@ func TestCommitThatFailsIsTriedOnceMore(t *testing.T) {
 	for _, w := range []eventstore.Append{next, stale} {
 		fault.refuseCommits(2)
 		err := gateway.Append(t.Context(), w)
-		// The result of a transaction that was not committed is no answer.
+		// The result of a transaction that was not committed must not reach the caller.
 		if !errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrConflict) {
-			t.Errorf("behind version %d: %v", w.ExpectedVersion, err)
+			t.Errorf("after version %d: %v", w.ExpectedVersion, err)
 		}
 	}
 	if head, err := gateway.Head(t.Context(), w.ID); err != nil || head.Version != 1 {
@@ -188,6 +188,6 @@ func TestCommitThatFailsIsTriedOnceMore(t *testing.T) {
 func TestWeakDurabilityIsRefused(t *testing.T) {
 	db := open(t, "file:"+url.PathEscape(filepath.Join(t.TempDir(), "events.db"))+"?_pragma=synchronous(NORMAL)")
 	if err := newGateway(t, db).Append(t.Context(), write(newID(), 0, 1)); err == nil {
-		t.Error("an event was acknowledged that a power cut can take back")
+		t.Error("an event was acknowledged although a power failure could lose it")
 	}
 }

@@ -134,7 +134,7 @@ func (w *groupWriter) try(ctx context.Context, group []*part) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			w.disconnect() // whatever state the connection is in, this rolls the transaction back
+			w.disconnect() // this rolls the transaction back in any state of the connection
 		}
 	}()
 	if _, err := on.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {

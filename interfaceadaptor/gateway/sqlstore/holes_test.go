@@ -16,8 +16,8 @@ import (
 	"example.com/threads/tests/testenv"
 )
 
-// holdReceipt makes the next Append with a receipt for the command wait, after it got its sequence numbers, until
-// trimSnapshots is called: with true, the command turns out to be handled already.
+// holdReceipt makes the next Append with a receipt for the command wait, after it has got its sequence numbers, until
+// the returned function is called. With true, the command was already handled.
 func holdReceipt(t *testing.T, db *sqlx.DB, commandID string) (trimSnapshots func(handled bool)) {
 	t.Helper()
 	tx, err := db.BeginTxx(t.Context(), nil)
@@ -41,7 +41,8 @@ func holdReceipt(t *testing.T, db *sqlx.DB, commandID string) (trimSnapshots fun
 	}
 }
 
-// appendHeld starts an Append that waits after it got its sequence number, and returns the channel for its answer.
+// appendHeld starts an Append that waits after it has got its sequence number. It returns the channel for the result,
+// too.
 func appendHeld(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway) (trimSnapshots func(bool), w eventstore.Append, answer chan error) {
 	t.Helper()
 	w = write(newID(), 0, 1)
@@ -77,15 +78,15 @@ func TestTransactionsThatCommitOutOfOrder(t *testing.T) {
 	trimSnapshots, slow, answer := appendHeld(t, db, gateway)
 	fast := mustAppend(t, gateway, write(newID(), 0, 1)) // has the higher number and commits first
 	if end, err := f.queue.End(t.Context()); err != nil || end != f.position+2 {
-		t.Fatalf("the end is at %d, not 2 behind %d: %v", end, f.position, err)
+		t.Fatalf("the end is at %d, not 2 after %d: %v", end, f.position, err)
 	}
 	if backlog, err := f.queue.Backlog(t.Context(), f.position); err != nil || backlog.Records != 1 {
 		t.Errorf("%+v, %v", backlog, err)
 	}
-	// It must hold for longer than the queue's patience and the lock timeout.
+	// The queue must wait for longer than its patience and the lock timeout.
 	for deadline := time.Now().Add(1500 * time.Millisecond); time.Now().Before(deadline); {
 		if f.read(t, 100); len(f.seen) > 1 {
-			t.Fatal("an event went past one that is still being written")
+			t.Fatal("an event was read before an earlier one that is still being written")
 		}
 	}
 	trimSnapshots(false)
@@ -113,7 +114,7 @@ func TestTransactionsThatFailLeaveHolesThatArePassed(t *testing.T) {
 	began := time.Now()
 	f.until(t, 2)
 	if took := time.Since(began); took > time.Second {
-		t.Errorf("a hole was waited for for %s", took)
+		t.Errorf("the queue waited for a hole for %s", took)
 	}
 	if f.position != 3 || f.seen[0].ID != fast.ID {
 		t.Errorf("seen %+v", f.seen)
@@ -141,7 +142,7 @@ func TestWriterThatHangsStallsOthersForASecondAtMost(t *testing.T) {
 	stop()
 	following.Wait()
 	if longest > 2*time.Second || len(f.seen) > 0 {
-		t.Errorf("an append took %s; %d events went past", longest, len(f.seen))
+		t.Errorf("an append took %s; %d later events were read", longest, len(f.seen))
 	}
 	trimSnapshots(false)
 	if err := <-answer; err != nil {
@@ -165,7 +166,7 @@ func TestNothingIsSkippedUnderLoad(t *testing.T) {
 			id, version := newID(), uint64(0)
 			for version < each {
 				w := write(id, version, 1+random.IntN(3))
-				if random.IntN(4) == 0 { // fails after it has got its numbers
+				if random.IntN(4) == 0 { // fails after getting its numbers
 					w.Receipts = []eventstore.Receipt{handled}
 				}
 				err := gateway.Append(t.Context(), w)
@@ -200,7 +201,7 @@ func TestNothingIsSkippedUnderLoad(t *testing.T) {
 	versions := map[eventstore.AggregateID]uint64{}
 	for _, q := range f.seen {
 		if versions[q.ID]++; q.SeqNr != versions[q.ID] {
-			t.Fatalf("event %d of %s comes after event %d", q.SeqNr, q.ID, versions[q.ID]-1)
+			t.Fatalf("event %d of %s was read after event %d", q.SeqNr, q.ID, versions[q.ID]-1)
 		}
 	}
 	if len(f.seen) != total || int(f.position) == total {

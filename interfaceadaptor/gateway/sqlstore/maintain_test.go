@@ -60,7 +60,7 @@ func TestATypeThatIsNotTheAggregatesIsTold(t *testing.T) {
 	})
 }
 
-// byHand changes one row with foreign keys off.
+// byHand changes one row without foreign keys.
 func byHand(t *testing.T, db *sqlx.DB, statement string, args ...any) {
 	t.Helper()
 	off, on := "PRAGMA foreign_keys = OFF", "PRAGMA foreign_keys = ON"

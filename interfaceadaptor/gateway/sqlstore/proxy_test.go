@@ -10,18 +10,18 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// proxy is a network between a program and its database server that can lose an answer.
+// proxy is a network connection between a program and its database server that can lose an answer.
 type proxy struct {
 	listener net.Listener
 	server   string
 
 	mutex sync.Mutex
-	lose  func() // called when the answer to a COMMIT has been lost; nil: none is to be
-	down  bool   // no new connection gets through
+	lose  func() // called after losing the answer to a COMMIT; nil: answers are not lost
+	down  bool   // refuse new connections
 	open  map[net.Conn]bool
 }
 
-// throughProxy returns a DSN that reaches the same database through a network of its own.
+// throughProxy returns a DSN that reaches the same database through a proxy.
 func throughProxy(t *testing.T, dsn string) (string, *proxy) {
 	t.Helper()
 	config, err := mysql.ParseDSN(dsn)
@@ -57,7 +57,7 @@ func (p *proxy) loseNextCommit(lost func()) {
 	p.lose = lost
 }
 
-// cut ends all connections and lets no new one through, until it is called with false.
+// cut ends all connections and refuses new ones while down is true.
 func (p *proxy) cut(down bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -112,7 +112,7 @@ func (p *proxy) carry(t *testing.T, client net.Conn) {
 				return
 			}
 			select {
-			case lost := <-losing: // this is the answer to the COMMIT
+			case lost := <-losing: // the answer to the COMMIT
 				lost()
 				p.settle()
 				return

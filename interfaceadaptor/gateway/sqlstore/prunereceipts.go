@@ -35,7 +35,7 @@ type receiptKey struct {
 	CommandID string `db:"command_id"`
 }
 
-// pruning is the change that PruneReceipts makes page by page. A receipt that has been renewed meanwhile stays.
+// pruning is the change that PruneReceipts makes page by page. A receipt that was renewed in the meantime is kept.
 type pruning struct {
 	receipts []receiptKey
 	before   time.Time

@@ -29,7 +29,7 @@ func (f *follower) read(t *testing.T, limit int) {
 	}
 	for _, q := range found {
 		if q.Position <= f.position {
-			t.Fatalf("event %d comes behind %d", q.Position, f.position)
+			t.Fatalf("event %d comes after %d", q.Position, f.position)
 		}
 		f.position = q.Position
 		f.seen = append(f.seen, q)
@@ -86,7 +86,7 @@ func TestBacklog(t *testing.T) {
 			t.Helper()
 			got, err := queue.Backlog(t.Context(), after)
 			if err != nil || got.Records != records || !got.Oldest.Equal(oldest) {
-				t.Errorf("behind %d: %+v, %v; want %d records since %s", after, got, err, records, oldest)
+				t.Errorf("after %d: %+v, %v; want %d records since %s", after, got, err, records, oldest)
 			}
 		}
 		want(0, 0, time.Time{})

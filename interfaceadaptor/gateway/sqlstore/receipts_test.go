@@ -11,7 +11,8 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Concurrent repeats of a command share a lock on its receipt; none may ask for a stronger one.
+// Concurrent repeats of a command share a lock on its receipt. None may request a stronger lock, because that would
+// deadlock.
 func TestRepeatsAtOnceDoNotStandInOneAnothersWay(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
@@ -22,7 +23,7 @@ func TestRepeatsAtOnceDoNotStandInOneAnothersWay(t *testing.T) {
 		for range 32 {
 			repeating.Go(func() {
 				for range 20 {
-					again := write(newID(), 0, 1) // such as the creation of a thread, under another id each time
+					again := write(newID(), 0, 1) // a repeated creation of a thread has another id each time
 					again.Receipts = seed.Receipts
 					var handled *eventstore.HandledError
 					if err := gateway.Append(t.Context(), again); !errors.As(err, &handled) {
@@ -61,7 +62,7 @@ func TestReceiptsArePruned(t *testing.T) {
 			t.Errorf("again: %d pruned, %v", pruned, err)
 		}
 		if _, found, err := gateway.Receipt(t.Context(), "", young); !found || err != nil {
-			t.Errorf("one that has not expired: %t, %v", found, err)
+			t.Errorf("a receipt that has not expired: %t, %v", found, err)
 		}
 	})
 }

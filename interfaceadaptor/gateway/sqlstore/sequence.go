@@ -29,8 +29,8 @@ type drawing struct {
 
 func (*drawing) appends() bool { return false }
 
-// apply updates the row, whose lock keeps others out until the transaction ends, or inserts the first. Whoever loses
-// the race to insert finds the winner's row.
+// apply updates the row, whose lock keeps others out until the transaction ends, or inserts the first row. The loser of
+// a race to insert finds the winner's row.
 func (d *drawing) apply(ctx context.Context, in session) error {
 	const update = "UPDATE sequences SET drawn = drawn + ? WHERE tenant_code = ? AND name = ?"
 	updated, err := changed(ctx, in, update, d.count, d.tenant, d.sequence)

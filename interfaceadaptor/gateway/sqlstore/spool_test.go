@@ -32,7 +32,7 @@ func TestExpiredFilesArePruned(t *testing.T) {
 			t.Errorf("again: %d pruned, %v", pruned, err)
 		}
 		if _, found, err := gateway.Part(t.Context(), "", "young", 0); !found || err != nil {
-			t.Errorf("one that has not expired: %t, %v", found, err)
+			t.Errorf("a part that has not expired: %t, %v", found, err)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// TestTenantsAreStrangersToEachOther tries every method with the ids of another tenant's aggregate and command.
+// TestTenantsAreStrangersToEachOther calls every method with the ids of another tenant's aggregate and command.
 func TestTenantsAreStrangersToEachOther(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
@@ -55,7 +55,7 @@ func TestTenantsAreStrangersToEachOther(t *testing.T) {
 			if err := gateway.Append(t.Context(), write(stranger, 3, 1)); !errors.Is(err, eventstore.ErrConflict) {
 				t.Errorf("%q appends: %v", tenant, err)
 			}
-			// The same ids, for an aggregate and a command of its own.
+			// The other tenant uses the same ids for an aggregate and a command of its own.
 			own := write(stranger, 0, 1)
 			own.Entries[0].CommandID = commandID
 			own.Receipts = []eventstore.Receipt{receipt(commandID)}
@@ -77,7 +77,7 @@ func TestTenantsAreStrangersToEachOther(t *testing.T) {
 	})
 }
 
-// TestACommandIsHandledOnceForEver tests an aggregate's own record of commands, which outlives receipts.
+// TestACommandIsHandledOnceForEver tests the command ids in the journal, which outlive receipts.
 func TestACommandIsHandledOnceForEver(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
@@ -100,7 +100,7 @@ func TestACommandIsHandledOnceForEver(t *testing.T) {
 		twice := write(first.ID, 1, 2)
 		twice.Entries[1].CommandID = twice.Entries[0].CommandID
 		if err := gateway.Append(t.Context(), twice); err == nil {
-			t.Error("two events of one command were taken")
+			t.Error("two events of one command were accepted")
 		}
 		if head, err := gateway.Head(t.Context(), first.ID); err != nil || head.Version != 1 {
 			t.Errorf("%+v, %v", head, err)

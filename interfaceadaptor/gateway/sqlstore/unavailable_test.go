@@ -16,7 +16,7 @@ func TestServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	gateway, queue := newGateway(t, db), newQueue(t, db)
 	w := mustAppend(t, gateway, write(newID(), 0, 1))
 
-	// The answer to the COMMIT is lost, and so is the server: the outcome is unknown.
+	// The answer to the COMMIT is lost and the server is down: the outcome is unknown.
 	lost := write(w.ID, 1, 1)
 	network.loseNextCommit(func() { network.cut(true) })
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -32,7 +32,7 @@ func TestServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	}
 
 	network.cut(false)
-	mustAppend(t, gateway, lost) // sent again, it turns out to have been done
+	mustAppend(t, gateway, lost) // sent again, it is recognised as committed
 	if head, err := gateway.Head(t.Context(), w.ID); err != nil || head.Version != 2 {
 		t.Errorf("%+v, %v", head, err)
 	}

@@ -13,8 +13,8 @@ const wholePage = 2000 // events
 
 var _ eventstore.WholeReader = (*Gateway)(nil)
 
-// JournalParts implements [eventstore.WholeReader]. The events follow one another by number: one reader takes them in
-// the order that they were written.
+// JournalParts implements [eventstore.WholeReader]. There is one part, because events have consecutive numbers and are
+// read in the order of writing.
 func (g *Gateway) JournalParts() int { return 1 }
 
 // ReadJournal implements [eventstore.WholeReader].
@@ -31,7 +31,7 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) it
 		for more := part == 0; more; {
 			var rows []queueRow
 			if err := g.db.SelectContext(ctx, &rows, selectQueue, number, wholePage); err != nil {
-				yield(eventstore.JournalPage{}, explain(ctx, g.dialect, err, "read the journal behind %d", number))
+				yield(eventstore.JournalPage{}, explain(ctx, g.dialect, err, "read the journal after %d", number))
 				return
 			}
 			if more = len(rows) == wholePage; len(rows) == 0 {

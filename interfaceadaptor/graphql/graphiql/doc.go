@@ -1,6 +1,6 @@
-// Package graphiql serves GraphiQL, the page on which people try queries and subscriptions. Everything the page needs
-// is embedded: it loads nothing from elsewhere, and its Content-Security-Policy sees to that.
+// Package graphiql serves GraphiQL, a page for trying queries and subscriptions. All files of the page are embedded. It
+// loads nothing from elsewhere, which its Content-Security-Policy enforces.
 //
-// The folder assets holds the published builds of GraphiQL and React, each with its licence, packed; assets/refresh.sh
-// fetches them anew. The folder page is ours.
+// The folder assets holds the published builds of GraphiQL and React with their licences, compressed; assets/refresh.sh
+// downloads them again. The files in the folder page are our own.
 package graphiql

@@ -16,8 +16,8 @@ import (
 //go:embed assets/*.gz page/*
 var files embed.FS
 
-// contentSecurityPolicy lets the page load what this server serves. Beyond that the published build has its fonts and
-// images in its style sheet as data, and its dialogs add styles of their own to the page.
+// contentSecurityPolicy lets the page load only files of this server. The published build also needs data: URLs for the
+// fonts and images in its style sheet, and inline styles for its dialogs.
 const contentSecurityPolicy = "default-src 'self'; font-src 'self' data:; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
@@ -27,15 +27,15 @@ var contentTypes = map[string]string{
 	".js":   "text/javascript; charset=utf-8",
 }
 
-// file is what is served under one path.
+// file is a file of the page.
 type file struct {
 	contentType  string
 	tag          string
-	plain, small []byte // as it is, and by gzip
+	plain, small []byte // uncompressed, and by gzip
 }
 
-// Files returns what the page is made of, by the patterns of [http.ServeMux] that each is to be served at: the page
-// itself at /, the rest under /graphiql/. It fails only when what is embedded is broken.
+// Files returns the page's files by their patterns for [http.ServeMux]: the page itself at /, the rest under
+// /graphiql/. It fails only if the embedded files are broken.
 func Files() (map[string]http.Handler, error) {
 	served := map[string]http.Handler{}
 	for _, folder := range []string{"assets", "page"} {
@@ -88,7 +88,7 @@ func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", f.contentType)
 	header.Set("Content-Security-Policy", contentSecurityPolicy)
 	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Cache-Control", "no-cache") // ask, and take 304 for an answer
+	header.Set("Cache-Control", "no-cache") // browsers revalidate and get 304
 	header.Set("Vary", "Accept-Encoding")
 
 	content, tag := f.plain, f.tag

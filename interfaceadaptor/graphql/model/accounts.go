@@ -9,8 +9,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Accounts are those of all user accounts in the rows of a level of one answer. The first that is asked for reads all
-// of them, in one statement.
+// Accounts are the accounts of all rows on one level of an answer. The first access reads all of them in one statement.
 type Accounts struct {
 	from   AccountReader
 	tenant usecase.Tenant
@@ -21,18 +20,18 @@ type Accounts struct {
 	err   error
 }
 
-// AccountReader is where accounts are read.
+// AccountReader reads accounts.
 type AccountReader interface {
 	AccountsOf(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]query.Account, error)
 }
 
-// AccountOf is the account of one of the rows.
+// AccountOf is the account of one row.
 type AccountOf struct {
 	all *Accounts
 	id  account.ID
 }
 
-// Read is the account; nil where there is none.
+// Read returns the account; nil: it does not exist.
 func (a AccountOf) Read(ctx context.Context) (*Account, error) {
 	all := a.all
 	all.once.Do(func() { all.found, all.err = all.from.AccountsOf(ctx, all.tenant, all.ids) })
@@ -44,12 +43,12 @@ func (a AccountOf) Read(ctx context.Context) (*Account, error) {
 	return &found, nil
 }
 
-// NewMembers is the schema's form of members that are answered together.
+// NewMembers converts members that share one read of accounts.
 func NewMembers(from AccountReader, tenant usecase.Tenant, rows ...query.Member) []Member {
 	return with(rows, accountsOf(from, tenant, rows, userOf), NewMember)
 }
 
-// NewMessages is the schema's form of messages that are answered together.
+// NewMessages converts messages that share one read of accounts.
 func NewMessages(from AccountReader, tenant usecase.Tenant, rows ...query.Message) []Message {
 	return with(rows, accountsOf(from, tenant, rows, senderOf), NewMessage)
 }

@@ -22,7 +22,7 @@ type Connection[T any] struct {
 	PageInfo PageInfo
 }
 
-// Edge is a row of a list and its place there.
+// Edge is a row of a list with its cursor.
 type Edge[T any] struct {
 	Cursor string
 	Node   T
@@ -36,7 +36,7 @@ type PageInfo struct {
 	EndCursor       *string
 }
 
-// NewConnection is the schema's form of a page of the list that kind names.
+// NewConnection converts a page of a list. kind is the list's kind.
 func NewConnection[S interface{ Position() query.Position }, T any](kind ListKind, page query.Page[S], node func(S) T) Connection[T] {
 	connection := Connection[T]{
 		Edges:    make([]Edge[T], len(page.Items)),

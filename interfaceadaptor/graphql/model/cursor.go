@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// ListKind is which list a cursor belongs to: one of another list is refused.
+// ListKind is the list that a cursor belongs to. Cursors of other lists are refused.
 type ListKind string
 
 // The kinds of lists.
@@ -22,12 +22,12 @@ const (
 	TaskList    ListKind = "tasks"
 )
 
-// EncodeCursor writes a position as a cursor, opaque to clients.
+// EncodeCursor writes a position as a cursor, which is opaque to clients.
 func EncodeCursor(kind ListKind, position query.Position) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(string(kind) + " " + strconv.FormatInt(position.At, 10) + " " + position.ID))
 }
 
-// DecodeCursor reads a cursor that was given as the argument of the given name. What is no cursor of the list is a
+// DecodeCursor reads the cursor in the named argument. A cursor that is malformed or of another list is an
 // [ident.InvalidError].
 func DecodeCursor(kind ListKind, argument, cursor string) (query.Position, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
@@ -39,5 +39,5 @@ func DecodeCursor(kind ListKind, argument, cursor string) (query.Position, error
 			return query.Position{At: at, ID: id.String()}, nil
 		}
 	}
-	return query.Position{}, &ident.InvalidError{Field: argument, Reason: "must be a cursor of this list, as an earlier answer held it"}
+	return query.Position{}, &ident.InvalidError{Field: argument, Reason: "must be a cursor of this list, from an earlier answer"}
 }

@@ -1,3 +1,3 @@
-// Package model is what the schema's types are in Go. The resolvers of package graphql fill them from usecase/query,
-// and package generated writes them as JSON.
+// Package model holds the Go types of the schema's types. The resolvers of package graphql fill them from
+// usecase/query, and package generated writes them as JSON.
 package model

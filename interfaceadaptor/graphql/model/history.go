@@ -21,7 +21,7 @@ type HistoryEntry struct {
 	Data          JSON
 }
 
-// NewHistoryEntry is the schema's form of an event.
+// NewHistoryEntry converts an event.
 func NewHistoryEntry(e query.HistoryEntry) HistoryEntry {
 	return HistoryEntry{
 		SeqNr: int(e.SeqNr), EventID: e.EventID, Type: e.Type, OccurredAt: e.OccurredAt, ExecutorID: e.Executor,
@@ -55,17 +55,17 @@ type StateMessage struct {
 	UpdatedAt     time.Time
 }
 
-// NewThreadState is the schema's form of a thread as it was.
+// NewThreadState converts an earlier state of a thread.
 func NewThreadState(s query.ThreadState) ThreadState {
 	return ThreadState{Version: int(s.Version), Name: s.Name, Deleted: s.Deleted, State: s}
 }
 
-// NewStateMember is the schema's form of a member as it was.
+// NewStateMember converts a member of an earlier state.
 func NewStateMember(m query.StateMember) StateMember {
 	return StateMember{UserAccountID: m.User.String(), Role: Role(m.Role), CreatedAt: m.CreatedAt}
 }
 
-// NewStateMessage is the schema's form of a message as it was.
+// NewStateMessage converts a message of an earlier state.
 func NewStateMessage(m query.StateMessage) StateMessage {
 	return StateMessage{
 		ID: m.ID.String(), UserAccountID: m.Sender.String(), Text: m.Text, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,

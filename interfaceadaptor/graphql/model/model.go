@@ -10,7 +10,7 @@ import (
 // Thread is the schema's Thread.
 type Thread struct {
 	ID        string
-	Code      *string // nil: the thread is from before there were codes
+	Code      *string // nil: the thread was created before codes existed
 	Name      string
 	OwnerID   string
 	Version   int
@@ -19,8 +19,8 @@ type Thread struct {
 	CreatedBy string
 	UpdatedBy string
 
-	Key      thread.ID // ID, parsed
-	Siblings *Siblings // reads the members and messages of all threads of the same list together
+	Key      thread.ID // the parsed ID
+	Siblings *Siblings // reads the members and messages of all threads in the list together
 }
 
 // Member is the schema's Member.
@@ -61,7 +61,7 @@ type Account struct {
 	UpdatedAt time.Time
 }
 
-// NewThread is a thread of the list that siblings reads for.
+// NewThread converts a thread of the list that siblings reads.
 func NewThread(t query.Thread, siblings *Siblings) Thread {
 	var code *string
 	if text := t.Code.String(); text != "" {
@@ -74,7 +74,7 @@ func NewThread(t query.Thread, siblings *Siblings) Thread {
 	}
 }
 
-// NewMember is the schema's form of a member of the list that accounts reads for.
+// NewMember converts a member of the list whose accounts are given.
 func NewMember(m query.Member, accounts *Accounts) Member {
 	return Member{
 		ID: m.ID.String(), ThreadID: m.Thread.String(), UserAccountID: m.User.String(), Role: Role(m.Role),
@@ -83,7 +83,7 @@ func NewMember(m query.Member, accounts *Accounts) Member {
 	}
 }
 
-// NewMessage is the schema's form of a message of the list that accounts reads for.
+// NewMessage converts a message of the list whose accounts are given.
 func NewMessage(m query.Message, accounts *Accounts) Message {
 	return Message{
 		ID: m.ID.String(), ThreadID: m.Thread.String(), UserAccountID: m.Sender.String(), Text: m.Text,
@@ -92,7 +92,7 @@ func NewMessage(m query.Message, accounts *Accounts) Message {
 	}
 }
 
-// NewAccount is the schema's form of an account.
+// NewAccount converts an account.
 func NewAccount(a query.Account) Account {
 	return Account{
 		ID: a.ID.String(), Name: a.Name, Closed: a.Closed, Version: int(a.Version), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,

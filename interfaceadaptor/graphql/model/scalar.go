@@ -15,7 +15,7 @@ import (
 // MarshalTime writes the scalar Time.
 func MarshalTime(t time.Time) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) {
-		var room []byte // without an allocation in a [bytes.Buffer], which gqlgen writes answers into
+		var room []byte // saves an allocation: gqlgen writes answers into a [bytes.Buffer]
 		if buffer, is := w.(*bytes.Buffer); is {
 			room = buffer.AvailableBuffer()
 		}
@@ -23,18 +23,18 @@ func MarshalTime(t time.Time) graphql.Marshaler {
 	})
 }
 
-// UnmarshalTime would read the scalar Time; nothing in the schema takes one.
+// UnmarshalTime always fails: no argument in the schema is a Time.
 func UnmarshalTime(any) (time.Time, error) {
 	return time.Time{}, errors.New("a Time is never an argument")
 }
 
-// JSON is the schema's JSON: a value that is JSON already.
+// JSON is the schema's scalar JSON: a value that is already encoded.
 type JSON []byte
 
 // MarshalGQL implements [graphql.Marshaler].
 func (j JSON) MarshalGQL(w io.Writer) { _, _ = w.Write(j) }
 
-// UnmarshalGQL implements [graphql.Unmarshaler]; nothing in the schema takes JSON.
+// UnmarshalGQL implements [graphql.Unmarshaler]. It always fails: no argument in the schema is JSON.
 func (j *JSON) UnmarshalGQL(any) error { return errors.New("JSON is never an argument") }
 
 // Role is the schema's Role.
@@ -49,7 +49,7 @@ func (r Role) MarshalGQL(w io.Writer) {
 	_, _ = io.WriteString(w, name)
 }
 
-// UnmarshalGQL implements [graphql.Unmarshaler]; nothing in the schema takes a role.
+// UnmarshalGQL implements [graphql.Unmarshaler]. It always fails: no argument in the schema is a Role.
 func (r *Role) UnmarshalGQL(value any) error {
 	return fmt.Errorf("a Role is never an argument, and %v is given", value)
 }

@@ -10,22 +10,22 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Siblings are the threads of one list in one answer. The first of them whose members or messages are asked for reads
-// those of all, in one statement; the others take theirs from it. Unlike a loader that collects keys for a while, this
-// waits for nobody and always reads once.
+// Siblings are the threads of one list in an answer. The first access to a thread's members or messages reads those of
+// all threads in one statement; the other threads use its result. Unlike a data loader, which collects keys for a
+// while, it never waits and always reads once.
 type Siblings struct {
 	members  shared[query.Member]
 	messages shared[query.Message]
 }
 
-// Lists is where the lists of threads are read.
+// Lists reads the members and messages of threads.
 type Lists interface {
 	AccountReader
 	MembersOf(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error)
 	MessagesOf(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error)
 }
 
-// NewSiblings returns the siblings of the given threads.
+// NewSiblings returns the siblings of a list of threads.
 func NewSiblings(lists Lists, tenant usecase.Tenant, threads ...query.Thread) *Siblings {
 	ids := make([]thread.ID, len(threads))
 	for i, t := range threads {
@@ -37,12 +37,12 @@ func NewSiblings(lists Lists, tenant usecase.Tenant, threads ...query.Thread) *S
 	}
 }
 
-// Members is a page of the members of one of the threads, and where the accounts of all are read.
+// Members returns a page of a thread's members, and the accounts of all members read.
 func (s *Siblings) Members(ctx context.Context, id thread.ID, page query.Range) (query.Page[query.Member], *Accounts, error) {
 	return s.members.of(ctx, id, page)
 }
 
-// Messages is a page of the messages of one of the threads, and where the accounts of all senders are read.
+// Messages returns a page of a thread's messages, and the accounts of all senders read.
 func (s *Siblings) Messages(ctx context.Context, id thread.ID, page query.Range) (query.Page[query.Message], *Accounts, error) {
 	return s.messages.of(ctx, id, page)
 }
@@ -55,7 +55,7 @@ type shared[T any] struct {
 	levels map[query.Range]func() (level[T], error)
 }
 
-// level is the same page of the lists of all threads, and the accounts in it.
+// level is the same page of the lists of all threads, with the accounts in it.
 type level[T any] struct {
 	pages    map[thread.ID]query.Page[T]
 	accounts *Accounts

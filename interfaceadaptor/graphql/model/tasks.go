@@ -22,7 +22,7 @@ type Task struct {
 	CreatedBy string
 }
 
-// NewTask is the schema's form of a task.
+// NewTask converts a task.
 func NewTask(t query.Task) Task {
 	return Task{
 		ID: t.ID.String(), TaskID: t.ID.String(), Kind: string(t.Kind), Status: string(t.Status), Done: int(t.Done), Total: int(t.Total),

@@ -21,7 +21,7 @@ type Tenant struct {
 	UpdatedAt time.Time
 }
 
-// NewTenant is the schema's form of a tenant.
+// NewTenant converts a tenant.
 func NewTenant(r query.Tenant) Tenant {
 	return Tenant{Code: r.Code.String(), Suspended: r.Suspended, Version: int(r.Version), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 }

@@ -1,9 +1,9 @@
-// Package plain writes values whose selected fields all lie in the struct straight into the answer. gqlgen otherwise
-// resolves every element of a list in a goroutine of its own, and every field through its middleware, which costs more
+// Package plain writes values straight into the answer if all selected fields are plain struct fields. gqlgen would
+// resolve every element of a list in a goroutine of its own, and every field through its middleware. That costs more
 // than the query behind the list.
 //
-// tools/graphqlgen generates the tables of fields from the schema (generated/plain.go). Where a selection has a field
-// that needs a resolver, there is no [Writer], and gqlgen resolves the value as ever.
+// tools/graphqlgen generates the tables of fields from the schema (generated/plain.go). If a selection has a field that
+// needs a resolver, there is no [Writer], and gqlgen resolves the value as usual.
 package plain
 
 import (
@@ -19,7 +19,7 @@ import (
 // Writer writes a T as JSON.
 type Writer[T any] func(w io.Writer, v *T)
 
-// Fields returns what writes a field's value, without its name; nil where the field needs a resolver.
+// Fields returns the writer of a field's value, without its name; nil: the field needs a resolver.
 type Fields[T any] func(operation *graphql.OperationContext, field graphql.CollectedField) Writer[T]
 
 // Type is an object type of the schema.
@@ -28,13 +28,13 @@ type Type[T any] struct {
 	Fields Fields[T]
 }
 
-// member is a field of an answer's object.
+// member is a field of an object in the answer.
 type member[T any] struct {
 	key   []byte // `,"name":`
 	value Writer[T]
 }
 
-// Select returns what writes the selected fields, or nil.
+// Select returns the writer of the selected fields; nil: one of them needs a resolver.
 func (t Type[T]) Select(operation *graphql.OperationContext, selected ast.SelectionSet) Writer[T] {
 	fields := graphql.CollectFields(operation, selected, t.Names)
 	members := make([]member[T], len(fields))
@@ -63,7 +63,7 @@ func (t Type[T]) Select(operation *graphql.OperationContext, selected ast.Select
 	}
 }
 
-// Nullable is a field with a scalar or nothing.
+// Nullable is a field with a scalar or null.
 func Nullable[T, V any](of func(*T) *V, marshal func(V) graphql.Marshaler) Writer[T] {
 	return func(w io.Writer, v *T) {
 		if value := of(v); value != nil {
@@ -74,7 +74,7 @@ func Nullable[T, V any](of func(*T) *V, marshal func(V) graphql.Marshaler) Write
 	}
 }
 
-// One is a field with an object or nil.
+// One is a field with an object or null.
 func One[T, V any](operation *graphql.OperationContext, field graphql.CollectedField, of func(*T) *V, object Type[V]) Writer[T] {
 	write := object.Select(operation, field.Selections)
 	if write == nil {
@@ -111,8 +111,8 @@ func Many[T, V any](operation *graphql.OperationContext, field graphql.Collected
 	}
 }
 
-// makeRoom makes room for more elements about as large as the first, which begins at before: a buffer that doubles
-// again and again copies the answer as often.
+// makeRoom grows the buffer for more elements about as large as the first, which begins at before. Repeated doubling
+// would copy the answer as often.
 func makeRoom(w io.Writer, before, more int) {
 	if buffer, is := w.(*bytes.Buffer); is {
 		buffer.Grow((buffer.Len() - before + 1) * more * 9 / 8)
@@ -126,8 +126,8 @@ func size(w io.Writer) int {
 	return 0
 }
 
-// Value writes what a resolver has returned for the field of the context. It is nil where gqlgen has to write it, which
-// knows about nil values, too.
+// Value writes the value that a resolver returned for the context's field. It returns nil if gqlgen must write the
+// value, as it must with nil values.
 func Value[T any](ctx context.Context, value *T, object Type[T]) graphql.Marshaler {
 	write := object.Select(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections)
 	if write == nil || value == nil {

@@ -1,4 +1,5 @@
-// Package dynamodb keeps the keys of package erasure in a DynamoDB table of their own: pkey is tenant and owner.
+// Package dynamodb stores the keys of package erasure in a DynamoDB table of their own. The pkey consists of tenant and
+// owner.
 package dynamodb
 
 import (
@@ -56,7 +57,7 @@ func entryOf(found item) (erasure.Entry, error) {
 	return erasure.Entry{Wrapped: wrapped.Value}, nil
 }
 
-const page = 100 // of one BatchGetItem
+const page = 100 // keys in a BatchGetItem
 
 // Keys implements [erasure.Store].
 func (s *Store) Keys(ctx context.Context, tenant usecase.Tenant, owners []string) (map[string]erasure.Entry, error) {
@@ -73,7 +74,7 @@ func (s *Store) Keys(ctx context.Context, tenant usecase.Tenant, owners []string
 	return found, nil
 }
 
-const attempts = 8 // of a request that DynamoDB answers in part
+const attempts = 8 // for a request that DynamoDB answers only partly
 
 func (s *Store) read(ctx context.Context, keys []item, into map[string]erasure.Entry) error {
 	asked := map[string]types.KeysAndAttributes{s.table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
@@ -142,7 +143,7 @@ func (s *Store) Destroy(ctx context.Context, tenant usecase.Tenant, owner string
 	return explain("destroy a key", err)
 }
 
-// explain adds what failed, and wraps [usecase.ErrUnavailable] where another attempt may succeed.
+// explain adds what failed, and wraps [usecase.ErrUnavailable] if a retry may succeed.
 func explain(doing string, err error) error {
 	var unsent *smithyhttp.RequestSendError
 	switch {

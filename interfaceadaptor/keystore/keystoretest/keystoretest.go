@@ -1,4 +1,4 @@
-// Package keystoretest is the contract of [erasure.Store], for the tests of each.
+// Package keystoretest tests the contract of [erasure.Store].
 package keystoretest
 
 import (
@@ -59,7 +59,7 @@ func Run(t *testing.T, store erasure.Store) {
 		t.Errorf("in an empty store are %v", found)
 	}
 	wantKey("the first", create(none, "ada", "a\x00\xff"), "a\x00\xff")
-	wantKey("another, which comes too late", create(none, "ada", "other"), "a\x00\xff")
+	wantKey("a second key, which comes too late", create(none, "ada", "other"), "a\x00\xff")
 	wantKey("the same owner in another tenant", create(acme, "ada", "acme's"), "acme's")
 	found := keys(none, "ada", "bob")
 	wantKey("read", found["ada"], "a\x00\xff")
@@ -84,7 +84,7 @@ func Run(t *testing.T, store erasure.Store) {
 	together.Wait()
 	for _, entry := range got {
 		if len(entry.Wrapped) == 0 || !bytes.Equal(entry.Wrapped, got[0].Wrapped) {
-			t.Errorf("of keys that were created at once, there are %q and %q", entry.Wrapped, got[0].Wrapped)
+			t.Errorf("of keys created at the same time, both %q and %q were returned", entry.Wrapped, got[0].Wrapped)
 		}
 	}
 

@@ -1,5 +1,5 @@
-// Package relational keeps the keys of package erasure in the database of a relational event store, in a table of their
-// own.
+// Package relational stores the keys of package erasure in the database of a relational event store, in a table of
+// their own.
 package relational
 
 import (
@@ -83,8 +83,8 @@ func (s *Store) insert() string {
 	return s.dialect.Insert("personal_keys", []string{"tenant_code", "owner_id", "wrapped", "erased_at"}, 1)
 }
 
-// Destroy implements [erasure.Store]. On SQLite, the key's bytes are overwritten in the database file, and the
-// write-ahead log is emptied: while somebody reads from it, this fails and must be repeated.
+// Destroy implements [erasure.Store]. On SQLite, it overwrites the key's bytes in the database file and empties the
+// write-ahead log. While another connection reads from the log, it fails and must be retried.
 func (s *Store) Destroy(ctx context.Context, tenant usecase.Tenant, owner string, at time.Time) error {
 	conn, err := s.db.Connx(ctx)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Store) Destroy(ctx context.Context, tenant usecase.Tenant, owner string
 		}
 	}
 	_, err = conn.ExecContext(ctx, s.insert(), tenant.String(), owner, []byte{}, at.UnixMicro())
-	if s.dialect.Classify(err) == sqldialect.Duplicate { // as usual: there is a key, or a tombstone
+	if s.dialect.Classify(err) == sqldialect.Duplicate { // usually the owner has a key or a tombstone already
 		_, err = conn.ExecContext(ctx, "UPDATE personal_keys SET wrapped = ?, erased_at = ? WHERE tenant_code = ? AND owner_id = ? AND erased_at = 0",
 			[]byte{}, at.UnixMicro(), tenant.String(), owner)
 	}
@@ -110,7 +110,7 @@ func (s *Store) Destroy(ctx context.Context, tenant usecase.Tenant, owner string
 		return s.explain("empty the write-ahead log", err)
 	}
 	if left.Busy != 0 {
-		return fmt.Errorf("empty the write-ahead log: somebody reads from it: %w", usecase.ErrUnavailable)
+		return fmt.Errorf("empty the write-ahead log: another connection reads from it: %w", usecase.ErrUnavailable)
 	}
 	return nil
 }

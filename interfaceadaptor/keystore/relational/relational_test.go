@@ -45,7 +45,7 @@ func TestContractOnMySQL(t *testing.T) {
 	keystoretest.Run(t, store)
 }
 
-// What has been destroyed is in none of SQLite's files, while the database is open.
+// A destroyed key must not stay in any of SQLite's files while the database is open.
 func TestNothingIsLeftInTheFilesOfSQLite(t *testing.T) {
 	folder := t.TempDir()
 	store, _ := open(t, "sqlite:"+filepath.Join(folder, "events.db"))
@@ -54,7 +54,7 @@ func TestNothingIsLeftInTheFilesOfSQLite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !inFiles(t, folder, secret) {
-		t.Fatal("this test would not find the key")
+		t.Fatal("the search does not find a key that is there")
 	}
 	if err := store.Destroy(t.Context(), usecase.Tenant{}, "ada", time.Now()); err != nil {
 		t.Fatal(err)

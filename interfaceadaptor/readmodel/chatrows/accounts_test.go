@@ -12,7 +12,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// addAccount puts an account into the journal and into the rows, and makes it the aggregate that differences are of.
+// addAccount adds an account to the journal and the rows, and makes it the aggregate whose differences are checked.
 func (v *verified) addAccount() {
 	v.t.Helper()
 	v.key = usecase.Key{Type: account.AggregateType, ID: readmodeltest.NewUser().String()}
@@ -43,7 +43,7 @@ func TestWhatIsSpoiltInRowsOfAccountsIsToldAndMended(t *testing.T) {
 	})
 }
 
-// A rebuild fills the new set of every table, and the live one only by the switch.
+// A rebuild must fill the new set of every table, and the live set only by the switch.
 func TestRebuildMakesTheRowsOfAccounts(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		r := newRebuilt(t, db)

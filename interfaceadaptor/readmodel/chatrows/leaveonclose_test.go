@@ -38,14 +38,14 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// leaving is the process manager as one updater runs it.
+// leaving is the process manager as an updater runs it.
 func leaving(t *testing.T, db *readmodeltest.Database, journal projection.Journal) feed.Process {
 	t.Helper()
 	return feed.NewProcess(t, db.DB, chat.LeaveOnClose, journal, func(box *outbox.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(box) })
 }
 
-// happened makes the records of an aggregate's events: the first has number 1. The first few happen at noon, those of
-// threads that follow in the evening, and those of accounts in between.
+// happened returns the records of an aggregate's events, starting with number 1. The first events of a thread occur at
+// noon, those of accounts in the afternoon, and later events of threads in the evening.
 func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, atNoon int, events ...E) []projection.Record {
 	t.Helper()
 	var records []projection.Record
@@ -81,7 +81,7 @@ func eventID(t *testing.T, record projection.Record) string {
 	return id
 }
 
-// scene is a thread that ada made and bob joined, and bob's account, which is closed in the afternoon.
+// scene is a thread that ada created and bob joined, and bob's account, which is closed in the afternoon.
 type scene struct {
 	tenant          usecase.Tenant
 	thread, account []projection.Record
@@ -109,7 +109,7 @@ func newScene(t *testing.T, tenant usecase.Tenant, atNoon int, more ...thread.Ev
 	return s
 }
 
-// leaves is the command that has bob leave: found necessary by an event, and caused by it or by another one.
+// leaves is the command that makes bob leave. foundBy is the event that was projected last; because is its cause.
 func (s scene) leaves(t *testing.T, foundBy, because projection.Record) process.Command {
 	t.Helper()
 	cause := eventID(t, because)
@@ -126,62 +126,62 @@ func TestWhoClosesLeaves(t *testing.T) {
 		removed, added := thread.MemberRemoved{}, thread.MemberAdded{}
 		for _, c := range []struct {
 			about  string
-			atNoon int // events of the thread, before the account is closed
+			atNoon int // the thread's events before the account is closed
 			more   []thread.Event
 			run    func(s scene, rule feed.ProcessRule)
 		}{
-			{"a member closes", 9, nil, func(s scene, rule feed.ProcessRule) {
+			{"a member's account is closed", 9, nil, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
 			}},
-			{"a member closes, and its events come first", 9, nil, func(s scene, rule feed.ProcessRule) {
+			{"a member's account is closed, and its events come first", 9, nil, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.account...).When(s.thread...).Then(s.leaves(t, s.thread[1], s.account[1]))
 			}},
 			{"both in one batch", 9, nil, func(s scene, rule feed.ProcessRule) {
 				rule.When(slices.Concat(s.thread, s.account)...).Then(s.leaves(t, s.thread[1], s.account[1]))
 			}},
-			{"both in one batch, the other way", 9, nil, func(s scene, rule feed.ProcessRule) {
+			{"both in one batch, in the other order", 9, nil, func(s scene, rule feed.ProcessRule) {
 				rule.When(slices.Concat(s.account, s.thread)...).Then(s.leaves(t, s.thread[1], s.account[1]))
 			}},
-			{"who is closed joins", 1, nil, func(s scene, rule feed.ProcessRule) {
+			{"a closed account joins", 1, nil, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.account...).When(s.thread...).Then(s.leaves(t, s.thread[1], s.thread[1]))
 			}},
-			{"who is closed joins, in one batch", 1, nil, func(s scene, rule feed.ProcessRule) {
+			{"a closed account joins, in one batch", 1, nil, func(s scene, rule feed.ProcessRule) {
 				rule.When(slices.Concat(s.account, s.thread)...).Then(s.leaves(t, s.thread[1], s.thread[1]))
 			}},
-			{"who is closed joins, and that comes first", 1, nil, func(s scene, rule feed.ProcessRule) {
+			{"a closed account joins, and the joining comes first", 1, nil, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
 			}},
 			{"everything twice", 9, nil, func(s scene, rule feed.ProcessRule) {
 				rule.When(s.thread...).When(s.account...).When(s.thread...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
 			}},
-			{"everything again, later", 9, nil, func(s scene, rule feed.ProcessRule) {
+			{"all events again, later", 9, nil, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread...).Given(s.account...).When(s.thread...).When(s.account...).Then()
 			}},
-			{"only one has closed", 9, nil, func(s scene, rule feed.ProcessRule) {
+			{"only one of two accounts is closed", 9, nil, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread...).When(s.account[:1]...).Then()
 			}},
-			{"who left before", 9, []thread.Event{removed}, func(s scene, rule feed.ProcessRule) {
+			{"the member had left before", 9, []thread.Event{removed}, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread...).When(s.account...).Then()
 			}},
-			{"who left before, in two steps", 9, []thread.Event{removed}, func(s scene, rule feed.ProcessRule) {
+			{"the member had left before, in two batches", 9, []thread.Event{removed}, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread[:2]...).Given(s.thread[2:]...).When(s.account...).Then()
 			}},
-			{"who came back", 9, []thread.Event{removed, added}, func(s scene, rule feed.ProcessRule) {
+			{"the member came back", 9, []thread.Event{removed, added}, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
 			}},
-			{"who came back, in steps", 9, []thread.Event{removed, added}, func(s scene, rule feed.ProcessRule) {
+			{"the member came back, in several batches", 9, []thread.Event{removed, added}, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread[:2]...).Given(s.thread[2:]...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
 			}},
-			{"who is closed is added again", 3, []thread.Event{removed, added}, func(s scene, rule feed.ProcessRule) {
+			{"a closed account is added again", 3, []thread.Event{removed, added}, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread[:3]...).Given(s.account...).When(s.thread[3:]...).Then(s.leaves(t, s.thread[3], s.thread[3]))
 			}},
-			{"a thread that is gone", 9, []thread.Event{thread.Deleted{}}, func(s scene, rule feed.ProcessRule) {
+			{"a deleted thread", 9, []thread.Event{thread.Deleted{}}, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread[:2]...).Given(s.thread[2:]...).When(s.account...).Then()
 			}},
-			{"a thread that is gone at once", 9, []thread.Event{thread.Deleted{}}, func(s scene, rule feed.ProcessRule) {
+			{"a thread deleted in the same batch", 9, []thread.Event{thread.Deleted{}}, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.account...).When(s.thread...).Then()
 			}},
-			{"what is said and renamed changes nothing", 9, []thread.Event{
+			{"messages and names change nothing", 9, []thread.Event{
 				thread.Renamed{Name: writing.RecordedName("coffee")},
 				thread.MessagePosted{Message: thread.Message{ID: newID[thread.Message](), Sender: newID[ident.UserAccount](), Text: thread.RecordedText("x")}},
 			}, func(s scene, rule feed.ProcessRule) {
@@ -189,7 +189,7 @@ func TestWhoClosesLeaves(t *testing.T) {
 			}},
 		} {
 			s := newScene(t, acme, c.atNoon, c.more...)
-			// The same user account of another tenant, in the thread with the same id, is somebody else.
+			// The same user account in another tenant, in a thread with the same id, is a different account.
 			somebodyElse := happened(t, threadcodec.Events(), globex, s.id.String(), 1, thread.Event(
 				thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleAdmin}}}))
 			c.run(s, processManager.Rule(t, c.about).Given(somebodyElse...))
@@ -197,12 +197,12 @@ func TestWhoClosesLeaves(t *testing.T) {
 	})
 }
 
-// Two updaters, or two shards: one takes the events of the thread, the other those of the account, at the same time.
+// Two updaters, or two shards, at the same time: one projects the events of the thread, the other those of the account.
 func TestWhoJoinsAndClosesAtTheSameTimeLeavesOnce(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		tenant := db.World(t, "acme").Tenant
 		const rounds = 40
-		want := map[usecase.Key]string{} // by thread, who leaves it
+		want := map[usecase.Key]string{} // the member that must leave, by thread
 		first, second := leaving(t, db, nil), leaving(t, db, nil)
 		for range rounds {
 			s := newScene(t, tenant, 2)
@@ -214,24 +214,24 @@ func TestWhoJoinsAndClosesAtTheSameTimeLeavesOnce(t *testing.T) {
 		}
 		for _, command := range first.Commands(t) {
 			if want[command.Target] != command.Executor {
-				t.Errorf("%+v twice, or unasked", command)
+				t.Errorf("%+v was sent twice, or without a cause", command)
 			}
 			delete(want, command.Target)
 		}
 		if len(want) > 0 {
-			t.Errorf("of %d rounds %d were missed", rounds, len(want))
+			t.Errorf("in %d rounds %d commands were missed", rounds, len(want))
 		}
 	})
 }
 
-// world is the write side on SQLite, and what is known of its journal.
+// world is the write side on SQLite, with the state of its journal.
 type world struct {
 	t        *testing.T
 	threads  *chat.ThreadCommands
 	accounts *chat.AccountCommands
 	store    *chatstore.ThreadRepository
 	journal  *stream.JournalReader
-	heads    map[usecase.Key]uint64 // of the aggregates, as far as their records have been taken
+	heads    map[usecase.Key]uint64 // the aggregates' versions in the records read so far
 	old      []projection.Record
 }
 
@@ -269,7 +269,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// on has a command happen where the rules allow it, and tells whether they did.
+// on sends a command and reports whether the domain accepted it.
 func (w *world) on(tenant usecase.Tenant, id thread.ID, executor ident.UserID, c thread.Command) (usecase.Key, bool) {
 	w.t.Helper()
 	result, err := w.threads.Handle(w.t.Context(), chattest.Request(usecase.Caller{Tenant: tenant, Executor: executor.String()}, id, c))
@@ -291,7 +291,7 @@ func (w *world) account(tenant usecase.Tenant, user ident.UserID, c account.Comm
 	}
 }
 
-// fresh are the records of what has happened since the last time.
+// fresh returns the records of the events since the last call.
 func (w *world) fresh() []projection.Record {
 	w.t.Helper()
 	var records []projection.Record
@@ -308,8 +308,8 @@ func (w *world) fresh() []projection.Record {
 	return records
 }
 
-// Whatever happens, however its records come - out of order, twice, to two updaters at once - and wherever sending
-// breaks off: in the end no closed account is in a thread, and each left once for each reason.
+// The projection gets the records of random events out of order, twice, or in two updaters at once, and sending is
+// interrupted anywhere. In the end no closed account may be in a thread, and each must have left once per reason.
 func TestNoClosedAccountStays(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		random := mathrand.New(mathrand.NewPCG(7, 7))
@@ -400,7 +400,7 @@ func TestNoClosedAccountStays(t *testing.T) {
 		}
 		for reason, times := range left {
 			if times > 1 {
-				t.Errorf("%s: left %d times", reason, times)
+				t.Errorf("%s: the member left %d times", reason, times)
 			}
 		}
 		stayed, members := 0, 0
@@ -417,22 +417,22 @@ func TestNoClosedAccountStays(t *testing.T) {
 			}
 		}
 		if stayed > 0 || len(left) < 5 || members < 5 {
-			t.Errorf("%d closed accounts are in threads still; %d withdrew, %d members are left", stayed, len(left), members)
+			t.Errorf("%d closed accounts are still in threads; %d withdrew, %d members are left", stayed, len(left), members)
 		}
 	})
 }
 
-// deaf is an outbox whose program is killed before it takes away what has been sent.
+// deaf is an outbox whose program is killed after sending a command and before removing it.
 type deaf struct{ process.Outbox }
 
 func (deaf) Done(context.Context, []process.Command) error { return context.Canceled }
 
-// Messages are most of what happens in threads and change no membership, so they are not even decoded.
+// Most events of threads are messages. They do not change membership, so they must not even be decoded.
 func TestLeaveOnCloseDecodesNoMessages(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		s := newScene(t, db.World(t, "acme").Tenant, 1)
 		thread, seqNr := s.thread[0].Key, uint64(len(s.thread))
-		rule := leaving(t, db, nil).Rule(t, "a member closes after many messages").Given(s.thread...)
+		rule := leaving(t, db, nil).Rule(t, "a member's account is closed after many messages").Given(s.thread...)
 		for _, name := range []string{"ThreadMessagePosted", "ThreadMessageEdited", "ThreadMessageDeleted"} {
 			seqNr++
 			rule = rule.Given(projection.Record{Key: thread, SeqNr: seqNr, Payload: fmt.Appendf(nil, `{"type":%q, not even JSON`, name)})

@@ -65,7 +65,7 @@ func (w *whole) Heads(_ context.Context, kind string) iter.Seq2[projection.Head,
 
 func (w *whole) Parts() int { return 2 }
 
-// Read has pages of few records, those of an aggregate not in order, as a scan of a table has.
+// Read returns pages of few records in no order, like the scan of a table.
 func (w *whole) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Page, error] {
 	return func(yield func(projection.Page, error) bool) {
 		for i, key := range w.keys() {
@@ -126,7 +126,7 @@ func (r *rebuilt) rebuild() *projection.Rebuild {
 
 const accountID = "01H42KBHCWC000000000000HE3"
 
-// wantAccount sees that the account's row is there, and as the journal says.
+// wantAccount checks that the account's row equals the journal.
 func (r *rebuilt) wantAccount() {
 	r.t.Helper()
 	var names []string
@@ -135,7 +135,7 @@ func (r *rebuilt) wantAccount() {
 	}
 }
 
-// The tables of a set are all that keep what queries read: no table of the engine, and none of a process manager's.
+// A set consists of all tables that queries read, and of no table of the engine or of a process manager.
 func TestAllTablesOfRowsAreInASet(t *testing.T) {
 	var names []string
 	err := readmodeltest.SQLite(t).DB.SelectContext(t.Context(), &names, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'projection%'
@@ -148,7 +148,7 @@ func TestAllTablesOfRowsAreInASet(t *testing.T) {
 	}
 }
 
-// schema is what the database has of tables and indexes, but for those of the set that was live before.
+// schema returns the database's tables and indexes, except those of the previous set.
 func (r *rebuilt) schema() (names []string) {
 	r.t.Helper()
 	query := "SELECT CONCAT(table_name, ' ', index_name, ' ', column_name, ' ', seq_in_index) FROM information_schema.statistics WHERE table_schema = DATABASE()"
@@ -171,7 +171,7 @@ func TestRebuildMakesTheRowsThatTheJournalSays(t *testing.T) {
 			r.run("UPDATE messages SET text = 'other' WHERE thread_id = :id AND deleted = 0")
 			r.run("DELETE FROM members WHERE thread_id = :id")
 			r.run("UPDATE accounts SET name = 'other' WHERE id <> :id")
-			// A store that was restored to an earlier moment: these rows have events that the journal does not have.
+			// The store was restored to an earlier time: these rows have events that the journal lacks.
 			r.run("UPDATE threads SET id = '01H42KBHCWC000000000000HE1' WHERE id = :id")
 			r.run("UPDATE projection_positions SET version = 1000 WHERE aggregate_id = :id")
 			if err := r.rebuild().Start(t.Context()); err != nil {
@@ -198,14 +198,14 @@ func TestRebuildMakesTheRowsThatTheJournalSays(t *testing.T) {
 			}
 			state, err := r.sets.State(t.Context())
 			if err != nil || state.Phase != projection.Done || state.Done != events || state.Total != events || state.Failure != "" {
-				t.Errorf("it tells %+v, %v", state, err)
+				t.Errorf("the progress is %+v, %v", state, err)
 			}
 		}
 	})
 }
 
-// However often it is interrupted, and wherever, it ends with the right rows; and those who read meanwhile notice
-// nothing.
+// Interrupted at any point and any number of times, a rebuild must end with the right rows, without any effect on
+// readers.
 func TestRebuildGoesOnWhereverItWasInterrupted(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		r := newRebuilt(t, db)
@@ -235,7 +235,7 @@ func TestRebuildGoesOnWhereverItWasInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := r.rebuild().Start(t.Context()); !errors.Is(err, projection.ErrUnfinished) {
-				t.Errorf("another one begins: %v", err)
+				t.Errorf("a second rebuild starts: %v", err)
 			}
 		}
 		stopReading()
@@ -243,12 +243,12 @@ func TestRebuildGoesOnWhereverItWasInterrupted(t *testing.T) {
 			t.Error(found)
 		}
 		if err := r.rebuild().Resume(t.Context()); !errors.Is(err, projection.ErrNothingBegun) {
-			t.Errorf("what is done goes on: %v", err)
+			t.Errorf("a finished rebuild can be resumed: %v", err)
 		}
 	})
 }
 
-// readAllTheTime reads until the test calls what it returns: every read must succeed and see at least what the one
+// readAllTheTime reads until the returned function is called. Every read must succeed and see at least what the one
 // before saw.
 func (r *rebuilt) readAllTheTime() (stop func()) {
 	reader := readmodeltest.NewReader(r.t, r.db.DB)
@@ -267,7 +267,7 @@ func (r *rebuilt) readAllTheTime() (stop func()) {
 				switch {
 				case ctx.Err() != nil:
 				case err != nil:
-					r.t.Errorf("a reader is disturbed: %v", err)
+					r.t.Errorf("a reader gets an error: %v", err)
 					return
 				case rows < seen || versions[r.key] < version:
 					r.t.Errorf("a reader sees version %d and %d rows after version %d and %d rows", versions[r.key], rows, version, seen)
@@ -292,7 +292,7 @@ func (r *rebuilt) readAllTheTime() (stop func()) {
 	}
 }
 
-// The live projection goes on all the time, and loses nothing by the switch.
+// The live projection must continue during a rebuild, and lose nothing by the switch.
 func TestRebuildBesideTheLiveProjection(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		r := newRebuilt(t, db)
@@ -304,7 +304,7 @@ func TestRebuildBesideTheLiveProjection(t *testing.T) {
 			hidden[key] = records[50:]
 			r.whole.records[key] = records[:50]
 		}
-		r.run("DELETE FROM messages WHERE thread_id = :id") // that the rebuild brings back
+		r.run("DELETE FROM messages WHERE thread_id = :id") // the rebuild restores these rows
 		if err := r.rebuild().Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +344,7 @@ func TestRebuildBesideTheLiveProjection(t *testing.T) {
 	})
 }
 
-// An older version of the program finds the live rows with their positions.
+// An older version of the program must find the live rows with their positions.
 func TestMigrationBackAfterARebuild(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		r := newRebuilt(t, db)
@@ -374,7 +374,7 @@ func TestMigrationBackAfterARebuild(t *testing.T) {
 	})
 }
 
-// A migration between the beginning and the switch changes only the live tables.
+// A migration between the start and the switch changes only the live tables, so the switch must be refused.
 func TestRebuildOfAnotherSchemaStaysApart(t *testing.T) {
 	r := newRebuilt(t, readmodeltest.SQLite(t))
 	r.whole.onPage = sync.OnceFunc(func() {
@@ -383,7 +383,7 @@ func TestRebuildOfAnotherSchemaStaysApart(t *testing.T) {
 		}
 	})
 	if err := r.rebuild().Start(t.Context()); err == nil || !strings.Contains(err.Error(), "a migration has changed the table threads") {
-		t.Errorf("it ends with %v", err)
+		t.Errorf("the rebuild ends with %v", err)
 	}
 	if err := r.rebuild().Cancel(t.Context()); err != nil {
 		t.Error(err)
@@ -410,7 +410,7 @@ func TestCancelledRebuildLeavesNothing(t *testing.T) {
 			t.Errorf("cancelled again: %v", err)
 		}
 
-		// One that runs ends by itself.
+		// A running rebuild ends by itself.
 		r.whole.onPage = func() {
 			if err := r.sets.Cancel(t.Context()); err != nil {
 				t.Error(err)
@@ -420,11 +420,11 @@ func TestCancelledRebuildLeavesNothing(t *testing.T) {
 				if err == nil && time.Since(state.UpdatedAt) > 2*time.Second {
 					return nil
 				}
-				return errors.New("it still tells how far it is")
+				return errors.New("the canceled rebuild still has a progress")
 			})
 		}
 		if err := r.rebuild().Start(t.Context()); !errors.Is(err, projection.ErrCancelled) {
-			t.Errorf("the running one: %v", err)
+			t.Errorf("the running rebuild: %v", err)
 		}
 		if found := r.differences(); len(found) > 0 {
 			t.Error(found)
@@ -432,7 +432,7 @@ func TestCancelledRebuildLeavesNothing(t *testing.T) {
 	})
 }
 
-// An event that an operator has left out of the rows stays out, whether it can be read or not.
+// An event that an operator has skipped must stay out of the rows, readable or not.
 func TestRebuildLeavesOutWhatWasSkipped(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		r := newRebuilt(t, db)
@@ -452,7 +452,7 @@ func TestRebuildLeavesOutWhatWasSkipped(t *testing.T) {
 			t.Fatal(err)
 		}
 		if parked, err := r.store.CountParked(t.Context()); parked != 0 || err != nil {
-			t.Errorf("%d are parked, %v", parked, err)
+			t.Errorf("%d aggregates are parked, %v", parked, err)
 		}
 		if found := r.differences(); len(found) > 0 {
 			t.Error(found)
@@ -460,17 +460,17 @@ func TestRebuildLeavesOutWhatWasSkipped(t *testing.T) {
 	})
 }
 
-// Rows that are worse than the live ones do not take their place.
+// Rows that are worse than the live ones must not replace them.
 func TestRebuildThatStopsShortStaysApart(t *testing.T) {
 	r := newRebuilt(t, readmodeltest.SQLite(t))
 	good := r.journal[r.key][9].Payload
 	r.journal[r.key][9].Payload = []byte("{")
 	if err := r.rebuild().Start(t.Context()); err == nil || !strings.Contains(err.Error(), "event 10") {
-		t.Fatalf("it ends with %v", err)
+		t.Fatalf("the rebuild ends with %v", err)
 	}
 	state, err := r.sets.State(t.Context())
 	if err != nil || state.Live || !strings.Contains(state.Failure, "event 10") {
-		t.Errorf("it tells %+v, %v", state, err)
+		t.Errorf("the progress is %+v, %v", state, err)
 	}
 	letters, err := projectionstore.Letters(t.Context(), r.db.DB)
 	if err != nil || len(letters) != 0 {

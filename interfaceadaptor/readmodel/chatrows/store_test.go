@@ -24,9 +24,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// TestRowsAreWhatTheFoldSays projects everything that may happen in threads, in batches of any size.
-// The rows in the database
-// must be those that the fold, whose own test is in usecase/chat, makes of all events at once.
+// TestRowsAreWhatTheFoldSays projects all kinds of events of threads in batches of any size. The rows in the database
+// must equal those that the fold makes of all events at once. The fold's own test is in usecase/chat.
 func TestRowsAreWhatTheFoldSays(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		store, err := projectionstore.New(db.DB, chatrows.Projection)
@@ -68,7 +67,7 @@ func TestRowsAreWhatTheFoldSays(t *testing.T) {
 	})
 }
 
-// everything is what happens in many threads, each of a tenant of its own: their histories have ids in common.
+// everything returns the events of many threads, each of a tenant of its own. Their histories share ids.
 func everything(t *testing.T) (events []usecase.Recorded[thread.Event]) {
 	t.Helper()
 	at := time.UnixMicro(1700000000123456).UTC()

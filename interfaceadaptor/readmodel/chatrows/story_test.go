@@ -14,7 +14,7 @@ import (
 	"example.com/threads/usecase/chat"
 )
 
-// story is a thread whose events are made by the domain's own decisions.
+// story is a thread whose events come from the domain's own decisions.
 type story struct {
 	key    usecase.Key
 	state  thread.Thread
@@ -36,7 +36,7 @@ func begin(t *testing.T, code string) *story {
 	return s
 }
 
-// try lets a command happen where the rules allow it.
+// try sends a command and reports whether the domain accepted it.
 func (s *story) try(command thread.Command) bool {
 	events, err := thread.Decide(s.state, command)
 	for _, event := range events {
@@ -53,7 +53,7 @@ func (s *story) try(command thread.Command) bool {
 	return err == nil
 }
 
-// anything lets something happen, chosen by random.
+// anything sends a random command.
 func (s *story) anything(random *mathrand.Rand) {
 	user := s.admin
 	if len(s.users) > 0 && random.IntN(2) == 0 {
@@ -73,7 +73,7 @@ func (s *story) anything(random *mathrand.Rand) {
 		if s.try(thread.AddMember{Executor: s.admin, Member: newID[thread.Member](), User: added, Role: role}) {
 			s.users = append(s.users, added)
 		}
-	case choice < 11: // joins again, where it has left
+	case choice < 11: // rejoins a thread that it has left
 		s.try(thread.AddMember{Executor: s.admin, Member: newID[thread.Member](), User: user, Role: role})
 	case choice < 14 && user != s.admin:
 		s.try(thread.RemoveMember{Executor: s.admin, User: user})

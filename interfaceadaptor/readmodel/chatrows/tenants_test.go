@@ -16,7 +16,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Given events, through the real projector, then the row and the list.
+// Each event is projected; then the row and the list are compared.
 func TestRowsOfTenants(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		reader, err := queryreader.New(db.DB)
@@ -44,7 +44,7 @@ func TestRowsOfTenants(t *testing.T) {
 			}
 		}
 		if _, err := reader.Tenant(t.Context(), other); !errors.Is(err, tenant.ErrTenantNotFound) {
-			t.Errorf("one that is not registered: %v", err)
+			t.Errorf("a tenant that is not registered: %v", err)
 		}
 		sealed.Check(t, "events that get into rows", sealed.Types(t, "example.com/threads/domain/tenant", "isEvent"), covered)
 

@@ -20,7 +20,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// journal is that of some threads.
+// journal is the journal of some threads.
 type journal map[usecase.Key][]projection.Record
 
 func (j journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
@@ -43,14 +43,14 @@ func (j journal) Heads(_ context.Context, aggregateType string) iter.Seq2[projec
 	}
 }
 
-// verified is a read model with threads of two tenants in it, and what is needed to verify it.
+// verified is a read model with threads of two tenants, and what is needed to verify it.
 type verified struct {
 	*projection.Projector
 	t       *testing.T
 	db      *readmodeltest.Database
 	store   *projectionstore.Store
 	journal journal
-	key     usecase.Key // a thread of which there is everything: members who left, edited and deleted messages
+	key     usecase.Key // a thread with all kinds of rows: former members, edited and deleted messages
 }
 
 func newVerified(t *testing.T, db *readmodeltest.Database) *verified {
@@ -78,7 +78,7 @@ func newVerified(t *testing.T, db *readmodeltest.Database) *verified {
 	return v
 }
 
-// run changes rows by hand.
+// run runs a statement that changes rows.
 func (v *verified) run(statement string) {
 	v.t.Helper()
 	result, err := v.db.DB.ExecContext(v.t.Context(), strings.ReplaceAll(statement, ":id", "'"+v.key.ID+"'"))
@@ -90,7 +90,7 @@ func (v *verified) run(statement string) {
 	}
 }
 
-// differences verifies everything, and returns what is different of which rows.
+// differences verifies all aggregates and returns the differences with their rows.
 func (v *verified) differences() []string {
 	v.t.Helper()
 	found := []string{}
@@ -113,19 +113,19 @@ func (v *verified) differences() []string {
 	return slices.Compact(found)
 }
 
-// spoilt is a statement that changes rows by hand, and the one difference that it makes.
+// spoilt is a statement that changes rows, and the one difference that results.
 type spoilt struct{ statement, want string }
 
-// spoil sees that each is told, and is gone when the rows have been made anew.
+// spoil checks that each difference is reported, and is gone after the rows were rebuilt.
 func (v *verified) spoil(all []spoilt) {
 	v.t.Helper()
 	if found := v.differences(); len(found) > 0 {
-		v.t.Fatalf("of rows that nobody has touched: %v", found)
+		v.t.Fatalf("of unchanged rows: %v", found)
 	}
 	for _, each := range all {
 		v.run(each.statement)
 		if found := v.differences(); len(found) != 1 || found[0] != each.want {
-			v.t.Errorf("%s:\ntold %v, want %q", each.statement, found, each.want)
+			v.t.Errorf("%s:\ngot %v, want %q", each.statement, found, each.want)
 		}
 		if err := v.Remake(v.t.Context(), v.key); err != nil {
 			v.t.Fatal(err)
@@ -159,7 +159,7 @@ func TestWhatIsSpoiltInRowsIsToldAndMended(t *testing.T) {
 	})
 }
 
-// A verification changes nothing, and takes no lock that whoever writes waits for.
+// A verification must not change anything, nor take a lock that delays writers.
 func TestVerifyingHoldsNobodyUp(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
 	v.Projector = projection.New(unchangeable{v.store}, v.journal, projection.Options{}, chatrows.Handlers()...)
@@ -188,7 +188,7 @@ func TestAnEventThatIsBrokenLaterLeavesItsRowsAlone(t *testing.T) {
 	count := "SELECT COUNT(*) FROM messages"
 	_ = v.db.DB.GetContext(t.Context(), &before, count)
 	if err := v.Remake(t.Context(), v.key); err == nil || !strings.Contains(err.Error(), "event 5") {
-		t.Errorf("rows are made anew of an event that can't be read: %v", err)
+		t.Errorf("rows were rebuilt from an event that can't be read: %v", err)
 	}
 	if err := v.db.DB.GetContext(t.Context(), &after, count); err != nil || before != after || before == 0 {
 		t.Errorf("%d messages, and %d before, %v", after, before, err)
@@ -207,9 +207,9 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 		seen = append(seen, key)
 	}
 	if err != nil || len(seen) != 3 || !slices.Contains(seen, v.key) {
-		t.Errorf("looked at %v, %v", seen, err)
+		t.Errorf("verified %v, %v", seen, err)
 	}
-	v.journal[v.key] = lost[:10] // a store that was restored to an earlier moment
+	v.journal[v.key] = lost[:10] // a store that was restored to an earlier time
 	if found := v.differences(); !slices.Contains(found, "the the rows claim events that the journal does not have") {
 		t.Errorf("rows ahead of the journal: %v", found)
 	}
@@ -231,7 +231,7 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := v.store.SkipEvent(t.Context(), v.key, next-1, "not this one", "grace", time.Now()); err == nil {
-			t.Error("an event is skipped that nothing is parked on")
+			t.Error("an event was skipped although no aggregate is parked on it")
 		}
 		if err := v.store.SkipEvent(t.Context(), v.key, next, "no use", "grace", time.Now()); err != nil {
 			t.Fatal(err)
@@ -240,7 +240,7 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 			t.Fatal(err)
 		}
 		if letter, parked, err := v.store.Letter(t.Context(), v.key); parked || err != nil {
-			t.Errorf("it is still parked: %+v, %v", letter, err)
+			t.Errorf("the aggregate is still parked: %+v, %v", letter, err)
 		}
 		for range 2 {
 			if found := v.differences(); len(found) > 0 {
@@ -252,7 +252,7 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 		}
 		skips, err := projectionstore.Skips(t.Context(), db.DB, 10)
 		if err != nil || len(skips) != 1 || skips[0].Reason != "no use" || skips[0].By != "grace" || skips[0].SeqNr != next || skips[0].Cause == "" {
-			t.Errorf("kept is %+v, %v", skips, err)
+			t.Errorf("the stored skip is %+v, %v", skips, err)
 		}
 	})
 }
@@ -287,7 +287,7 @@ func TestDriftShowsByItself(t *testing.T) {
 
 type unexpected struct{ projection.Drift }
 
-func (u *unexpected) Error() string { return "the drift is not what it should be" }
+func (u *unexpected) Error() string { return "the drift is wrong" }
 
 func TestWhatIsPrunedIsNoDifference(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
@@ -303,7 +303,7 @@ func TestWhatIsPrunedIsNoDifference(t *testing.T) {
 		all := gone()
 		early, err := chatrows.Prune(t.Context(), db.DB, time.UnixMicro(1), false)
 		if err != nil || early != (chatrows.Pruned{}) || gone() != all || all == 0 {
-			t.Fatalf("of what is younger: %+v, %v; %d of %d are left", early, err, gone(), all)
+			t.Fatalf("for younger rows: %+v, %v; %d of %d are left", early, err, gone(), all)
 		}
 		counted, err := chatrows.Prune(t.Context(), db.DB, time.Now(), true)
 		if err != nil || counted.Members+counted.Messages != all || gone() != all {

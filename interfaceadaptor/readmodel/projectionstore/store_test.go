@@ -29,7 +29,7 @@ func TestContractOnSQLite(t *testing.T) {
 	})
 }
 
-// Two projections in one database do not touch each other.
+// Two projections in one database must not affect each other.
 func TestProjectionsBesideEachOther(t *testing.T) {
 	one := open(t, testenv.MySQL(t))
 	other, err := projectionstore.New(one.db, "another")
@@ -69,11 +69,11 @@ func TestReports(t *testing.T) {
 		}
 	}
 	if found, err := projectionstore.ReadReport(t.Context(), db.db, "another"); err != nil || found.CaughtUp {
-		t.Errorf("a projection that nobody has run: %+v, %v", found, err)
+		t.Errorf("a projection that never ran: %+v, %v", found, err)
 	}
 }
 
-// fixture is a store whose database keeps the suite's rows, too, and can be made to refuse them.
+// fixture is a store whose database also has the suite's rows, and can be made to refuse them.
 type fixture struct {
 	*projectionstore.Store
 	db *sqlx.DB

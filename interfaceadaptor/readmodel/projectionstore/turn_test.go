@@ -25,7 +25,7 @@ func changeTo(ctx context.Context, store *projectionstore.Store, version uint64)
 	})
 }
 
-// One process has the turn. Who had it before can't write any more, whether it knows that or not.
+// Only one process has the turn. A former holder must not be able to write, whether it knows that or not.
 func TestTurnsFollowEachOther(t *testing.T) {
 	db := open(t, testenv.MySQL(t))
 	first, err := db.AwaitTurn(t.Context(), "first")
@@ -39,7 +39,7 @@ func TestTurnsFollowEachOther(t *testing.T) {
 	soon, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	if _, err := db.AwaitTurn(soon, "second"); err == nil {
-		t.Fatal("two have the turn")
+		t.Fatal("two processes have the turn")
 	}
 	first.GiveUp()
 	second, err := db.AwaitTurn(t.Context(), "second")
@@ -50,13 +50,13 @@ func TestTurnsFollowEachOther(t *testing.T) {
 		t.Errorf("term %d follows term %d", second.Term, first.Term)
 	}
 	if err := changeTo(t.Context(), old, 2); !errors.Is(err, projection.ErrTermOver) {
-		t.Errorf("what is old is written: %v", err)
+		t.Errorf("a write of an earlier turn was accepted: %v", err)
 	}
 	if err := changeTo(t.Context(), db.InTerm(second.Term), 3); err != nil {
 		t.Error(err)
 	}
 
-	// The server ends the turn of a process that it does not hear of.
+	// The server ends the turn of a silent process.
 	var holder int
 	if err := db.db.GetContext(t.Context(), &holder, "SELECT IS_USED_LOCK(CONCAT('updater.', MD5(DATABASE())))"); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestTurnsFollowEachOther(t *testing.T) {
 	select {
 	case <-second.Lost.Done():
 	case <-time.After(10 * time.Second):
-		t.Fatal("it does not notice that its turn is lost")
+		t.Fatal("the process does not notice that its turn is lost")
 	}
 	third, err := db.AwaitTurn(t.Context(), "third")
 	if err != nil {
@@ -77,7 +77,7 @@ func TestTurnsFollowEachOther(t *testing.T) {
 	second.GiveUp()
 }
 
-// A transaction that began in a turn is over before the next turn begins.
+// A transaction of a turn must end before the next turn begins.
 func TestTurnWaitsForWhatIsUnderWay(t *testing.T) {
 	db := open(t, testenv.MySQL(t))
 	first, err := db.AwaitTurn(t.Context(), "first")
@@ -96,7 +96,7 @@ func TestTurnWaitsForWhatIsUnderWay(t *testing.T) {
 		}()
 		select {
 		case <-began:
-			return errors.New("the next turn begins beside it")
+			return errors.New("the next turn began while the transaction was open")
 		case <-time.After(500 * time.Millisecond): // long enough for a turn to begin
 		}
 		return tx.Save(ctx, projection.Changes{Versions: map[usecase.Key]uint64{turnKey: 7}})

@@ -13,8 +13,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// TestAPageReadsWhatItReturns counts the rows that the server touches for a page, at the ends and in the middle of a
-// long list. MySQL and MariaDB tell; SQLite does not.
+// TestAPageReadsWhatItReturns counts the rows that the server reads for a page, at the ends and in the middle of a long
+// list. MySQL and MariaDB report that; SQLite does not.
 func TestAPageReadsWhatItReturns(t *testing.T) {
 	db := readmodeltest.MySQL(t)
 	w := db.World(t, "acme")
@@ -33,14 +33,14 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The counters are those of a connection: there is only one.
+	// The counters belong to a connection, so there must be only one.
 	single, err := database.Open(t.Context(), db.URL, database.Settings{MaxConns: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = single.Close() }()
 	reader := readmodeltest.NewReader(t, single)
-	idle := -touched(t, single) + touched(t, single) // what asking costs
+	idle := -touched(t, single) + touched(t, single) // the cost of reading the counters
 	at := func(seq int64) query.Position {
 		return query.Position{At: seq, ID: readmodeltest.NewID[thread.Message]().String()}
 	}
@@ -56,14 +56,15 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 		if err != nil || len(pages[chat].Items) != page {
 			t.Fatalf("%+v: %d messages, %v", asked, len(pages[chat].Items), err)
 		}
-		// Each row is read from the index and once more from the part that it is put into; and then the borders.
+		// Each row is read from the index and once more from the derived table of its part, plus a few rows at the
+		// bounds.
 		if rows := touched(t, single) - before - idle; rows > 2*(page+1)+20 {
 			t.Errorf("%+v: %d rows for a page of %d", asked, rows, page)
 		}
 	}
 }
 
-// touched is how many rows the server has touched for the only connection of a pool.
+// touched returns the number of rows that the server has read for the only connection of a pool.
 func touched(t *testing.T, single *sqlx.DB) (rows int64) {
 	t.Helper()
 	var counters []struct {

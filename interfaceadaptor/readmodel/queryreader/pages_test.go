@@ -11,8 +11,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// TestEveryRangeOfMessages compares every page that can be asked for with what it should be, in a list with deleted
-// rows at the ends and in between, which positions may point at.
+// TestEveryRangeOfMessages compares every possible page with the expected one, in a list with deleted rows at the ends
+// and in between. Positions may point to deleted rows.
 func TestEveryRangeOfMessages(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		w, reader := db.World(t, "acme"), readmodeltest.NewReader(t, db.DB)
@@ -44,7 +44,7 @@ func TestEveryRangeOfMessages(t *testing.T) {
 			for before := range positions {
 				for limit := 1; limit <= 5; limit++ {
 					for _, backward := range []bool{false, true} {
-						from, to := after, before-1 // positions[i] is that of message i-1
+						from, to := after, before-1 // positions[i] is the position of message i-1
 						if before == 0 {
 							to = posted
 						}
@@ -88,7 +88,7 @@ func TestMembersComeInOrderOfJoining(t *testing.T) {
 			w.Add(chat, others[i])
 		}
 		w.Remove(chat, bob)
-		w.Add(chat, bob) // joins anew: comes last
+		w.Add(chat, bob) // rejoins, so it is the last
 		want := append(append([]thread.UserID{alice}, others...), bob)
 
 		var got []thread.UserID
@@ -103,7 +103,7 @@ func TestMembersComeInOrderOfJoining(t *testing.T) {
 				got = append(got, member.User)
 			}
 			if page.HasPrevious != !after.IsZero() {
-				t.Errorf("behind %v there is a page before: %v", after, page.HasPrevious)
+				t.Errorf("after %v there is a previous page: %v", after, page.HasPrevious)
 			}
 			if !page.HasNext {
 				break
@@ -111,7 +111,7 @@ func TestMembersComeInOrderOfJoining(t *testing.T) {
 			last := page.Items[len(page.Items)-1]
 			after = last.Position()
 			if last.User == others[2] {
-				w.Remove(chat, others[2]) // the row that the next page begins behind
+				w.Remove(chat, others[2]) // the last row of the previous page
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -130,13 +130,13 @@ func TestThreadsComeLastChangedFirst(t *testing.T) {
 			threads[i] = w.Thread(fmt.Sprint(i), alice)
 		}
 		elsewhere.Thread("of another tenant", alice)
-		w.Thread("of somebody else", bob)
+		w.Thread("of another account", bob)
 		left := w.Thread("left", bob)
 		w.Add(left, alice)
 		w.Remove(left, alice)
 		w.Delete(threads[1])
 		w.Post(threads[2], alice, "to the front")
-		// Two that changed in the same microsecond: the id decides.
+		// Two threads changed in the same microsecond: the id decides.
 		if _, err := db.DB.ExecContext(t.Context(), `UPDATE threads SET updated_at = 7 WHERE id IN (?, ?)`, threads[5].String(), threads[6].String()); err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestThreadsComeLastChangedFirst(t *testing.T) {
 					t.Fatal(err)
 				}
 				if page.HasPrevious != !asked.After.IsZero() {
-					t.Errorf("behind %v there is a page before: %v", asked.After, page.HasPrevious)
+					t.Errorf("after %v there is a previous page: %v", asked.After, page.HasPrevious)
 				}
 				for _, found := range page.Items {
 					got = append(got, found.ID)
@@ -165,26 +165,26 @@ func TestThreadsComeLastChangedFirst(t *testing.T) {
 				asked.After = page.Items[len(page.Items)-1].Position()
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("by %d: %v, want %v", size, got, want)
+				t.Errorf("with pages of %d: %v, want %v", size, got, want)
 			}
 		}
 		everyRangeOfThreads(t, reader, viewer, want)
-		// The place of a thread that has gone is still a place.
+		// The position of a deleted thread stays usable.
 		position, err := reader.ThreadPosition(t.Context(), viewer, threads[1])
 		if err != nil {
 			t.Fatal(err)
 		}
 		page, err := reader.Threads(t.Context(), viewer, query.Range{After: position, Limit: 10})
 		if err != nil || len(page.Items) != 5 || page.Items[0].ID != threads[4] {
-			t.Errorf("behind the deleted thread: %+v, %v", page, err)
+			t.Errorf("after the deleted thread: %+v, %v", page, err)
 		}
 		if _, err := reader.ThreadPosition(t.Context(), viewer, left); err != nil {
-			t.Errorf("the place of a thread that the viewer has left: %v", err)
+			t.Errorf("the position of a thread that the viewer has left: %v", err)
 		}
 	})
 }
 
-// everyRangeOfThreads compares every page between two threads of the viewer's list with what it should be.
+// everyRangeOfThreads compares every page between two threads of the viewer's list with the expected one.
 func everyRangeOfThreads(t *testing.T, reader *queryreader.Reader, viewer query.Viewer, list []thread.ID) {
 	t.Helper()
 	all, err := reader.Threads(t.Context(), viewer, query.Range{Limit: query.MaxPage})
@@ -227,7 +227,7 @@ func everyRangeOfThreads(t *testing.T, reader *queryreader.Reader, viewer query.
 	}
 }
 
-// TestListsOfManyThreadsAreOneStatement asks for as many as can be asked for at once.
+// TestListsOfManyThreadsAreOneStatement requests the lists of as many threads as allowed.
 func TestListsOfManyThreadsAreOneStatement(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		w, reader := db.World(t, "acme"), readmodeltest.NewReader(t, db.Counted)
@@ -263,10 +263,10 @@ func TestListsOfManyThreadsAreOneStatement(t *testing.T) {
 		if len(members[busy].Items) != 1 || len(members[quiet].Items) != 1 || len(members[foreign].Items) != 0 {
 			t.Errorf("members: %+v %+v %+v", members[busy], members[quiet], members[foreign])
 		}
-		// With borders there are more SELECTs than SQLite joins: a few statements more, the same answer.
+		// With bounds there are more SELECTs than SQLite can join: it takes a few more statements for the same result.
 		cut, err := reader.Messages(t.Context(), w.Tenant, threads, query.Range{After: messages[busy].Items[0].Position(), Limit: 3})
 		if err != nil || len(cut[busy].Items) != 2 || !cut[busy].HasPrevious {
-			t.Errorf("behind a position: %+v, %v", cut[busy], err)
+			t.Errorf("after a position: %+v, %v", cut[busy], err)
 		}
 	})
 }

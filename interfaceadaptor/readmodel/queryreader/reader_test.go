@@ -54,7 +54,7 @@ func TestRowsAreReadAsTheyAre(t *testing.T) {
 	})
 }
 
-// TestWhatAViewerDoesNotSee goes through every reading of one row, and every way for it not to exist.
+// TestWhatAViewerDoesNotSee tries every way to read a row, for every reason why it does not exist for the viewer.
 func TestWhatAViewerDoesNotSee(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		w, elsewhere := db.World(t, "acme"), db.World(t, "globex")
@@ -73,7 +73,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 		goneMessage := w.Post(gone, alice, "bye")
 		w.Delete(gone)
 
-		// Another tenant has a thread with the same id, and the same user account in it.
+		// Another tenant has a thread with the same id, with the same user account as a member.
 		same := elsewhere.Thread("theirs", alice)
 		w.ThreadWithID(same, "ours", carol)
 
@@ -85,14 +85,14 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 			thread  thread.ID
 			message thread.MessageID
 		}{
-			"never a member":            {viewer(w, carol), tea, message},
-			"a member no more":          {viewer(w, bob), tea, message},
-			"another tenant":            {viewer(elsewhere, alice), tea, message},
-			"no tenant":                 {viewer(noTenant, alice), tea, message},
-			"a deleted thread":          {viewer(w, alice), gone, goneMessage},
-			"a deleted message":         {viewer(w, alice), readmodeltest.NewID[thread.Thread](), unposted},
-			"nothing there":             {viewer(w, alice), readmodeltest.NewID[thread.Thread](), readmodeltest.NewID[thread.Message]()},
-			"a namesake's other tenant": {viewer(w, alice), same, readmodeltest.NewID[thread.Message]()},
+			"never a member":                     {viewer(w, carol), tea, message},
+			"a former member":                    {viewer(w, bob), tea, message},
+			"another tenant":                     {viewer(elsewhere, alice), tea, message},
+			"no tenant":                          {viewer(noTenant, alice), tea, message},
+			"a deleted thread":                   {viewer(w, alice), gone, goneMessage},
+			"a deleted message":                  {viewer(w, alice), readmodeltest.NewID[thread.Thread](), unposted},
+			"nothing there":                      {viewer(w, alice), readmodeltest.NewID[thread.Thread](), readmodeltest.NewID[thread.Message]()},
+			"the same account in another tenant": {viewer(w, alice), same, readmodeltest.NewID[thread.Message]()},
 		} {
 			if got, err := reader.Thread(t.Context(), test.viewer, test.thread); !errors.Is(err, thread.ErrThreadNotFound) {
 				t.Errorf("%s: thread %+v, %v", name, got, err)
@@ -111,14 +111,14 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 		for _, other := range []query.Viewer{viewer(elsewhere, alice), viewer(noTenant, alice), viewer(w, carol)} {
 			position, err := reader.ThreadPosition(t.Context(), other, tea)
 			if !errors.Is(err, thread.ErrThreadNotFound) {
-				t.Errorf("the place of a thread that %v never saw: %v, %v", other, position, err)
+				t.Errorf("the position of a thread that %v was never in: %v, %v", other, position, err)
 			}
 		}
 		if _, err := reader.MessagePosition(t.Context(), elsewhere.Key(tea), message); !errors.Is(err, thread.ErrMessageNotFound) {
-			t.Errorf("the place of another tenant's message: %v", err)
+			t.Errorf("the position of another tenant's message: %v", err)
 		}
 		if _, err := reader.MessagePosition(t.Context(), w.Key(same), message); !errors.Is(err, thread.ErrMessageNotFound) {
-			t.Errorf("the place of another thread's message: %v", err)
+			t.Errorf("the position of another thread's message: %v", err)
 		}
 		owner, err := reader.Member(t.Context(), w.Key(tea), alice)
 		if err != nil {
@@ -126,7 +126,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 		}
 		for _, key := range []usecase.Key{elsewhere.Key(tea), w.Key(same)} {
 			if _, err := reader.MemberPosition(t.Context(), key, owner.ID); !errors.Is(err, thread.ErrMemberNotFound) {
-				t.Errorf("the place of a member somewhere else: %v", err)
+				t.Errorf("the position of another thread's member: %v", err)
 			}
 		}
 	})

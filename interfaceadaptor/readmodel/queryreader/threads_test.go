@@ -13,17 +13,17 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// row is a thread in the database, and its members.
+// threadRow is a thread in the database with its members.
 type threadRow struct {
 	tenant  string
 	id      thread.ID
-	at      int64 // of the last change
+	at      int64 // the time of the last change
 	deleted bool
 	members []thread.UserID
 	left    []thread.UserID
 }
 
-// insert writes threads in few statements.
+// insert inserts threads in few statements.
 func insert(t *testing.T, db *readmodeltest.Database, threads []threadRow) {
 	t.Helper()
 	for some := range slices.Chunk(threads, 500) {
@@ -53,7 +53,7 @@ func boolean(is bool) int {
 	return 0
 }
 
-// positionsFor are those of a viewer's list.
+// positionsFor returns the positions of a viewer's list.
 func positionsFor(viewer query.Viewer, threads []threadRow) (list []query.Position) {
 	for _, row := range threads {
 		if row.tenant == viewer.Tenant.String() && !row.deleted && slices.Contains(row.members, viewer.User) {
@@ -71,7 +71,7 @@ func comparePositions(a, b query.Position) int {
 	return strings.Compare(a.ID, b.ID)
 }
 
-// expectPage compares a page of a viewer's threads with that of the list, and returns how many statements it took.
+// expectPage compares a page of a viewer's threads with the expected one, and returns the number of statements.
 func expectPage(t *testing.T, db *readmodeltest.Database, viewer query.Viewer, asked query.Range, list []query.Position) int64 {
 	t.Helper()
 	from, to := 0, len(list)
@@ -102,8 +102,8 @@ func expectPage(t *testing.T, db *readmodeltest.Database, viewer query.Viewer, a
 	return db.Statements() - before
 }
 
-// manyThreads are of a tenant where bob has enough of the threads to be walked to, and alice has just as many, but
-// others changed later. Threads that nobody may see are between them.
+// manyThreads returns threads of a tenant. bob has so many of those changed last that walking along the index is
+// cheaper than sorting; alice has as many, but others changed later. Threads that no viewer may see are between them.
 func manyThreads(alice, bob, carol thread.UserID) (threads []threadRow) {
 	add := func(at int64, row threadRow) {
 		row.id, row.at = readmodeltest.NewID[thread.Thread](), at
@@ -113,7 +113,7 @@ func manyThreads(alice, bob, carol thread.UserID) (threads []threadRow) {
 		threads = append(threads, row)
 	}
 	for i := range int64(2500) {
-		at := 10_000 + i/3 // three change in the same microsecond
+		at := 10_000 + i/3 // three threads change in the same microsecond
 		add(at, threadRow{members: []thread.UserID{bob}, left: []thread.UserID{alice}})
 		switch i % 500 {
 		case 0:
@@ -125,7 +125,7 @@ func manyThreads(alice, bob, carol thread.UserID) (threads []threadRow) {
 	for i := range int64(2001) {
 		members := []thread.UserID{alice}
 		if i > 1 {
-			members = append(members, carol) // one less than is many
+			members = append(members, carol) // one less than many
 		}
 		add(i/2, threadRow{members: members})
 	}
@@ -141,7 +141,7 @@ func TestTheThreadsOfAViewerWithMany(t *testing.T) {
 		for _, c := range []struct {
 			name                string
 			user                thread.UserID
-			first, middle, last int64 // statements
+			first, middle, last int64 // numbers of statements
 		}{
 			{"carol, who has few", carol, sorted, sorted, sorted},
 			{"bob, whose threads changed last", bob, walkedTo, walkedTo, walkedInVain},
@@ -178,7 +178,7 @@ func TestTheThreadsOfAViewerWithMany(t *testing.T) {
 	})
 }
 
-// TestAPageOfManyThreadsIsNotSorted counts the rows that the server touches. MySQL and MariaDB tell; SQLite does not.
+// TestAPageOfManyThreadsIsNotSorted counts the rows that the server reads. MySQL and MariaDB report that.
 func TestAPageOfManyThreadsIsNotSorted(t *testing.T) {
 	db := readmodeltest.MySQL(t)
 	alice, few := readmodeltest.NewUser(), readmodeltest.NewUser()
@@ -205,9 +205,8 @@ func TestAPageOfManyThreadsIsNotSorted(t *testing.T) {
 		asked query.Range
 		most  int64
 	}{
-		// Each of the parts of a page counts 2000 memberships twice and passes 2000 threads. A server reads again
-		// from a temporary table what it has counted. Sorting 8000 threads would take three times as many rows
-		// each time.
+		// Each part of a page counts 2000 memberships twice and passes 2000 threads. A server reads counted rows again
+		// from a temporary table. Sorting 8000 threads would read three times as many rows.
 		{alice, query.Range{}, 14_000},
 		{alice, query.Range{Backward: true}, 14_000},
 		{alice, query.Range{After: middle}, 20_000},

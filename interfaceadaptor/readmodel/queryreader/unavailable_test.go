@@ -21,7 +21,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// readings are the ways in which a reader asks the database.
+// readings are the ways in which a reader queries the database.
 var readings = map[string]func(ctx context.Context, reader *queryreader.Reader, viewer query.Viewer, id thread.ID) error{
 	"a row": func(ctx context.Context, reader *queryreader.Reader, viewer query.Viewer, id thread.ID) error {
 		_, err := reader.Thread(ctx, viewer, id)
@@ -37,7 +37,7 @@ var readings = map[string]func(ctx context.Context, reader *queryreader.Reader, 
 	},
 }
 
-// failing is a database whose every statement ends in an error.
+// failing is a database whose every statement fails.
 type failing struct{ err error }
 
 func (f failing) Connect(context.Context) (driver.Conn, error) { return nil, f.err }
@@ -60,9 +60,9 @@ func TestWhatAskingAgainMayCureIsUnavailable(t *testing.T) {
 		"connection lost":              {err: answer(1159, "08S01")},
 		"time limit of MariaDB":        {err: answer(1969, "70100")},
 		"time limit of MySQL":          {err: answer(3024, "HY000")},
-		"a table that is not there":    {err: answer(1146, "42S02"), available: true},
+		"a missing table":              {err: answer(1146, "42S02"), available: true},
 		"data that can't be converted": {err: answer(1292, "22007"), available: true},
-		"the caller has gone":          {err: context.Canceled, available: true},
+		"the caller has disconnected":  {err: context.Canceled, available: true},
 		"the caller's time is over":    {err: context.DeadlineExceeded, available: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAConnectionKilledUnderAQueryIsUnavailable(t *testing.T) {
 	w := db.World(t, "acme")
 	alice := readmodeltest.NewUser()
 	chat := w.Thread("chat", alice)
-	// With one connection it is known which one to kill.
+	// With one connection it is clear which one to kill.
 	single, err := database.Open(t.Context(), db.URL, database.Settings{MaxConns: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestAConnectionKilledUnderAQueryIsUnavailable(t *testing.T) {
 			if err := single.GetContext(t.Context(), &connection, "SELECT CONNECTION_ID()"); err != nil {
 				t.Fatal(err)
 			}
-			defer lockThreads(t, db.DB)() // whoever reads them waits
+			defer lockThreads(t, db.DB)() // statements on threads must wait
 			answer := make(chan error, 1)
 			go func() { answer <- read(t.Context(), reader, query.Viewer{Tenant: w.Tenant, User: alice}, chat) }()
 			testenv.Eventually(t, 10*time.Second, func() error {
@@ -119,7 +119,7 @@ func TestAConnectionKilledUnderAQueryIsUnavailable(t *testing.T) {
 	}
 }
 
-// lockThreads keeps everybody else from the threads and their positions until unlock is called.
+// lockThreads locks the threads and their positions until unlock is called.
 func lockThreads(t *testing.T, db *sqlx.DB) (unlock func()) {
 	t.Helper()
 	conn, err := db.Connx(t.Context())

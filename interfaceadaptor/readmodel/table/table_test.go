@@ -30,7 +30,7 @@ func TestARowThatCanNotBeReadBlamesNobody(t *testing.T) {
 	var tenant usecase.Tenant
 	field, scans := table.Tenant(&tenant).(interface{ Scan(any) error })
 	if !scans {
-		t.Fatal("it can't be scanned into")
+		t.Fatal("the field can't be scanned into")
 	}
 	if err := field.Scan("not a tenant"); err == nil || usecase.KindOf(err) != usecase.Internal {
 		t.Errorf("got %v", err)

@@ -16,15 +16,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// aws24h is the part of DynamoDB Streams that DynamoDB Local has not: shards that split and roll over, records that are
-// forgotten after 24 hours, iterators that expire, listings in pages, and whatever fault a test asks for. What is
-// visible follows from its shards' times and the (fake) clock alone.
+// aws24h simulates what DynamoDB Local lacks of DynamoDB Streams: shards that split and roll over, records that are
+// trimmed after 24 hours, iterators that expire, paged listings, and any fault that a test requests. Only the shards'
+// times and the fake clock determine which records are visible.
 type aws24h struct {
 	mu         sync.Mutex
 	arn        string
 	shards     []*fakeShard
-	pageSize   int  // shards in a page of a listing; 0: 100
-	trimsEmpty bool // answers TrimmedDataAccess on an empty shard, as DynamoDB Local does at times
+	pageSize   int  // shards per page of a listing; 0: 100
+	trimsEmpty bool // answer TrimmedDataAccess on an empty shard, as DynamoDB Local sometimes does
 	disabled   bool
 	fault      func(call, shard string) error // before each call
 	calls      map[string]int
@@ -32,12 +32,12 @@ type aws24h struct {
 
 const retention = 24 * time.Hour
 
-// fakeShard is a shard. It is closed at its end, and there from the beginning until its last record is forgotten.
+// fakeShard is a shard. It is closed at its end, and listed until its last record is trimmed.
 type fakeShard struct {
 	id, parent string
-	from, to   time.Time // to is zero while it is open
+	from, to   time.Time // to is zero while the shard is open
 	records    []types.Record
-	gone       bool // earlier than time alone would have it
+	gone       bool // removed before its time
 }
 
 func (s *fakeShard) closed(now time.Time) bool { return !s.to.IsZero() && !now.Before(s.to) }
@@ -46,7 +46,7 @@ func (s *fakeShard) listed(now time.Time) bool {
 	return !s.gone && !now.Before(s.from) && (!s.closed(now) || now.Sub(s.to) < retention)
 }
 
-// visible is which records are there: those from trimmed to written.
+// visible returns the range of readable records: from trimmed to written.
 func (s *fakeShard) visible(now time.Time) (trimmed, written int) {
 	for i, record := range s.records {
 		at := *record.Dynamodb.ApproximateCreationDateTime
@@ -216,7 +216,7 @@ func (f *aws24h) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsI
 	return out, nil
 }
 
-// errEmptyPage makes the fake answer with no records, though some may follow.
+// errEmptyPage makes the fake return no records, although more may follow.
 var errEmptyPage = errors.New("an empty page")
 
 func iterator(shard string, at int, now time.Time) *string {

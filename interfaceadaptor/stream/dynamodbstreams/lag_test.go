@@ -15,7 +15,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// follow starts a source on one shard and waits until it is not behind.
+// follow starts a source on one shard and waits until its lag is 0.
 func follow(t *testing.T, records ...types.Record) (*aws24h, *fakeShard, *memory, *dynamodbstreams.Source) {
 	t.Helper()
 	streams, store := &aws24h{arn: arn}, newMemory()
@@ -28,7 +28,7 @@ func follow(t *testing.T, records ...types.Record) (*aws24h, *fakeShard, *memory
 
 func notBehind(ctx context.Context, source *dynamodbstreams.Source) error {
 	if lag := source.Lag(ctx); lag != (stream.Lag{}) {
-		return fmt.Errorf("it is behind by %+v", lag)
+		return fmt.Errorf("the lag is %+v", lag)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func TestIdleIsNotBehind(t *testing.T) {
 			<-time.After(time.Second)
 		}
 		if after := streams.count("GetShardIterator"); after != before {
-			t.Errorf("%d iterators taken to find out what was known", after-before)
+			t.Errorf("%d iterators were used for a lag that was known", after-before)
 		}
 	})
 }
@@ -66,14 +66,14 @@ func TestAProjectorThatCannotWriteIsSeen(t *testing.T) {
 			t.Errorf("10 s and 100 records later: %+v", lag)
 		}
 		if source.Health() == nil {
-			t.Error("it is called healthy")
+			t.Error("the source is healthy")
 		}
 		store.look(func() { store.before = nil })
 		eventually(t, func() error { return errors.Join(store.hasRows(1600), notBehind(t.Context(), source), source.Health()) })
 	})
 }
 
-// A projector that hangs is worse than one that fails: nothing reports anything any more.
+// A projector that hangs is worse than one that fails, because it reports no error.
 func TestAReaderThatHangsIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		streams, shard, store, source := follow(t)
@@ -96,7 +96,7 @@ func TestAReaderThatHangsIsSeen(t *testing.T) {
 			t.Errorf("after a minute: %+v", lag)
 		}
 		if source.Health() == nil {
-			t.Error("it is called healthy")
+			t.Error("the source is healthy")
 		}
 		close(release)
 		eventually(t, func() error { return errors.Join(store.hasRows(5), notBehind(t.Context(), source), source.Health()) })
@@ -112,20 +112,20 @@ func TestAStreamThatDoesNotAnswerIsSeen(t *testing.T) {
 			t.Errorf("after a minute without an answer: %+v", lag)
 		}
 		if source.Health() == nil {
-			t.Error("it is called healthy")
+			t.Error("the source is healthy")
 		}
 		streams.change(func() { streams.fault = nil })
 		eventually(t, func() error { return errors.Join(notBehind(t.Context(), source), source.Health()) })
 	})
 }
 
-// What a stopped reader left behind is nothing as long as nobody wrote.
+// A stopped reader has no lag as long as there are no new records.
 func TestStandingStillWithNothingNewIsNotBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		streams, shard, _, source := follow(t, recordsOf(1, 3, time.Now())...)
 		reads := 0
 		streams.change(func() {
-			// every other call is the reader's, failing; the rest get through
+			// every other call, the reader's, fails; the others succeed
 			streams.fault = func(call, _ string) error {
 				if call == "GetRecords" {
 					if reads++; reads%5 == 1 {
@@ -167,7 +167,7 @@ func TestBeforeTheStreamIsReachedTheLagGrows(t *testing.T) {
 			t.Errorf("after a minute without a table: %+v", lag)
 		}
 		if source.Health() == nil {
-			t.Error("it is called healthy")
+			t.Error("the source is healthy")
 		}
 	})
 }

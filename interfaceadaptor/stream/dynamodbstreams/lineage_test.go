@@ -17,17 +17,17 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// A story is a stream's life over days and what happens to the process that reads it. All times count from the
+// A story is a stream's life over days and the lives of the process that reads it. All times are relative to the
 // beginning.
 type story struct {
 	shards   []plot
 	lives    []life
-	faults   []string // what calls answer at random
+	faults   []string // errors that calls return at random
 	seed     uint64
 	settings dynamodbstreams.Settings
 	pageSize int
 	trims    bool
-	shared   bool // the client's readers
+	shared   bool // with shared readers
 }
 
 type plot struct {
@@ -36,13 +36,13 @@ type plot struct {
 	records  []time.Duration
 }
 
-// life is one run of the process: it starts after a pause and dies with its n-th transaction, before or after the
+// life is one run of the process. It starts after a pause and dies with its n-th transaction, before or after the
 // commit.
 type life struct {
 	pause     time.Duration
 	dies      int
 	committed bool
-	repair    bool // dies in the middle of a repair instead, if there is one
+	repair    bool // die in the middle of a repair instead, if there is one
 }
 
 func drawStory(t *rapid.T) story {
@@ -92,10 +92,10 @@ func drawStory(t *rapid.T) story {
 	return s
 }
 
-// TestNothingIsLostAndParentsComeFirst tells random stories: families of shards that split and roll over, records that
-// are forgotten after a day, a process that is killed at any point and comes back much later, and a service that
-// throttles, drops and expires. At the end everything is in the read model, and no shard's records were handed over
-// before those of the shards that it descends from.
+// TestNothingIsLostAndParentsComeFirst runs random stories: families of shards that split and roll over, records that
+// are trimmed after a day, a process that is killed at any point and restarted much later, and a service that
+// throttles, drops connections and expires iterators. In the end all events must be in the read model, and no shard's
+// records may be delivered before those of its ancestors.
 func TestNothingIsLostAndParentsComeFirst(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := drawStory(r)
@@ -110,7 +110,7 @@ func TestNothingIsLostAndParentsComeFirst(t *testing.T) {
 func (s story) tell(ctx context.Context) error {
 	begin := time.Now()
 	streams := &aws24h{arn: arn, pageSize: s.pageSize, trimsEmpty: s.trims, fault: s.fault()}
-	home := map[uint64]int{} // shard of each record
+	home := map[uint64]int{} // the shard of each record
 	next := uint64(1)
 	last := begin
 	for i, plot := range s.shards {
@@ -158,14 +158,14 @@ func (s story) tell(ctx context.Context) error {
 			return err
 		}
 		if lag := source.Lag(ctx); lag.Behind != 0 || lag.Records != 0 {
-			return fmt.Errorf("it says that it is behind: %+v", lag)
+			return fmt.Errorf("the lag is not 0: %+v", lag)
 		}
 		return errors.Join(store.settled(), source.Health())
 	})
 	return errors.Join(err, violation)
 }
 
-// client is the service as it is, or with shared readers.
+// client returns the service, with or without shared readers.
 func (s story) client(streams *aws24h) dynamodbstreams.Streams {
 	if s.shared {
 		return dynamodbstreams.Share(streams)
@@ -173,7 +173,7 @@ func (s story) client(streams *aws24h) dynamodbstreams.Streams {
 	return streams
 }
 
-// endedBefore checks that a shard's parent is stored as ended when something of the shard is stored.
+// endedBefore checks that a shard's parent is stored as ended when a position of the shard is stored.
 func (s story) endedBefore(shard string, streams *aws24h, stored map[string]string) error {
 	for i, plot := range s.shards {
 		if shardID(i) != shard || plot.parent < 0 {
@@ -182,7 +182,7 @@ func (s story) endedBefore(shard string, streams *aws24h, stored map[string]stri
 		parent := streams.shards[plot.parent]
 		at, known := stored[parent.id]
 		if known && !strings.HasPrefix(at, "end") && !strings.HasPrefix(at, "gone") || !known && parent.listed(time.Now()) {
-			return fmt.Errorf("shard %s has begun while its parent %s was at %q", shard, parent.id, at)
+			return fmt.Errorf("shard %s was started while its parent %s was at %q", shard, parent.id, at)
 		}
 	}
 	return nil
@@ -260,7 +260,7 @@ func (s story) fault() func(call, shard string) error {
 	}
 }
 
-// written is which events are in the journal by now.
+// written returns the events that are in the journal now.
 func written(streams *aws24h) []uint64 {
 	streams.mu.Lock()
 	defer streams.mu.Unlock()
@@ -274,7 +274,7 @@ func written(streams *aws24h) []uint64 {
 	return all
 }
 
-// unread is how many of the shard's events are not in the rows.
+// unread returns the number of the shard's events that are not in the rows.
 func unread(shard *fakeShard, rows map[uint64]bool) int {
 	missing := 0
 	for _, record := range shard.records {

@@ -10,20 +10,20 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// memory is a read model that knows only what was handed over, in transactions with the checkpoints. It stands in for
-// the database where a test needs to stop, kill or fail it at an exact point.
+// memory is a read model of the delivered records, stored in transactions with the checkpoints. It replaces the
+// database in tests that must stop, kill or fail it at an exact point.
 type memory struct {
 	mu          sync.Mutex
 	checkpoints map[string]map[string]string // by source and shard
-	rows        map[uint64]bool              // of the events, by seq_nr
-	handed      []projection.Record          // in order, duplicates included
-	due         bool                         // a repair is
+	rows        map[uint64]bool              // the projected events by seq_nr
+	handed      []projection.Record          // in order of delivery, duplicates included
+	due         bool                         // a repair is due
 	losses      int
 	repair      chan struct{}
 	repairs     int
-	journal     func() []uint64                 // the seq_nrs that a repair finds
-	before      func(projection.Batch) error    // called before a batch is stored; an error refuses it
-	after       func(projection.Batch) error    // called when it is stored; an error is what the source gets to see
+	journal     func() []uint64                 // the seq_nrs for a repair
+	before      func(projection.Batch) error    // called before a batch is stored; an error refuses the batch
+	after       func(projection.Batch) error    // called after a batch is stored; the source gets its error
 	beforeFix   func(ctx context.Context) error // the same for repairs
 }
 
@@ -87,7 +87,7 @@ func (m *memory) wake() {
 	}
 }
 
-// repairWhenDue makes the repairs that were asked for, until ctx ends.
+// repairWhenDue makes the requested repairs until ctx ends.
 func (m *memory) repairWhenDue(ctx context.Context) {
 	for {
 		select {
@@ -146,21 +146,21 @@ func (m *memory) Forget(_ context.Context, source string, shards ...string) erro
 	return nil
 }
 
-// count is how many records were handed over, duplicates included.
+// count returns the number of delivered records, duplicates included.
 func (m *memory) count() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.handed)
 }
 
-// look gives a test the state, between two transactions.
+// look runs a function between two transactions.
 func (m *memory) look(look func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	look()
 }
 
-// within waits, on the fake clock, until check is nil.
+// within waits, on the fake clock, until check returns nil.
 func within(limit time.Duration, check func() error) error {
 	deadline := time.Now().Add(limit)
 	for {
@@ -169,7 +169,7 @@ func within(limit time.Duration, check func() error) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("not so within %s: %w", limit, err)
+			return fmt.Errorf("not true within %s: %w", limit, err)
 		}
 		<-time.After(10 * time.Millisecond)
 	}

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
 )
 
-// TestPollingFollowsCloselyAndBacksOff: each poll of an idle shard costs money, each wait of a busy one costs time.
+// TestPollingFollowsCloselyAndBacksOff: polls of an idle shard cost money, and waits on a busy shard cost time.
 func TestPollingFollowsCloselyAndBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		streams, shard, store, _ := follow(t)
@@ -23,7 +23,7 @@ func TestPollingFollowsCloselyAndBacksOff(t *testing.T) {
 			t.Errorf("%d polls in an idle minute, want one in 100 ms", n)
 		}
 
-		// A post every 50 ms: each is there within 10 ms, and the first within 100 ms.
+		// With an event every 50 ms, each must be delivered within 10 ms, and the first within 100 ms.
 		for seqNr := uint64(1); seqNr <= 40; seqNr++ {
 			written := time.Now()
 			streams.change(func() { shard.records = append(shard.records, recordOf(seqNr, written)) })
@@ -31,7 +31,7 @@ func TestPollingFollowsCloselyAndBacksOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			if took := time.Since(written); took > 10*time.Millisecond && (seqNr > 1 || took > 100*time.Millisecond) {
-				t.Errorf("event %d was there after %s", seqNr, took)
+				t.Errorf("event %d was delivered after %s", seqNr, took)
 			}
 			<-time.After(50*time.Millisecond - time.Since(written))
 		}

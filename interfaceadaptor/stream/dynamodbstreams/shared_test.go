@@ -14,12 +14,12 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// slow is a service whose answers take a while, and that counts how many are under way at once.
+// slow is a service with slow answers that counts the concurrent calls.
 type slow struct {
 	*aws24h
 	mu        sync.Mutex
 	now, most int
-	records   int // handed out
+	records   int // returned
 }
 
 func (s *slow) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, options ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
@@ -38,14 +38,14 @@ func (s *slow) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInp
 	return out, err
 }
 
-// handedOut is how many records have been handed out, and how many readers there were at once.
+// handedOut returns the number of records returned and the maximum number of concurrent readers.
 func (s *slow) handedOut() (records, readers int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.records, s.most
 }
 
-// Three projections read a shard as one or two readers do, and the one that stands still holds up no other.
+// Three projections must share the readers of a shard, and a projection that stands still must not delay the others.
 func TestProjectionsShareTheReadersOfAShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		streams := &slow{aws24h: &aws24h{arn: arn}}
@@ -82,7 +82,7 @@ func TestProjectionsShareTheReadersOfAShard(t *testing.T) {
 		write(100)
 		eventually(t, hasAll(stores...))
 		if streams.records > written*5/4 {
-			t.Errorf("the service handed out %d records for %d", streams.records, written)
+			t.Errorf("the service returned %d records for %d", streams.records, written)
 		}
 		for i, store := range stores {
 			if n := store.count(); n != written {
@@ -108,7 +108,7 @@ func TestProjectionsShareTheReadersOfAShard(t *testing.T) {
 		eventually(t, hasAll(stores...))
 		records, _ := streams.handedOut()
 		if more := records - seen; more > 50*40*5/4 {
-			t.Errorf("once it has caught up, the service handed out %d records for %d", more, 50*40)
+			t.Errorf("after catching up, the service had returned %d records for %d", more, 50*40)
 		}
 		for _, store := range stores {
 			store.look(func() {

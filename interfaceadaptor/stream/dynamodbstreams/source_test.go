@@ -35,11 +35,11 @@ func TestTheFirstStartRepairs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn, trimsEmpty: true}, newMemory()
 		shard := streams.add(&fakeShard{id: shardID(0), from: time.Now()})
-		store.journal = func() []uint64 { return []uint64{1, 2} } // written before there was a stream
+		store.journal = func() []uint64 { return []uint64{1, 2} } // written before the stream was enabled
 		_, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{})
 		defer stop()
 		eventually(t, func() error { return errors.Join(store.hasRows(2), store.settled()) })
-		streams.change(func() { shard.records = recordsOf(3, 3, time.Now()) }) // DynamoDB Local said "trimmed" so far
+		streams.change(func() { shard.records = recordsOf(3, 3, time.Now()) }) // the end of TrimmedDataAccess
 		eventually(t, func() error { return store.hasRows(3) })
 	})
 }
@@ -122,14 +122,14 @@ func TestRecordsThatTheStreamForgotAreRepaired(t *testing.T) {
 	}
 }
 
-// A shard whose parent ended long ago may have lost its first records although nothing of it was ever read.
+// A shard whose parent ended long ago may have lost its first records even though it was never read.
 func TestAChildThatBeginsLateIsNotTrusted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		now := time.Now()
 		streams.add(&fakeShard{id: shardID(0), from: now, to: now.Add(time.Second), records: recordsOf(1, 1, now)})
 		streams.add(&fakeShard{id: shardID(1), parent: shardID(0), from: now.Add(time.Second), records: recordsOf(2, 2, now.Add(2*time.Second))})
-		store.before = func(batch projection.Batch) error { // dies before the child begins
+		store.before = func(batch projection.Batch) error { // the process dies before the child is started
 			if batch.Checkpoint.Shard == shardID(1) {
 				return errRefused
 			}
@@ -165,7 +165,7 @@ func TestAnExpiredIteratorIsReplacedWithoutRepeating(t *testing.T) {
 		eventually(t, func() error { return store.hasRows(2) })
 		store.look(func() { store.before = func(projection.Batch) error { return errRefused } })
 		streams.change(func() { shard.records = append(shard.records, recordsOf(3, 4, time.Now())...) })
-		<-time.After(20 * time.Minute) // the iterator behind the batch that is refused grows old
+		<-time.After(20 * time.Minute) // the iterator for the refused batch expires
 		streams.change(func() { shard.records = append(shard.records, recordsOf(5, 6, time.Now())...) })
 		store.look(func() { store.before = nil })
 		eventually(t, func() error { return store.hasRows(6) })
@@ -230,7 +230,7 @@ func TestAShardThatCannotBeProjectedStopsNoOther(t *testing.T) {
 		})
 		eventually(t, func() error {
 			if source.Health() == nil {
-				return errors.New("a shard that stands still is called healthy")
+				return errors.New("the source is healthy although a shard stands still")
 			}
 			return nil
 		})
@@ -260,7 +260,7 @@ func TestTheEndOfAStreamLeadsToTheNext(t *testing.T) {
 			streams.arn, streams.disabled = next, false
 			streams.shards = []*fakeShard{{id: shardID(7), from: time.Now(), records: recordsOf(4, 4, time.Now())}}
 		})
-		store.look(func() { store.journal = func() []uint64 { return []uint64{1, 2, 3} } }) // 3 was in no stream
+		store.look(func() { store.journal = func() []uint64 { return []uint64{1, 2, 3} } }) // 3 was never in the stream
 		eventually(t, func() error { return store.hasRows(4) })
 	})
 }
@@ -308,7 +308,7 @@ func TestAStopFinishesTheBatchInHand(t *testing.T) {
 	})
 }
 
-// slowProjector takes three seconds for records, and gives up when its context ends.
+// slowProjector takes three seconds for records, and stops when its context ends.
 type slowProjector struct {
 	*memory
 	begun chan struct{}

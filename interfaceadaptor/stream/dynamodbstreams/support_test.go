@@ -19,7 +19,7 @@ var discard = slog.New(slog.DiscardHandler)
 
 const arn = "arn:aws:dynamodb:us-east-1:000000000000:table/journal/stream/1"
 
-// recordOf is the stream's record of event seqNr of the one aggregate that the tests write to.
+// recordOf returns the stream's record of event seqNr of the tests' only aggregate.
 func recordOf(seqNr uint64, at time.Time) types.Record {
 	const id = "01H42KBHCW1BZG504J4ZXKA2F2"
 	return types.Record{
@@ -45,12 +45,12 @@ func recordsOf(from, to uint64, at time.Time) []types.Record {
 	return records
 }
 
-// start runs a source until the returned stop is called, which waits for its end.
+// start runs a source until stop is called. stop waits for its end.
 func start(ctx context.Context, streams *aws24h, store *memory, settings dynamodbstreams.Settings) (*dynamodbstreams.Source, func()) {
 	return startOn(ctx, streams, streams, store, settings)
 }
 
-// startOn is start with a client that shares readers, or does not.
+// startOn is start with a given client.
 func startOn(ctx context.Context, streams *aws24h, client dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings) (*dynamodbstreams.Source, func()) {
 	source := dynamodbstreams.New("journal", dynamodbstreams.Ports{
 		Tables: streams, Streams: client, Projector: store, Checkpoints: store, Log: discard,
@@ -58,7 +58,7 @@ func startOn(ctx context.Context, streams *aws24h, client dynamodbstreams.Stream
 	return source, run(ctx, source, store)
 }
 
-// run runs a source, and the repairs that it asks for, until the returned stop is called, which waits for its end.
+// run runs a source and its repairs until stop is called. stop waits for their end.
 func run(ctx context.Context, source *dynamodbstreams.Source, store *memory) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -67,7 +67,7 @@ func run(ctx context.Context, source *dynamodbstreams.Source, store *memory) (st
 	return func() { cancel(); running.Wait() }
 }
 
-// eventually fails the test unless check becomes nil within a minute of the fake clock.
+// eventually fails the test unless check returns nil within a minute of the fake clock.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	if err := within(time.Minute, check); err != nil {

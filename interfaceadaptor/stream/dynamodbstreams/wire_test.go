@@ -25,10 +25,10 @@ import (
 	"example.com/threads/tools/dynamodb-setup/schema"
 )
 
-// wire stands between the SDK and DynamoDB Local and answers some calls itself, in the words of AWS.
+// wire stands between the SDK and DynamoDB Local and answers some calls as AWS does.
 type wire struct {
 	mu      sync.Mutex
-	pending map[string][]string // by operation, the faults that its next calls answer with
+	pending map[string][]string // faults for the next calls, by operation
 }
 
 func (w *wire) say(operation string, faults ...string) {
@@ -69,7 +69,7 @@ func newWire(t *testing.T) (*wire, aws.Config) {
 	w := &wire{pending: map[string][]string{}}
 	forward := &httputil.ReverseProxy{
 		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host },
-		ErrorLog: log.New(io.Discard, "", 0), // a poll that the stop breaks off
+		ErrorLog: log.New(io.Discard, "", 0), // a poll that the stop interrupts
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
@@ -88,7 +88,7 @@ func newWire(t *testing.T) (*wire, aws.Config) {
 	return w, cfg
 }
 
-// TestFaultsOnTheWire has the real client meet what DynamoDB Local never says, in the middle of a real stream.
+// TestFaultsOnTheWire gives the real client errors that DynamoDB Local never returns, in the middle of a real stream.
 func TestFaultsOnTheWire(t *testing.T) {
 	w, cfg := newWire(t)
 	client := dynamodb.NewFromConfig(cfg)
@@ -136,7 +136,7 @@ func TestFaultsOnTheWire(t *testing.T) {
 	}
 }
 
-// itemOf is a record's image as an item to put.
+// itemOf returns a record's image as an item to put.
 func itemOf(record types.Record) map[string]tables.AttributeValue {
 	image := record.Dynamodb.NewImage
 	text := func(name string) string { return image[name].(*types.AttributeValueMemberS).Value }

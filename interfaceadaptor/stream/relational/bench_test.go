@@ -14,8 +14,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// BenchmarkVisible tells how long after its acknowledgement a post is in the read model, in one process on SQLite, with
-// eight clients who each post when they have seen their last post.
+// BenchmarkVisible measures the time from a post's acknowledgement until it is in the read model, in one process on
+// SQLite. Each of eight clients posts again when it has seen its last post.
 func BenchmarkVisible(b *testing.B) {
 	folder := b.TempDir()
 	s := newSystem(b, "sqlite:"+filepath.Join(folder, "events.db"), "sqlite:"+filepath.Join(folder, "rows.db"))
@@ -46,7 +46,7 @@ func BenchmarkVisible(b *testing.B) {
 	b.ReportMetric(float64(waits[len(waits)*99/100].Microseconds())/1000, "p99-ms")
 }
 
-// watch remembers when the rows of a thread got to a version.
+// watch records when the rows of a thread reach a version.
 type watch struct {
 	mutex   sync.Mutex
 	changed sync.Cond

@@ -46,7 +46,7 @@ func TestEventsReachTheReadModel(t *testing.T) {
 		s.eventually(t, versions)
 		testenv.Eventually(t, 5*time.Second, func() error {
 			if lag := source.Lag(t.Context()); lag.Records != 0 || lag.Behind != 0 || lag.AtLeast {
-				return fmt.Errorf("it is behind: %+v", lag)
+				return fmt.Errorf("the source is behind: %+v", lag)
 			}
 			return source.Health()
 		})
@@ -56,7 +56,7 @@ func TestEventsReachTheReadModel(t *testing.T) {
 func TestWriterWakesTheSource(t *testing.T) {
 	onEach(t, func(t *testing.T, s *system) {
 		key := s.create(t, "")
-		// Without being woken it would take a minute.
+		// Without a wake-up it would take a minute.
 		source := s.source(t, s.projector, relational.Settings{PollMin: time.Minute, PollMax: time.Minute})
 		s.onAppend = source.Wake
 		run(t, source)
@@ -81,7 +81,7 @@ func TestEventsOneUponTheOtherShareABatch(t *testing.T) {
 		}
 		s.eventually(t, map[usecase.Key]uint64{key: 1 + posts})
 		batches := source.Counters().Polls.Load() - source.Counters().Empty.Load()
-		const counted = 1 // a poll is, before it is found to be empty
+		const counted = 1 // a poll is counted before it turns out to be empty
 		if most := 1 + int64(time.Since(begun)/gather) + counted; batches > most {
 			t.Errorf("%d batches, want %d at most in this time", batches, most)
 		}
@@ -95,21 +95,21 @@ func TestRestartGoesOnWhereTheRowsAre(t *testing.T) {
 		stop := run(t, first)
 		s.eventually(t, map[usecase.Key]uint64{key: 1})
 		stop()
-		s.post(t, key, "while nobody follows")
+		s.post(t, key, "while no source runs")
 		s.post(t, key, "and again")
 
 		idle := s.source(t, s.projector, relational.Settings{})
 		if lag := idle.Lag(t.Context()); !lag.AtLeast {
-			t.Errorf("a source that has not begun knows its lag: %+v", lag)
+			t.Errorf("a source that was not started has a lag: %+v", lag)
 		}
 		if idle.Health() == nil {
-			t.Error("a source that has not begun is healthy")
+			t.Error("a source that was not started is healthy")
 		}
 		run(t, idle)
 		s.eventually(t, map[usecase.Key]uint64{key: 3})
 		testenv.Eventually(t, 5*time.Second, func() error {
 			if got := idle.Counters().Records.Load(); got != 2 {
-				return fmt.Errorf("%d events came again, or not at all", got-2)
+				return fmt.Errorf("%d events were delivered again, or not at all", got-2)
 			}
 			return nil
 		})
@@ -118,8 +118,8 @@ func TestRestartGoesOnWhereTheRowsAre(t *testing.T) {
 
 func TestAnotherStoreBeginsAnew(t *testing.T) {
 	for name, change := range map[string]string{
-		"another store in its place": "UPDATE event_queue SET store_id = 'another'",
-		"an older one put back":      "DELETE FROM events WHERE version > 1",
+		"another event store":    "UPDATE event_queue SET store_id = 'another'",
+		"a restored event store": "DELETE FROM events WHERE version > 1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, s *system) {
@@ -135,7 +135,7 @@ func TestAnotherStoreBeginsAnew(t *testing.T) {
 				run(t, again)
 				testenv.Eventually(t, 5*time.Second, func() error {
 					if again.Counters().Records.Load() == 0 {
-						return errors.New("it is not read from its beginning")
+						return errors.New("the event store is not read from its beginning")
 					}
 					return nil
 				})
@@ -144,7 +144,7 @@ func TestAnotherStoreBeginsAnew(t *testing.T) {
 	}
 }
 
-// flaky is a projector that fails as often as it is told to before it does what the real one does.
+// flaky is a projector that fails a given number of times before it calls the real one.
 type flaky struct {
 	stream.Projector
 	failures atomic.Int32
@@ -193,7 +193,7 @@ func TestStandingStillIsTold(t *testing.T) {
 		began := time.Now()
 		testenv.Eventually(t, 5*time.Second, func() error {
 			if err := source.Health(); err == nil || !strings.Contains(err.Error(), "out of order") {
-				return fmt.Errorf("a source that stands still says %w", err)
+				return fmt.Errorf("the health of a source that stands still: %w", err)
 			}
 			return nil
 		})
@@ -236,7 +236,7 @@ func TestWhatCanNotBeReadStopsItsAggregateAlone(t *testing.T) {
 	})
 }
 
-// notes is a handler that keeps no rows: what is stored of its aggregates is how far they are.
+// notes is a handler without rows: only the positions of its aggregates are stored.
 type notes struct{}
 
 func (notes) Type() string { return "order" }
@@ -258,8 +258,8 @@ func (notes) Apply(projection.Event) error { return nil }
 
 func (notes) Save(context.Context) error { return nil }
 
-// Events of a type that the program does not know stop nobody, are told of, and get into the rows when a program knows
-// the type: those from before, between and after, whatever has restarted since.
+// Events of an unknown type must not stop other events, and must be reported. Once a program knows the type, all its
+// events must get into the rows: those from before, between and after, across all restarts.
 func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 	onEach(t, func(t *testing.T, s *system) {
 		order := usecase.Key{Type: "order", ID: ulid.Make().String()}
@@ -301,7 +301,7 @@ func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 	})
 }
 
-// append writes an event that nobody can read.
+// append writes an event that can't be decoded.
 func (s *system) append(t *testing.T, id eventstore.AggregateID, after uint64) {
 	t.Helper()
 	if err := s.gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: after, Entries: []eventstore.Entry{{

@@ -33,7 +33,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// system is everything from a command to the read model, in one process.
+// system is everything from the command to the read model, in one process.
 type system struct {
 	events, rows *sqlx.DB
 	gateway      *sqlstore.Gateway
@@ -94,7 +94,7 @@ func open(t testing.TB, url string, set rdbmigration.Set) *sqlx.DB {
 	return db
 }
 
-// source makes a source that feeds projector; run runs it until stop is called or the test ends.
+// source returns a source that feeds projector; run runs it until stop is called or the test ends.
 func (s *system) source(t testing.TB, projector stream.Projector, settings relational.Settings) *relational.Source {
 	t.Helper()
 	queue, err := sqlstore.NewQueue(s.events)
@@ -115,7 +115,7 @@ func run(t testing.TB, source *relational.Source) (stop func()) {
 	return stop
 }
 
-// create begins a thread, and post says something in it.
+// create creates a thread, and post posts a message in it.
 func (s *system) create(t testing.TB, tenant string) usecase.Key {
 	t.Helper()
 	caller := callerOf(t, tenant)
@@ -149,7 +149,7 @@ func callerOf(t testing.TB, tenant string) usecase.Caller {
 	return usecase.Caller{Tenant: parsed, Executor: user.String(), CorrelationID: ulid.Make().String()}
 }
 
-// eventually waits until the rows of each thread are at its version.
+// eventually waits until the rows of each thread have its version.
 func (s *system) eventually(t *testing.T, versions map[usecase.Key]uint64) {
 	t.Helper()
 	testenv.Eventually(t, 20*time.Second, func() error {

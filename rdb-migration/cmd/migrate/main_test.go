@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// numbers are those of a set's migrations, in their order.
+// numbers returns the numbers of a set's migrations in their order.
 func numbers(t *testing.T, set string) (numbers []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", set, "sqlite", "*.sql"))
@@ -75,7 +75,7 @@ func TestErrorsSayWhatIsExpected(t *testing.T) {
 	}
 }
 
-// A store that is none must not be taken for one that needs no migration.
+// An invalid EVENT_STORE must not pass as a store without migrations.
 func TestAnEventStoreThatIsNone(t *testing.T) {
 	environment := map[string]string{"DATABASE_URL": "sqlite:" + filepath.Join(t.TempDir(), "rows.db"), "EVENT_STORE": "mariadb"}
 	err := run(t.Context(), []string{"up"}, func(name string) string { return environment[name] }, &bytes.Buffer{})

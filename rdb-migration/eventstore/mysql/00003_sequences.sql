@@ -1,6 +1,6 @@
 -- +goose Up
 
--- How far each sequence of numbers is: drawn is the last number that was given out.
+-- The state of each sequence: drawn is the last number that was drawn.
 CREATE TABLE IF NOT EXISTS sequences (
     tenant_code VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     name        VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- The parts of files that are kept for a while: the input of long work, and its result.
+-- The parts of temporary files: the inputs and results of tasks.
 CREATE TABLE IF NOT EXISTS file_parts (
     tenant_code VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     file        VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,

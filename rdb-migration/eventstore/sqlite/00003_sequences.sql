@@ -1,6 +1,6 @@
 -- +goose Up
 
--- How far each sequence of numbers is: drawn is the last number that was given out.
+-- The state of each sequence: drawn is the last number that was drawn.
 CREATE TABLE sequences (
     tenant_code TEXT    NOT NULL,
     name        TEXT    NOT NULL,

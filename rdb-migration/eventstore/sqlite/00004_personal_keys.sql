@@ -1,6 +1,6 @@
 -- +goose Up
 
--- The keys that people's texts are sealed with, each wrapped by the master key. erased_at is 0, or when the key was
+-- The keys that seal people's texts, each wrapped by the master key. erased_at is 0, or the time when the key was
 -- destroyed; then wrapped is empty.
 CREATE TABLE personal_keys (
     tenant_code TEXT    NOT NULL,

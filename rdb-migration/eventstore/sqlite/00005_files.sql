@@ -1,6 +1,6 @@
 -- +goose Up
 
--- The parts of files that are kept for a while: the input of long work, and its result.
+-- The parts of temporary files: the inputs and results of tasks.
 CREATE TABLE file_parts (
     tenant_code TEXT    NOT NULL,
     file        TEXT    NOT NULL,

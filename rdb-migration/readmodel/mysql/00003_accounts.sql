@@ -1,8 +1,8 @@
--- Accounts, and what process managers keep, on MySQL and MariaDB. The same as in ../sqlite.
+-- Accounts, and the tables of process managers, on MySQL and MariaDB. The same as in ../sqlite.
 
 -- +goose Up
 
--- version is the seq_nr of the last event that is in the row.
+-- version is the seq_nr of the last event in the row.
 CREATE TABLE IF NOT EXISTS accounts (
     tenant_code VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     id          CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -14,17 +14,17 @@ CREATE TABLE IF NOT EXISTS accounts (
     PRIMARY KEY (tenant_code, id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- The commands that process managers have still to send. What is sent is taken away. One with attempts failed the last
--- time, for the reason that is told, and is sent again at due_at.
+-- The outbox of process managers. Sent commands are removed. A command with attempts failed the last time, for the
+-- stored reason, and is retried at due_at.
 CREATE TABLE IF NOT EXISTS process_commands (
     process        VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     tenant_code    VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    aggregate_type VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- that the command is for
+    aggregate_type VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- of the command's target
     aggregate_id   CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    event_id       CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- that it was found necessary by
+    event_id       CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- whose projection created it
     name           VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     executor_id    CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    causation_id   CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- the event that it follows from
+    causation_id   CHAR(26)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- the event that caused the command
     correlation_id VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     attempts       BIGINT       NOT NULL,
     reason         VARCHAR(2000) NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS process_commands (
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- What leave-on-close knows of user accounts that are or were members. The row is also the lock of the account's
--- memberships. closed_by is the event that closed the account; empty: it is not closed.
+-- memberships. closed_by is the event that closed the account; empty: it is open.
 CREATE TABLE IF NOT EXISTS leave_on_close_accounts (
     tenant_code    VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     account_id     CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,

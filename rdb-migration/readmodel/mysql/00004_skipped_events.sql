@@ -1,7 +1,7 @@
--- Events that an operator has decided to leave out of a projection, on MySQL and MariaDB. The same as in ../sqlite.
+-- Events that an operator has skipped in a projection, on MySQL and MariaDB. The same as in ../sqlite.
 
 -- +goose Up
--- cause is why the event could not be projected; reason is why it was left out, in the words of who decided so.
+-- cause is why the event could not be projected; reason is the operator's reason to skip it.
 CREATE TABLE IF NOT EXISTS skipped_events (
     projection     VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     tenant_code    VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,

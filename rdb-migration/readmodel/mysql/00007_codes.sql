@@ -2,7 +2,7 @@
 
 -- +goose Up
 
--- code is the short name that people call the thread by; empty: the thread is from before there were codes.
+-- code is the thread's short name for people; empty: the thread was created before codes existed.
 ALTER TABLE threads
     ADD COLUMN code VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '',
     ADD INDEX threads_code (tenant_code, code);

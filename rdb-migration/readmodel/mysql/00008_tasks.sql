@@ -2,16 +2,16 @@
 
 -- +goose Up
 
--- version is the seq_nr of the last event that is in the row.
+-- version is the seq_nr of the last event in the row.
 CREATE TABLE IF NOT EXISTS tasks (
     tenant_code VARCHAR(32)   CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     id          CHAR(26)      CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     kind        VARCHAR(32)   CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     status      VARCHAR(16)   CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     done        BIGINT        NOT NULL,
-    total       BIGINT        NOT NULL, -- 0: not known yet
+    total       BIGINT        NOT NULL, -- 0: unknown
     rejected    BIGINT        NOT NULL,
-    message     VARCHAR(1000) NOT NULL, -- why it failed; else empty
+    message     VARCHAR(1000) NOT NULL, -- why it failed; otherwise empty
     created_by  CHAR(26)      CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     version     BIGINT        NOT NULL,
     created_at  BIGINT        NOT NULL,

@@ -2,7 +2,8 @@
 
 -- +goose Up
 
--- tenant_code is the registry's own, which is empty; code is that of the registered tenant.
+-- tenant_code is empty, because the registry is under the tenant with the empty code; code is that of the registered
+-- tenant.
 CREATE TABLE IF NOT EXISTS tenants (
     tenant_code VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     id          CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,

@@ -1,4 +1,4 @@
--- Room for sealed names and texts, which are longer than what they hold, on MySQL and MariaDB.
+-- Longer columns for sealed names and texts, which are longer than plain ones, on MySQL and MariaDB.
 
 -- +goose Up
 ALTER TABLE threads MODIFY name VARCHAR(512) NOT NULL;

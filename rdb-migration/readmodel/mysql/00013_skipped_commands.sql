@@ -1,8 +1,8 @@
--- Commands of process managers that fail, and those that an operator has decided not to send, on MySQL and MariaDB. The
+-- The failures of process managers' commands, and the commands that an operator has skipped, on MySQL and MariaDB. The
 -- same as in ../sqlite.
 
 -- +goose Up
--- since when the command has failed; 0: it has not, or it is not known
+-- The time of the command's first failure; 0: it has not failed, or the time is unknown.
 SET @change = IF((SELECT COUNT(*) FROM information_schema.columns
     WHERE table_schema = DATABASE() AND table_name = 'process_commands' AND column_name = 'failing_since') > 0, 'DO 0',
     'ALTER TABLE process_commands ADD COLUMN failing_since BIGINT NOT NULL DEFAULT 0');
@@ -10,13 +10,13 @@ PREPARE change_process_commands FROM @change;
 EXECUTE change_process_commands;
 DEALLOCATE PREPARE change_process_commands;
 
--- cause is why the command failed; reason is why it was not sent any more, in the words of who decided so.
+-- cause is why the command failed; reason is the operator's reason to skip it.
 CREATE TABLE IF NOT EXISTS skipped_commands (
     process        VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     tenant_code    VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    aggregate_type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- that the command was for
+    aggregate_type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- of the command's target
     aggregate_id   CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    event_id       CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- that it was found necessary by
+    event_id       CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- whose projection created it
     name           VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     executor_id    CHAR(26)    CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     cause          TEXT        NOT NULL,

@@ -1,8 +1,8 @@
--- Accounts, and what process managers keep, on SQLite. The same as in ../mysql.
+-- Accounts, and the tables of process managers, on SQLite. The same as in ../mysql.
 
 -- +goose Up
 
--- version is the seq_nr of the last event that is in the row.
+-- version is the seq_nr of the last event in the row.
 CREATE TABLE accounts (
     tenant_code TEXT NOT NULL,
     id          TEXT NOT NULL,
@@ -14,8 +14,8 @@ CREATE TABLE accounts (
     PRIMARY KEY (tenant_code, id)
 ) STRICT, WITHOUT ROWID;
 
--- The commands that process managers have still to send. What is sent is taken away. One with attempts failed the last
--- time, for the reason that is told, and is sent again at due_at.
+-- The outbox of process managers. Sent commands are removed. A command with attempts failed the last time, for the
+-- stored reason, and is retried at due_at.
 CREATE TABLE process_commands (
     process        TEXT NOT NULL,
     tenant_code    TEXT NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE process_commands (
 CREATE INDEX process_commands_due ON process_commands (process, due_at);
 
 -- What leave-on-close knows of user accounts that are or were members. The row is also the lock of the account's
--- memberships. closed_by is the event that closed the account; empty: it is not closed.
+-- memberships. closed_by is the event that closed the account; empty: it is open.
 CREATE TABLE leave_on_close_accounts (
     tenant_code    TEXT NOT NULL,
     account_id     TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- Events that an operator has decided to leave out of a projection, on SQLite. The same as in ../mysql, where it is explained.
+-- Events that an operator has skipped in a projection, on SQLite. The same as in ../mysql, where it is explained.
 
 -- +goose Up
 CREATE TABLE skipped_events (

@@ -1,5 +1,4 @@
--- Sets of rows beside each other, and whose turn it is to write them, on SQLite. The same as in ../mysql, where it is
--- explained.
+-- Sets of rows for rebuilds, and the turn to write them, on SQLite. The same as in ../mysql, where it is explained.
 
 -- +goose Up
 CREATE TABLE row_sets (

@@ -1,7 +1,7 @@
--- Who made each row and who changed it last, and where from. The same as in ../mysql.
+-- The executors and sources of each row's creation and last change. The same as in ../mysql.
 --
--- What is there says it as far as it can: a thread's owner created it, and a message's sender posted it. The rest is
--- right once the rows are rebuilt, which the handler's version asks for.
+-- Existing rows get approximate values: a thread was created by its owner, and a message was posted by its sender. The
+-- other values are set when the rows are rebuilt, which the handler's new version requires.
 
 -- +goose Up
 ALTER TABLE threads ADD COLUMN created_by TEXT NOT NULL DEFAULT '';

@@ -2,7 +2,8 @@
 
 -- +goose Up
 
--- tenant_code is the registry's own, which is empty; code is that of the registered tenant.
+-- tenant_code is empty, because the registry is under the tenant with the empty code; code is that of the registered
+-- tenant.
 CREATE TABLE tenants (
     tenant_code TEXT    NOT NULL,
     id          TEXT    NOT NULL,

@@ -1,4 +1,4 @@
--- Room for sealed names and texts: SQLite's texts have no length. The same number as in ../mysql.
+-- Nothing to do for sealed names and texts: SQLite's texts have no maximum length. The same number as in ../mysql.
 
 -- +goose Up
 SELECT 1;

@@ -1,4 +1,4 @@
--- Commands of process managers that fail, and those that an operator has decided not to send, on SQLite. The same as in
+-- The failures of process managers' commands, and the commands that an operator has skipped, on SQLite. The same as in
 -- ../mysql, where it is explained.
 
 -- +goose Up

@@ -1,5 +1,5 @@
-// Package feed is for the tests of projections and process managers: given events, they go through the real projector
-// into a database, and then the test looks at the rows.
+// Package feed tests projections and process managers: it projects events into a database with the real projector, and
+// then the test reads the rows.
 package feed
 
 import (
@@ -28,7 +28,7 @@ type Feed struct {
 // Tick is the time between two events.
 const Tick = time.Millisecond
 
-// New returns a feed of the projection with the name, whose rows are in db.
+// New returns a feed of the named projection, whose rows are in db.
 func New(t testing.TB, db *sqlx.DB, name string, handlers ...projection.Handler) *Feed {
 	t.Helper()
 	store, err := projectionstore.New(db, name)
@@ -41,17 +41,16 @@ func New(t testing.TB, db *sqlx.DB, name string, handlers ...projection.Handler)
 	}
 }
 
-// Now is the time of the last event.
+// Now returns the time of the last event.
 func (f *Feed) Now() time.Time { return f.now }
 
-// Executor is who did the last event: somebody else each time.
+// Executor returns the executor of the last event. Each event has another one.
 func (f *Feed) Executor() string { return f.executor }
 
-// Version is the version of an aggregate.
+// Version returns the version of an aggregate.
 func (f *Feed) Version(key usecase.Key) uint64 { return f.versions[key] }
 
-// Happened is the next events of an aggregate, each a [Tick] after the one before. When it returns they are in the
-// rows. It returns their envelopes.
+// Happened projects the next events of an aggregate, each a [Tick] after the one before, and returns their envelopes.
 func Happened[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, events ...E) []usecase.Envelope {
 	f.t.Helper()
 	var envelopes []usecase.Envelope
@@ -68,7 +67,7 @@ func Happened[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant,
 	return envelopes
 }
 
-// Record is an event as a source of changes brings it.
+// Record returns an event as a source of changes delivers it.
 func Record[E any](t testing.TB, codec *eventcodec.Codec[E], recorded usecase.Recorded[E]) projection.Record {
 	t.Helper()
 	payload, err := codec.Encode(recorded)

@@ -15,15 +15,15 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Process is the process manager under test: a real projector brings events to its handlers, and they leave commands
-// in a real outbox, which only the rules empty.
+// Process is the process manager under test: a real projector passes events to its handlers, and they put commands into
+// a real outbox, which only the rules empty.
 type Process struct {
 	Projector *projection.Projector
 	Outbox    *outbox.Outbox
 }
 
-// NewProcess returns the process manager with the name, whose rows are in db. journal fills the gaps between events;
-// nil when a test leaves none.
+// NewProcess returns the named process manager, whose rows are in db. journal fills the gaps between events; nil if a
+// test has no gaps.
 func NewProcess(
 	t testing.TB, db *sqlx.DB, name string, journal projection.Journal, handlers func(*outbox.Outbox) []projection.Handler,
 ) Process {
@@ -36,7 +36,7 @@ func NewProcess(
 	return Process{projection.New(store, journal, projection.Options{}, handlers(box)...), box}
 }
 
-// Project brings one batch of events to the handlers.
+// Project passes one batch of events to the handlers.
 func (p Process) Project(t testing.TB, batch ...projection.Record) {
 	t.Helper()
 	if _, err := p.Projector.Project(t.Context(), projection.Batch{Records: batch}); err != nil {
@@ -44,7 +44,7 @@ func (p Process) Project(t testing.TB, batch ...projection.Record) {
 	}
 }
 
-// Commands returns the commands that wait in the outbox, in the order of their targets.
+// Commands returns the commands in the outbox, ordered by target.
 func (p Process) Commands(t testing.TB) []process.Command {
 	t.Helper()
 	due, err := p.Outbox.Due(t.Context(), time.Now().Add(time.Hour), 10_000)
@@ -61,17 +61,17 @@ func (p Process) Commands(t testing.TB) []process.Command {
 	return commands
 }
 
-// ProcessRule is an example of one rule of a process manager. Its steps happen as they are called.
+// ProcessRule is an example of one rule of a process manager. Its steps run when they are called.
 type ProcessRule struct {
 	t       *testing.T
 	name    string
 	process Process
 }
 
-// Rule starts the example of a rule. The outbox must be empty, as it is after every rule.
+// Rule starts the example of a rule. The outbox must be empty, which it is after every rule.
 func (p Process) Rule(t *testing.T, name string) ProcessRule { return ProcessRule{t, name, p} }
 
-// Given is one batch of past events, whose commands have been decided.
+// Given projects one batch of past events, and removes their commands.
 func (r ProcessRule) Given(batch ...projection.Record) ProcessRule {
 	r.t.Helper()
 	r.process.Project(r.t, batch...)
@@ -79,14 +79,14 @@ func (r ProcessRule) Given(batch ...projection.Record) ProcessRule {
 	return r
 }
 
-// When is one batch of new events. It may be followed by more.
+// When projects one batch of new events. It may be called repeatedly.
 func (r ProcessRule) When(batch ...projection.Record) ProcessRule {
 	r.t.Helper()
 	r.process.Project(r.t, batch...)
 	return r
 }
 
-// Then checks that these commands, in the order of their targets, follow from the new events.
+// Then checks that exactly these commands, ordered by target, result from the new events.
 func (r ProcessRule) Then(commands ...process.Command) {
 	r.t.Helper()
 	if diff := kit.Diff(append([]process.Command{}, commands...), r.process.Commands(r.t)); diff != "" {

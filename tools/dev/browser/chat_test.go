@@ -12,7 +12,7 @@ var (
 	flow = within("Live flow")
 )
 
-// begin lets a newcomer press the one button that there is.
+// begin presses the only button of a new page.
 func begin(p *tab) {
 	p.t.Helper()
 	p.click(labelled("document", "Start a chat between Ada and Bob"))
@@ -20,7 +20,7 @@ func begin(p *tab) {
 	p.shows(ada, "2 people")
 }
 
-// says posts by the keyboard.
+// says posts a message by keyboard.
 func says(p *tab, pane, name, text string) {
 	p.t.Helper()
 	p.fill(labelled(pane, "Message from "+name), text+"\r")
@@ -37,7 +37,7 @@ func TestTwoPeopleChat(t *testing.T) {
 	p.shows(flow, "seen after")
 	p.screenshot("chat")
 
-	// Editing, and a refusal beside the field.
+	// Edit a message; a refusal is shown beside the field.
 	p.click(labelled(ada, `Edit "Anyone for a cup?"`))
 	p.click(labelled(ada, "Save"))
 	p.shows(ada, "the message has this text already")
@@ -46,16 +46,16 @@ func TestTwoPeopleChat(t *testing.T) {
 	p.shows(bob, "edited")
 	p.showsNot(ada, "the message has this text already")
 
-	// An admin deletes a message of somebody else.
+	// An Admin deletes another account's message.
 	p.click(labelled(ada, `Delete "Yes, with milk"`))
 	p.showsNot(bob, "Yes, with milk")
 
-	// After a reload everything is there again.
+	// After a reload all messages are there.
 	p.run(reload)
 	p.shows(bob, "Anyone for a pot?")
 	p.shows(ada, "Anyone for a pot?")
 
-	// The program dies: what is sent meanwhile arrives once it is back, once.
+	// Kill the program: a message sent meanwhile must arrive exactly once after the restart.
 	p.allow("WebSocket connection", "Failed to load resource", "net::ERR")
 	s.end(syscall.SIGKILL)
 	p.shows("document.body", "reconnecting")
@@ -63,10 +63,10 @@ func TestTwoPeopleChat(t *testing.T) {
 	p.shows(bob, "sending")
 	s.begin()
 	p.shows(ada, "Is anybody there?")
-	p.eventually("it is there once", fmt.Sprintf("%s.innerText.split('Is anybody there?').length === 2", ada))
+	p.eventually("the message is there once", fmt.Sprintf("%s.innerText.split('Is anybody there?').length === 2", ada))
 	p.showsNot("document.body", "reconnecting")
 
-	// Leaving.
+	// Leave the thread.
 	p.click(labelled(bob, "2 people"))
 	p.click(labelled(bob, "Leave the thread"))
 	p.shows(bob, "Bob is not in this thread any more")

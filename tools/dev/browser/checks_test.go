@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// install installs the packages of package-lock.json, unless they are those that were installed last.
+// install installs the packages of package-lock.json unless they are installed.
 func install(t *testing.T) {
 	t.Helper()
 	lock, err := os.ReadFile("package-lock.json")
@@ -43,7 +43,7 @@ func TestTheSourceIsTyped(t *testing.T) {
 	}
 }
 
-// accessible has axe look for what keeps people out who can't see well or use no mouse.
+// accessible checks the page with axe for barriers, such as for people with low vision or without a mouse.
 func (p *tab) accessible(about string) {
 	p.t.Helper()
 	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
@@ -136,7 +136,7 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 	p.tabTo(ada, `Delete "typed, and changed"`)
 	p.press(kb.Enter)
 	p.showsNot(bob, "typed, and changed")
-	// Without LAB=on there is no lab.
+	// Without LAB=on the page has no lab.
 	p.showsNot("document.body", "Failure lab")
 }
 
@@ -155,7 +155,7 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 	if seen := evaluate[string](p, "document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)"); regexp.MustCompile("eyJ|session=").MatchString(seen) {
 		t.Errorf("scripts see %s", seen)
 	}
-	p.click(labelled("document", "Operations")) // ada may operate
+	p.click(labelled("document", "Operations")) // ada is an operator
 	p.click(labelled(within("Read model"), "Verify"))
 	p.shows(within("Read model"), "all is well")
 
@@ -168,7 +168,7 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 	other.shows("document.body", "Who do you want to be?")
 }
 
-// What a browser loads first is small.
+// A browser must load little for the first view.
 func TestTheFirstViewIsSmall(t *testing.T) {
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1000, 900)

@@ -22,7 +22,7 @@ import (
 
 const patience = time.Minute
 
-// chromium starts a browser with nothing in it, and one tab.
+// chromium starts a browser with an empty profile and one tab.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -47,7 +47,7 @@ func chromium(t *testing.T) context.Context {
 	t.Cleanup(func() {
 		close()
 		end()
-		_ = os.RemoveAll(profile) // as far as the browser's last processes let it
+		_ = os.RemoveAll(profile) // the browser's last processes may still write
 	})
 	if err := chromedp.Run(browser); err != nil {
 		t.Fatalf("start Chromium: %v", err)
@@ -55,16 +55,16 @@ func chromium(t *testing.T) context.Context {
 	return browser
 }
 
-// tab is a page in the browser. It notes what the page should not do.
+// tab is a page in the browser. It records what the page must not do.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
 	home string
 
 	mutex    sync.Mutex
-	wrong    []string // console errors, and requests to elsewhere
+	wrong    []string // console errors, and requests to other servers
 	requests int
-	allowed  []string // what a test brings about, such as a lost connection
+	allowed  []string // errors that a test causes, such as a lost connection
 }
 
 // open opens the program's page in the browser's tab.
@@ -78,7 +78,7 @@ func open(t *testing.T, browser context.Context, home string, width, height int)
 			p.screenshot("failed-" + strings.ReplaceAll(t.Name(), "/", "-"))
 			var text string
 			_ = chromedp.Run(p.ctx, chromedp.Evaluate("document.body.innerText", &text))
-			t.Logf("the page says:\n%s", text)
+			t.Logf("the page reports:\n%s", text)
 		}
 		p.check()
 	})
@@ -112,7 +112,7 @@ func (p *tab) listen(event any) {
 	}
 }
 
-// allow lets messages be that the test brings about.
+// allow accepts errors that the test causes.
 func (p *tab) allow(texts ...string) { p.allowed = append(p.allowed, texts...) }
 
 func (p *tab) check() {
@@ -149,14 +149,14 @@ func evaluation(script string, result any) chromedp.Action {
 	return chromedp.Evaluate(script, result, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) })
 }
 
-// eventually waits for a script to be true.
+// eventually waits until a script returns true.
 func (p *tab) eventually(about, script string) {
 	p.t.Helper()
 	until(p, about, "!!("+script+")", func(so bool) bool { return so })
 }
 
-// until runs a script until its result is enough, and returns it. A script that a navigation has cut off is run again
-// on the page that comes.
+// until runs a script until its result is accepted, and returns it. A script that a navigation interrupts is run again
+// on the next page.
 func until[R any](p *tab, about, script string, enough func(R) bool) R {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -181,12 +181,12 @@ var reload = chromedp.Reload()
 
 func focus(element string) chromedp.Action { return chromedp.Evaluate(element+".focus()", nil) }
 
-// within is a part of the page by its label.
+// within returns a part of the page by its label.
 func within(label string) string {
 	return fmt.Sprintf("document.querySelector(`[aria-label=%q]`)", label)
 }
 
-// labelled is a field or button by its whole accessible name, in a part of the page.
+// labelled returns a field or button by its accessible name in a part of the page.
 func labelled(part, name string) string {
 	return fmt.Sprintf(`[...(%s?.querySelectorAll('button, input, textarea, select, summary, a') ?? [])].find((element) =>
 		(element.getAttribute('aria-label') ?? (element.labels?.length ? element.labels[0].innerText || element.labels[0].textContent : element.innerText)).trim() === %q)`, part, name)
@@ -202,8 +202,8 @@ func (p *tab) showsNot(part, text string) {
 	p.eventually(part+" does not show "+text, fmt.Sprintf("%[1]s && !%[1]s.innerText.includes(%[2]q)", part, text))
 }
 
-// click clicks with the mouse, at an element that can be clicked and that has come to rest: a page that is still being
-// drawn would move another one below the mouse.
+// click clicks an element with the mouse once it is clickable and no longer moves. While a page is still being drawn,
+// another element could move below the mouse.
 func (p *tab) click(element string) {
 	p.t.Helper()
 	at := until(p, "the mouse can click "+element, fmt.Sprintf(`(async () => {
@@ -237,12 +237,12 @@ func (p *tab) press(keys ...string) {
 	}
 }
 
-// dark has the page shown as those see it who prefer it dark.
+// dark shows the page in the dark color scheme.
 func (p *tab) dark() {
 	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
 }
 
-// screenshot writes what the browser shows to data/screenshots.
+// screenshot writes a screenshot to data/screenshots.
 func (p *tab) screenshot(name string) {
 	folder := filepath.Join(root, "data", "screenshots")
 	var picture []byte

@@ -1,4 +1,4 @@
-// Package browser tests the page in a real browser, Chromium, against the real program: what people do with it, by
-// mouse and by keyboard, and what it must not do: load anything from elsewhere, or write an error to the console. It
-// writes screenshots to data/screenshots, for people to look at.
+// Package browser tests the page in a real browser, Chromium, with the real program: its use by mouse and keyboard, and
+// that it loads nothing from other servers and logs no errors. It writes screenshots to data/screenshots, for people to
+// look at.
 package browser

@@ -19,7 +19,7 @@ func TestTimeTravel(t *testing.T) {
 	says(p, bob, "Bob", "Gladly")
 	p.shows(ada, "Gladly")
 
-	// The journal's own event is at its station.
+	// The journal's own event is shown at its station.
 	p.click(labelled("document", "Journal"))
 	p.shows(flow, `"eventId"`)
 
@@ -29,7 +29,7 @@ func TestTimeTravel(t *testing.T) {
 	p.shows(events, "of 5")
 	p.shows(then, "Anyone for a pot?")
 	p.shows(then, "Gladly")
-	// Back, by the slider and by the list.
+	// Go back, by the slider and by the list.
 	p.run(focus(events + ".querySelector('input[type=range]')"))
 	p.press(kb.ArrowLeft, kb.ArrowLeft)
 	p.shows(then, "Anyone for a cup?")
@@ -40,7 +40,7 @@ func TestTimeTravel(t *testing.T) {
 	p.showsNot(then, "Bob")
 	p.shows(causes, "message posted")
 
-	// A closed account leaves: its process manager's command is seen with what caused it.
+	// A closed account leaves: the process manager's command is shown with its cause.
 	p.click(labelled("document", "Chat"))
 	p.click(labelled(bob, "2 people"))
 	p.click(labelled(bob, "Close Bob's account"))

@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// held is what each experiment says when its promise has held.
+// held is the result of each experiment whose promise was kept.
 const held = "are what the journal says"
 
 func TestEachFaultKeepsItsPromise(t *testing.T) {

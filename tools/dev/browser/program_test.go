@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
-		// As make run builds it.
+		// Build as make run does.
 		build := exec.CommandContext(context.Background(), "go", "build", "-tags", "lab", "-o", folder, "./cmd/standalone")
 		build.Dir = root
 		if output, err := build.CombinedOutput(); err != nil {
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// program is the whole system in one process, on addresses and data of its own.
+// program is the whole system in one process, with its own addresses and data.
 type program struct {
 	t      *testing.T
 	url    string // of the page
@@ -60,7 +60,7 @@ func start(t *testing.T, more ...string) *program {
 		p.end(syscall.SIGKILL)
 		if t.Failed() {
 			said, _ := os.ReadFile(p.output)
-			t.Logf("the program said:\n%s", said)
+			t.Logf("the program's output:\n%s", said)
 		}
 	})
 	p.begin()

@@ -1,10 +1,10 @@
-# Docker Compose, v2 or 1.29, as one command. Read in by run.sh and up.sh; say.sh comes first.
+# Docker Compose, v2 or 1.29, as one command. Sourced by run.sh and system.sh, after say.sh.
 
 compose() {
 	"${compose_command[@]}" "$@"
 }
 
-# Sets compose_command to the Compose that there is.
+# Sets compose_command to the installed Compose.
 obtain_compose() {
 	if docker compose version >/dev/null 2>&1; then
 		compose_command=(docker compose)
@@ -15,12 +15,12 @@ obtain_compose() {
 	fi
 }
 
-# All programs are in one image: building it for one of them will do.
+# All programs are in one image, so building it for one of them is enough.
 compose_build() {
 	compose build write-api
 }
 
-# Starts the system and returns once every container that has a health check is healthy. 1.29 has no --wait.
+# Starts the system and returns when every container with a health check is healthy. Compose 1.29 has no --wait.
 compose_up() {
 	compose up --detach --no-build --remove-orphans || fail "the system did not start: see its log above, or docker ps --all"
 	local deadline=$((SECONDS + 180)) waiting

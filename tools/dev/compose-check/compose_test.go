@@ -19,7 +19,7 @@ var (
 	services = []string{"dynamodb", "mysql", "dynamodb-admin", "nats", "prometheus", "grafana", "jaeger"}
 )
 
-// load reads the compose file with nothing in the environment but env, and with every profile.
+// load reads the compose file with only env in the environment, and with every profile.
 func load(t *testing.T, env ...string) *types.Project {
 	t.Helper()
 	options, err := cli.NewProjectOptions(
@@ -53,7 +53,7 @@ func TestNothingMissingAndNothingMore(t *testing.T) {
 	}
 }
 
-// A tag that moves makes yesterday's system another one today.
+// With a moving tag, the same file would start another system tomorrow.
 func TestImagesArePinned(t *testing.T) {
 	pinned := regexp.MustCompile(`^[a-z0-9./-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)?(-alpine)?$`)
 	project := load(t)
@@ -98,7 +98,7 @@ func TestWhatStaysUpIsWatchedAndStartedAgain(t *testing.T) {
 	}
 	for _, name := range jobs {
 		if restart := service(t, project, name).Restart; restart != types.RestartPolicyNo {
-			t.Errorf("%s is to run once, but restart is %q", name, restart)
+			t.Errorf("%s must run once, but restart is %q", name, restart)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestWhatHasAProfile(t *testing.T) {
 	}
 }
 
-// The APIs trust the issuer of the profile under the name that its tokens have, and that the network has for it.
+// The APIs must trust the profile's issuer under the name in its tokens, which must also be its name in the network.
 func TestTheIssuerHasOneName(t *testing.T) {
 	project := load(t, "AUTH=oidc")
 	issuer := service(t, project, "dev-issuer")

@@ -1,8 +1,8 @@
-# A Docker daemon for run.sh: the one that answers, or one for the time of the run. Read in by run.sh.
+# A Docker daemon for run.sh: a running one, or one that is started for this run. Sourced by run.sh.
 
 run_folder=/run/threads-compose-check
 
-# Sets DOCKER_HOST and own_daemon when it has to start a daemon.
+# Sets DOCKER_HOST and own_daemon if it starts a daemon.
 obtain_daemon() {
 	if command -v docker >/dev/null && docker info >/dev/null 2>&1; then
 		say "using the Docker daemon that is running"
@@ -41,7 +41,7 @@ stop_daemon() {
 	rm -rf "$run_folder"
 }
 
-# Installs packages, given as command:package, whose command is missing.
+# Installs packages, given as command:package, if the command is missing.
 install_packages() {
 	local pair missing=()
 	for pair in "$@"; do

@@ -1,3 +1,3 @@
-// Package compose holds docker-compose.yml and the Dockerfile to what they promise, without running them: `make
-// compose-check` does that. It loads the file as docker compose does, with the compose specification's own library.
+// Package compose checks docker-compose.yml and the Dockerfile without running them; `make compose-check` runs them. It
+// loads the file with the compose specification's own library, like docker compose.
 package compose

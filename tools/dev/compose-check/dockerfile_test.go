@@ -18,7 +18,7 @@ func TestImageIsOfNobody(t *testing.T) {
 	}
 }
 
-// The golang image does not replace itself by a newer Go when go.mod asks for one.
+// The golang image does not download a newer Go when go.mod requires one.
 func TestImageIsBuiltWithTheGoOfTheModule(t *testing.T) {
 	module, err := modfile.Parse("go.mod", []byte(read(t, "go.mod")), nil)
 	if err != nil {

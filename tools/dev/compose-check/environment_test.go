@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// The SDK reads these itself. The compose file gives all programs the same set of them.
+// The SDK reads these itself. All programs get the same set in the compose file.
 var sdkVariables = []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"}
 
-// A variable that a program's help does not tell is a misspelling of one that it tells.
+// A variable that is not in a program's help must be a misspelling.
 func TestEveryVariableIsReadByItsProgram(t *testing.T) {
 	sources := map[string]string{
 		"write-api":          "cmd/write-api",
@@ -30,13 +30,13 @@ func TestEveryVariableIsReadByItsProgram(t *testing.T) {
 		}
 		for variable := range environment {
 			if !slices.Contains(known, variable) {
-				t.Errorf("%s gets %s, which %s --help does not tell", name, variable, folder)
+				t.Errorf("%s gets %s, which is not in %s --help", name, variable, folder)
 			}
 		}
 	}
 }
 
-// variablesOf are the words in capitals in a program's help.
+// variablesOf returns the variables in a program's help.
 func variablesOf(t *testing.T, folder string) []string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "run", "./"+folder, "--help")
@@ -60,7 +60,7 @@ func TestThePasswordIsOneAndCanBeReplaced(t *testing.T) {
 		}
 	}
 	if _, known := service(t, project, "mysql").Environment["MYSQL_ROOT_PASSWORD"]; known {
-		t.Error("the password of root is written down; let the image make one")
+		t.Error("the password of root is in the file; let the image create one")
 	}
 }
 

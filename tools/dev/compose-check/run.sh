@@ -1,29 +1,29 @@
 #!/bin/bash
-# Runs docker-compose.yml for real and the end-to-end tests against it. See usage below.
+# Runs docker-compose.yml with real containers and the end-to-end tests against it. See usage below.
 set -euo pipefail
 
 usage() {
 	cat <<'HELP'
 Usage: tools/dev/compose-check/run.sh [--clean]      (make compose-check)
 
-Builds the image, starts the system of docker-compose.yml as a project of its own (threads-compose-check) on free ports of
-127.0.0.1, runs the end-to-end tests against it and removes its containers, networks and volumes again. It does not touch
-what `make up` has started.
+Builds the image, starts the system of docker-compose.yml as a separate project (threads-compose-check) on free ports
+of 127.0.0.1, runs the end-to-end tests against it, and removes its containers, networks and volumes. The system of
+`make up` is not affected.
 
-Docker:   uses the daemon that answers. Where none does, root on Debian gets one for the time of the run, with a socket and
-          a data folder of its own; docker.io, docker-compose and debootstrap are installed with apt-get when they are missing.
-          The iptables rules and the bridge docker0 that such a daemon makes stay, as after every stop of Docker.
-Compose:  docker compose (v2) where it is installed, docker-compose (1.29) otherwise.
-Images:   pulled where they can be. For those that cannot, root on Debian builds stand-ins from Debian's packages, from this
-          machine's Go and from the DynamoDB Local that make test uses. They have the tag of the original for the time of
-          the run and stay as threads-stand-in/... afterwards.
+Docker:   uses a running daemon. Without one, root on Debian starts a daemon for this run, with a socket and a data
+          folder of its own; docker.io, docker-compose and debootstrap are installed with apt-get if missing. The
+          iptables rules and the bridge docker0 of that daemon stay, as after every stop of Docker.
+Compose:  docker compose (v2) if installed, otherwise docker-compose (1.29).
+Images:   pulled if possible. For the others, root on Debian builds stand-ins from Debian's packages, this machine's
+          Go and the DynamoDB Local of make test. They have the originals' tags during the run, and stay as
+          threads-stand-in/...
 Cache:    ${XDG_CACHE_HOME:-~/.cache}/threads-dev/compose-check
 
-  --clean        removes stand-ins and cache after the run, too
-  --help         this text
-  DEBIAN_MIRROR  where debootstrap finds Debian (where it looks by itself)
+  --clean        also removes stand-ins and cache after the run
+  --help         prints this text
+  DEBIAN_MIRROR  Debian mirror for debootstrap (default: debootstrap's)
 
-Exit code: 0 when the end-to-end tests have passed, 1 when something failed, 2 when the usage was wrong.
+Exit code: 0 the end-to-end tests passed, 1 failure, 2 wrong usage.
 HELP
 }
 
@@ -54,8 +54,8 @@ finish() {
 		say "removing containers, networks and volumes"
 		compose down --volumes --remove-orphans --timeout 10 >/dev/null 2>&1 || true
 		untag_stand_ins
-		docker image prune --force --filter "label=$label" >/dev/null # those that a new one has replaced
-		if [[ -n ${own_daemon:-} ]]; then                            # what builds have left; the latest are their cache
+		docker image prune --force --filter "label=$label" >/dev/null # images that a new one has replaced
+		if [[ -n ${own_daemon:-} ]]; then                            # leftovers of builds; recent ones are their cache
 			docker container prune --force >/dev/null
 			docker image prune --force --filter until=48h >/dev/null
 		fi
@@ -66,7 +66,7 @@ finish() {
 	exit "$code"
 }
 
-# The first port from $1 on that nobody listens on.
+# The first free port from $1 on.
 free_port() {
 	local port=$1
 	while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
@@ -87,7 +87,7 @@ export WRITE_API_PORT UPDATER_PORT READ_API_PORT DEV_DYNAMODB_PORT DEV_MYSQL_POR
 obtain_daemon
 obtain_compose
 daemon_ready=yes
-compose down --volumes --remove-orphans --timeout 10 >/dev/null 2>&1 # what a run that was killed has left
+compose down --volumes --remove-orphans --timeout 10 >/dev/null 2>&1 # leftovers of a killed run
 obtain_images
 
 started=yes

@@ -1,11 +1,11 @@
-# What the scripts of this folder say. Read in by them.
+# Output of the scripts in this folder. Sourced by them.
 
-# A line of progress, with the seconds since the start.
+# Prints a line of progress with the seconds since the start.
 say() {
 	printf '%s: %4ds  %s\n' "${said_by:-compose}" "$SECONDS" "$*"
 }
 
-# Says what to do about something that cannot go on, and ends the script.
+# Prints what to do about an error, and ends the script.
 fail() {
 	printf '%s: %s\n' "${said_by:-compose}" "$*" >&2
 	exit 1

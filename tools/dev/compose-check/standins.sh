@@ -1,12 +1,12 @@
-# Stand-ins for images that cannot be pulled. Read in by run.sh.
+# Stand-ins for images that cannot be pulled. Sourced by run.sh.
 #
-# A stand-in is named threads-stand-in/<original>. It gets the original's name for the time of the run, so that a machine that
-# can pull the original later is not left with the stand-in instead.
+# A stand-in is named threads-stand-in/<original>. During the run it also has the original's name. Afterwards that name
+# is removed, so that a machine that can pull the original later does so.
 
 base=threads-stand-in/debian:bookworm-slim
 label=com.example.threads.stand-in
 
-# Has every image that the Dockerfile and the compose file name.
+# Ensures that every image of the Dockerfile and the compose file is present.
 obtain_images() {
 	local image
 	for image in $(
@@ -14,7 +14,7 @@ obtain_images() {
 		sed -nE 's/^ +image: ((mysql|amazon\/dynamodb-local):[^ ]+).*/\1/p' docker-compose.yml
 	); do
 		if docker image inspect "$image" >/dev/null 2>&1 && ! is_stand_in "$image"; then
-			say "$image is here"
+			say "$image is present"
 		elif docker pull --quiet "$image" >/dev/null 2>"$cache/pull.log"; then
 			say "$image has been pulled"
 		else
@@ -29,7 +29,7 @@ is_stand_in() {
 	[[ -n $(docker image inspect --format "{{index .Config.Labels \"$label\"}}" "$1" 2>/dev/null) ]]
 }
 
-# Builds the stand-in for an image unless it is there and up to date. The label says what it was made from.
+# Builds the stand-in for an image unless it is present and up to date. A label has the hash of its sources.
 stand_in() {
 	local from
 	case $1 in
@@ -37,7 +37,7 @@ stand_in() {
 	*) from=$(cat "$here"/standins/* "$here/standins.sh" | sha256sum) ;;
 	esac
 	if [[ $(docker image inspect --format "{{index .Config.Labels \"$label\"}}" "threads-stand-in/$1" 2>/dev/null) == "${from%% *}" ]]; then
-		say "its stand-in is here"
+		say "its stand-in is present"
 		return
 	fi
 	stand_in_base
@@ -59,7 +59,7 @@ stand_in_base() {
 	! is_stand_in $base || return 0
 	((EUID == 0)) || fail "only root can build stand-ins: run this as root on Debian"
 	install_packages debootstrap:debootstrap
-	say "making a minimal Debian with debootstrap"
+	say "building a minimal Debian with debootstrap"
 	rm -rf "$cache/rootfs"
 	debootstrap --variant=minbase --include=ca-certificates bookworm "$cache/rootfs" \
 		${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$cache/debootstrap.log" 2>&1 ||
@@ -69,7 +69,7 @@ stand_in_base() {
 	rm -rf "$cache/rootfs"
 }
 
-# Debian with this machine's Go, and with the modules of go.mod for the build to take instead of downloading them.
+# Debian with this machine's Go, and with the modules of go.mod, so that the build does not download them.
 stand_in_golang() {
 	local modules container
 	modules=$(go env GOMODCACHE)/cache/download
@@ -86,7 +86,7 @@ stand_in_golang() {
 	docker rm "$container" >/dev/null
 }
 
-# The folder of DynamoDBLocal.jar. make test's tool downloads it, checks it and knows its version.
+# The folder of DynamoDBLocal.jar. The tool of make test downloads it, checks it and knows its version.
 dynamodb_local() {
 	local pattern="${cache%/*}/dynamodb-local-*/DynamoDBLocal.jar"
 	if [[ -n ${DYNAMODB_LOCAL_DIR:-} ]]; then

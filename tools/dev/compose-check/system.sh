@@ -1,5 +1,5 @@
 #!/bin/bash
-# Starts and stops the system of docker-compose.yml (make up, make down), with whichever Compose there is.
+# Starts and stops the system of docker-compose.yml (make up, make down), with any version of Compose.
 #
 #   system.sh up     builds the image, starts the system and returns when it is ready
 #   system.sh down   stops it and keeps its data

@@ -13,7 +13,7 @@ import (
 	"example.com/threads/tools/dev/devservices/internal/services"
 )
 
-// The variables that tests read. A service whose variable is set already is not started.
+// The variables that tests read. If a service's variable is set, the service is not started.
 const (
 	dynamoDBVar = "TEST_DYNAMODB_ENDPOINT"
 	mySQLVar    = "TEST_MYSQL_DSN"
@@ -31,8 +31,8 @@ var testServices = []service{
 	{services.MySQLName, mySQLVar, services.MySQL, func(port int) string { return services.DSN(port, "") }},
 }
 
-// execute starts the services, runs argv with their addresses in its environment, stops them however argv ends, and
-// returns its exit code. When ctx ends, argv is ended first.
+// execute starts the services, runs argv with their addresses in its environment, stops the services, and returns
+// argv's exit code. When ctx ends, argv is stopped first.
 func execute(ctx context.Context, progress launch.Progress, argv []string) (code int, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -76,7 +76,8 @@ func execute(ctx context.Context, progress launch.Progress, argv []string) (code
 
 const attempts = 3
 
-// start starts the service on a port that was free a moment ago, and on another one when somebody else was quicker.
+// start starts the service on a port that was free a moment ago. If another program took the port, it tries another
+// one.
 func (s service) start(
 	ctx context.Context, progress launch.Progress, guard []string, folder string,
 ) (running *launch.Attached, address string, err error) {

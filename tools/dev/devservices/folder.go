@@ -17,8 +17,7 @@ const (
 	leftoverAge = time.Minute
 )
 
-// newFolder creates the folder of one run, and removes those of runs that were killed: a run holds the lock in its
-// folder as long as it lives.
+// newFolder creates the folder of a run, and removes the folders of killed runs: a run locks its folder while it lives.
 func newFolder() (folder string, remove func() error, err error) {
 	if err := removeLeftovers(os.TempDir()); err != nil {
 		return "", nil, err
@@ -27,7 +26,7 @@ func newFolder() (folder string, remove func() error, err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("folder for the services: %w", err)
 	}
-	if err := os.Chmod(folder, 0o755); err != nil { // the database's account must get in
+	if err := os.Chmod(folder, 0o755); err != nil { // the database's account needs access
 		return "", nil, fmt.Errorf("folder for the services: %w", err)
 	}
 	lock := flock.New(filepath.Join(folder, lockFile))
@@ -53,7 +52,7 @@ func removeLeftovers(parent string) error {
 			err = os.RemoveAll(folder)
 		}
 		err = errors.Join(err, lock.Close())
-		if err != nil && !errors.Is(err, os.ErrPermission) { // somebody else's
+		if err != nil && !errors.Is(err, os.ErrPermission) { // another user's folder
 			return fmt.Errorf("remove what a killed run left: %w", err)
 		}
 	}

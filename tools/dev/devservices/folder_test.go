@@ -40,7 +40,7 @@ func TestRemoveLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("what a killed run left is still there: %v", err)
+		t.Errorf("the folder of a killed run is still there: %v", err)
 	}
 	for _, path := range []string{young, strange, alive} {
 		if _, err := os.Stat(path); err != nil {

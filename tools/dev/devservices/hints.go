@@ -38,7 +38,7 @@ snapshots are compressed, and a head is not a state, so threadctl tells what the
 make dev-down stops it and keeps the data; make dev-up starts what is not running.
 `))
 
-// hints writes the addresses of the running system and commands to try, ready to paste.
+// hints writes the addresses of the running system and commands to paste into a shell.
 func (s settings) hints(out io.Writer) error {
 	return hints.Execute(out, map[string]string{
 		"Web":         localURL(s.addresses["web"]),

@@ -21,30 +21,30 @@ const usage = `Usage: devservices COMMAND, in the folder of the clone
   exec -- command [argument...]   (make test)
       Starts DynamoDB Local and MySQL or MariaDB on free ports with empty, temporary data, runs the command with
       ` + dynamoDBVar + ` and ` + mySQLVar + ` in its environment, and stops them when it ends, when this
-      program is interrupted, and when the process that started it dies. A service whose variable is set already is
-      used as it is. The exit code is the command's; the command reads no input.
+      program is interrupted, or when its parent process dies. A service whose variable is set is
+      not started. The exit code is the command's. The command gets no input.
 
   up     (make dev-up)
-      Starts in the background what does not run: the two services with durable data, and, after creating tables and
-      schema, the programs, which it builds. Returns when all are ready. Data, logs, process ids and the built programs
-      are in ./data/dev.
+      Starts in the background what does not run: the two services with durable data, then, after migrating tables and
+      schema, the programs, which it builds. Returns when all are ready. Data, logs, process ids and built programs are
+      in ./data/dev.
 
       Environment: DEV_DYNAMODB_PORT (28000), DEV_MYSQL_PORT (23306), WRITE_API_ADDR (:28080), UPDATER_ADDR (:28081),
-      READ_API_ADDR (:28082), WEB_ADDR (:28083). The programs see the other variables as well, such as LOG_LEVEL and SNAPSHOT_EVERY, except
-      for those that say where the data is: it is here.
+      READ_API_ADDR (:28082), WEB_ADDR (:28083). The programs also get the other variables, such as LOG_LEVEL and
+      SNAPSHOT_EVERY, except those that name the data: the data is always in this clone.
 
   down   (make dev-down)
       Stops what up started, and keeps the data.
 
   migrate   (make migrate)
-      Creates or updates DynamoDB tables and SQL schema: of the read model that DATABASE_URL names and the event store
-      that EVENT_STORE names, which is the one of EVENT_STORE_URL, or DynamoDB as the AWS variables say; without
-      DATABASE_URL, of the development services.
+      Creates or updates the DynamoDB tables and the SQL schema: those of the read model in DATABASE_URL and of the
+      event store in EVENT_STORE (EVENT_STORE_URL, or DynamoDB with the AWS variables). Without DATABASE_URL, those of
+      the development services.
 
-Exit code: 0 when it is done, 1 when something failed, 2 when the usage was wrong.
+Exit code: 0 success, 1 failure, 2 wrong usage.
 `
 
-// guardCommand is what exec puts between itself and each process that it starts; nobody else calls it.
+// guardCommand runs the process between exec and each process that it starts. Only exec uses it.
 const guardCommand = "guard"
 
 func main() {
@@ -60,7 +60,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run returns the exit code where there is no error.
+// run returns the exit code if there is no error.
 func run(ctx context.Context, args []string) (code int, err error) {
 	switch {
 	case len(args) > 1 && args[0] == guardCommand:
@@ -104,7 +104,7 @@ const parentInterval = 500 * time.Millisecond
 var errOrphaned = errors.New("the process that started this one is gone")
 
 // withParent ends the context when the parent process dies, so that the services of a test run do not outlive it.
-// getppid is os.Getppid: an orphan gets another parent.
+// getppid is os.Getppid: after its parent's death a process gets another parent.
 func withParent(ctx context.Context, getppid func() int) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	parent := getppid()

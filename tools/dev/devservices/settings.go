@@ -13,7 +13,7 @@ import (
 	"example.com/threads/tools/dev/devservices/internal/services"
 )
 
-// settings say where the development system is.
+// settings describe where the development system is.
 type settings struct {
 	root                    string // of the clone; absolute
 	folder                  string // of logs, pid files, data and built programs; absolute
@@ -23,7 +23,7 @@ type settings struct {
 
 const updater = "read-model-updater"
 
-// listeners are the programs in the order they are started, with the variable of their address and its default.
+// listeners are the programs in the order of starting, with the variable of their address and its default.
 var listeners = []struct{ program, variable, address string }{
 	{"write-api", "WRITE_API_ADDR", ":28080"},
 	{updater, "UPDATER_ADDR", ":28081"},
@@ -62,10 +62,9 @@ func readSettings(root string, getenv func(string) string) (settings, error) {
 	return s, errors.Join(wrong...)
 }
 
-// environment is what the programs and the migrations get to see: where the development system has its data, with
-// credentials that are good for nothing else, and over this process's own environment. That may name the data of
-// another system, in part or as a whole; how the programs work - LOG_LEVEL, SNAPSHOT_EVERY and the like - is left to
-// it.
+// environment returns the environment of programs and migrations. It overrides variables that name the data, because
+// this process's environment may name the data of another system. The credentials are valid only here. Other variables,
+// such as LOG_LEVEL and SNAPSHOT_EVERY, are kept.
 func (s settings) environment() []string {
 	endpoint := services.Endpoint(s.dynamoDBPort)
 	env := append(withoutAWS(os.Environ()),
@@ -75,12 +74,12 @@ func (s settings) environment() []string {
 		"AWS_ENDPOINT_URL_DYNAMODB="+endpoint,
 		"AWS_ENDPOINT_URL_DYNAMODB_STREAMS="+endpoint,
 		"EVENT_STORE="+dynamoDBStore,
-		"EVENT_STORE_URL=", // what is empty counts as not set
+		"EVENT_STORE_URL=", // an empty variable counts as not set
 		"JOURNAL_TABLE=",
 		"SNAPSHOT_TABLE=",
 		"KEY_TABLE=",
-		"SHARD_COUNT=",  // of the data that is there
-		"METRICS_ADDR=", // it can be but one program's
+		"SHARD_COUNT=",  // depends on the existing data
+		"METRICS_ADDR=", // only one program could use it
 		"PPROF_ADDR=",
 		"AUTH_DEV_ADDR=",
 		"PUBLISH_URL=",
@@ -93,12 +92,12 @@ func (s settings) environment() []string {
 		"WRITE_API_URL="+localURL(s.addresses["write-api"]), "READ_API_URL="+localURL(s.addresses["read-api"]), "UPDATER_URL="+localURL(s.addresses[updater]))
 }
 
-// withoutAWS leaves out whatever the AWS SDK reads, of which there is much: profiles, roles, endpoints.
+// withoutAWS removes all variables that the AWS SDK reads: profiles, roles, endpoints and others.
 func withoutAWS(env []string) []string {
 	return slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "AWS_") })
 }
 
-// short is a path below folder as seen from the clone.
+// short returns a path below folder, relative to the clone.
 func (s settings) short(name string) string {
 	path := filepath.Join(s.folder, name)
 	if below, err := filepath.Rel(s.root, path); err == nil && filepath.IsLocal(below) {
@@ -107,7 +106,7 @@ func (s settings) short(name string) string {
 	return path
 }
 
-// localURL is where a program that listens on this address can be asked from this machine.
+// localURL returns the URL on this machine of a program with this listening address.
 func localURL(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -119,7 +118,7 @@ func localURL(address string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// portOf returns the port of an address, 0 where it has none that can be used.
+// portOf returns the port of an address; 0: it has no usable port.
 func portOf(address string) int {
 	_, text, err := net.SplitHostPort(address)
 	if err != nil {

@@ -58,7 +58,7 @@ func TestHintsNameTheAddresses(t *testing.T) {
 	}
 }
 
-// whereDataIs matches the variables that say where the data and the programs are. A developer may export all others.
+// whereDataIs matches the variables that name the data and the programs. A developer may export all others.
 var whereDataIs = regexp.MustCompile(`^AWS_|^EVENT_STORE|^SHARD_COUNT$|_(URL|TABLE|ADDR)$`)
 
 func TestTheDataIsOfTheDevelopmentSystemWhateverIsExported(t *testing.T) {
@@ -78,7 +78,7 @@ func TestTheDataIsOfTheDevelopmentSystemWhateverIsExported(t *testing.T) {
 	seen := map[string]string{}
 	for _, entry := range settings.environment() {
 		name, value, _ := strings.Cut(entry, "=")
-		seen[name] = value // the last one counts, as for the system
+		seen[name] = value // the last one counts, as in the operating system
 	}
 	for _, name := range variables {
 		if exported := seen[name] == "exported"; exported == whereDataIs.MatchString(name) {
@@ -96,7 +96,7 @@ func TestTheDataIsOfTheDevelopmentSystemWhateverIsExported(t *testing.T) {
 	}
 }
 
-// variablesOf are the environment variables that a program's help tells of, a line each.
+// variablesOf returns the variables in a program's help.
 func variablesOf(t *testing.T, program string) []string {
 	t.Helper()
 	help := exec.CommandContext(t.Context(), "go", "run", program, "--help")
@@ -110,7 +110,7 @@ func variablesOf(t *testing.T, program string) []string {
 		found = append(found, string(line[1]))
 	}
 	if len(found) == 0 {
-		t.Fatalf("%v tells of no variable:\n%s", help.Args, text)
+		t.Fatalf("%v lists no variable:\n%s", help.Args, text)
 	}
 	return found
 }

@@ -22,7 +22,7 @@ type system struct {
 	progress launch.Progress
 }
 
-// up starts what does not run, brings tables and schema to their present state, and returns when everything is ready.
+// up starts what does not run, migrates tables and schema, and returns when everything is ready.
 func (s system) up(ctx context.Context) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -46,9 +46,9 @@ func (s system) up(ctx context.Context) error {
 	return nil
 }
 
-// endWithTheRows stops the database and the updater where the database's folder has been removed: the one has nothing
-// left to serve, and the other would go on from where it was, with rows of earlier events missing. An updater that
-// starts on an empty database makes all rows from the journal.
+// endWithTheRows stops the database and the updater if the database's folder was removed. The database has no data to
+// serve, and the updater would continue from its position without the rows of earlier events. After a restart on an
+// empty database the updater rebuilds all rows from the journal.
 func (s system) endWithTheRows() error {
 	if _, err := os.Stat(filepath.Join(s.settings.folder, services.MySQLName)); !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -63,7 +63,7 @@ func (s system) endWithTheRows() error {
 	return nil
 }
 
-// ensureAll starts programs at the same time. One that fails does not stop the others: the next run finds them.
+// ensureAll starts programs at the same time. If one fails, the others continue, so that the next run finds them.
 func (s system) ensureAll(ctx context.Context, programs []launch.Program) error {
 	errs := make([]error, len(programs))
 	var starting sync.WaitGroup
@@ -74,7 +74,7 @@ func (s system) ensureAll(ctx context.Context, programs []launch.Program) error 
 	return errors.Join(errs...)
 }
 
-// down stops what up started, programs first, and leaves the data.
+// down stops what up started, programs first, and keeps the data.
 func (s system) down(ctx context.Context) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -113,12 +113,12 @@ func (s system) services() []launch.Program {
 	dynamoDB.PortAdvice = "set DEV_DYNAMODB_PORT to a free port"
 	mySQL := services.MySQL(at(services.MySQLName, s.settings.mySQLPort), s.progress)
 	mySQL.PortAdvice = "set DEV_MYSQL_PORT to a free port"
-	mySQL.Advice = fmt.Sprintf("Where its data is damaged: rm -r %s, and make dev-up again. That is safe: the rows are made anew "+
+	mySQL.Advice = fmt.Sprintf("Where its data is damaged: rm -r %s, and make dev-up again. That is safe: the rows are rebuilt"+
 		"from the journal in %s.", s.settings.short(services.MySQLName), s.settings.short(services.DynamoDBName))
 	return []launch.Program{dynamoDB, mySQL}
 }
 
-// programs are those of this clone, in the order they are started.
+// programs are the programs of this clone in the order of starting.
 func (s system) programs() []launch.Program {
 	var programs []launch.Program
 	for _, listener := range listeners {
@@ -155,11 +155,11 @@ func healthy(ctx context.Context, url string) error {
 	return nil
 }
 
-// dynamoDBStore is the value of EVENT_STORE for DynamoDB, which holds without one, too.
+// dynamoDBStore is the value of EVENT_STORE for DynamoDB, which is also the default.
 const dynamoDBStore = "dynamodb"
 
-// migrations are the programs that bring tables and schema to their present state, for this value of EVENT_STORE. They
-// change nothing that is there already. DynamoDB has tables only where it is the event store.
+// migrations are the programs that migrate tables and schema for this value of EVENT_STORE. They do not change existing
+// tables. DynamoDB has tables only if it is the event store.
 func migrations(eventStore string) [][]string {
 	schema := []string{"./rdb-migration/cmd/migrate", "up"}
 	if eventStore != "" && eventStore != dynamoDBStore {
@@ -168,8 +168,8 @@ func migrations(eventStore string) [][]string {
 	return [][]string{{"./tools/dynamodb-setup"}, schema}
 }
 
-// migrate runs the migrations on what this process's environment names, as for AWS, or else on the development
-// services.
+// migrate runs the migrations on the databases in this process's environment, for example on AWS, or else on the
+// development services.
 func (s system) migrate(ctx context.Context) error {
 	if os.Getenv("DATABASE_URL") == "" {
 		return s.goRun(ctx, migrations(dynamoDBStore), s.settings.environment())

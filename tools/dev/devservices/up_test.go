@@ -22,10 +22,10 @@ import (
 	"example.com/threads/tools/dev/devservices/internal/launch"
 )
 
-// TestDevelopmentSystem lives through what a developer's machine does to the development system.
+// TestDevelopmentSystem simulates what happens to the development system on a developer's machine.
 func TestDevelopmentSystem(t *testing.T) {
 	system, said := newSystem(t)
-	t.Cleanup(func() { // whatever fails
+	t.Cleanup(func() { // after any failure
 		if err := system.down(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
@@ -68,7 +68,7 @@ func TestDevelopmentSystem(t *testing.T) {
 	if err := system.up(t.Context()); err == nil || !strings.Contains(err.Error(), "rm -r "+mySQL) {
 		t.Fatalf("with a damaged database: %v", err)
 	}
-	for range 2 { // while it does not run, and while it does
+	for range 2 { // while the system does not run, and while it does
 		if err := os.RemoveAll(mySQL); err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestDevelopmentSystem(t *testing.T) {
 	}
 }
 
-// newSystem is a system in a folder and on ports of its own, and what its progress says.
+// newSystem returns a system with a folder and ports of its own, and the messages of its progress.
 func newSystem(t *testing.T) (_ system, said *[]string) {
 	t.Helper()
 	own := map[string]string{}
@@ -141,7 +141,7 @@ func (s system) createThread(t *testing.T) (id string) {
 	return created.ThreadID
 }
 
-// expectThread reads the thread through the read model, as soon as it is there.
+// expectThread reads the thread from the read model.
 func (s system) expectThread(t *testing.T, id string) {
 	t.Helper()
 	query := fmt.Sprintf(`{ getThread(threadId: %q, userAccountId: %q) { name } }`, id, userAccount)
@@ -155,7 +155,7 @@ func (s system) expectThread(t *testing.T, id string) {
 			t.Fatalf("the thread is not in the read model: %v", found.Errors)
 		}
 		found.Errors = nil
-		s.post(t, "read-api", "/graphql", id+":1", map[string]string{"query": query}, &found) // waits for it, up to 2 s
+		s.post(t, "read-api", "/graphql", id+":1", map[string]string{"query": query}, &found) // waits up to 2 s
 	}
 }
 
@@ -182,8 +182,8 @@ func (s system) post(t *testing.T, program, path, token string, body, answer any
 	}
 }
 
-// One that can't start must not stop the search for the programs of the other: what it was asking would seem to be
-// missing.
+// A service that can't start must not stop the search for the other one's programs, because installed programs would
+// seem to be missing.
 func TestOneThatFailsDoesNotStopTheOthers(t *testing.T) {
 	system, _ := newSystem(t)
 	failed := make(chan struct{})
@@ -228,7 +228,7 @@ func TestMigrateLeavesOutWhatIsNotTheEventStore(t *testing.T) {
 			} {
 				t.Setenv(variable, value)
 			}
-			if kind == "sqlite" { // somebody who has nothing to do with AWS
+			if kind == "sqlite" { // a user without AWS settings
 				t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")
 			}
 			if err := system.migrate(t.Context()); err != nil {
@@ -242,7 +242,7 @@ func TestMigrateLeavesOutWhatIsNotTheEventStore(t *testing.T) {
 	}
 }
 
-// expectMigrated asks the programs that migrate, with this process's environment.
+// expectMigrated checks with the migrating programs, in this process's environment.
 func (s system) expectMigrated(t *testing.T, eventStore string) {
 	t.Helper()
 	ask := func(program ...string) string {

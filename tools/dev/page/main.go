@@ -1,5 +1,5 @@
-// Command page makes what is generated of the page in cmd/web/page: TypeScript types of the GraphQL schema, and the
-// bundles that browsers run. `go generate` calls it, in this module's folder.
+// Command page generates files of the page in cmd/web/page: TypeScript types of the GraphQL schema, and the bundles for
+// browsers. `go generate` calls it in this module's folder.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 
 const root = "../.."
 
-// bundles are the scripts by their entry points. The lab's is apart, so that no other program has it.
+// bundles are the scripts with their entry points. The lab has its own bundle, so that no other program contains it.
 var bundles = map[string]string{
 	"main.tsx": "cmd/web/page/app.js",
 	"lab.tsx":  "cmd/internal/lab/lab.js",

@@ -11,10 +11,10 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// scalars are GraphQL's own in TypeScript; other scalars come as texts, JSON as anything.
+// scalars are GraphQL's scalars in TypeScript. Other scalars are strings; JSON is unknown.
 var scalars = map[string]string{"Int": "number", "Float": "number", "Boolean": "boolean", "JSON": "unknown"}
 
-// typesOf is the schema that these files make up, in TypeScript.
+// typesOf returns the schema in these files as TypeScript types.
 func typesOf(pattern string) (string, error) {
 	paths, err := filepath.Glob(pattern)
 	if err != nil {

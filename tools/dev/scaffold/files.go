@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// file is one that is to be written.
+// file is a file to write.
 type file struct {
 	path, content string
-	isNew         bool // it must not be there yet
+	isNew         bool // the file must not exist
 }
 
 func (f file) write(root string) error {
 	path := filepath.Join(root, f.path)
 	if _, err := os.Stat(path); err == nil && f.isNew {
-		return fmt.Errorf("%s is there already: nothing is overwritten", f.path)
+		return fmt.Errorf("%s exists already: nothing is overwritten", f.path)
 	}
 	content := []byte(f.content)
 	if strings.HasSuffix(path, ".go") {
@@ -34,7 +34,7 @@ func (f file) write(root string) error {
 	return os.WriteFile(path, content, 0o644)
 }
 
-// nextMigration is the number of the migration that comes next in the folder.
+// nextMigration returns the number of the folder's next migration.
 func nextMigration(folder string) (string, error) {
 	paths, err := filepath.Glob(filepath.Join(folder, "*.sql"))
 	if err != nil || len(paths) == 0 {
@@ -47,7 +47,8 @@ func nextMigration(folder string) (string, error) {
 	return fmt.Sprintf("%05d", last+1), nil
 }
 
-// list is a file in which every aggregate is registered. Lines go in behind those of the account, which each list has.
+// list is a file in which every aggregate is registered. New lines are inserted after those of the account, which each
+// list has.
 type list struct {
 	path  string
 	lines []line
@@ -87,7 +88,7 @@ var lists = []list{
 	}},
 }
 
-// What is published of a gadget.
+// The published events of a gadget.
 const (
 	listedMessages = `      GadgetOpened: {$ref: '#/components/messages/GadgetOpened'}
       GadgetRenamed: {$ref: '#/components/messages/GadgetRenamed'}
@@ -134,7 +135,7 @@ const (
             type: {const: GadgetClosed}`
 )
 
-// with is the list with the lines of one more aggregate.
+// with returns the list with the lines of another aggregate.
 func (l list) with(root string, words *strings.Replacer) (file, error) {
 	content, err := os.ReadFile(filepath.Join(root, l.path))
 	if err != nil {
@@ -144,7 +145,7 @@ func (l list) with(root string, words *strings.Replacer) (file, error) {
 	for _, each := range l.lines {
 		at := slices.IndexFunc(lines, func(text string) bool { return strings.Contains(text, each.behind) })
 		if at < 0 {
-			return file{}, fmt.Errorf("%s has no line with %q: register the aggregate by hand, and mend tools/dev/scaffold", l.path, each.behind)
+			return file{}, fmt.Errorf("%s has no line with %q: register the aggregate by hand, and repair tools/dev/scaffold", l.path, each.behind)
 		}
 		lines = slices.Insert(lines, at+1, words.Replace(each.add))
 	}

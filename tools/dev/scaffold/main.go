@@ -1,8 +1,7 @@
-// Command scaffold writes a small working aggregate into the tree: its rules, its JSON, its rows, its part of both
-// APIs, and their tests. `make new-aggregate NAME=order` runs it. What it has written is the team's: nothing is ever
-// generated anew.
+// Command scaffold writes a small working aggregate into the tree: its rules, JSON, rows, parts of both APIs, and
+// tests. `make new-aggregate NAME=order` runs it. The written files belong to the team and are never generated again.
 //
-// The files are in folder template, where the aggregate is called gadget.
+// The templates are in the folder template, where the aggregate is called gadget.
 package main
 
 import (
@@ -33,7 +32,7 @@ func main() {
 	}
 }
 
-// run writes the aggregate with the name, generates what follows from the GraphQL schema, and writes its golden files.
+// run writes the named aggregate, generates code from the GraphQL schema, and writes the golden files.
 func run(ctx context.Context, root, name string) error {
 	files, err := filesOf(root, name)
 	if err != nil {
@@ -58,19 +57,18 @@ func run(ctx context.Context, root, name string) error {
 	return nil
 }
 
-// taken are names that this application has for something else.
+// taken are names that this application uses for something else.
 var taken = []string{"message", "member", "query", "subscription", "error", "string", "tenant", "event", "command", "name", "role", "text", "id"}
 
 var usable = regexp.MustCompile(`^[a-z][a-z0-9]{1,30}$`)
 
-// filesOf are the files that the aggregate adds, and those with its lines in the lists, as they are to be. Nothing is
-// written yet.
+// filesOf returns the files that the aggregate adds, and the changed files with lists. It writes nothing.
 func filesOf(root, name string) ([]file, error) {
 	if !usable.MatchString(name) {
 		return nil, errors.New("the aggregate's name must be one word of small letters, such as order: make new-aggregate NAME=order")
 	}
 	if _, err := os.Stat(filepath.Join(root, "domain", name)); err == nil || token.IsKeyword(name) || slices.Contains(taken, name) {
-		return nil, fmt.Errorf("the name %s is taken: nothing is overwritten, and %s is there already, in Go or here", name, name)
+		return nil, fmt.Errorf("the name %s is taken: nothing is overwritten, and %s exists already, in Go or here", name, name)
 	}
 	words := wordsOf(name)
 	number, err := nextMigration(filepath.Join(root, "rdb-migration/readmodel/mysql"))
@@ -100,7 +98,7 @@ func filesOf(root, name string) ([]file, error) {
 	return files, nil
 }
 
-// wordsOf puts the name where the templates say gadget.
+// wordsOf replaces gadget in the templates by the name.
 func wordsOf(name string) *strings.Replacer {
 	title := strings.ToUpper(name[:1]) + name[1:]
 	many := name + "s"

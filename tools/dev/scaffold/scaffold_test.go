@@ -7,8 +7,7 @@ import (
 	"example.com/threads/tools/dev/internal/treecopy"
 )
 
-// A fresh aggregate is one that people can start from: it builds, its tests pass, and it can be used through the whole
-// program.
+// A new aggregate must be a good start: it builds, its tests pass, and it works in the whole program.
 func TestAFreshAggregateWorks(t *testing.T) {
 	root := treecopy.Of(t, "../../..")
 	if err := run(t.Context(), root, "order"); err != nil {
@@ -16,15 +15,15 @@ func TestAFreshAggregateWorks(t *testing.T) {
 	}
 	treecopy.Do(t, root, "go", "vet", "./cmd/...", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./rdb-migration/...")
 	treecopy.Do(t, root, "go", "test", "./domain/order", "./interfaceadaptor/ordercodec", "./tests/architecture")
-	// The last of these posts commands to the running program, and reads what has become of them by GraphQL.
+	// The last of these tests sends commands to the running program and reads the results by GraphQL.
 	treecopy.Do(t, root, "go", "test", "-run", "Order|Schema", "./interfaceadaptor/rest", "./interfaceadaptor/readmodel/chatrows", "./interfaceadaptor/graphql", "./cmd/standalone")
 	treecopy.Do(t, root, "go", "test", "-run", "Publish", "./cmd/internal/updater")
 	if unformatted := treecopy.Do(t, root, "gofmt", "-l", "."); unformatted != "" {
 		t.Errorf("gofmt would change %s", unformatted)
 	}
 
-	// What is there is never overwritten.
-	if err := run(t.Context(), root, "order"); err == nil || !strings.Contains(err.Error(), "is there already") {
+	// Existing files must not be overwritten.
+	if err := run(t.Context(), root, "order"); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -35,10 +34,10 @@ func TestNamesThatAreNone(t *testing.T) {
 			t.Errorf("%q: %d files, %v", name, len(files), err)
 		}
 	}
-	// One that is taken, by threads or by Go itself, is refused too.
+	// A name that threads or Go use must be refused, too.
 	for _, name := range []string{"account", "thread", "message", "type", "query"} {
 		if _, err := filesOf("../../..", name); err == nil {
-			t.Errorf("%q is taken, and no error", name)
+			t.Errorf("%q is taken, but there is no error", name)
 		}
 	}
 }

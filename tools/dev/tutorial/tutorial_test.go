@@ -14,7 +14,7 @@ import (
 
 const root = "../../.."
 
-// mostFiles bounds the files that one command with one event and one field touches by hand.
+// mostFiles limits the files that must be edited for one command with one event and one field.
 const mostFiles = 14
 
 var (
@@ -23,7 +23,7 @@ var (
 	tests  = regexp.MustCompile(`_test\.go$|^domain/thread/threadtest/`)
 )
 
-// The blocks of the tutorial, applied to a copy of the tree, make a system that builds and whose tests pass.
+// The blocks of the tutorial, applied to a copy of the tree, must make a system that builds and whose tests pass.
 func TestTheTutorialIsTrue(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/tutorial.md"))
 	if err != nil {
@@ -43,7 +43,7 @@ func TestTheTutorialIsTrue(t *testing.T) {
 	}
 	slices.Sort(files)
 	if files = slices.Compact(files); len(files) < 10 || len(files) > mostFiles {
-		t.Errorf("a command touches %d files, wanted are %d at most: %q", len(files), mostFiles, files)
+		t.Errorf("a command touches %d files, more than %d: %q", len(files), mostFiles, files)
 	}
 
 	path := filepath.Join(folder, "tutorial.patch")
@@ -55,13 +55,13 @@ func TestTheTutorialIsTrue(t *testing.T) {
 	treecopy.Do(t, folder, "env", "UPDATE_GOLDEN=1", "go", "test", "-run", "TestEventsOfToday", "./interfaceadaptor/threadcodec")
 	treecopy.Do(t, folder, "go", "vet", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./cmd/...", "./tests/...")
 	treecopy.Do(t, folder, "go", "test", "./domain/thread", "./usecase/chat", "./interfaceadaptor/threadcodec", "./interfaceadaptor/graphql/model", "./tests/architecture")
-	// Those tests of the others that need no services.
+	// Run the other tests that need no services.
 	treecopy.Do(t, folder, "go", "test", "-run", "EveryCommandHas|Rejections|Content|Document", "./interfaceadaptor/rest")
 	treecopy.Do(t, folder, "go", "test", "-run", "TestRowsAreWhatTheFoldSays/SQLite", "./interfaceadaptor/readmodel/chatrows")
 	treecopy.Do(t, folder, "go", "test", "-run", "Story", "./cmd/standalone")
 }
 
-// nextMigration is the number that comes next.
+// nextMigration returns the number of the next migration.
 func nextMigration(t *testing.T, folder string) string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "rdb-migration/readmodel/mysql/*.sql"))

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// compare lists what of an existing table is not as defined. Both sides are put into the same words, which is what the
-// operator reads and the comparison compares.
+// compare lists the differences of an existing table. Both sides are converted to the text that operators read, and the
+// texts are compared.
 func (t Table) compare(got *types.TableDescription) []Difference {
 	want := t.createInput()
 	var differences []Difference
@@ -58,7 +58,7 @@ func keyText(schema []types.KeySchemaElement, attributes []types.AttributeDefini
 }
 
 func billing(table *types.TableDescription) string {
-	if table.BillingModeSummary == nil { // how DynamoDB describes a table that never was on demand
+	if table.BillingModeSummary == nil { // DynamoDB's description of a table that was never on demand
 		return string(types.BillingModeProvisioned)
 	}
 	return string(table.BillingModeSummary.BillingMode)

@@ -1,5 +1,5 @@
-// Package schema is the one definition of the DynamoDB tables: the command dynamodb-setup creates them from it and
-// compares what is there with it, and tests create theirs from it. It depends on the SDK alone.
+// Package schema is the only definition of the DynamoDB tables. Command dynamodb-setup creates and compares tables with
+// it, and tests create theirs. It depends on the SDK only.
 //
-// What the items hold is documented where they are written, in interfaceadaptor/gateway/dynamodb.
+// The items are documented where they are written, in interfaceadaptor/gateway/dynamodb.
 package schema

@@ -13,26 +13,26 @@ import (
 
 const (
 	activeTimeout = 5 * time.Minute
-	pollMin       = 20 * time.Millisecond // DynamoDB Local is done at once
+	pollMin       = 20 * time.Millisecond // DynamoDB Local creates tables at once
 	pollMax       = 2 * time.Second
 )
 
-// Report is what [Setup] did and found.
+// Report is the result of [Setup].
 type Report struct {
-	Created     []string     // what was missing and is there now, in words
-	Differences []Difference // what is there and is not as defined; none of it was changed
+	Created     []string     // what was missing and was created, in words
+	Differences []Difference // differences from the definition; nothing was changed
 }
 
-// Difference is something about a table that is not as defined.
+// Difference is a property of a table that differs from the definition.
 type Difference struct{ Table, What, Want, Got string }
 
 func (d Difference) String() string {
 	return fmt.Sprintf("table %s: %s is %s, defined as %s", d.Table, d.What, d.Got, d.Want)
 }
 
-// Setup creates the tables that are missing, turns expiry on where a table is otherwise as defined and never had it,
-// waits until all are active, and compares them with the definition. It changes nothing that is there. Run again, or by
-// two at once, it comes to the same.
+// Setup creates missing tables, turns expiry on if a table has no other difference and never had it, waits until all
+// are active, and compares them with the definition. It does not change existing tables otherwise. Repeated and
+// concurrent runs give the same result.
 func Setup(ctx context.Context, client *dynamodb.Client, tables []Table) (Report, error) {
 	var report Report
 	for _, table := range tables {
@@ -52,7 +52,7 @@ func setUp(ctx context.Context, client *dynamodb.Client, table Table, report *Re
 		switch {
 		case err == nil:
 			report.Created = append(report.Created, "table "+table.Name)
-		case errors.As(err, &raced): // somebody else is creating it right now
+		case errors.As(err, &raced): // another process is creating it
 			err = nil
 		}
 	}
@@ -76,7 +76,7 @@ func describe(ctx context.Context, client *dynamodb.Client, table Table) (*types
 	return output.Table, nil
 }
 
-// awaitActive polls until the table and its index can be used.
+// awaitActive polls until the table and its index are active.
 func awaitActive(ctx context.Context, client *dynamodb.Client, table Table) (*types.TableDescription, error) {
 	ctx, cancel := context.WithTimeout(ctx, activeTimeout)
 	defer cancel()
@@ -84,7 +84,7 @@ func awaitActive(ctx context.Context, client *dynamodb.Client, table Table) (*ty
 		description, err := describe(ctx, client, table)
 		var missing *types.ResourceNotFoundException
 		switch {
-		case err != nil && !errors.As(err, &missing): // a table that was created a moment ago may not show yet
+		case err != nil && !errors.As(err, &missing): // a new table may not be visible yet
 			return nil, err
 		case err == nil && active(description):
 			return description, nil
@@ -92,7 +92,7 @@ func awaitActive(ctx context.Context, client *dynamodb.Client, table Table) (*ty
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("it is not active yet; run the setup again to go on waiting: %w", ctx.Err())
+			return nil, fmt.Errorf("it is not active yet; run the setup again to continue waiting: %w", ctx.Err())
 		}
 	}
 }

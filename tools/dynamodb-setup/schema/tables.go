@@ -6,27 +6,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// The indexes have fixed names; the tables' names are settings.
+// The names of the indexes are fixed; those of the tables are settings.
 const (
 	JournalIndex  = "journal-aid-index"
 	SnapshotIndex = "snapshot-aid-index"
 )
 
-// Table is a table as it has to be.
+// Table is the definition of a table.
 type Table struct {
 	Name       string
 	Index      string            // on aid and seq_nr; empty: none, and the key is pkey alone
-	Projection []string          // what the index holds beside the keys; nil: everything
+	Projection []string          // attributes in the index beside the keys; nil: all
 	Stream     bool              // of new images
-	TTL        string            // the attribute that items expire by; empty: none do
-	billing    types.BillingMode // on demand: nobody has to guess a capacity, and nothing is paid for a quiet system
+	TTL        string            // the attribute with the expiry time; empty: no expiry
+	billing    types.BillingMode // on demand: no capacity to plan, and no cost without load
 }
 
 // Tables defines the event store under the given table names.
 //
-// The journal's index holds everything, because replay reads nothing else while the index is up to date. The snapshot's
-// index holds the little that finding and letting go of a snapshot takes: a command changes the head's version only,
-// which is not in it, so that a command never pays for this index.
+// The journal's index has all attributes, because replay reads only the index while it is up to date. The snapshot
+// table's index has only the attributes for finding and trimming snapshots. The head's version, which every command
+// changes, is not in it, so commands do not pay for this index.
 func Tables(journal, snapshot string) []Table {
 	return []Table{
 		{Name: journal, Index: JournalIndex, Stream: true, billing: types.BillingModePayPerRequest},
@@ -37,8 +37,8 @@ func Tables(journal, snapshot string) []Table {
 	}
 }
 
-// Keys defines the table of personal keys, which is apart from the event store. Give it no backups that outlive what is
-// to be forgotten.
+// Keys defines the table of personal keys, which is not part of the event store. Its backups must not be kept longer
+// than erased data may exist.
 func Keys(name string) Table { return Table{Name: name, billing: types.BillingModePayPerRequest} }
 
 func (t Table) createInput() *dynamodb.CreateTableInput {

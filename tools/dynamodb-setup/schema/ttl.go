@@ -9,9 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// setUpTTL turns expiry on where it is off. CreateTable can't do that, so a table without it is an unfinished one, not
-// a different one. Expiry by another attribute is a difference, and so is none where the table is not as defined in
-// other ways: that may be somebody else's, and expiry would delete what is in it.
+// setUpTTL turns expiry on if it is off. CreateTable can't do that, so a table without expiry may be unfinished. Expiry
+// by another attribute is a difference. A table with any other difference may belong to another application, so it
+// stays without expiry, which would delete its items.
 func setUpTTL(ctx context.Context, client *dynamodb.Client, table Table, asDefined bool, report *Report) error {
 	output, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table.Name)})
 	if err != nil {
@@ -22,7 +22,7 @@ func setUpTTL(ctx context.Context, client *dynamodb.Client, table Table, asDefin
 		switch ttl.TimeToLiveStatus {
 		case types.TimeToLiveStatusEnabled, types.TimeToLiveStatusEnabling:
 			got = aws.ToString(ttl.AttributeName)
-		case types.TimeToLiveStatusDisabling: // it can't be turned on again for up to an hour
+		case types.TimeToLiveStatusDisabling: // for up to an hour it can't be turned on again
 			report.Differences = append(report.Differences, Difference{table.Name, "time to live", orNone(table.TTL), "being turned off"})
 			return nil
 		case types.TimeToLiveStatusDisabled:

@@ -1,4 +1,4 @@
-// Package health asks a program for its health, for Docker's health checks and for tests that start programs.
+// Package health requests a program's health, for Docker's health checks and for tests that start programs.
 package health
 
 import (
@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// timeout is longer than the readiness checks of the programs take at most, so that their own verdict gets through.
+// timeout is longer than the programs' readiness checks, so that their result arrives.
 const timeout = 3 * time.Second
 
-// Check returns nil when a GET of the URL, such as http://127.0.0.1:28080/health/ready, is answered with the status 200
-// within three seconds. Its error says what the program lacks.
+// Check returns nil if a GET of the URL, such as http://127.0.0.1:28080/health/ready, returns the status 200 within
+// three seconds. Otherwise the error contains the failed checks.
 func Check(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -27,7 +27,7 @@ func Check(ctx context.Context, url string) error {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(response.Body, 1024)) // what is missing; it may be cut short
+		body, _ := io.ReadAll(io.LimitReader(response.Body, 1024)) // the failed checks; may be cut short
 		return fmt.Errorf("GET %s: %s: %s", url, response.Status, body)
 	}
 	return nil

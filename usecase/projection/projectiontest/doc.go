@@ -1,4 +1,4 @@
-// Package projectiontest is the contract of a [projection.Store], and of the projector on it, as a test suite: each
-// adapter runs it with one call of [Run] against the real database, and keeps the suite's rows beside the store's own
-// ([Lines]). The journal is one in memory whose faults tests set.
+// Package projectiontest tests the contract of a [projection.Store] together with the projector. Each adapter calls
+// [Run] with the real database, which also has the suite's rows ([Lines]). The journal is in memory, and tests inject
+// its faults.
 package projectiontest

@@ -120,12 +120,12 @@ func contradictoryHead(t *testing.T, db Database) {
 			}
 		}
 		if told := strings.Count(log.String(), "is parked"); told != 1 {
-			t.Errorf("%s: told %d times:\n%s", name, told, log.String())
+			t.Errorf("%s: logged %d times:\n%s", name, told, log.String())
 		}
 		journal.SetHead(s.key)
 		clock.move(hour)
 		if outcome, err := projector.RetryParked(t.Context()); err != nil || outcome.Released != 1 {
-			t.Errorf("%s, mended: %+v, %v", name, outcome, err)
+			t.Errorf("%s, after the repair: %+v, %v", name, outcome, err)
 		}
 		expectRows(t, db, journal)
 	}

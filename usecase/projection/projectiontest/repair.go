@@ -87,12 +87,12 @@ func notify(t *testing.T, db Database) {
 	}}, ledgerType)
 	project(t, projector, append(near.all(), far.records(3, 3)...)...)
 	if want := []projection.Head{{Key: near.key, Version: 1}, {Key: far.key, Version: 3}}; !slices.Equal(told, want) {
-		t.Errorf("told of %v instead of %v", told, want)
+		t.Errorf("notified of %v instead of %v", told, want)
 	}
 	told = nil
 	project(t, projector, append(near.all(), far.all()...)...)
 	if len(told) > 0 {
-		t.Errorf("duplicates were told of: %v", told)
+		t.Errorf("duplicates led to a notification: %v", told)
 	}
 }
 
@@ -102,7 +102,7 @@ func loss(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	first := newProjector(db, journal, clock)
 	if err := first.Begin(t.Context(), true); err != nil || !first.RepairSince().IsZero() {
-		t.Fatalf("a source that brings everything needs a repair: %v", err)
+		t.Fatalf("a source that delivers everything needs a repair: %v", err)
 	}
 	s := begin(t, journal, "")
 	if err := first.OweRepair(t.Context()); err != nil || first.RepairSince().IsZero() {

@@ -41,13 +41,13 @@ func unregisteredType(t *testing.T, db Database) {
 		expectVersion(t, db, order.key, 0)
 	}
 	if told := strings.Count(log.String(), "IGNORE_AGGREGATE_TYPES"); told != 3 || !strings.Contains(log.String(), order.key.String()) {
-		t.Errorf("it was told %d times in 3 lives:\n%s", told, log.String())
+		t.Errorf("the type was logged %d times in 3 lives:\n%s", told, log.String())
 	}
 	if stored, err := db.Checkpoints(t.Context(), "s"); err != nil || len(stored) != 1 || stored[0].Position != "3" {
-		t.Errorf("the source did not go on: %v, %v", stored, err)
+		t.Errorf("the source did not continue: %v, %v", stored, err)
 	}
 
-	order.write("when somebody knows it")
+	order.write("once a handler is registered")
 	projector := newProjectorOf(db, journal, options, ledgerType, "order")
 	if err := projector.Begin(t.Context(), false); err != nil || projector.RepairSince().IsZero() {
 		t.Fatal("no repair is due", err)
@@ -81,7 +81,7 @@ func ignoredType(t *testing.T, db Database) {
 	}
 	project(t, projector, order.all()...)
 	if found := projector.Unregistered(); len(found) > 0 || log.Len() > 0 {
-		t.Errorf("it is told of: %v\n%s", found, log.String())
+		t.Errorf("the ignored type is reported: %v\n%s", found, log.String())
 	}
 	knowing := newProjectorOf(db, journal, options, ledgerType, "order")
 	if err := knowing.Begin(t.Context(), false); err != nil {

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// Answer is what a program has answered.
+// Answer is a program's HTTP response.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
-// CheckGuarded sees that browsers are told not to guess what the answer to the request about is, and not to keep it.
+// CheckGuarded checks that the response forbids content sniffing and storing. about names the request in the error.
 func (a Answer) CheckGuarded(t *testing.T, about string) {
 	t.Helper()
 	if a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Cache-Control") != "no-store" {
@@ -22,7 +22,7 @@ func (a Answer) CheckGuarded(t *testing.T, about string) {
 	}
 }
 
-// Get asks for a page.
+// Get sends a GET request.
 func Get(t *testing.T, url string) Answer {
 	t.Helper()
 	return Ask(t, http.MethodGet, url, "", nil)
@@ -34,7 +34,7 @@ func Post(t *testing.T, url, body string, header map[string]string) Answer {
 	return Ask(t, http.MethodPost, url, body, header)
 }
 
-// Ask sends a request of any method, as JSON.
+// Ask sends a request of any method as JSON.
 func Ask(t *testing.T, method, url, body string, header map[string]string) Answer {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))

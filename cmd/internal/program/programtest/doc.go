@@ -1,3 +1,3 @@
-// Package programtest is what the tests of the programs have in common: a program's --help is held against what it
-// reads ([Program]), and the program is started and asked ([Start], [Get], [Post]).
+// Package programtest is what the tests of the programs share. It compares a program's --help with the settings that it
+// reads ([Program]), starts the program and sends it requests ([Start], [Get], [Post]).
 package programtest

@@ -15,19 +15,19 @@ import (
 	"example.com/threads/infrastructure/config"
 )
 
-// Program is a program and what it reads from its environment, as S.
+// Program is a program under test with its settings of type S.
 type Program[S any] struct {
 	Run program.Run
-	// ReadSettings reads the environment, as the program does when it starts.
+	// ReadSettings reads the environment as the program does at its start.
 	ReadSettings func(*config.Reader) S
-	// Needed is what has to be set. The settings are good with it and bad without.
+	// Needed are the required variables. The settings are valid with them and invalid without.
 	Needed map[string]string
-	// More is set in turn, and must not bring variables that are read only then: --help would not tell of them.
+	// More are further environments to try, one after the other. They must not lead to variables that are read only
+	// with them, because --help could not list those.
 	More []map[string]string
 }
 
-// CheckHelp holds --help against what is read: it tells of every variable, and of no other, and what holds where the
-// variable is not set.
+// CheckHelp checks that --help lists exactly the variables that are read, each with its true default.
 func (p Program[S]) CheckHelp(t *testing.T) {
 	t.Helper()
 	read := map[string]bool{}
@@ -37,32 +37,32 @@ func (p Program[S]) CheckHelp(t *testing.T) {
 	told := p.told(t)
 	for name := range read {
 		if _, known := told[name]; !known {
-			t.Errorf("%s is read, and --help does not tell of it", name)
+			t.Errorf("%s is read, but --help does not list it", name)
 		}
 	}
 	for name, otherwise := range told {
 		if !read[name] {
-			t.Errorf("--help tells of %s, which nobody reads", name)
+			t.Errorf("--help lists %s, which the program does not read", name)
 		}
 		if otherwise == "" {
-			t.Errorf("--help does not tell what holds without %s", name)
+			t.Errorf("--help does not show the default of %s", name)
 		}
 	}
 
 	unset, err := config.Read(p.environment(nil), p.ReadSettings)
 	if err != nil {
-		t.Fatalf("with nothing but what is needed: %v", err)
+		t.Fatalf("with only the required variables set: %v", err)
 	}
 	maps.DeleteFunc(told, func(_, otherwise string) bool {
 		return otherwise == "none" || otherwise == "required" || otherwise == "AWS"
 	})
 	set, err := config.Read(p.environment(told), p.ReadSettings)
 	if err != nil || !reflect.DeepEqual(unset, set) {
-		t.Errorf("--help does not tell the truth of what holds without a variable:\nnone set:    %+v\nas it tells: %+v, %v", unset, set, err)
+		t.Errorf("the defaults in --help are not the real ones:\nreal:    %+v\nin help: %+v, %v", unset, set, err)
 	}
 }
 
-// told are the variables of --help, each with the beginning of what it tells in brackets: what holds without it.
+// told returns the variables of --help, each with the beginning of its text in brackets: the default.
 func (p Program[S]) told(t *testing.T) map[string]string {
 	t.Helper()
 	var help bytes.Buffer
@@ -79,7 +79,7 @@ func (p Program[S]) told(t *testing.T) map[string]string {
 	return told
 }
 
-// environment is one with what is needed, and more.
+// environment returns the required variables and more.
 func (p Program[S]) environment(more map[string]string) func(string) string {
 	environment := maps.Clone(p.Needed)
 	if environment == nil {
@@ -89,14 +89,14 @@ func (p Program[S]) environment(more map[string]string) func(string) string {
 	return func(name string) string { return environment[name] }
 }
 
-// CheckNeeded takes away what is needed: the error has to name all of it.
+// CheckNeeded leaves out the required variables: the error must name all of them.
 func (p Program[S]) CheckNeeded(t *testing.T) {
 	t.Helper()
 	_, err := config.Read(func(string) string { return "" }, p.ReadSettings)
 	namesAll(t, err, slices.Collect(maps.Keys(p.Needed)))
 }
 
-// CheckWrong sets variables to wrong values: the error has to name all of them, and nothing of secret.
+// CheckWrong sets variables to wrong values: the error must name all of them and must not contain the secret.
 func (p Program[S]) CheckWrong(t *testing.T, wrong map[string]string, secret string) {
 	t.Helper()
 	_, err := config.Read(func(name string) string { return wrong[name] }, p.ReadSettings)
@@ -115,7 +115,7 @@ func namesAll(t *testing.T, err error, names []string) {
 	}
 }
 
-// CheckArguments sees that the program takes none.
+// CheckArguments checks that the program rejects arguments.
 func (p Program[S]) CheckArguments(t *testing.T) {
 	t.Helper()
 	for _, args := range [][]string{{"serve"}, {"-port", "1"}} {

@@ -12,18 +12,18 @@ import (
 	"example.com/threads/cmd/internal/program"
 )
 
-// stopTimeout is longer than any program takes to finish what it has accepted.
+// stopTimeout is longer than any program needs to finish its accepted work.
 const stopTimeout = 15 * time.Second
 
 // Running is a program that runs in the test's process.
 type Running struct {
 	URL  string
 	stop context.CancelFunc
-	done chan struct{} // closed when the program has ended, and err is set
+	done chan struct{} // closed when the program has ended and err is set
 	err  error
 }
 
-// Start runs a program in an environment until the test ends, and returns when it listens. It logs JSON.
+// Start runs a program until the test ends. It returns when the program listens. The program logs JSON.
 func Start(t *testing.T, run program.Run, environment map[string]string) *Running {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -45,27 +45,27 @@ func Start(t *testing.T, run program.Run, environment map[string]string) *Runnin
 		}
 	}
 	if p.URL == "" {
-		t.Fatalf("it does not listen: %v", p.Wait())
+		t.Fatalf("the program does not listen: %v", p.Wait())
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the program
 	return p
 }
 
-// Stop ends the program as a signal would, and waits for its end.
+// Stop ends the program as a signal does, and waits for its end.
 func (p *Running) Stop() error {
 	p.stop()
 	return p.Wait()
 }
 
-// BeginStop ends the program and does not wait.
+// BeginStop ends the program without waiting.
 func (p *Running) BeginStop() { p.stop() }
 
-// Wait returns what the program has returned.
+// Wait waits for the program's end and returns its error.
 func (p *Running) Wait() error {
 	select {
 	case <-p.done:
 		return p.err
 	case <-time.After(stopTimeout):
-		return errors.New("it does not stop")
+		return errors.New("the program does not stop")
 	}
 }

@@ -34,10 +34,10 @@ func TestBrokenStatesAreTold(t *testing.T) {
 	}
 	whole := packer.Pack([]byte("a state"))
 	for about, stored := range map[string]packing.Packed{
-		"a flipped bit":       {Bytes: append([]byte{whole.Bytes[0] ^ 1}, whole.Bytes[1:]...), Encoding: whole.Encoding, Checksum: whole.Checksum},
-		"an end that is gone": {Bytes: whole.Bytes[:len(whole.Bytes)-1], Encoding: whole.Encoding, Checksum: whole.Checksum},
-		"another encoding":    {Bytes: whole.Bytes, Encoding: "brotli", Checksum: whole.Checksum},
-		"no zstd":             {Bytes: []byte("a state"), Encoding: whole.Encoding},
+		"a flipped bit":    {Bytes: append([]byte{whole.Bytes[0] ^ 1}, whole.Bytes[1:]...), Encoding: whole.Encoding, Checksum: whole.Checksum},
+		"a missing end":    {Bytes: whole.Bytes[:len(whole.Bytes)-1], Encoding: whole.Encoding, Checksum: whole.Checksum},
+		"another encoding": {Bytes: whole.Bytes, Encoding: "brotli", Checksum: whole.Checksum},
+		"no zstd":          {Bytes: []byte("a state"), Encoding: whole.Encoding},
 	} {
 		if got, err := packer.Unpack(stored); err == nil {
 			t.Errorf("%s: %q", about, got)

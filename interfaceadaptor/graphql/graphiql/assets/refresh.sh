@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches the published builds of GraphiQL and of what it needs, packs them, and puts their licences beside them. Run it to
-# change a version; what it writes is committed.
+# Downloads the published builds of GraphiQL and its dependencies, compresses them, and adds their licences. Run it to
+# change a version, and commit the result.
 set -eu
 
 GRAPHIQL=graphiql@3.9.0

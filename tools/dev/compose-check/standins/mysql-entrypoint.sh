@@ -1,13 +1,13 @@
 #!/bin/bash
-# Starts MariaDB as the entrypoint of the mysql image starts MySQL: the first start creates what MYSQL_DATABASE, MYSQL_USER,
-# MYSQL_PASSWORD, MYSQL_ROOT_PASSWORD and MYSQL_RANDOM_ROOT_PASSWORD say. Arguments that are options go to the server;
-# any other command runs as it is.
+# Starts MariaDB like the entrypoint of the mysql image starts MySQL: the first start creates the database and the users
+# in MYSQL_DATABASE, MYSQL_USER, MYSQL_PASSWORD, MYSQL_ROOT_PASSWORD and MYSQL_RANDOM_ROOT_PASSWORD. Options are passed
+# to the server; any other command is run instead of it.
 set -euo pipefail
 
 data=/var/lib/mysql
 runtime=/run/mysqld
 
-# The text as an SQL string.
+# Prints the text as an SQL string.
 quoted() {
 	local text=${1//\\/\\\\}
 	printf "'%s'" "${text//\'/\'\'}"

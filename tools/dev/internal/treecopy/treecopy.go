@@ -1,4 +1,4 @@
-// Package treecopy is for tests that change a copy of the tree and build it.
+// Package treecopy copies the tree for tests that change and build it.
 package treecopy
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Of is a copy, in a folder that goes with the test, of what git would take of the tree at root.
+// Of copies the files at root that git would add to a folder that is deleted after the test.
 func Of(t *testing.T, root string) string {
 	t.Helper()
 	to := t.TempDir()
@@ -33,7 +33,7 @@ func Of(t *testing.T, root string) string {
 	return to
 }
 
-// Do runs a program in the folder, and returns what it says. Where it fails, so does the test.
+// Do runs a program in the folder and returns its output. If it fails, the test fails.
 func Do(t *testing.T, folder, name string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

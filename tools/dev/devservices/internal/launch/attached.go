@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// Attached is a program that ends with this process. Between the two stands a guard, a process of its own that holds
-// the reading end of a pipe: the pipe closes when Stop is called and equally when this process is killed, and the guard
-// then ends the program.
+// Attached is a program that ends with this process. A guard process between the two holds the reading end of a pipe.
+// The pipe closes when Stop is called or this process is killed, and then the guard ends the program.
 type Attached struct {
 	lifeline io.Closer
 	ended    chan struct{}
 	code     int // once ended is closed
 }
 
-// StartAttached starts the program through guard (the command line of a process that calls Guard with the arguments
-// after it) and returns when it is ready. Its output goes to <folder>/<name>.log. The caller must call Stop.
+// StartAttached starts the program through guard, and returns when it is ready. guard is the command line of a process
+// that calls Guard with the arguments after it. The program's output goes to <folder>/<name>.log. The caller must call
+// Stop.
 func StartAttached(ctx context.Context, guard []string, p Program, folder string) (*Attached, error) {
 	argv, err := p.Prepare(ctx)
 	if err != nil {
@@ -46,8 +46,8 @@ func StartAttached(ctx context.Context, guard []string, p Program, folder string
 	return running, nil
 }
 
-// Foreground runs argv through guard, with this process's output and without input, and returns its exit code. When ctx
-// ends first, argv and everything it started are ended before it returns.
+// Foreground runs argv through guard, with this process's output and without input, and returns its exit code. If ctx
+// ends first, argv and all processes that it started are ended before Foreground returns.
 func Foreground(ctx context.Context, guard, argv, env []string) (int, error) {
 	running, err := attach(slices.Concat(guard, argv), env, os.Stdout, os.Stderr)
 	if err != nil {
@@ -66,7 +66,7 @@ func attach(argv, env []string, stdout, stderr *os.File) (*Attached, error) {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // Stop ends it
 	cmd.Env = env
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in the terminal is for us to handle
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // this process handles Ctrl-C in the terminal
 	lifeline, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func attach(argv, env []string, stdout, stderr *os.File) (*Attached, error) {
 		return nil, err
 	}
 	running := &Attached{lifeline: lifeline, ended: make(chan struct{})}
-	go func() { // until the guard ends, which Stop brings about
+	go func() { // until the guard ends, which Stop causes
 		defer close(running.ended)
 		running.code = exitCode(cmd.Wait())
 	}()
@@ -91,14 +91,14 @@ func (a *Attached) alive() bool {
 	}
 }
 
-// Stop ends the program, if it has not ended, and returns when it is gone.
+// Stop ends the program and returns when it has ended.
 func (a *Attached) Stop() {
 	_ = a.lifeline.Close()
 	<-a.ended
 }
 
-// Guard runs argv until it ends by itself or until lifeline does, which is when the process that started the guard is
-// gone; then it ends argv and everything that argv started. It returns the exit code of argv.
+// Guard runs argv until it ends or lifeline is closed, which means that the guard's parent process has died. Then it
+// ends argv and all processes that argv started. It returns the exit code of argv.
 func Guard(argv []string, lifeline io.Reader) int {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // the lifeline ends it
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -123,8 +123,8 @@ func Guard(argv []string, lifeline io.Reader) int {
 	}
 }
 
-// terminateGroup asks a process group to end, kills what has not after the grace period, and returns what arrives on
-// ended, the end of the group's leader.
+// terminateGroup asks a process group to end, and kills the rest after the grace period. It returns the value received
+// from ended, the end of the group's leader.
 func terminateGroup(leader int, ended <-chan error) error {
 	_ = syscall.Kill(-leader, syscall.SIGTERM)
 	timer := time.NewTimer(Grace)
@@ -136,11 +136,11 @@ func terminateGroup(leader int, ended <-chan error) error {
 		_ = syscall.Kill(-leader, syscall.SIGKILL)
 		err = <-ended
 	}
-	_ = syscall.Kill(-leader, syscall.SIGKILL) // whoever outlived the leader
+	_ = syscall.Kill(-leader, syscall.SIGKILL) // processes that outlived the leader
 	return err
 }
 
-// exitCode is the code that a shell would show for the error of exec.Cmd.Wait.
+// exitCode returns the code that a shell shows for the error of exec.Cmd.Wait.
 func exitCode(err error) int {
 	if err == nil {
 		return 0

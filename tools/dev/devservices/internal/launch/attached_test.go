@@ -60,7 +60,7 @@ func TestAttachedThatEndsEarlyShowsItsLog(t *testing.T) {
 	}
 }
 
-// TestGuardEndsWithItsLifeline is what happens when devservices is killed: the pipe closes.
+// TestGuardEndsWithItsLifeline simulates the kill of devservices: the pipe closes.
 func TestGuardEndsWithItsLifeline(t *testing.T) {
 	program, file := writesItsPid(t)
 	argv, err := program.Prepare(t.Context())

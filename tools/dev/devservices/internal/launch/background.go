@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// Background is a folder of logs (<name>.log) and pid files (<name>.pid) of programs that outlive the process that
-// started them. A pid counts only while it is the id of a process with the program's mark on its command line, so that
-// a number that passed on to a stranger is never waited for or killed. One process at a time may use a folder.
+// Background is a folder with the logs (<name>.log) and pid files (<name>.pid) of programs that outlive the process
+// that started them. A pid counts only if that process has the program's mark on its command line, so another process
+// with a reused pid is never waited for or killed. Only one process at a time may use a folder.
 type Background struct {
 	Folder   string
 	Progress Progress
 }
 
-// Ensure starts the program unless it runs, and returns when it is ready. A program that was started and did not become
-// ready is stopped again.
+// Ensure starts the program unless it runs, and returns when it is ready. If the program does not become ready, it is
+// stopped again.
 func (b Background) Ensure(ctx context.Context, p Program) error {
 	pid, err := b.Running(p)
 	if err != nil {
@@ -71,7 +71,7 @@ func (b Background) start(ctx context.Context, p Program, argv []string) error {
 	if err := os.WriteFile(b.file(p, ".pid"), []byte(strconv.Itoa(pid)+"\n"), 0o644); err != nil {
 		return errors.Join(fmt.Errorf("pid of %s: %w", p.Name, err), cmd.Process.Kill(), cmd.Wait())
 	}
-	go func() { _ = cmd.Wait() }() // how it ended is in its log
+	go func() { _ = cmd.Wait() }() // its log tells how it ended
 	if err := p.awaitReady(ctx, func() bool { return p.is(pid) }, log.Name()); err != nil {
 		_, stopped := b.Stop(p)
 		return errors.Join(err, stopped)
@@ -79,7 +79,7 @@ func (b Background) start(ctx context.Context, p Program, argv []string) error {
 	return nil
 }
 
-// Running returns the process id of the program, or 0 when it does not run.
+// Running returns the process id of the program; 0: it does not run.
 func (b Background) Running(p Program) (int, error) {
 	content, err := os.ReadFile(b.file(p, ".pid"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,12 +95,12 @@ func (b Background) Running(p Program) (int, error) {
 	return 0, nil
 }
 
-// Grace is how long a program may take to end when asked to, before it is killed.
+// Grace is the time between the request to end and the kill of a program.
 const Grace = 15 * time.Second
 
 const stopInterval = 20 * time.Millisecond
 
-// Stop ends the program if it runs, says whether it did, and returns when it is gone and has given its port back.
+// Stop ends the program, reports whether it ran, and returns when it has ended and released its port.
 func (b Background) Stop(p Program) (wasRunning bool, err error) {
 	pid, err := b.Running(p)
 	if err != nil {
@@ -126,7 +126,7 @@ func stop(pid int, p Program) {
 		}
 		<-ticker.C
 	}
-	giveUp := time.Now().Add(portTimeout) // where another program has the port
+	giveUp := time.Now().Add(portTimeout) // if another program uses the port
 	for PortTaken(context.Background(), p.Port) && time.Now().Before(giveUp) {
 		<-ticker.C
 	}
@@ -136,11 +136,10 @@ func (b Background) file(p Program, suffix string) string {
 	return filepath.Join(b.Folder, p.Name+suffix)
 }
 
-// is tells whether this process is the program.
+// is reports whether this process is the program.
 func (p Program) is(pid int) bool { return strings.Contains(CommandLine(pid), p.Mark) }
 
-// CommandLine is the command line of a living process, "" when there is none. A process that ended and is not reaped
-// yet has none.
+// CommandLine returns the command line of a living process; "": there is none. A zombie process has none.
 func CommandLine(pid int) string {
 	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {
 		return strings.ReplaceAll(string(line), "\x00", " ")

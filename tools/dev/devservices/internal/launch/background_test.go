@@ -50,7 +50,7 @@ func TestBackgroundFindsStartsAndStops(t *testing.T) {
 	}
 }
 
-// A process that was killed a moment ago can still be seen, and even answer.
+// A process that was killed a moment ago may still exist, and even answer.
 func TestBackgroundStartsWhatEndsWhileItIsLookedAt(t *testing.T) {
 	program, _ := writesItsPid(t)
 	background := newBackground(t)
@@ -71,7 +71,7 @@ func TestBackgroundStartsWhatEndsWhileItIsLookedAt(t *testing.T) {
 	}
 }
 
-// The system closes the sockets of a process that was killed after it has taken the command line away.
+// After a kill the system removes the command line first and closes the sockets later.
 func TestBackgroundWaitsForThePortOfAKilledProcess(t *testing.T) {
 	program, _ := writesItsPid(t)
 	background := newBackground(t)
@@ -104,7 +104,7 @@ func TestBackgroundLeavesAStrangerAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if pid := running(t, background, program); pid != 0 {
-		t.Errorf("takes process %d for its own", pid)
+		t.Errorf("Running returns the process %d of another program", pid)
 	}
 	if was, err := background.Stop(program); err != nil || was {
 		t.Errorf("stop: was running %v, error %v", was, err)

@@ -43,7 +43,7 @@ func TestForegroundEndsEverythingWithItsContext(t *testing.T) {
 	reason := errors.New("enough")
 	done := make(chan error, 1)
 	go func() {
-		// The grandchild is what a killed go command would leave behind.
+		// The grandchild is a process that a killed go command leaves behind.
 		script := fmt.Sprintf("sleep 300 & echo $! > %s.new; mv %s.new %s; wait", file, file, file)
 		_, err := launch.Foreground(ctx, guard(), []string{"/bin/sh", "-c", script}, nil)
 		done <- err

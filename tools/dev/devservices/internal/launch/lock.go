@@ -12,8 +12,8 @@ import (
 
 const lockInterval = 100 * time.Millisecond
 
-// Lock waits until no other process holds the lock of this file and takes it. The lock is released by calling unlock,
-// or by the death of this process.
+// Lock waits until no other process holds the lock of this file, and takes it. unlock or the end of this process
+// releases it.
 func Lock(ctx context.Context, path string, progress Progress) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("folder of a lock: %w", err)

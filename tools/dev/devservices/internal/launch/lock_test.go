@@ -31,6 +31,6 @@ func TestLockHasOneHolder(t *testing.T) {
 	<-waiting
 	unlock()
 	if err := <-next; err != nil {
-		t.Errorf("the one who waited got %v", err)
+		t.Errorf("the waiting call returned %v", err)
 	}
 }

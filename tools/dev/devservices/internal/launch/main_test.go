@@ -10,7 +10,7 @@ import (
 
 const guardWord = "guard"
 
-// TestMain lets this test binary be the guard as well.
+// TestMain lets this test binary be the guard, too.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == guardWord {
 		os.Exit(launch.Guard(os.Args[2:], os.Stdin))
@@ -32,7 +32,7 @@ func eventually(t *testing.T, within time.Duration, check func() error) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("not so within %s: %v", within, err)
+			t.Fatalf("not true within %s: %v", within, err)
 		}
 		<-ticker.C
 	}

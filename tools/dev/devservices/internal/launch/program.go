@@ -1,10 +1,10 @@
 // Package launch starts programs, waits until they are ready, and stops them again.
 //
-// A program is started in one of two ways. Attached: it ends with this process, however this process ends (services for
-// a test run). In the background: it outlives this process, with a log and a pid file, and is found again by the next
-// one (the development system).
+// A program is started in one of two ways. Attached: it ends with this process, even if this process is killed
+// (services for a test run). In the background: it outlives this process, with a log and a pid file, by which later
+// processes find it (the development system).
 //
-// It knows nothing of databases; package services describes them. It needs Linux or macOS.
+// It knows nothing of databases; package services does. It needs Linux or macOS.
 package launch
 
 import (
@@ -18,34 +18,34 @@ import (
 	"time"
 )
 
-// Progress tells the user, in one line, what takes its time now.
+// Progress tells the user in one line what is being done.
 type Progress func(format string, args ...any)
 
-// Program says how to start a program and how to see that it is ready.
+// Program describes how to start a program and how to detect that it is ready.
 type Program struct {
 	Name string // in messages and in the names of its log and pid files
-	// Mark is a part of the command line that no other program on this machine has, such as the folder of its data: a
-	// process id alone may have passed on to a stranger.
+	// Mark is a part of the command line that no other program on this machine has, such as the data folder. It is
+	// needed because process ids are reused.
 	Mark string
-	Port int      // of 127.0.0.1, where it is going to listen
-	Env  []string // in place of this process's environment, unless nil
-	// Prepare makes ready what the program needs - installs or builds it, creates the folder of its data - and returns
-	// its command line: an absolute path and arguments. It is called only when the program is going to be started.
+	Port int      // on 127.0.0.1
+	Env  []string // replaces this process's environment, unless nil
+	// Prepare installs or builds the program, creates its data folder, and returns its command line: an absolute path
+	// and arguments. It is called only before the program is started.
 	Prepare func(ctx context.Context) (argv []string, err error)
-	// Ready returns nil once the program serves. It is called until then, or until StartTimeout.
+	// Ready returns nil when the program serves. It is called repeatedly, for StartTimeout at most.
 	Ready func(ctx context.Context) error
-	// What to do where the port is taken by another program, and where the program does not become ready. May be "".
+	// Advice for the user if another program uses the port, and if the program does not become ready. May be "".
 	PortAdvice, Advice string
 }
 
-// StartTimeout bounds the wait for a program to become ready.
+// StartTimeout limits the wait for a program to become ready.
 const StartTimeout = 90 * time.Second
 
 const readyInterval = 50 * time.Millisecond
 
 var errEnded = errors.New("ended before it was ready")
 
-// awaitReady polls until the program is ready. It fails as soon as alive does not hold, and shows the end of the log.
+// awaitReady polls until the program is ready. When alive returns false, it fails with the end of the log.
 func (p Program) awaitReady(ctx context.Context, alive func() bool, logFile string) error {
 	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
@@ -54,7 +54,7 @@ func (p Program) awaitReady(ctx context.Context, alive func() bool, logFile stri
 	for {
 		err := p.Ready(ctx)
 		switch {
-		case !alive(): // whoever has answered, it was not the program
+		case !alive(): // another program has answered
 			return fmt.Errorf("%s %w; the end of %s:\n%s%s", p.Name, errEnded, logFile, tail(logFile), p.Advice)
 		case err == nil:
 			return nil
@@ -68,11 +68,11 @@ func (p Program) awaitReady(ctx context.Context, alive func() bool, logFile stri
 	}
 }
 
-// portTimeout is how long a process that has ended may take to give its port back. The system takes its command line
-// away first, and closes its sockets after it has freed its memory.
+// portTimeout limits how long a port may stay in use after its process has ended: the system removes the command line
+// first, and closes the sockets after freeing the memory.
 const portTimeout = 5 * time.Second
 
-// awaitPort waits until nobody listens on the program's port.
+// awaitPort waits until the program's port is free.
 func (p Program) awaitPort(ctx context.Context, progress Progress) error {
 	deadline := time.Now().Add(portTimeout)
 	ticker := time.NewTicker(readyInterval)
@@ -93,7 +93,7 @@ func (p Program) awaitPort(ctx context.Context, progress Progress) error {
 	return nil
 }
 
-// PortTaken tells whether somebody listens on this port of 127.0.0.1.
+// PortTaken reports whether a program listens on this port of 127.0.0.1.
 func PortTaken(ctx context.Context, port int) bool {
 	dialer := net.Dialer{Timeout: time.Second}
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

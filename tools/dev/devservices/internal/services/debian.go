@@ -13,12 +13,12 @@ import (
 
 var errNotDebianRoot = errors.New("only root on Debian or Ubuntu can install packages")
 
-// aptGetRuns lets one apt-get after the other run: the lists of packages can't be fetched by two.
+// aptGetRuns serializes calls of apt-get, because two can't fetch the package lists at the same time.
 var aptGetRuns sync.Mutex
 
 // installDebian installs the packages with apt-get, after fetching the package lists.
 func installDebian(ctx context.Context, progress launch.Progress, packages ...string) error {
-	if ctx.Err() != nil { // what looked for the program was stopped, too, and may not have found what is there
+	if ctx.Err() != nil { // the search for the program was stopped, too, and may have missed it
 		return context.Cause(ctx)
 	}
 	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
@@ -34,7 +34,7 @@ func installDebian(ctx context.Context, progress launch.Progress, packages ...st
 	return aptGet(ctx, append(append(wait, "install", "-y", "--no-install-recommends"), packages...)...)
 }
 
-// Compiler sees to it that there is a C compiler, which Go's race detector needs.
+// Compiler ensures that there is a C compiler, which Go's race detector needs.
 func Compiler(ctx context.Context, progress launch.Progress) error {
 	for _, name := range []string{"gcc", "clang"} {
 		if _, err := exec.LookPath(name); err == nil {
@@ -44,7 +44,7 @@ func Compiler(ctx context.Context, progress launch.Progress) error {
 	return installDebian(ctx, progress, "gcc", "libc6-dev")
 }
 
-// Browser sees to it that there is Chromium, in which the page is tested.
+// Browser ensures that there is Chromium, which the tests of the page need.
 func Browser(ctx context.Context, progress launch.Progress) error {
 	if _, err := exec.LookPath("chromium"); err == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 var errNoDocker = errors.New("docker is not installed, or its daemon does not answer")
 
 // container returns the command line that runs a service in a container in the foreground; args are the options, the
-// image and its arguments. The container is named after the service and the folder of its data: a docker client that is
-// killed leaves its container behind, and by its name the next run finds and removes it.
+// image and its arguments. The container's name consists of the service and its data folder. A killed docker client
+// leaves its container behind, and the next run finds and removes it by its name.
 func container(ctx context.Context, service, folder string, args ...string) ([]string, error) {
 	docker, err := findDocker(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func container(ctx context.Context, service, folder string, args ...string) ([]s
 	return append([]string{docker, "run", "--rm", "--name", name}, args...), nil
 }
 
-// findDocker returns the path of the docker command when its daemon answers.
+// findDocker returns the path of the docker command if its daemon answers.
 func findDocker(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("docker")
 	if err != nil {

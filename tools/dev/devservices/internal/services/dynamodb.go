@@ -15,7 +15,7 @@ import (
 
 const dynamoDBImage = "amazon/dynamodb-local:3.3.0"
 
-// DynamoDB is a DynamoDB Local.
+// DynamoDB returns DynamoDB Local as a program.
 func DynamoDB(at Instance, progress launch.Progress) launch.Program {
 	return launch.Program{
 		Name: DynamoDBName, Mark: at.Folder, Port: at.Port,
@@ -43,7 +43,7 @@ func DynamoDB(at Instance, progress launch.Progress) launch.Program {
 	}
 }
 
-// dynamoDB is the command line without Docker.
+// dynamoDB returns the command line without Docker.
 func (at Instance) dynamoDB(ctx context.Context, progress launch.Progress) ([]string, error) {
 	java, err := findJava(ctx, progress)
 	if err != nil {
@@ -55,7 +55,7 @@ func (at Instance) dynamoDB(ctx context.Context, progress launch.Progress) ([]st
 	}
 	return append([]string{
 		java,
-		"-Djava.io.tmpdir=" + at.Folder, // names the folder on the command line when nothing else does
+		"-Djava.io.tmpdir=" + at.Folder, // puts the folder on the command line
 		"-Djava.library.path=" + filepath.Join(home, "DynamoDBLocal_lib"),
 		"-jar", filepath.Join(home, jar), "-port", strconv.Itoa(at.Port),
 	}, at.storage(at.Folder)...), nil
@@ -68,7 +68,7 @@ func (at Instance) storage(path string) []string {
 	return []string{"-sharedDb", "-disableTelemetry", "-inMemory"}
 }
 
-// listTables asks for the tables, unsigned: DynamoDB Local wants to see a signature's form only.
+// listTables lists the tables. DynamoDB Local checks only the form of a signature.
 func listTables(ctx context.Context, port int) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -15,10 +15,10 @@ import (
 
 const minJava = 17
 
-// Debian and Ubuntu carry one of these, depending on their age.
+// Debian and Ubuntu have one of these, depending on the release.
 var javaPackages = []string{"openjdk-17-jre-headless", "openjdk-21-jre-headless"}
 
-// findJava returns a Java that is new enough, from JAVA_HOME or PATH, or installs one.
+// findJava returns a Java of a sufficient version, from JAVA_HOME or PATH, or installs one.
 func findJava(ctx context.Context, progress launch.Progress) (string, error) {
 	java, err := presentJava(ctx)
 	if err == nil {

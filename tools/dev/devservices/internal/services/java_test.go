@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is there is looked for with a context that may have ended, and is not found then.
+// With a canceled context the search misses an installed Java, so it must not install another one.
 func TestAStoppedSearchInstallsNothing(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"java", "apt-get"} {

@@ -19,13 +19,13 @@ import (
 
 const mySQLImage = "mysql:8.4"
 
-// initSQL runs at every start, one statement a line; in a container only when it creates its system tables.
+// initSQL runs at every start, one statement per line; in a container only when it creates its system tables.
 const initSQL = "CREATE USER IF NOT EXISTS '" + User + "'@'%' IDENTIFIED BY '" + Password + "';\n" +
 	"GRANT ALL ON *.* TO '" + User + "'@'%';\n" +
 	"CREATE DATABASE IF NOT EXISTS " + Database + " CHARACTER SET utf8mb4;\n"
 
-// MySQL is a MySQL or MariaDB: own data folder, socket and port, bound to 127.0.0.1, reading no configuration of the
-// machine's.
+// MySQL returns MySQL or MariaDB as a program with its own data folder, socket and port. It is bound to 127.0.0.1 and
+// reads none of the machine's configuration.
 func MySQL(at Instance, progress launch.Progress) launch.Program {
 	return launch.Program{
 		Name: MySQLName, Mark: at.Folder, Port: at.Port,
@@ -67,7 +67,7 @@ func findDaemon(ctx context.Context, progress launch.Progress) (string, error) {
 	return presentDaemon()
 }
 
-// presentDaemon looks where packages put servers; Debian's folder is in root's PATH only.
+// presentDaemon searches the folders that packages install servers in; Debian's is only in root's PATH.
 func presentDaemon() (string, error) {
 	for _, name := range []string{"mariadbd", "mysqld"} {
 		for _, folder := range []string{"", "/usr/sbin/", "/usr/libexec/", "/usr/local/sbin/", "/opt/homebrew/bin/"} {
@@ -79,8 +79,8 @@ func presentDaemon() (string, error) {
 	return "", errors.New("neither mariadbd nor mysqld is installed")
 }
 
-// mySQL is the command line without Docker. It creates the system tables first where there are none: in a folder
-// beside, so that an attempt that was cut short is not taken for a database.
+// mySQL returns the command line without Docker. If there are no system tables, it creates them first, in a temporary
+// folder, so that an interrupted attempt does not look like a database.
 func (at Instance) mySQL(ctx context.Context, daemon string, files mySQLFiles) ([]string, error) {
 	account, err := files.handOver()
 	if err != nil {
@@ -109,7 +109,7 @@ func createSystemTables(ctx context.Context, daemon string, files mySQLFiles, ac
 	if version, err := exec.CommandContext(ctx, daemon, "--no-defaults", "--version").Output(); err != nil {
 		return fmt.Errorf("%s --version: %w", daemon, err)
 	} else if strings.Contains(string(version), "MariaDB") {
-		// by force where this machine's name can't be looked up
+		// --force, because this machine's name may not be resolvable
 		argv = []string{mariaDBScript(daemon), "--no-defaults", "--force", "--skip-test-db", "--skip-name-resolve"}
 	}
 	argv = append(append(argv, "--datadir="+unfinished), account...)
@@ -139,7 +139,7 @@ func (at Instance) settings() []string {
 	return args
 }
 
-// logIn selects the database, too: the server can be up before its first statements ran.
+// logIn also selects the database, because the server may accept connections before its first statements have run.
 func logIn(ctx context.Context, port int) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -10,12 +10,12 @@ import (
 	"strconv"
 )
 
-// mySQLFiles is where an instance keeps its files.
+// mySQLFiles are the folders and files of an instance.
 type mySQLFiles struct {
 	folder, data, temp, socket, pidFile, initFile string
 }
 
-// Operating systems refuse longer paths of sockets.
+// Operating systems reject longer socket paths.
 const maxSocketPath = 100
 
 func filesIn(folder string) mySQLFiles {
@@ -33,7 +33,7 @@ func filesIn(folder string) mySQLFiles {
 	}
 }
 
-// create makes the folders and the file of the first statements.
+// create creates the folders and the file with the first statements.
 func (f mySQLFiles) create() error {
 	if err := os.MkdirAll(f.temp, 0o755); err != nil {
 		return err
@@ -41,9 +41,9 @@ func (f mySQLFiles) create() error {
 	return os.WriteFile(f.initFile, []byte(initSQL), 0o644)
 }
 
-// handOver gives the folders to the account that the server is to run as, and returns the option that names it. The
-// servers refuse to run as root unasked; they get the packages' own account where that can reach the folder, and root
-// where it cannot, as in a clone below /root.
+// handOver gives the folders to the server's account and returns the option that names the account. The servers refuse
+// to run as root by default. They run as the package's account if it can reach the folder, otherwise as root, as in a
+// clone below /root.
 func (f mySQLFiles) handOver() (option []string, err error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -59,7 +59,7 @@ func (f mySQLFiles) handOver() (option []string, err error) {
 	return []string{"--user=" + account.Username}, errors.Join(os.Chown(f.folder, uid, -1), os.Chown(f.temp, uid, -1))
 }
 
-// reachable tells whether everyone may enter every folder above this one.
+// reachable reports whether everyone may enter every folder above this one.
 func reachable(folder string) bool {
 	for parent := filepath.Dir(folder); ; parent = filepath.Dir(parent) {
 		info, err := os.Stat(parent)
