@@ -277,5 +277,5 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 }
 
 func refuseWithoutCSRF(w http.ResponseWriter) {
-	httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "send the session's CSRF token, which /session returns, as"+csrfHeader)
+	httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "send the session's CSRF token, which /session returns, as "+csrfHeader)
 }
