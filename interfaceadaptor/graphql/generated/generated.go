@@ -209,7 +209,7 @@ type Thread {
   id: ID!
   "The thread's name, 1 to 64 characters."
   name: String!
-  "The short name that people call the thread by, such as ` + "`" + `THREAD-000001` + "`" + `; unique in the tenant. Null for threads from before there were codes."
+  "The thread's short name for people, such as ` + "`" + `THREAD-000001` + "`" + `; unique in the tenant. Null for threads from before codes existed."
   code: String
   "The user account that created the thread."
   ownerId: ID!
@@ -217,24 +217,24 @@ type Thread {
   version: Int!
   "When the thread was created."
   createdAt: Time!
-  "When anything in the thread changed last, its members and messages included."
+  "When the thread changed last, including its members and messages."
   updatedAt: Time!
   "The user account that created the thread."
   createdBy: ID!
-  "The user account that changed anything in the thread last."
+  "The user account that changed the thread last, including its members and messages."
   updatedBy: ID!
-  "The thread's members, in order of joining. All lists of threads asked for at once take one statement."
+  "The thread's members, in order of joining. The lists of all threads in an answer are read in one statement."
   members(
     "How many members at most, 1 to 500."
     first: Int = 50
-    "The cursor of the member behind which the page begins."
+    "The cursor of the member after which the page starts."
     after: String
   ): MemberConnection!
   "The thread's messages, in order of posting. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each other; without either it is the first 50."
   messages(
-    "How many messages at most, 1 to 500, from the beginning of the range."
+    "How many messages at most, 1 to 500, from the start of the range."
     first: Int
-    "The cursor of the message behind which the range begins."
+    "The cursor of the message after which the range starts."
     after: String
     "How many messages at most, 1 to 500, from the end of the range."
     last: Int
@@ -244,7 +244,7 @@ type Thread {
 }
 
 """
-A user account's membership in a thread. Who leaves and is added again is another member.
+A user account's membership in a thread. An account that leaves and is added again is a new member.
 """
 type Member {
   "The member's id, a ULID."
@@ -253,7 +253,7 @@ type Member {
   threadId: ID!
   "The user account."
   userAccountId: ID!
-  "The account of the user account; null without one. All members of a list asked for at once take one statement."
+  "The user account's account; null if it has none. The accounts of all members in a list are read in one statement."
   account: Account
   "What the member may do."
   role: Role!
@@ -277,9 +277,9 @@ type Message {
   threadId: ID!
   "The user account that posted the message."
   userAccountId: ID!
-  "The account of who posted the message; null without one. All messages of a list asked for at once take one statement."
+  "The sender's account; null if it has none. The accounts of all messages in a list are read in one statement."
   sender: Account
-  "What the message says, 1 to 4000 characters."
+  "The message's text, 1 to 4000 characters."
   text: String!
   "When the message was posted."
   createdAt: Time!
@@ -292,7 +292,7 @@ type Message {
 }
 
 """
-What gives a user account a name. Threads take user accounts without one, too.
+An account gives a user account a name. User accounts without one can use threads, too.
 """
 type Account {
   "The id of the user account, a ULID."
@@ -310,30 +310,30 @@ type Account {
 }
 
 """
-An event of a thread, as the journal has it.
+An event of a thread in the journal.
 """
 type HistoryEntry {
   "The event's number, which is the thread's version after it: 1, 2, 3 ... without gaps."
   seqNr: Int!
   "The event's id, a ULID."
   eventId: ID!
-  "What has happened, such as ` + "`" + `ThreadRenamed` + "`" + `."
+  "The event's type, such as ` + "`" + `ThreadRenamed` + "`" + `."
   type: String!
   "When it happened."
   occurredAt: Time!
-  "The user account that did it."
+  "The user account whose command led to the event."
   executorId: ID!
-  "The id of the command that led to it; empty where none was recorded."
+  "The id of the command; empty if it was not recorded."
   commandId: ID!
-  "The id of the conversation that it belongs to."
+  "The correlation id of the command."
   correlationId: String!
-  "The id of the message that caused it; empty for a request from a person."
+  "The id of the event or message that caused the command; empty for a client's request."
   causationId: String!
-  "The program and operation that took the request."
+  "The program and operation that received the request."
   source: String!
   "The id of the request."
   requestId: String!
-  "The event's own fields, named as in the journal and in the form that they have today."
+  "The event's own fields, with their names in the journal, in today's form."
   data: JSON!
 }
 
@@ -343,7 +343,7 @@ A page of a thread's history.
 type HistoryConnection {
   "The events with their cursors."
   edges: [HistoryEdge!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
 }
 
@@ -358,7 +358,7 @@ type HistoryEdge {
 }
 
 """
-A thread as it was after one of its events.
+A thread's state after one of its events.
 """
 type ThreadState {
   "The number of that event."
@@ -369,7 +369,7 @@ type ThreadState {
   deleted: Boolean!
   "The members, in order of joining."
   members: [StateMember!]!
-  "The messages, in order of posting, without those that were deleted by then."
+  "The messages, in order of posting, without those that were deleted before."
   messages(
     "How many messages at most, 1 to 500."
     first: Int = 50
@@ -379,26 +379,26 @@ type ThreadState {
 }
 
 """
-A member of a thread as it was.
+A member in an earlier state of a thread.
 """
 type StateMember {
   "The user account."
   userAccountId: ID!
-  "What the member might do."
+  "The member's role."
   role: Role!
   "When the member joined."
   createdAt: Time!
 }
 
 """
-A message of a thread as it was.
+A message in an earlier state of a thread.
 """
 type StateMessage {
   "The message's id, a ULID."
   id: ID!
   "The user account that posted the message."
   userAccountId: ID!
-  "What the message said then."
+  "The message's text in that state."
   text: String!
   "When the message was posted."
   createdAt: Time!
@@ -407,12 +407,12 @@ type StateMessage {
 }
 
 """
-Where a page stands in its list.
+The position of a page in its list.
 """
 type PageInfo {
-  "Whether there is something behind the page."
+  "Whether there are rows after the page."
   hasNextPage: Boolean!
-  "Whether there is something before the page."
+  "Whether there are rows before the page."
   hasPreviousPage: Boolean!
   "The cursor of the page's first row; null where the page is empty."
   startCursor: String
@@ -426,7 +426,7 @@ A page of threads.
 type ThreadConnection {
   "The threads with their cursors."
   edges: [ThreadEdge!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
 }
 
@@ -434,7 +434,7 @@ type ThreadConnection {
 A thread in a list.
 """
 type ThreadEdge {
-  "The thread's place in the list, as it was when this was answered."
+  "The thread's place in the list at the time of the answer."
   cursor: String!
   "The thread."
   node: Thread!
@@ -446,7 +446,7 @@ A page of members.
 type MemberConnection {
   "The members with their cursors."
   edges: [MemberEdge!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
 }
 
@@ -466,7 +466,7 @@ A page of messages.
 type MessageConnection {
   "The messages with their cursors."
   edges: [MessageEdge!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
 }
 
@@ -481,22 +481,22 @@ type MessageEdge {
 }
 
 """
-Long work that somebody has asked the write API for: an import, an export, or a command whose answer is fetched later.
+Long work of the write API: an import, an export, or a command whose answer is fetched later.
 """
 type Task {
   "The task's id, a ULID."
   id: ID!
-  "The same as ` + "`" + `id` + "`" + `, under the name that it has in the write API."
+  "The same as ` + "`" + `id` + "`" + `; the write API uses this name."
   taskId: ID!
   "What it does: ` + "`" + `import` + "`" + `, ` + "`" + `export_thread` + "`" + ` or ` + "`" + `command` + "`" + `."
   kind: String!
   "How far it is: ` + "`" + `queued` + "`" + `, ` + "`" + `running` + "`" + `, or finally ` + "`" + `succeeded` + "`" + `, ` + "`" + `failed` + "`" + ` or ` + "`" + `cancelled` + "`" + `."
   status: String!
-  "Lines or events that are done, the rejected ones among them."
+  "Processed lines or events, including rejected ones."
   done: Int!
-  "Lines or events; 0 if they have not been counted yet."
+  "Number of lines or events; 0 if they were not counted yet."
   total: Int!
-  "Lines that were rejected. The write API has them, with their problems, at ` + "`" + `/tasks/{task_id}/result` + "`" + `."
+  "Rejected lines. The write API returns them with their problems at ` + "`" + `/tasks/{task_id}/result` + "`" + `."
   rejected: Int!
   "Why it failed; else empty."
   message: String!
@@ -506,7 +506,7 @@ type Task {
   createdAt: Time!
   "When the task changed last."
   updatedAt: Time!
-  "The user account that created the task. Nobody else sees it."
+  "The user account that created the task. It is the only one that can see it."
   createdBy: ID!
 }
 
@@ -516,7 +516,7 @@ A page of tasks.
 type TaskConnection {
   "The tasks with their cursors."
   edges: [TaskEdge!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
 }
 
@@ -531,11 +531,12 @@ type TaskEdge {
 }
 
 """
-What can be asked. The tenant is named by the header ` + "`" + `X-Tenant-Code` + "`" + `. What the viewer is not a member of does not exist for
-the viewer, and neither does what has been deleted: the error's ` + "`" + `extensions.code` + "`" + ` is ` + "`" + `NOT_FOUND` + "`" + `.
+The queries. The header ` + "`" + `X-Tenant-Code` + "`" + ` names the tenant. Deleted threads, and threads that the viewer is not a member of,
+do not exist for the viewer: the error's ` + "`" + `extensions.code` + "`" + ` is ` + "`" + `NOT_FOUND` + "`" + `.
 
-The header ` + "`" + `Consistency-Token` + "`" + ` holds up to 20 tokens ` + "`" + `<thread id>:<version>` + "`" + ` ` + "`" + `account-<account id>:<version>` + "`" + ` or
-` + "`" + `task-<task id>:<version>` + "`" + `, as the commands answer them, separated by commas: the answer waits until it can reflect those versions, and is ` + "`" + `READ_MODEL_BEHIND` + "`" + ` where it can't in time.
+The header ` + "`" + `Consistency-Token` + "`" + ` has up to 20 tokens ` + "`" + `<thread id>:<version>` + "`" + `, ` + "`" + `account-<account id>:<version>` + "`" + ` or
+` + "`" + `task-<task id>:<version>` + "`" + ` from the answers to commands, separated by commas. The query waits until the read model has
+those versions. If it takes too long, the error is ` + "`" + `READ_MODEL_BEHIND` + "`" + `.
 """
 type Query {
   "A thread."
@@ -558,14 +559,14 @@ type Query {
     userAccountId: ID!
     "How many threads at most, 1 to 500."
     first: Int = 50
-    "The id of the last thread seen. A thread that has changed since is at the front again; the cursors of ` + "`" + `threads` + "`" + ` keep the place."
+    "The id of the last thread seen. If it has changed since, it is at the front again; the cursors of ` + "`" + `threads` + "`" + ` keep their place."
     after: String
   ): [Thread!]!
-  "The member that a user account is in a thread."
+  "A user account's membership in a thread."
   getMember(
     "The thread's id."
     threadId: ID!
-    "The user account of the member who is asked for."
+    "The member's user account."
     userAccountId: ID!
   ): Member!
   "A thread's members, in order of joining."
@@ -615,7 +616,7 @@ type Query {
     userAccountId: ID!
     "How many tasks at most, 1 to 500."
     first: Int = 50
-    "The cursor of the task behind which the page begins."
+    "The cursor of the task after which the page starts."
     after: String
   ): TaskConnection!
   """
@@ -625,9 +626,9 @@ type Query {
   threads(
     "The viewer."
     userAccountId: ID!
-    "How many threads at most, 1 to 500, from the beginning of the range."
+    "How many threads at most, 1 to 500, from the start of the range."
     first: Int
-    "The cursor of the thread behind which the range begins."
+    "The cursor of the thread after which the range starts."
     after: String
     "How many threads at most, 1 to 500, from the end of the range."
     last: Int
@@ -635,48 +636,47 @@ type Query {
     before: String
   ): ThreadConnection!
   """
-  Everything that has happened in a thread, in order, as a Relay connection. For the thread's Admins, of a deleted thread
-  those of the moment before: other members get ` + "`" + `FORBIDDEN` + "`" + `. It comes from the journal, and so is complete whatever the
-  rows of the other queries lack. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each other; without either it is the first 50.
+  All events of a thread, in order, as a Relay connection. Only for the thread's Admins (of a deleted thread, its last
+  Admins); other members get ` + "`" + `FORBIDDEN` + "`" + `. It comes from the journal, so it is complete while the read model is behind. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each other; without either it is the first 50.
   """
   threadHistory(
     "The thread's id."
     threadId: ID!
     "The viewer."
     userAccountId: ID!
-    "How many events at most, 1 to 500, from the beginning of the range."
+    "How many events at most, 1 to 500, from the start of the range."
     first: Int
-    "The cursor of the event behind which the range begins."
+    "The cursor of the event after which the range starts."
     after: String
     "How many events at most, 1 to 500, from the end of the range."
     last: Int
     "The cursor of the event before which the range ends."
     before: String
   ): HistoryConnection!
-  "A thread as it was at any version, with what has been edited and deleted since. For those who may see its history."
+  "A thread's state at any version, including messages that were edited or deleted since. For those who may see its history."
   threadAt(
     "The thread's id."
     threadId: ID!
     "The viewer."
     userAccountId: ID!
-    "The number of an event: 1 is the thread's creation. One that the thread has not reached is ` + "`" + `BAD_USER_INPUT` + "`" + `."
+    "The number of an event: 1 is the thread's creation. A number beyond the last event is ` + "`" + `BAD_USER_INPUT` + "`" + `."
     version: Int!
   ): ThreadState!
 }
 
 """
-What can be followed, over a WebSocket with the protocol ` + "`" + `graphql-transport-ws` + "`" + ` or as server-sent events (a request that
+The subscriptions, over a WebSocket with the protocol ` + "`" + `graphql-transport-ws` + "`" + ` or as server-sent events (a request that
 prefers ` + "`" + `text/event-stream` + "`" + `).
 
-256 operations (` + "`" + `WEBSOCKET_OPERATION_LIMIT` + "`" + `) run on one WebSocket at once; one more is refused, and the error's
-` + "`" + `extensions.code` + "`" + ` is ` + "`" + `TOO_MANY_OPERATIONS` + "`" + `. Browsers may open a WebSocket from a page of this server's own origin only; a
-proxy has to pass the header ` + "`" + `Host` + "`" + ` on.
+256 operations (` + "`" + `WEBSOCKET_OPERATION_LIMIT` + "`" + `) may run on one WebSocket at the same time. Further ones are refused: the
+error's ` + "`" + `extensions.code` + "`" + ` is ` + "`" + `TOO_MANY_OPERATIONS` + "`" + `. Browsers may open a WebSocket only from a page of this server's own
+origin or of one in ` + "`" + `ALLOWED_ORIGINS` + "`" + `; a proxy must pass the header ` + "`" + `Host` + "`" + ` on.
 """
 type Subscription {
   """
-  A thread and everything in it: first as it is, then whenever it has changed, and so with the version. Changes in quick
-  succession may come as one; the latest state always comes. It ends with the error ` + "`" + `NOT_FOUND` + "`" + ` when the thread is deleted or
-  the viewer is no member any more.
+  A thread and everything in it: first the current state, then the state after each change. Several quick changes may
+  arrive as one; the latest state always arrives. It ends with the error ` + "`" + `NOT_FOUND` + "`" + ` when the thread is deleted or the
+  viewer is no longer a member.
   """
   threadChanged(
     "The thread's id."
@@ -685,7 +685,7 @@ type Subscription {
     userAccountId: ID!
   ): Thread!
   """
-  A task of the viewer's: first as it is, then about once a second while it gets further. It completes when the task is
+  A task of the viewer's: first the current state, then its progress about once a second. It completes when the task is
   finished.
   """
   taskChanged(
@@ -718,7 +718,7 @@ A page of tenants.
 type TenantConnection {
   "The tenants with their cursors."
   edges: [TenantEdge!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
 }
 
@@ -734,13 +734,13 @@ type TenantEdge {
 
 extend type Query {
   """
-  All registered tenants, the suspended ones included, in the order of their registration. For operators: a token needs
+  All registered tenants, including suspended ones, in the order of registration. For operators: a token needs
   the scope ` + "`" + `threads:operate` + "`" + `. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each other; without either it is the first 50.
   """
   tenants(
-    "How many tenants at most, 1 to 500, from the beginning of the range."
+    "How many tenants at most, 1 to 500, from the start of the range."
     first: Int
-    "The cursor of the tenant behind which the range begins."
+    "The cursor of the tenant after which the range starts."
     after: String
     "How many tenants at most, 1 to 500, from the end of the range."
     last: Int
