@@ -25,8 +25,8 @@ Answers GraphQL queries and subscriptions on chat threads at /graphql, from the 
 threadAt need the event store. GET / is a page to try queries on.
 SIGINT and SIGTERM end it once the accepted queries are answered; the clients of subscriptions are told to reconnect.
 
-Browsers may open a WebSocket only from a page of this server's own origin, so a proxy in front of it must pass the
-header Host on.
+Browsers may open a WebSocket only from a page of this server's own origin or of one in ALLOWED_ORIGINS. A proxy in
+front of it must pass the header Host on.
 `
 
 func main() { program.Main("read-api", run) }
