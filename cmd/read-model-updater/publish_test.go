@@ -165,7 +165,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 			s.env["PUBLISH_URL"] = broker.url()
 			early := s.create(t)
 			p := s.start(t)
-			subscriber := broker.subscribe(t)
+			events := broker.subscribe(t)
 			key, other := s.create(t), s.create(t)
 			version := uint64(1)
 			post := func(count int) {
@@ -179,15 +179,15 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 				}
 			}
 			all := func() error {
-				return errors.Join(subscriber.isAt(early, 1), subscriber.isAt(key, version), subscriber.isAt(other, version))
+				return errors.Join(events.isAt(early, 1), events.isAt(key, version), events.isAt(other, version))
 			}
 			for range 2 { // killed in the middle of its work
 				post(15)
 				testenv.Eventually(t, soon, func() error {
-					if err := subscriber.read(); err != nil {
+					if err := events.read(); err != nil {
 						return err
 					}
-					if subscriber.seen[key.String()] <= version-15 {
+					if events.seen[key.String()] <= version-15 {
 						return errors.New("nothing was published between two kills")
 					}
 					return nil
@@ -224,7 +224,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			post(1)
-			testenv.Eventually(t, soon, func() error { return errors.Join(all(), subscriber.isAt(refused, 1)) })
+			testenv.Eventually(t, soon, func() error { return errors.Join(all(), events.isAt(refused, 1)) })
 			var letter projectionstore.Letter
 			testenv.Eventually(t, soon, func() error {
 				letters, err := projectionstore.Letters(t.Context(), s.db)
@@ -249,7 +249,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 			if err := publisher.Retry(t.Context(), refused, time.Now()); err != nil { // as an operator does
 				t.Fatal(err)
 			}
-			testenv.Eventually(t, soon, func() error { return errors.Join(subscriber.isAt(refused, 3), all()) })
+			testenv.Eventually(t, soon, func() error { return errors.Join(events.isAt(refused, 3), all()) })
 		})
 	}
 }

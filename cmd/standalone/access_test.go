@@ -57,12 +57,12 @@ func newWorld(t *testing.T, unscopedScope string) world {
 	}}
 }
 
-// thread is the thread that the actors try operations on.
-type thread struct{ id, code, message, task string }
+// exampleThread is the thread that the actors try operations on.
+type exampleThread struct{ id, code, message, task string }
 
 // newThread creates a thread of ada's with bob as a member and a message of bob's. The tokens name the accounts; the
 // bodies do not.
-func (w world) newThread(t *testing.T) thread {
+func (w world) newThread(t *testing.T) exampleThread {
 	t.Helper()
 	created := w.do(t, w.tokens[admin], "/threads/create", map[string]any{"name": "tea"})
 	id := created.text("thread_id")
@@ -74,7 +74,7 @@ func (w world) newThread(t *testing.T) thread {
 	if seen := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", posted.token()); seen.errorCode() != "" {
 		t.Fatalf("the new thread is not visible: %s", seen.raw)
 	}
-	return thread{id: id, code: created.text("code"), message: posted.text("message_id")}
+	return exampleThread{id: id, code: created.text("code"), message: posted.text("message_id")}
 }
 
 // newTask creates an import of ada's and waits for its end.
@@ -284,7 +284,7 @@ var subscriptionFields = map[string]rootField{
 	"threadChanged": {`threadId: "{thread}" {viewer}`, bySeers},
 }
 
-func (f rootField) in(thread thread, actor string) string {
+func (f rootField) in(thread exampleThread, actor string) string {
 	viewer := ""
 	if actor == impostor {
 		viewer = `userAccountId: "` + ada + `"`

@@ -52,9 +52,9 @@ func TestTheReadmesLinesWork(t *testing.T) {
 			if at < 0 {
 				t.Fatalf("no block of the README has %s", named)
 			}
-			issuer := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
-			r := start(t, map[string]string{"AUTH": mode, "AUTH_DEV_ADDR": issuer})
-			lines := strings.NewReplacer("localhost:28080", r.write, "localhost:28082", r.read, "localhost:28084", issuer).Replace(blocks[at][1])
+			address := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
+			r := start(t, map[string]string{"AUTH": mode, "AUTH_DEV_ADDR": address})
+			lines := strings.NewReplacer("localhost:28080", r.write, "localhost:28082", r.read, "localhost:28084", address).Replace(blocks[at][1])
 			said, err := exec.CommandContext(t.Context(), "sh", "-euc", lines).CombinedOutput()
 			if err != nil || !strings.Contains(string(said), `"text":"Anyone for a cup?"`) {
 				t.Errorf("%v: %s", err, said)
@@ -65,12 +65,12 @@ func TestTheReadmesLinesWork(t *testing.T) {
 
 func TestTheIssuerForDevelopment(t *testing.T) {
 	r := start(t, map[string]string{"AUTH": "dev", "AUTH_DEV_ADDR": "127.0.0.1:0"})
-	issuer := regexp.MustCompile(`tokens +(http://127\.0\.0\.1:\d+)/tokens`).FindStringSubmatch(r.said.String())
-	if issuer == nil {
+	match := regexp.MustCompile(`tokens +(http://127\.0\.0\.1:\d+)/tokens`).FindStringSubmatch(r.said.String())
+	if match == nil {
 		t.Fatal("the banner does not name the issuer")
 	}
 	tokenFor := func(parameters string) string {
-		got, err := send(t, http.MethodGet, issuer[1]+"/token?"+parameters, "", nil)
+		got, err := send(t, http.MethodGet, match[1]+"/token?"+parameters, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +81,11 @@ func TestTheIssuerForDevelopment(t *testing.T) {
 	expectVerdict(t, "ada", r.do(t, tokenFor("user=ada"), "/threads/create", command), ok)
 	expectVerdict(t, "anybody", r.do(t, tokenFor("account_id="+cleo+"&tenant=acme"), "/threads/create", command, "X-Tenant-Code", "acme"), ok)
 	expectVerdict(t, "for reading", r.do(t, tokenFor("user=bob&scope=threads:read"), "/threads/create", command), denied)
-	if got, err := send(t, http.MethodGet, issuer[1]+"/token?user=eve", "", nil); err != nil || got.status != http.StatusBadRequest {
+	if got, err := send(t, http.MethodGet, match[1]+"/token?user=eve", "", nil); err != nil || got.status != http.StatusBadRequest {
 		t.Errorf("an unknown user: %d %s, %v", got.status, got.raw, err)
 	}
 	// A web page can point a host name of its own to 127.0.0.1 (DNS rebinding). The issuer must refuse such names.
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, issuer[1]+"/tokens", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, match[1]+"/tokens", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

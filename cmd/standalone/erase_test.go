@@ -121,7 +121,7 @@ func TestAPersonIsForgotten(t *testing.T) {
 		}
 		return nil
 	})
-	var answer struct {
+	var decoded struct {
 		Data struct {
 			GetThread   struct{ Name string }
 			GetMessages []struct {
@@ -134,14 +134,14 @@ func TestAPersonIsForgotten(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(after), &answer); err != nil {
+	if err := json.Unmarshal([]byte(after), &decoded); err != nil {
 		t.Fatalf("%v: %s", err, after)
 	}
 	texts := make([]string, 0, 6)
-	for _, message := range answer.Data.GetMessages {
+	for _, message := range decoded.Data.GetMessages {
 		texts = append(texts, message.Text)
 	}
-	if got := answer.Data; got.GetThread.Name != "[erased]" || !slices.Equal(texts, []string{bobsWords, "[erased]", "[erased]", "[erased]", "[erased]", bobsWords}) ||
+	if got := decoded.Data; got.GetThread.Name != "[erased]" || !slices.Equal(texts, []string{bobsWords, "[erased]", "[erased]", "[erased]", "[erased]", bobsWords}) ||
 		got.GetAccount.Name != "[erased]" || !got.GetAccount.Closed || got.GetMessages[1].Sender.Name != "[erased]" {
 		t.Errorf("after the erasure: %s", after)
 	}

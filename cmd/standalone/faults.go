@@ -25,14 +25,14 @@ type failureLab interface {
 }
 
 // addLab adds the lab's faults between the servers and their ports, and starts a second writer.
-func (y *system) addLab(
-	ctx context.Context, lab failureLab, s settings, opened *eventstore.Store, keys *erasure.Keyring, access *access.Access, log *slog.Logger,
+func (y *servers) addLab(
+	ctx context.Context, lab failureLab, s settings, opened *eventstore.Store, keys *erasure.Keyring, accessControl *access.Access, log *slog.Logger,
 ) (*eventstore.Store, error) {
 	y.lab, y.labPage = lab, lab.Handler()
-	settings := s.write
-	settings.Address = "127.0.0.1:0"
+	writeSettings := s.write
+	writeSettings.Address = "127.0.0.1:0"
 	var err error
-	if y.second, err = writeapi.Listen(ctx, settings, opened, keys, access, log); err != nil {
+	if y.second, err = writeapi.Listen(ctx, writeSettings, opened, keys, accessControl, log); err != nil {
 		return nil, err
 	}
 	lab.WriteBeside(y.second.URL())

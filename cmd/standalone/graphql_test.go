@@ -14,8 +14,8 @@ import (
 	"github.com/coder/websocket/wsjson"
 )
 
-// schema is the read API's schema by introspection.
-type schema map[string]schemaType
+// apiSchema is the read API's schema by introspection.
+type apiSchema map[string]schemaType
 
 type schemaType struct {
 	Name   string
@@ -38,7 +38,7 @@ func (r typeRef) named() string {
 	return r.Name
 }
 
-func (w world) introspect(t *testing.T) schema {
+func (w world) introspect(t *testing.T) apiSchema {
 	t.Helper()
 	got := w.ask(t, w.tokens[member], `{ __schema { types { name kind fields { name type { name ofType { name ofType { name ofType { name } } } } } } } }`)
 	var decoded struct {
@@ -49,21 +49,21 @@ func (w world) introspect(t *testing.T) schema {
 	if err := json.Unmarshal([]byte(got.raw), &decoded); err != nil {
 		t.Fatalf("%v: %s", err, got.raw)
 	}
-	found := schema{}
+	found := apiSchema{}
 	for _, kind := range decoded.Data.Schema.Types {
 		found[kind.Name] = kind
 	}
 	return found
 }
 
-func (s schema) fields(kind string) (names []string) {
+func (s apiSchema) fields(kind string) (names []string) {
 	for _, field := range s[kind].Fields {
 		names = append(names, field.Name)
 	}
 	return names
 }
 
-func (s schema) typeOf(kind, field string) string {
+func (s apiSchema) typeOf(kind, field string) string {
 	for _, f := range s[kind].Fields {
 		if f.Name == field {
 			return f.Type.named()
@@ -73,7 +73,7 @@ func (s schema) typeOf(kind, field string) string {
 }
 
 // selection selects all fields of a type and of the types inside it.
-func (s schema) selection(kind string, depth int) string {
+func (s apiSchema) selection(kind string, depth int) string {
 	if s[kind].Kind != "OBJECT" {
 		return ""
 	}

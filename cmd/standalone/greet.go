@@ -40,7 +40,7 @@ Try it: create a thread, say something, read it.
 {{end}}
 `))
 
-func (y *system) greet(s settings, stdout io.Writer) error {
+func (y *servers) greet(s settings, stdout io.Writer) error {
 	shown := map[string]string{
 		"Folder": s.folder, "Web": y.web.URL(), "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(), "Issuer": y.access.DevIssuer(),
 	}
@@ -57,7 +57,7 @@ const (
 
 // tellProgress shows how the read model catches up at the start, if that takes a while: after its file was deleted, it
 // is rebuilt from the first event. Rebuilds are always shown.
-func (y *system) tellProgress(ctx context.Context, stdout io.Writer) error {
+func (y *servers) tellProgress(ctx context.Context, stdout io.Writer) error {
 	timer := time.NewTimer(worthProgress)
 	defer timer.Stop()
 	told := false
@@ -87,7 +87,7 @@ func (y *system) tellProgress(ctx context.Context, stdout io.Writer) error {
 const barWidth = 30
 
 // tellRebuilds shows the progress of rebuilds.
-func (y *system) tellRebuilds(ctx context.Context, stdout io.Writer) error {
+func (y *servers) tellRebuilds(ctx context.Context, stdout io.Writer) error {
 	told := false
 	for stream.Pause(ctx, progressEvery) {
 		rebuild := y.updater.Rebuilding(ctx)

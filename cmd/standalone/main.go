@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 
 	// The servers wake each other: an append wakes the projection, and its commit wakes queries that wait for a
 	// version.
-	system := &system{}
+	system := &servers{}
 	store, err := openEventStore(ctx, s, eventstore.Ports{Log: log, OnAppend: func() { system.updater.Wake() }})
 	if err != nil {
 		return err
@@ -90,8 +90,8 @@ func openEventStore(ctx context.Context, s settings, ports eventstore.Ports) (*e
 	return eventstore.Open(ctx, s.eventStore(), ports)
 }
 
-// system is the four servers.
-type system struct {
+// servers are the four servers of the system.
+type servers struct {
 	write   *writeapi.Server
 	read    *readapi.Server
 	updater *updater.Server
@@ -105,7 +105,7 @@ type system struct {
 }
 
 // listen takes all addresses, or none.
-func (y *system) listen(
+func (y *servers) listen(
 	ctx context.Context, s settings, store *eventstore.Store, keys *usecase.Keyring, readModel *sqlx.DB, traces *tracing.Traces, log *slog.Logger,
 ) (err error) {
 	var taken []io.Closer
@@ -161,7 +161,7 @@ func (y *system) listen(
 }
 
 // run serves until ctx ends or one of the servers fails.
-func (y *system) run(ctx context.Context, s settings, stdout io.Writer) error {
+func (y *servers) run(ctx context.Context, s settings, stdout io.Writer) error {
 	if err := y.greet(s, stdout); err != nil {
 		return errors.Join(err, y.access.Close(), y.write.Close(), y.read.Close(), y.updater.Close(), y.web.Close())
 	}

@@ -76,9 +76,9 @@ func start(t *testing.T, more map[string]string) *running {
 	})
 	for _, url := range []string{r.write, r.read, r.updater, r.web} {
 		testenv.Eventually(t, 30*time.Second, func() error {
-			answer, err := send(t, http.MethodGet, url+"/health/ready", "", nil)
-			if err == nil && answer.status != http.StatusOK {
-				err = fmt.Errorf("%s: %d %s", url, answer.status, answer.raw)
+			got, err := send(t, http.MethodGet, url+"/health/ready", "", nil)
+			if err == nil && got.status != http.StatusOK {
+				err = fmt.Errorf("%s: %d %s", url, got.status, got.raw)
 			}
 			return err
 		})

@@ -84,7 +84,7 @@ func wanted(cmd *cli.Command) func(eventstore.AggregateID) bool {
 // telling prints findings as they are found.
 type telling struct {
 	o        *operator
-	progress *progress
+	progress *progressLine
 	list     *list // nil: as text
 
 	checked, wrong, findings int
@@ -142,7 +142,7 @@ func (t *telling) end() error {
 	return err
 }
 
-func (o *operator) repair(ctx context.Context, cmd *cli.Command, s *station, id eventstore.AggregateID) error {
+func (o *operator) repair(ctx context.Context, cmd *cli.Command, s *openStation, id eventstore.AggregateID) error {
 	dryRun := cmd.Bool("dry-run")
 	repair, err := s.checker().Repair(ctx, id, dryRun)
 	if err != nil {

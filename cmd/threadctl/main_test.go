@@ -138,7 +138,7 @@ func TestAnUnknownAggregateIsAFailure(t *testing.T) {
 
 func TestProgressIsShownNowAndThen(t *testing.T) {
 	var out bytes.Buffer
-	p := &progress{out: &out}
+	p := &progressLine{out: &out}
 	p.tell("%d of %d", 1, 9)
 	p.tell("%d of %d", 2, 9)
 	p.next = time.Time{}

@@ -90,25 +90,25 @@ func (l *list) end(members ...any) error {
 	return l.failed
 }
 
-// progress shows the progress on a terminal, in one line that it overwrites.
-type progress struct {
+// progressLine shows the progress on a terminal, in one line that it overwrites.
+type progressLine struct {
 	out  io.Writer // nil: no terminal
 	next time.Time
 }
 
 const progressEvery = 200 * time.Millisecond
 
-func (o *operator) progress() *progress {
+func (o *operator) progress() *progressLine {
 	if file, isFile := o.stderr.(*os.File); isFile {
 		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return &progress{out: file}
+			return &progressLine{out: file}
 		}
 	}
-	return &progress{}
+	return &progressLine{}
 }
 
 // tell shows the line, but not too often.
-func (p *progress) tell(format string, args ...any) {
+func (p *progressLine) tell(format string, args ...any) {
 	if now := time.Now(); p.out != nil && now.After(p.next) {
 		p.next = now.Add(progressEvery)
 		fmt.Fprintf(p.out, "\r\x1b[K"+format, args...)
@@ -116,7 +116,7 @@ func (p *progress) tell(format string, args ...any) {
 }
 
 // clear removes the line.
-func (p *progress) clear() {
+func (p *progressLine) clear() {
 	if p.out != nil {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}

@@ -54,15 +54,15 @@ func shownLetters(ctx context.Context, db *sqlx.DB) ([]shownLetter, error) {
 	return shown, nil
 }
 
-// parked is an aggregate's dead letter and its store.
-type parked struct {
+// parkedAggregate is an aggregate's dead letter and its store.
+type parkedAggregate struct {
 	id     eventstore.AggregateID
 	key    usecase.Key
 	store  *projectionstore.Store
 	letter projection.DeadLetter
 }
 
-func findLetter(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (found parked, err error) {
+func findLetter(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (found parkedAggregate, err error) {
 	if found.id, err = aggregateOf(cmd); err != nil {
 		return found, err
 	}
@@ -81,10 +81,10 @@ func findLetter(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (found parke
 	return found, err
 }
 
-func (p parked) stuck() stuck {
+func (p parkedAggregate) stuck() stuck {
 	return stuck{
 		id: p.id, last: stateOf(p.letter),
-		look: func(ctx context.Context) (state, bool, error) {
+		look: func(ctx context.Context) (stuckState, bool, error) {
 			letter, parked, err := p.store.Letter(ctx, p.key)
 			return stateOf(letter), parked, err
 		},
@@ -95,8 +95,8 @@ func (p parked) stuck() stuck {
 	}
 }
 
-func stateOf(letter projection.DeadLetter) state {
-	return state{letter.SeqNr, letter.Attempts, letter.Reason}
+func stateOf(letter projection.DeadLetter) stuckState {
+	return stuckState{letter.SeqNr, letter.Attempts, letter.Reason}
 }
 
 func (o *operator) showParked(ctx context.Context, cmd *cli.Command, settings rowSettings, db *sqlx.DB) error {
@@ -124,8 +124,8 @@ func (o *operator) showParked(ctx context.Context, cmd *cli.Command, settings ro
 }
 
 // payloadOf returns the event as stored in the journal.
-func (o *operator) payloadOf(ctx context.Context, settings rowSettings, found parked) ([]byte, error) {
-	s, closing, err := openStore(ctx, settings.settings, settings.logging.Logger(o.stderr))
+func (o *operator) payloadOf(ctx context.Context, settings rowSettings, found parkedAggregate) ([]byte, error) {
+	s, closing, err := openStore(ctx, settings.storeSettings, settings.logging.Logger(o.stderr))
 	if err != nil {
 		return nil, err
 	}

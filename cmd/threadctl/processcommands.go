@@ -30,9 +30,9 @@ type shownCommand struct {
 	RetryAt       time.Time `json:"retry_at"`
 }
 
-func commandOf(process string, p process.Pending) shownCommand {
+func commandOf(name string, p process.Pending) shownCommand {
 	return shownCommand{
-		Process: process, Tenant: p.Target.Tenant.String(), AID: p.Target.String(), Command: p.Name, EventID: p.EventID, Executor: p.Executor,
+		Process: name, Tenant: p.Target.Tenant.String(), AID: p.Target.String(), Command: p.Name, EventID: p.EventID, Executor: p.Executor,
 		CausationID: p.CausationID, CorrelationID: p.CorrelationID, Reason: p.Reason, Attempts: p.Attempts, FailingSince: p.FailingSince, RetryAt: p.DueAt,
 	}
 }
@@ -63,14 +63,14 @@ func outboxOf(db *sqlx.DB, name string) (*outbox.Outbox, error) {
 	return outbox.New(db, store, name), nil
 }
 
-// failing is a command and its outbox.
-type failing struct {
+// failingCommand is a command and its outbox.
+type failingCommand struct {
 	id      eventstore.AggregateID
 	outbox  *outbox.Outbox
 	pending process.Pending
 }
 
-func findCommand(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (found failing, err error) {
+func findCommand(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (found failingCommand, err error) {
 	if found.id, err = aggregateOf(cmd); err != nil {
 		return found, err
 	}
@@ -91,13 +91,13 @@ func findCommand(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (found fail
 	return found, err
 }
 
-func (f failing) stuck() stuck {
+func (f failingCommand) stuck() stuck {
 	target, event := f.pending.Target, f.pending.EventID
 	return stuck{
-		id: f.id, event: event, last: state{attempts: f.pending.Attempts, reason: f.pending.Reason},
-		look: func(ctx context.Context) (state, bool, error) {
+		id: f.id, event: event, last: stuckState{attempts: f.pending.Attempts, reason: f.pending.Reason},
+		look: func(ctx context.Context) (stuckState, bool, error) {
 			pending, fails, err := f.outbox.Failing(ctx, target, event)
-			return state{attempts: pending.Attempts, reason: pending.Reason}, fails, err
+			return stuckState{attempts: pending.Attempts, reason: pending.Reason}, fails, err
 		},
 		retry: func(ctx context.Context, now time.Time) error { return f.outbox.Retry(ctx, target, event, now) },
 		skip: func(ctx context.Context, reason, by string, now time.Time) error {

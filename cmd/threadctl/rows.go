@@ -74,7 +74,7 @@ type verifier struct {
 	o        *operator
 	s        *rowStation
 	repair   bool
-	progress *progress
+	progress *progressLine
 	list     *list // nil: as text
 	begun    time.Time
 

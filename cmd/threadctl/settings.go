@@ -9,15 +9,15 @@ import (
 	"example.com/threads/infrastructure/config/stores"
 )
 
-// settings are read from the environment.
-type settings struct {
+// storeSettings are read from the environment.
+type storeSettings struct {
 	store         eventstore.Settings
 	erasure       erasure.Settings
 	snapshotEvery int
 	logging       program.Logging
 }
 
-func readSettings(r *config.Reader) (s settings) {
+func readSettings(r *config.Reader) (s storeSettings) {
 	s.store = eventstore.ReadSettings(r)
 	s.erasure = erasure.ReadSettings(r, "")
 	s.snapshotEvery = writeapi.ReadSnapshotEvery(r)
@@ -27,10 +27,10 @@ func readSettings(r *config.Reader) (s settings) {
 
 // rowSettings are the settings of commands that need the read model.
 type rowSettings struct {
-	settings
+	storeSettings
 	databaseURL string
 }
 
 func readRowSettings(r *config.Reader) rowSettings {
-	return rowSettings{databaseURL: stores.ReadDatabaseURL(r), settings: readSettings(r)}
+	return rowSettings{databaseURL: stores.ReadDatabaseURL(r), storeSettings: readSettings(r)}
 }

@@ -47,7 +47,7 @@ func dueOf(head eventstore.AggregateHead) dueSnapshot {
 }
 
 // lacking yields the aggregates of known types that are more than SNAPSHOT_EVERY events ahead of their snapshot.
-func (s *station) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[eventstore.AggregateHead, error] {
+func (s *openStation) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[eventstore.AggregateHead, error] {
 	least := uint64(s.settings.snapshotEvery) + 1
 	wanted := wanted(cmd)
 	return func(yield func(eventstore.AggregateHead, error) bool) {
@@ -119,7 +119,7 @@ func (o *operator) take(ctx context.Context, cmd *cli.Command) error {
 	return told.end()
 }
 
-func (s *station) one(ctx context.Context, id eventstore.AggregateID) (iter.Seq2[eventstore.AggregateHead, error], error) {
+func (s *openStation) one(ctx context.Context, id eventstore.AggregateID) (iter.Seq2[eventstore.AggregateHead, error], error) {
 	if _, known := s.types[id.Type]; !known {
 		return nil, fmt.Errorf("aggregates of type %q can't be loaded by this program; it knows %v", id.Type, s.types.names())
 	}
@@ -136,7 +136,7 @@ func (s *station) one(ctx context.Context, id eventstore.AggregateID) (iter.Seq2
 }
 
 // takeOne writes a snapshot. An aggregate that can't be loaded does not stop the others.
-func (s *station) takeOne(ctx context.Context, due eventstore.AggregateHead, told *snapshotsTold) error {
+func (s *openStation) takeOne(ctx context.Context, due eventstore.AggregateHead, told *snapshotsTold) error {
 	err := s.types[due.ID.Type].take(ctx, due.ID)
 	if ctx.Err() != nil {
 		return err

@@ -21,16 +21,16 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// station is the open event store and the tools that work on it.
-type station struct {
-	settings settings
+// openStation is the open event store and the tools that work on it.
+type openStation struct {
+	settings storeSettings
 	store    *stores.Store
 	checked  journalcheck.Store
-	types    types
+	types    knownTypes
 }
 
 // open opens the event store that the environment names. Call closing to close it.
-func (o *operator) open(ctx context.Context) (s *station, closing func(), err error) {
+func (o *operator) open(ctx context.Context) (s *openStation, closing func(), err error) {
 	settings, err := config.Read(o.getenv, readSettings)
 	if err != nil {
 		return nil, nil, err
@@ -39,7 +39,7 @@ func (o *operator) open(ctx context.Context) (s *station, closing func(), err er
 }
 
 // withAggregate returns the action of a command about one aggregate, in the event store that the environment names.
-func (o *operator) withAggregate(do func(context.Context, *cli.Command, *station, eventstore.AggregateID) error) cli.ActionFunc {
+func (o *operator) withAggregate(do func(context.Context, *cli.Command, *openStation, eventstore.AggregateID) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
 		id, err := aggregateOf(cmd)
 		if err != nil {
@@ -54,7 +54,7 @@ func (o *operator) withAggregate(do func(context.Context, *cli.Command, *station
 	}
 }
 
-func openStore(ctx context.Context, settings settings, log *slog.Logger) (*station, func(), error) {
+func openStore(ctx context.Context, settings storeSettings, log *slog.Logger) (*openStation, func(), error) {
 	store, err := stores.Open(ctx, settings.store, stores.Ports{Log: log})
 	if err != nil {
 		return nil, nil, err
@@ -65,13 +65,13 @@ func openStore(ctx context.Context, settings settings, log *slog.Logger) (*stati
 		return nil, nil, errors.Join(fmt.Errorf("the event store %s can't be maintained by this program", settings.store.Kind), store.Close(ctx))
 	}
 	types := registered(store.Gateway, log)
-	return &station{settings, store, checked, types}, func() {
+	return &openStation{settings, store, checked, types}, func() {
 		types.close(ctx)
 		_ = store.Close(ctx)
 	}, nil
 }
 
-func (s *station) checker() *journalcheck.Checker {
+func (s *openStation) checker() *journalcheck.Checker {
 	return journalcheck.New(s.checked, s.types.decoders())
 }
 
@@ -92,7 +92,7 @@ func (o *operator) openReadModel(ctx context.Context) (settings rowSettings, db 
 
 // rowStation is a station with the read model.
 type rowStation struct {
-	*station
+	*openStation
 	db        *sqlx.DB
 	projector *projection.Projector
 	rows      *projectionstore.Store
@@ -105,7 +105,7 @@ func (o *operator) openRows(ctx context.Context) (s *rowStation, closing func(),
 		return nil, nil, err
 	}
 	log := settings.logging.Logger(o.stderr)
-	station, closeStore, err := openStore(ctx, settings.settings, log)
+	station, closeStore, err := openStore(ctx, settings.storeSettings, log)
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}

@@ -21,15 +21,15 @@ const outcomeWithin = 10 * time.Second
 type stuck struct {
 	id    eventstore.AggregateID
 	event string // that caused the command; empty for an aggregate
-	last  state
+	last  stuckState
 	// look returns the current state; false: no longer stuck.
-	look  func(context.Context) (state, bool, error)
+	look  func(context.Context) (stuckState, bool, error)
 	retry func(ctx context.Context, now time.Time) error
 	skip  func(ctx context.Context, reason, by string, now time.Time) error
 }
 
-// state is what an attempt changes.
-type state struct {
+// stuckState is what an attempt changes.
+type stuckState struct {
 	seqNr    uint64 // of the event that an aggregate is parked on
 	attempts int
 	reason   string
@@ -61,13 +61,13 @@ func allOf(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (due []stuck, err
 	}
 	for _, letter := range letters {
 		if key := letter.Key; wanted(letter.Projection, key.Tenant.String()) {
-			due = append(due, parked{idOf(key), key, store, letter.DeadLetter}.stuck())
+			due = append(due, parkedAggregate{idOf(key), key, store, letter.DeadLetter}.stuck())
 		}
 	}
 	commands, err := outbox.AllFailing(ctx, db, maxListed)
 	for _, command := range commands {
 		if wanted(command.Process, command.Target.Tenant.String()) {
-			due = append(due, failing{idOf(command.Target), outbox.New(db, store, name), command.Pending}.stuck())
+			due = append(due, failingCommand{idOf(command.Target), outbox.New(db, store, name), command.Pending}.stuck())
 		}
 	}
 	return due, err

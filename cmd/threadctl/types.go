@@ -30,12 +30,12 @@ type aggregateType struct {
 	close func(ctx context.Context) error
 }
 
-// types are the aggregate types of this application by name.
-type types map[string]aggregateType
+// knownTypes are the aggregate types of this application by name.
+type knownTypes map[string]aggregateType
 
-func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) types {
+func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) knownTypes {
 	settings := repository.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
-	return types{
+	return knownTypes{
 		// Write snapshots that history can use, too.
 		thread.AggregateType:  typeOf(threadcodec.Events(), chatstore.NewThreadHistory(gateway, settings)),
 		task.AggregateType:    typeOf(taskcodec.Events(), chatstore.NewTaskRepository(gateway, settings)),
@@ -65,9 +65,9 @@ func typeOf[S, E any](codec *eventcodec.Codec[E], aggregates *repository.Reposit
 	}
 }
 
-func (t types) names() []string { return slices.Sorted(maps.Keys(t)) }
+func (t knownTypes) names() []string { return slices.Sorted(maps.Keys(t)) }
 
-func (t types) decoders() journalcheck.Decoders {
+func (t knownTypes) decoders() journalcheck.Decoders {
 	decoders := journalcheck.Decoders{}
 	for name, kind := range t {
 		decoders[name] = kind.decode
@@ -75,7 +75,7 @@ func (t types) decoders() journalcheck.Decoders {
 	return decoders
 }
 
-func (t types) close(ctx context.Context) {
+func (t knownTypes) close(ctx context.Context) {
 	for _, kind := range t {
 		_ = kind.close(ctx) // nothing is waiting to be written
 	}

@@ -35,12 +35,12 @@ func Help[S any](read func(*Reader) S) string {
 	r := NewReader(func(string) string { return "" })
 	read(r)
 	width := 0
-	for _, variable := range r.variables {
-		width = max(width, len(variable.name))
+	for _, v := range r.variables {
+		width = max(width, len(v.name))
 	}
 	var lines strings.Builder
-	for _, variable := range r.variables {
-		fmt.Fprintf(&lines, "  %-*s  %s (%s)\n", width, variable.name, variable.help, cmp.Or(variable.fallback, "none"))
+	for _, v := range r.variables {
+		fmt.Fprintf(&lines, "  %-*s  %s (%s)\n", width, v.name, v.help, cmp.Or(v.fallback, "none"))
 	}
 	return lines.String()
 }

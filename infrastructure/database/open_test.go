@@ -111,7 +111,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if err := os.WriteFile(text, bytes.Repeat([]byte("no database "), 100), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for url, want := range map[string]string{
+	for dsn, want := range map[string]string{
 		"":                           "no database is set",
 		"nonsense":                   "expected user:password@tcp",
 		"root:s3cret@tcp(127.0.0.1)": "expected user:password@tcp",
@@ -128,13 +128,13 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"sqlite:" + folder + "/no#?%41/a.db": folder + `/no#?%41/a.db" can't be written: create its folder`,
 		"sqlite:" + text:                     "is not a SQLite database",
 	} {
-		expectError(t, url, want)
+		expectError(t, dsn, want)
 	}
 }
 
 func TestDriverOf(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none", "a.db")
-	for url, want := range map[string]string{
+	for dsn, want := range map[string]string{
 		"sqlite:" + missing:                             database.SQLite,
 		"file:" + url.PathEscape(missing) + "?mode=rwc": database.SQLite,
 		"user:s3cret@tcp(127.0.0.1:1)/threads":          database.MySQL,
@@ -143,9 +143,9 @@ func TestDriverOf(t *testing.T) {
 		"user:s3cret@tcp(127.0.0.1)/":                   "",
 		"nonsense":                                      "",
 	} {
-		got, err := database.DriverOf(url)
+		got, err := database.DriverOf(dsn)
 		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %q, %v", url, got, err)
+			t.Errorf("%q: %q, %v", dsn, got, err)
 		}
 	}
 	if _, err := os.Stat(filepath.Dir(missing)); err == nil {
@@ -166,15 +166,15 @@ func TestErrorsOfAMySQLServerSayWhatToDo(t *testing.T) {
 	expectError(t, nowhere.FormatDSN(), "CREATE DATABASE no_such_database")
 }
 
-func expectError(t *testing.T, url, want string) {
+func expectError(t *testing.T, dsn, want string) {
 	t.Helper()
-	db, err := database.Open(t.Context(), url, database.Settings{Logger: slog.New(slog.DiscardHandler)})
+	db, err := database.Open(t.Context(), dsn, database.Settings{Logger: slog.New(slog.DiscardHandler)})
 	switch {
 	case err == nil:
 		_ = db.Close()
-		t.Errorf("%s opened", url)
+		t.Errorf("%s opened", dsn)
 	case !strings.Contains(err.Error(), want):
-		t.Errorf("%s: %v; want %q", url, err, want)
+		t.Errorf("%s: %v; want %q", dsn, err, want)
 	case strings.Contains(err.Error(), "s3cret"):
 		t.Errorf("the error contains the password: %v", err)
 	}

@@ -58,9 +58,9 @@ func (c tracedConn) ExecContext(ctx context.Context, query string, args []driver
 // QueryContext implements [driver.QueryerContext]. The span ends before the rows are read.
 func (c tracedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	ctx, span := startSpan(ctx, query)
-	rows, err := c.fullConn.QueryContext(ctx, query, args)
+	result, err := c.fullConn.QueryContext(ctx, query, args)
 	endSpan(span, err)
-	return rows, err
+	return result, err
 }
 
 func (c tracedConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {

@@ -127,13 +127,13 @@ func TestKMS(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
 	defer server.Close()
-	master := masterkey.NewKMS(kms.New(kms.Options{
+	wrapped := masterkey.NewKMS(kms.New(kms.Options{
 		Region: "eu-central-1", BaseEndpoint: aws.String(server.URL), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
 		RetryMaxAttempts: 1,
 	}), "alias/threads")
-	check(t, master)
+	check(t, wrapped)
 	server.Close()
-	_, err := master.Wrap(t.Context(), []byte("key"), "acme/ada")
+	_, err := wrapped.Wrap(t.Context(), []byte("key"), "acme/ada")
 	if classified := interface{ Class() string }(nil); !errors.As(err, &classified) || classified.Class() != "unavailable" {
 		t.Errorf("without a server: %v", err)
 	}

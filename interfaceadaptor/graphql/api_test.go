@@ -24,8 +24,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// api is a running GraphQL endpoint on a read model.
-type api struct {
+// testAPI is a running GraphQL endpoint on a read model.
+type testAPI struct {
 	url         string // of the endpoint
 	log         *syncBuffer
 	stopStreams context.CancelFunc
@@ -40,12 +40,12 @@ type settings struct {
 	history *query.History // nil: the test does not query history
 }
 
-func serve(t *testing.T, db *readmodeltest.Database, s settings) *api {
+func serve(t *testing.T, db *readmodeltest.Database, s settings) *testAPI {
 	t.Helper()
 	return serveDB(t, db, db.Counted, s)
 }
 
-func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings) *api {
+func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings) *testAPI {
 	t.Helper()
 	out := &syncBuffer{}
 	log := slog.New(slog.NewTextHandler(out, nil))
@@ -68,7 +68,7 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 		stopWatching()
 		running.Wait()
 	})
-	return &api{url: server.URL, log: out, stopStreams: stopStreams, statements: db.Statements, connections: connections}
+	return &testAPI{url: server.URL, log: out, stopStreams: stopStreams, statements: db.Statements, connections: connections}
 }
 
 // countingListener counts the connections that the server has open.
@@ -153,7 +153,7 @@ type asked struct {
 	variables      map[string]any
 }
 
-func (a *api) ask(t *testing.T, with asked, document string) answer {
+func (a *testAPI) ask(t *testing.T, with asked, document string) answer {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": document, "variables": with.variables})
 	if err != nil {
@@ -169,7 +169,7 @@ func (a *api) ask(t *testing.T, with asked, document string) answer {
 	return a.send(t, http.MethodPost, header, string(body))
 }
 
-func (a *api) send(t *testing.T, method string, header map[string]string, body string) answer {
+func (a *testAPI) send(t *testing.T, method string, header map[string]string, body string) answer {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, a.url, strings.NewReader(body))
 	if err != nil {

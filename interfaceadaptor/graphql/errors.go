@@ -54,10 +54,10 @@ var denials = map[access.Reason]string{
 	access.NotNow:           codeUnavailable,
 }
 
-// refusal is an error of this package with its own code: a limit was reached.
-type refusal struct{ code, message string }
+// limitRefusal is an error of this package with its own code: a limit was reached.
+type limitRefusal struct{ code, message string }
 
-func (e *refusal) Error() string { return e.message }
+func (e *limitRefusal) Error() string { return e.message }
 
 // resolverError marks an error of a resolver, in contrast to one of the GraphQL engine.
 type resolverError struct{ error }
@@ -70,16 +70,16 @@ type presenter struct{ log *slog.Logger }
 // present implements [graphql.ErrorPresenterFunc].
 func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	shown := &gqlerror.Error{Message: err.Error(), Path: graphql.GetPath(ctx)}
-	var engine *gqlerror.Error
-	if errors.As(err, &engine) {
-		shown.Message, shown.Locations = engine.Message, engine.Locations
-		if engine.Path != nil {
-			shown.Path = engine.Path
+	var fromEngine *gqlerror.Error
+	if errors.As(err, &fromEngine) {
+		shown.Message, shown.Locations = fromEngine.Message, fromEngine.Locations
+		if fromEngine.Path != nil {
+			shown.Path = fromEngine.Path
 		}
 	}
 	code := codeBadInput // the engine's errors are about the request
 	var ours resolverError
-	var refused *refusal
+	var refused *limitRefusal
 	var denied *access.Refusal
 	switch {
 	case errors.As(err, &denied):

@@ -46,7 +46,7 @@ func (l limits) MutateOperationContext(_ context.Context, operation *graphql.Ope
 		{"number of top-level fields", total.fields, maxRootFields},
 	} {
 		if limit.asked > limit.most {
-			return gqlerror.Wrap(&refusal{codeTooComplex, fmt.Sprintf(
+			return gqlerror.Wrap(&limitRefusal{codeTooComplex, fmt.Sprintf(
 				"the operation's %s is %d, and at most %d is accepted; select fewer fields, or smaller pages", limit.what, limit.asked, limit.most)})
 		}
 	}

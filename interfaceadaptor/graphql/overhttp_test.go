@@ -20,9 +20,9 @@ const (
 )
 
 // exchange sends a request for an operation and returns the raw answer.
-func exchange(t *testing.T, method, url, accept, body string) (status int, media string, raw string) {
+func exchange(t *testing.T, method, address, accept, body string) (status int, media string, raw string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestOperationsByGET(t *testing.T) {
 
 // TestNumbersAreTheSameOverEveryTransport sends variables of type Int.
 func TestNumbersAreTheSameOverEveryTransport(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		chat := w.Thread("chat", alice)

@@ -74,10 +74,10 @@ func TestAListCostsLittleForEachRow(t *testing.T) {
 		return testing.AllocsPerRun(20, func() {
 			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(body))
 			request.Header.Set("Content-Type", "application/json")
-			answer := httptest.NewRecorder()
-			handler.ServeHTTP(answer, request)
-			if found := strings.Count(answer.Body.String(), `"createdAt"`); found != first {
-				t.Fatalf("%d messages: %s", found, answer.Body)
+			recorded := httptest.NewRecorder()
+			handler.ServeHTTP(recorded, request)
+			if found := strings.Count(recorded.Body.String(), `"createdAt"`); found != first {
+				t.Fatalf("%d messages: %s", found, recorded.Body)
 			}
 		})
 	}

@@ -73,7 +73,7 @@ func TestWhatAWebSocketIsClosedFor(t *testing.T) {
 
 // wantNoConnections checks that the server has closed all its connections, except those that HTTP clients keep for
 // reuse.
-func wantNoConnections(t *testing.T, a *api) {
+func wantNoConnections(t *testing.T, a *testAPI) {
 	t.Helper()
 	http.DefaultClient.CloseIdleConnections()
 	testenv.Eventually(t, streamPatience, func() error {
@@ -111,11 +111,11 @@ func TestAWebSocketHasToBeInitializedInTime(t *testing.T) {
 	for _, active := range []bool{false, true} {
 		s := dial(t, a, nil, notInitialized)
 		if active {
-			s.send(t, message{Type: "ping"})
+			s.send(t, protocolMessage{Type: "ping"})
 			if m := s.receive(t); m.Type != "pong" {
 				t.Errorf("ping before init: %+v", m)
 			}
-			s.send(t, message{Type: "pong"})
+			s.send(t, protocolMessage{Type: "pong"})
 		}
 		s.wantClose(t, "no init", 4408, "Connection initialisation timeout")
 	}
@@ -126,16 +126,16 @@ func TestPings(t *testing.T) {
 	a := serve(t, readmodeltest.SQLite(t), settings{})
 	s := dial(t, a, nil, notInitialized)
 	for _, payload := range []string{``, `{"a":1}`, `null`} {
-		s.send(t, message{Type: "ping", Payload: json.RawMessage(payload)})
+		s.send(t, protocolMessage{Type: "ping", Payload: json.RawMessage(payload)})
 		if m := s.receive(t); m.Type != "pong" || payload == `{"a":1}` && string(m.Payload) != payload {
 			t.Errorf("%s: %+v", payload, m)
 		}
-		s.send(t, message{Type: "pong", Payload: json.RawMessage(payload)}) // a pong is allowed at any time
-		s.send(t, message{Type: "connection_init"})
+		s.send(t, protocolMessage{Type: "pong", Payload: json.RawMessage(payload)}) // a pong is allowed at any time
+		s.send(t, protocolMessage{Type: "connection_init"})
 		if m := s.receive(t); m.Type != "connection_ack" {
 			t.Errorf("%s: %+v", payload, m)
 		}
-		s.send(t, message{Type: "pong"})
+		s.send(t, protocolMessage{Type: "pong"})
 		s.wantQuiet(t)
 		s = dial(t, a, nil, notInitialized)
 	}
@@ -167,11 +167,11 @@ func TestAnIdIsFreeAfterTheEnd(t *testing.T) {
 	alice := readmodeltest.NewUser()
 	chat := w.Thread("chat", alice)
 	s := initialized(t, a)
-	s.send(t, message{ID: "never was", Type: "complete"})
+	s.send(t, protocolMessage{ID: "never was", Type: "complete"})
 	for range 50 {
 		s.subscribe(t, "1", follow(chat, alice))
 		takeThread(t, s)
-		s.send(t, message{ID: "1", Type: "complete"}) // the server does not answer it
+		s.send(t, protocolMessage{ID: "1", Type: "complete"}) // the server does not answer it
 		s.subscribe(t, "1", `{ __typename }`)
 		if event, got := s.take(t); event != eventNext || string(got.Data) != `{"__typename":"Query"}` {
 			t.Fatalf("%s %s", event, got.Data)
@@ -219,7 +219,7 @@ func TestHowManyConnectionsThereAre(t *testing.T) {
 	}
 	first := dial(t, a, nil, notInitialized)
 	refused("before the first is initialized", handshake, http.StatusTooManyRequests, "TOO_MANY_REQUESTS")
-	first.send(t, message{Type: "connection_init"})
+	first.send(t, protocolMessage{Type: "connection_init"})
 	if m := first.receive(t); m.Type != "connection_ack" {
 		t.Fatalf("%+v", m)
 	}

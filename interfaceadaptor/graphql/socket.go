@@ -130,7 +130,7 @@ func (s *socket) initialize(payload json.RawMessage) *violation {
 	}
 	leave, ok := s.handler.connections.enterAccount(a.principal.Client())
 	if !ok {
-		return violationOf(&refusal{codeTooManyRequests, "this account has reached its limit of open connections"})
+		return violationOf(&limitRefusal{codeTooManyRequests, "this account has reached its limit of open connections"})
 	}
 	s.leave = leave
 	s.ctx = withAsker(s.ctx, a)
@@ -162,7 +162,7 @@ func tenantIn(payload map[string]any, a asker) (asker, error) {
 // violationOf returns the reason for closing a connection whose connection_init is rejected.
 func violationOf(err error) *violation {
 	var denied *access.Refusal
-	var full *refusal
+	var full *limitRefusal
 	switch {
 	case errors.As(err, &denied):
 		code := map[access.Reason]websocket.StatusCode{

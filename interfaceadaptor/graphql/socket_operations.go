@@ -31,7 +31,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) *violation {
 	case exists:
 		return &violation{closeDuplicate, fmt.Sprintf("Subscriber for %s already exists", cut(id, maxQuoted))}
 	case count >= s.handler.settings.OperationLimit:
-		s.refuse(id, s.handler.presenter.response(s.ctx, &refusal{codeTooManyOperations, fmt.Sprintf(tooManyOperations, count)}))
+		s.refuse(id, s.handler.presenter.response(s.ctx, &limitRefusal{codeTooManyOperations, fmt.Sprintf(tooManyOperations, count)}))
 		return nil
 	}
 	if err := s.mayAsk(); err != nil {

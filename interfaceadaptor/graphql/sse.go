@@ -28,7 +28,7 @@ func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 	leaveAccount, ok := h.connections.enterAccount(askerOf(r.Context()).principal.Client())
 	if !ok {
 		w.Header().Set("Retry-After", "1")
-		h.refuse(w, r, http.StatusTooManyRequests, &refusal{codeTooManyRequests, "this account has reached its limit of open connections"})
+		h.refuse(w, r, http.StatusTooManyRequests, &limitRefusal{codeTooManyRequests, "this account has reached its limit of open connections"})
 		return
 	}
 	defer leaveAccount()

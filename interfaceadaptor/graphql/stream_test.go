@@ -30,7 +30,7 @@ type stream interface {
 const streamPatience = 15 * time.Second
 
 // transports are the ways to subscribe.
-var transports = map[string]func(t *testing.T, a *api, with asked, document string) stream{
+var transports = map[string]func(t *testing.T, a *testAPI, with asked, document string) stream{
 	"WebSocket":          subscribeBySocket,
 	"server-sent events": subscribeByEvents,
 }
@@ -81,7 +81,7 @@ type events struct {
 	comments int
 }
 
-func subscribeByEvents(t *testing.T, a *api, with asked, document string) stream {
+func subscribeByEvents(t *testing.T, a *testAPI, with asked, document string) stream {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": document, "variables": with.variables})
 	if err != nil {
@@ -133,21 +133,21 @@ func (e *events) take(t *testing.T) (string, answer) {
 	return eventCut, got
 }
 
-// message is a message of graphql-transport-ws.
-type message struct {
+// protocolMessage is a message of graphql-transport-ws.
+type protocolMessage struct {
 	ID      string          `json:"id,omitempty"`
 	Type    string          `json:"type"`
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-// socket is a WebSocket with the protocol graphql-transport-ws.
-type socket struct {
+// clientSocket is a WebSocket with the protocol graphql-transport-ws.
+type clientSocket struct {
 	conn  *websocket.Conn
 	pings int
 	close websocket.CloseError // once the connection is closed
 }
 
-func dial(t *testing.T, a *api, header http.Header, init string) *socket {
+func dial(t *testing.T, a *testAPI, header http.Header, init string) *clientSocket {
 	t.Helper()
 	conn, response, err := websocket.Dial(t.Context(), a.url, &websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{"graphql-transport-ws"}})
 	if err != nil {
@@ -157,9 +157,9 @@ func dial(t *testing.T, a *api, header http.Header, init string) *socket {
 		_ = response.Body.Close()
 	}
 	t.Cleanup(func() { _ = conn.CloseNow() })
-	s := &socket{conn: conn}
+	s := &clientSocket{conn: conn}
 	if init != notInitialized {
-		s.send(t, message{Type: "connection_init", Payload: json.RawMessage(init)})
+		s.send(t, protocolMessage{Type: "connection_init", Payload: json.RawMessage(init)})
 	}
 	return s
 }
@@ -168,7 +168,7 @@ func dial(t *testing.T, a *api, header http.Header, init string) *socket {
 const notInitialized = "not initialized"
 
 // initialized returns a WebSocket after connection_ack.
-func initialized(t *testing.T, a *api) *socket {
+func initialized(t *testing.T, a *testAPI) *clientSocket {
 	t.Helper()
 	s := dial(t, a, nil, `{}`)
 	if m := s.receive(t); m.Type != "connection_ack" {
@@ -178,16 +178,16 @@ func initialized(t *testing.T, a *api) *socket {
 }
 
 // wantQuiet checks that only the answer to a ping arrives.
-func (s *socket) wantQuiet(t *testing.T) {
+func (s *clientSocket) wantQuiet(t *testing.T) {
 	t.Helper()
-	s.send(t, message{Type: "ping", Payload: json.RawMessage(`{"nothing": "else"}`)})
+	s.send(t, protocolMessage{Type: "ping", Payload: json.RawMessage(`{"nothing": "else"}`)})
 	if m := s.receive(t); m.Type != "pong" {
 		t.Errorf("%s %s %s", m.Type, m.ID, m.Payload)
 	}
 }
 
 // wantClose checks that the connection was closed with the code and reason.
-func (s *socket) wantClose(t *testing.T, about string, code websocket.StatusCode, reason string) {
+func (s *clientSocket) wantClose(t *testing.T, about string, code websocket.StatusCode, reason string) {
 	t.Helper()
 	m := s.receive(t)
 	for m.Type == eventNext || m.Type == "connection_ack" {
@@ -198,7 +198,7 @@ func (s *socket) wantClose(t *testing.T, about string, code websocket.StatusCode
 	}
 }
 
-func (s *socket) send(t *testing.T, m message) {
+func (s *clientSocket) send(t *testing.T, m protocolMessage) {
 	t.Helper()
 	if err := wsjson.Write(t.Context(), s.conn, m); err != nil {
 		t.Fatal(err)
@@ -206,42 +206,42 @@ func (s *socket) send(t *testing.T, m message) {
 }
 
 // receive waits for the next message, and answers pings. After the end it returns a message of type eventCut.
-func (s *socket) receive(t *testing.T) message {
+func (s *clientSocket) receive(t *testing.T) protocolMessage {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), streamPatience)
 	defer cancel()
 	for {
-		var m message
+		var m protocolMessage
 		err := wsjson.Read(ctx, s.conn, &m)
 		switch {
 		case ctx.Err() != nil:
 			t.Fatal("nothing came")
 		case errors.As(err, &s.close), err != nil:
-			return message{Type: eventCut}
+			return protocolMessage{Type: eventCut}
 		case m.Type == "ping":
 			s.pings++
-			s.send(t, message{Type: "pong"})
+			s.send(t, protocolMessage{Type: "pong"})
 		default:
 			return m
 		}
 	}
 }
 
-func (s *socket) subscribe(t *testing.T, id, document string) {
+func (s *clientSocket) subscribe(t *testing.T, id, document string) {
 	t.Helper()
 	s.subscribeWith(t, id, document, nil)
 }
 
-func (s *socket) subscribeWith(t *testing.T, id, document string, variables map[string]any) {
+func (s *clientSocket) subscribeWith(t *testing.T, id, document string, variables map[string]any) {
 	t.Helper()
 	payload, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.send(t, message{ID: id, Type: "subscribe", Payload: payload})
+	s.send(t, protocolMessage{ID: id, Type: "subscribe", Payload: payload})
 }
 
-func subscribeBySocket(t *testing.T, a *api, with asked, document string) stream {
+func subscribeBySocket(t *testing.T, a *testAPI, with asked, document string) stream {
 	t.Helper()
 	s := dial(t, a, with.tenantHeader(), `{}`)
 	if m := s.receive(t); m.Type != "connection_ack" {
@@ -251,7 +251,7 @@ func subscribeBySocket(t *testing.T, a *api, with asked, document string) stream
 	return s
 }
 
-func (s *socket) take(t *testing.T) (string, answer) {
+func (s *clientSocket) take(t *testing.T) (string, answer) {
 	t.Helper()
 	m := s.receive(t)
 	var got answer
@@ -278,7 +278,7 @@ func decode(t *testing.T, raw json.RawMessage, into any) {
 func wantRefusal(t *testing.T, s stream, code string) {
 	t.Helper()
 	event, got := s.take(t)
-	if _, isSocket := s.(*socket); isSocket && event != eventError || event == eventCut || got.code() != code || got.Data != nil {
+	if _, isSocket := s.(*clientSocket); isSocket && event != eventError || event == eventCut || got.code() != code || got.Data != nil {
 		t.Errorf("%s %q %s, want %s", event, got.code(), got.Data, code)
 	}
 	if event == eventError {

@@ -114,4 +114,4 @@ func (h *handler) watchTenant(ctx context.Context, tenant usecase.Tenant, stop c
 
 const tenantCheck = time.Second // interval of checks for each subscription
 
-var errExpired = &refusal{codeUnauthenticated, "the token has expired; subscribe again with a new one"}
+var errExpired = &limitRefusal{codeUnauthenticated, "the token has expired; subscribe again with a new one"}

@@ -24,16 +24,16 @@ func (r subscriptionResolver) ThreadChanged(ctx context.Context, threadID, userA
 
 // stream sends changes to a subscription until they end. Its goroutine ends with ctx, which is the subscription's.
 func stream[S, T any](ctx context.Context, r subscriptionResolver, changes iter.Seq2[S, error], form func(S) T) <-chan T {
-	subscription := subscriptionOf(ctx)
+	sub := subscriptionOf(ctx)
 	sent := make(chan T)
 	go func() {
 		defer close(sent)
 		for changed, err := range changes {
 			if err != nil {
-				subscription.ended = r.presenter.present(ctx, resolverError{err})
+				sub.ended = r.presenter.present(ctx, resolverError{err})
 				return
 			}
-			if !send(ctx, subscription, sent, form(changed)) {
+			if !send(ctx, sub, sent, form(changed)) {
 				return
 			}
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // onBoth runs a test on every database with every transport.
-func onBoth(t *testing.T, run func(t *testing.T, db *readmodeltest.Database, subscribe func(t *testing.T, a *api, with asked, document string) stream)) {
+func onBoth(t *testing.T, run func(t *testing.T, db *readmodeltest.Database, subscribe func(t *testing.T, a *testAPI, with asked, document string) stream)) {
 	t.Helper()
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		for name, subscribe := range transports {
@@ -26,7 +26,7 @@ func follow(id thread.ID, user thread.UserID) string {
 }
 
 func TestASubscriptionDelivers(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
 		chat := w.Thread("first", alice)
@@ -74,7 +74,7 @@ func TestASubscriptionDelivers(t *testing.T) {
 }
 
 func TestASubscriptionEndsWithTheThread(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		chat := w.Thread("chat", alice)
@@ -86,7 +86,7 @@ func TestASubscriptionEndsWithTheThread(t *testing.T) {
 }
 
 func TestWhatCanNotBeFollowed(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		chat := w.Thread("chat", alice)
@@ -123,7 +123,7 @@ func TestWhatCanNotBeFollowed(t *testing.T) {
 }
 
 func TestStreamsAreCutOffByTheStopAndNotCompleted(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		s := subscribe(t, a, asked{tenant: "acme"}, follow(w.Thread("chat", alice), alice))
@@ -132,14 +132,14 @@ func TestStreamsAreCutOffByTheStopAndNotCompleted(t *testing.T) {
 		if event, _ := s.take(t); event != eventCut {
 			t.Errorf("the client receives %s, after which clients do not reconnect", event)
 		}
-		if socket, ok := s.(*socket); ok && socket.close.Code != 1001 {
+		if socket, ok := s.(*clientSocket); ok && socket.close.Code != 1001 {
 			t.Errorf("closed with %d %q", socket.close.Code, socket.close.Reason)
 		}
 	})
 }
 
 func TestStreamsShowThatTheyAreAlive(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
 		a, w := serve(t, db, settings{Settings: graphql.Settings{KeepAlive: 30 * time.Millisecond}}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		chat := w.Thread("chat", alice)
@@ -150,7 +150,7 @@ func TestStreamsShowThatTheyAreAlive(t *testing.T) {
 		takeThread(t, s)
 		signs := 0
 		switch s := s.(type) {
-		case *socket:
+		case *clientSocket:
 			signs = s.pings
 		case *events:
 			signs = s.comments
@@ -174,7 +174,7 @@ func TestASubscriptionNeedsAStream(t *testing.T) {
 
 // TestQueriesOverStreams sends queries over the transports of subscriptions.
 func TestQueriesOverStreams(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		chat := w.Thread("chat", alice)
@@ -191,7 +191,7 @@ func TestQueriesOverStreams(t *testing.T) {
 }
 
 func TestAnOperationThatAsksForTooMuchIsToldSoOverStreams(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
 		a := serve(t, db, settings{})
 		alice := readmodeltest.NewUser()
 		s := subscribe(t, a, asked{}, `{ getThreads(userAccountId: "`+alice.String()+`", first: 500) { members(first: 500) { edges { node { id } } } } }`)

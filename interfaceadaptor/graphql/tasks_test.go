@@ -56,7 +56,7 @@ func TestTasksOfTheirCreators(t *testing.T) {
 
 // A subscription to a task must report its progress and end with it.
 func TestATaskIsFollowedToItsEnd(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
 		a, w := serve(t, db, settings{}), db.World(t, "acme")
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
 		id := w.Task(alice)

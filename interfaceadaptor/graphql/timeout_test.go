@@ -48,7 +48,7 @@ func TestAQueryThatTakesTooLongIsAnsweredAlikeOnEveryTransport(t *testing.T) {
 		}
 		giveBack()
 		// The timeout must end the operation but not the connection.
-		s := streams["WebSocket"].(*socket)
+		s := streams["WebSocket"].(*clientSocket)
 		s.subscribe(t, "2", document)
 		if event, got := s.take(t); event != eventNext || got.code() != "" {
 			t.Errorf("the next one on the WebSocket: %s %+v", event, got.Errors)
@@ -57,7 +57,7 @@ func TestAQueryThatTakesTooLongIsAnsweredAlikeOnEveryTransport(t *testing.T) {
 }
 
 func TestASubscriptionOutlastsTheQueryTimeout(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *api, asked, string) stream) {
+	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
 		const timeout = 100 * time.Millisecond
 		a, w := serve(t, db, settings{Settings: graphql.Settings{QueryTimeout: timeout}}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()

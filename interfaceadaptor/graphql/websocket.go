@@ -47,18 +47,18 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 	initialized, ok := h.connections.enterUninitialized(h.settings.Gate.Network(r))
 	if !ok {
 		w.Header().Set("Retry-After", "1")
-		h.refuse(w, r, http.StatusTooManyRequests, &refusal{codeTooManyRequests,
+		h.refuse(w, r, http.StatusTooManyRequests, &limitRefusal{codeTooManyRequests,
 			"too many WebSockets of this address have not sent connection_init yet; send it, or reconnect later"})
 		return
 	}
 	defer initialized()
 
-	handshake := &handshake{ResponseWriter: w}
-	conn, err := websocket.Accept(handshake, r, &websocket.AcceptOptions{
+	kept := &handshake{ResponseWriter: w}
+	conn, err := websocket.Accept(kept, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, InsecureSkipVerify: true, // the origin was checked above
 	})
 	if err != nil {
-		h.refuse(w, r, handshake.refusedWith, &ident.InvalidError{Field: "handshake", Reason: "must be that of a WebSocket: " + err.Error()})
+		h.refuse(w, r, kept.refusedWith, &ident.InvalidError{Field: "handshake", Reason: "must be that of a WebSocket: " + err.Error()})
 		return
 	}
 	conn.SetReadLimit(maxBody)
@@ -70,7 +70,7 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 // refuseConnection answers a client beyond the limit of open connections.
 func (h *handler) refuseConnection(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "1")
-	h.refuse(w, r, http.StatusServiceUnavailable, &refusal{codeUnavailable,
+	h.refuse(w, r, http.StatusServiceUnavailable, &limitRefusal{codeUnavailable,
 		"the server has reached its limit of open WebSockets and event streams; reconnect later"})
 }
 

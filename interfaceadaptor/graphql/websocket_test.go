@@ -108,7 +108,7 @@ func TestOneWebSocketHasSoManySubscriptionsAndNoMore(t *testing.T) {
 	s.subscribe(t, "one operation too many", follow(chat, alice))
 	wantRefusal(t, s, "TOO_MANY_OPERATIONS")
 	// Ending one operation makes room at once, and the others continue.
-	s.send(t, message{ID: "7", Type: "complete"})
+	s.send(t, protocolMessage{ID: "7", Type: "complete"})
 	s.subscribe(t, "after", follow(chat, alice))
 	if event, got := s.take(t); event != eventNext || got.code() != "" {
 		t.Errorf("after ending one: %s %q", event, got.code())
@@ -134,13 +134,13 @@ func TestBadOperationsOnAWebSocket(t *testing.T) {
 		`{"query": "query($n: Int!) { __typename }", "variables": {"n": "x"}}`, `{"query": ""}`, `{"query": 5}`, `{"query": null}`, `{}`, `null`, `5`, `[]`, `"query"`,
 		`{"query": "{ __typename }", "variables": []}`, `{"query": "{ __typename }", "operationName": 5}`, `{"query": "{ __typename }", "extensions": "x"}`,
 	} {
-		s.send(t, message{ID: "1", Type: "subscribe", Payload: json.RawMessage(payload)})
+		s.send(t, protocolMessage{ID: "1", Type: "subscribe", Payload: json.RawMessage(payload)})
 		if m := s.receive(t); m.Type != "error" || m.ID != "1" || !strings.Contains(string(m.Payload), `"code":"BAD_USER_INPUT"`) {
 			t.Errorf("%s: %s %s", payload, m.Type, m.Payload)
 		}
 		s.wantQuiet(t) // nothing follows the error, and the connection stays open
 	}
-	s.send(t, message{ID: "1", Type: "subscribe"})
+	s.send(t, protocolMessage{ID: "1", Type: "subscribe"})
 	wantRefusal(t, s, "BAD_USER_INPUT")
 	s.wantQuiet(t)
 }

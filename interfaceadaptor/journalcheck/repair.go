@@ -51,8 +51,8 @@ func (c *Checker) repair(ctx context.Context, id eventstore.AggregateID, dryRun 
 	return Repair{plan.steps, left}, err
 }
 
-// plan is the list of changes of a repair.
-type plan struct {
+// repairPlan is the list of changes of a repair.
+type repairPlan struct {
 	steps    []string
 	moveHead bool
 	head     eventstore.Head
@@ -60,8 +60,8 @@ type plan struct {
 	left     []Finding
 }
 
-func planOf(seen *look, found []Finding) plan {
-	var p plan
+func planOf(seen *look, found []Finding) repairPlan {
+	var p repairPlan
 	kinds := map[Kind]bool{}
 	for _, finding := range found {
 		kinds[finding.Kind] = true
@@ -70,7 +70,7 @@ func planOf(seen *look, found []Finding) plan {
 		}
 	}
 	if kinds[EventsMissing] || seen.last() == 0 {
-		return plan{left: found}
+		return repairPlan{left: found}
 	}
 	for _, snapshot := range seen.snapshots {
 		switch {

@@ -19,14 +19,14 @@ import (
 
 // onEach runs test on a database of every kind, with an empty table pairs(a, b, words).
 func onEach(t *testing.T, test func(t *testing.T, db *sqlx.DB, dialect sqldialect.Dialect)) {
-	for kind, url := range map[string]func(t *testing.T) string{
+	for kind, open := range map[string]func(t *testing.T) string{
 		"mysql": func(t *testing.T) string { return testenv.MySQL(t) },
 		"sqlite": func(t *testing.T) string {
 			return "file:" + url.PathEscape(filepath.Join(t.TempDir(), "pairs.db")) + "?_pragma=busy_timeout(50)"
 		},
 	} {
 		t.Run(kind, func(t *testing.T) {
-			db, err := database.Open(t.Context(), url(t), database.Settings{})
+			db, err := database.Open(t.Context(), open(t), database.Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}

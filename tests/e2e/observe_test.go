@@ -115,8 +115,8 @@ func TestWhatIsWatchedIsMeasured(t *testing.T) {
 			}
 		}
 	}
-	for _, alert := range alerts(t) {
-		check("alert "+alert.Alert, alert.Expr)
+	for _, rule := range alerts(t) {
+		check("alert "+rule.Alert, rule.Expr)
 	}
 	for title, expressions := range dashboard(t) {
 		for _, expression := range expressions {
@@ -150,9 +150,9 @@ func TestAlertsNameTheirRunbook(t *testing.T) {
 	if len(all) == 0 {
 		t.Error("there are no alerts")
 	}
-	for _, alert := range all {
-		if alert.Annotations.Summary == "" || !anchors[alert.Annotations.Runbook] {
-			t.Errorf("alert %s: summary %q, and there is no heading for the runbook %q", alert.Alert, alert.Annotations.Summary, alert.Annotations.Runbook)
+	for _, rule := range all {
+		if rule.Annotations.Summary == "" || !anchors[rule.Annotations.Runbook] {
+			t.Errorf("alert %s: summary %q, and there is no heading for the runbook %q", rule.Alert, rule.Annotations.Summary, rule.Annotations.Runbook)
 		}
 	}
 }

@@ -123,8 +123,8 @@ func TestAnOperatorMendsTheEventStore(t *testing.T) {
 	})
 }
 
-// shown is the output of `journal show`.
-type shown struct {
+// shownAggregate is the output of `journal show`.
+type shownAggregate struct {
 	Head struct {
 		Version         int `json:"version"`
 		SnapshotVersion int `json:"snapshot_version"`
@@ -138,7 +138,7 @@ type shown struct {
 	}
 }
 
-func (s *system) show(t *testing.T, aid string) (told shown) {
+func (s *system) show(t *testing.T, aid string) (told shownAggregate) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(s.operate(t, allIsWell, "journal", "show", aid, "--tenant", "acme")), &told); err != nil {
 		t.Fatal(err)

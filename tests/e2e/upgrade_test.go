@@ -31,7 +31,7 @@ import (
 // answer.
 const earlierBuild = "testdata/before-accounts"
 
-type told struct {
+type earlierStory struct {
 	Users    map[string]string
 	Requests []struct {
 		Path    string
@@ -81,7 +81,7 @@ func TestAnEarlierBuildsDynamoDBTablesAreRead(t *testing.T) {
 // goesOn checks that the system shows the old data, answers repeats as the earlier build did, and accepts new commands.
 func goesOn(t *testing.T, s *system, expected string) {
 	t.Helper()
-	var story told
+	var story earlierStory
 	text, err := os.ReadFile(filepath.Join(earlierBuild, expected))
 	if err != nil {
 		t.Fatal(err)
@@ -131,11 +131,11 @@ func (s *system) sent(t *testing.T, path string, body fields, header headers) an
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := send(t.Context(), s.writeURL+path, text, header)
+	got, err := send(t.Context(), s.writeURL+path, text, header)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer
+	return got
 }
 
 func unpacked(t *testing.T, file string) []byte {

@@ -29,11 +29,11 @@ func TestEveryTargetForAWhile(t *testing.T) {
 	if len(targets) < 10 {
 		t.Fatalf("there are only %d targets: %v", len(targets), targets)
 	}
-	for _, target := range targets {
-		t.Run(target.folder+"/"+target.name, func(t *testing.T) {
+	for _, each := range targets {
+		t.Run(each.folder+"/"+each.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), length+3*time.Minute) // including the first build
 			defer cancel()
-			command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+target.name+"$", "-fuzztime="+duration, "./"+target.folder)
+			command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+each.name+"$", "-fuzztime="+duration, "./"+each.folder)
 			command.Dir = root
 			if output, err := command.CombinedOutput(); err != nil {
 				t.Errorf("%v: %v\n%s", command.Args, err, output)

@@ -55,9 +55,9 @@ func (d *Database) CaughtUp(t *testing.T, caughtUp bool) {
 // Statements returns the number of statements that went through Counted.
 func (d *Database) Statements() int64 { return d.counter.statements.Load() }
 
-func open(t *testing.T, url string) *Database {
+func open(t *testing.T, address string) *Database {
 	t.Helper()
-	db, err := database.Open(t.Context(), url, database.Settings{})
+	db, err := database.Open(t.Context(), address, database.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,9 +65,9 @@ func open(t *testing.T, url string) *Database {
 	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.ReadModel()); err != nil {
 		t.Fatal(err)
 	}
-	d := &Database{URL: url, DB: db, t: t, worlds: map[string]*World{}}
+	d := &Database{URL: address, DB: db, t: t, worlds: map[string]*World{}}
 	d.CaughtUp(t, true)
-	d.Counted = sqlx.NewDb(sql.OpenDB(connector{connectorOf(t, db, url), &d.counter}), db.DriverName())
+	d.Counted = sqlx.NewDb(sql.OpenDB(connector{connectorOf(t, db, address), &d.counter}), db.DriverName())
 	t.Cleanup(func() { _ = d.Counted.Close() })
 	return d
 }

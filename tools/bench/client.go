@@ -13,12 +13,12 @@ import (
 // enough not to add load.
 const visibleEvery = 25
 
-// client posts messages one after the other and measures durations.
-type client struct {
+// loadClient posts messages one after the other and measures durations.
+type loadClient struct {
 	user    string
 	threads []string
-	write   *connection
-	read    *connection
+	write   *rawConnection
+	read    *rawConnection
 	blind   bool // never measure visibility
 
 	posted  int // acknowledged posts, including the warm-up
@@ -29,7 +29,7 @@ type client struct {
 	failure error
 }
 
-func newClient(ctx context.Context, system *system, user string, threads []string) (*client, error) {
+func newClient(ctx context.Context, system *runningSystem, user string, threads []string) (*loadClient, error) {
 	write, err := connect(ctx, system.writeAddress, "/threads/post_message", system.token)
 	if err != nil {
 		return nil, err
@@ -39,18 +39,18 @@ func newClient(ctx context.Context, system *system, user string, threads []strin
 		write.close()
 		return nil, err
 	}
-	return &client{user: user, threads: threads, write: write, read: read}, nil
+	return &loadClient{user: user, threads: threads, write: write, read: read}, nil
 }
 
 // run posts until the time is over or a request fails, because then its connection is unusable.
-func (c *client) run(ctx context.Context, number int, measureFrom, until time.Time) {
+func (c *loadClient) run(ctx context.Context, number int, measureFrom, until time.Time) {
 	defer c.close()
 	for post := number; ctx.Err() == nil && time.Now().Before(until) && c.failure == nil; post++ {
 		c.failure = c.step(post, number, measureFrom)
 	}
 }
 
-func (c *client) step(post, number int, measureFrom time.Time) error {
+func (c *loadClient) step(post, number int, measureFrom time.Time) error {
 	begun := time.Now()
 	answered, err := c.write.post("", c.body(post))
 	shown := time.Now()
@@ -78,17 +78,17 @@ func (c *client) step(post, number int, measureFrom time.Time) error {
 }
 
 // body returns a message to the next of the threads in turn.
-func (c *client) body(post int) []byte {
+func (c *loadClient) body(post int) []byte {
 	return fmt.Appendf(nil, `{"executor_id":%q,"thread_id":%q,"text":"message %d"}`, c.user, c.threads[post%len(c.threads)], post)
 }
 
-func (c *client) close() {
+func (c *loadClient) close() {
 	c.write.close()
 	c.read.close()
 }
 
 // see returns when GraphQL shows the version in an answer.
-func (c *client) see(posted answer) error {
+func (c *loadClient) see(posted answer) error {
 	query := fmt.Appendf(nil, `{"query":"query($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) { version } }",`+
 		`"variables":{"thread":%q,"viewer":%q}}`, posted.Thread, c.user)
 	text, err := c.read.post(posted.Thread+":"+strconv.Itoa(posted.Version), query)

@@ -13,9 +13,9 @@ import (
 
 const answerTimeout = 30 * time.Second
 
-// connection is a persistent HTTP/1.1 connection for one request at a time. It does as little as possible, because it
-// uses the same processors as the measured program.
-type connection struct {
+// rawConnection is a persistent HTTP/1.1 connection for one request at a time. It does as little as possible, because
+// it uses the same processors as the measured program.
+type rawConnection struct {
 	conn   net.Conn
 	reader *bufio.Reader
 	head   []byte // the beginning of all requests
@@ -24,7 +24,7 @@ type connection struct {
 }
 
 // connect opens a connection for POST requests to path, with an access token unless token is empty.
-func connect(ctx context.Context, address, path, token string) (*connection, error) {
+func connect(ctx context.Context, address, path, token string) (*rawConnection, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
@@ -33,14 +33,14 @@ func connect(ctx context.Context, address, path, token string) (*connection, err
 	if token != "" {
 		head += "Authorization: Bearer " + token + "\r\n"
 	}
-	return &connection{conn: conn, reader: bufio.NewReader(conn), head: []byte(head)}, nil
+	return &rawConnection{conn: conn, reader: bufio.NewReader(conn), head: []byte(head)}, nil
 }
 
-func (c *connection) close() { _ = c.conn.Close() }
+func (c *rawConnection) close() { _ = c.conn.Close() }
 
 // post sends a body, with a Consistency-Token unless token is empty. It returns the body of a 200 response, which is
 // valid until the next call. After an error the connection is unusable.
-func (c *connection) post(token string, body []byte) ([]byte, error) {
+func (c *rawConnection) post(token string, body []byte) ([]byte, error) {
 	c.out = append(c.out[:0], c.head...)
 	if token != "" {
 		c.out = append(append(append(c.out, "Consistency-Token: "...), token...), "\r\n"...)
@@ -56,7 +56,7 @@ func (c *connection) post(token string, body []byte) ([]byte, error) {
 	return c.answer()
 }
 
-func (c *connection) answer() ([]byte, error) {
+func (c *rawConnection) answer() ([]byte, error) {
 	line, err := c.reader.ReadSlice('\n')
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (c *connection) answer() ([]byte, error) {
 }
 
 // readHeader reads the header up to the body and returns the Content-Length, which short responses have.
-func (c *connection) readHeader() (length int, err error) {
+func (c *rawConnection) readHeader() (length int, err error) {
 	const field = "Content-Length: "
 	length = -1
 	for {

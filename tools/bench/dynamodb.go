@@ -35,21 +35,21 @@ func useServices() error {
 		os.Setenv("AWS_ENDPOINT_URL_DYNAMODB", os.Getenv(dynamoDBVar)), os.Setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", os.Getenv(dynamoDBVar)))
 }
 
-// tables are the tables of one run.
-type tables struct {
+// testTables are the tables of one run.
+type testTables struct {
 	client            *sdk.Client
 	journal, snapshot string
 }
 
 // newTables creates tables. DynamoDB Local gets slower with every record of any stream, so measurements of writes use
 // tables without streams.
-func newTables(ctx context.Context, streamed bool) (*tables, error) {
+func newTables(ctx context.Context, streamed bool) (*testTables, error) {
 	client, err := newSDKClient(ctx)
 	if err != nil {
 		return nil, err
 	}
 	name := ulid.Make().String()
-	t := &tables{client, name + "-journal", name + "-snapshot"}
+	t := &testTables{client, name + "-journal", name + "-snapshot"}
 	wanted := schema.Tables(t.journal, t.snapshot)
 	for i := range wanted {
 		wanted[i].Stream = wanted[i].Stream && streamed
@@ -66,15 +66,15 @@ func newSDKClient(ctx context.Context, options ...func(*sdk.Options)) (*sdk.Clie
 	return awsclient.DynamoDB(config, options...), nil
 }
 
-// poster sends commands without HTTP.
-type poster struct {
+// commandPoster sends commands without HTTP.
+type commandPoster struct {
 	gateway *dynamodb.Gateway
 	threads *chatstore.ThreadRepository
 	service *chat.ThreadCommands
 	user    ident.UserID
 }
 
-func (t *tables) newPoster() (*poster, error) {
+func (t *testTables) newPoster() (*commandPoster, error) {
 	quiet := slog.New(slog.DiscardHandler)
 	gateway, err := dynamodb.New(t.client, dynamodb.Settings{JournalTable: t.journal, SnapshotTable: t.snapshot, SnapshotKeep: 1, Clock: time.Now}, quiet)
 	if err != nil {
@@ -82,26 +82,26 @@ func (t *tables) newPoster() (*poster, error) {
 	}
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{Logger: quiet})
 	service := command.NewService(chat.Threads(), threads, command.Settings{Logger: quiet})
-	return &poster{gateway, threads, service, ident.FromULID[ident.UserAccount](ulid.Make())}, nil
+	return &commandPoster{gateway, threads, service, ident.FromULID[ident.UserAccount](ulid.Make())}, nil
 }
 
-func (p *poster) end(ctx context.Context) error {
+func (p *commandPoster) end(ctx context.Context) error {
 	p.service.Drain()
 	return p.threads.Close(context.WithoutCancel(ctx))
 }
 
 // create creates a thread and returns its id.
-func (p *poster) create(ctx context.Context) (string, error) {
+func (p *commandPoster) create(ctx context.Context) (string, error) {
 	id, member := ulid.Make().String(), ident.FromULID[thread.Member](ulid.Make())
 	return id, p.handle(ctx, id, true, thread.Create{Executor: p.user, Member: member, Name: writing.RecordedName("busy")})
 }
 
-func (p *poster) post(ctx context.Context, id string) error {
+func (p *commandPoster) post(ctx context.Context, id string) error {
 	message := ident.FromULID[thread.Message](ulid.Make())
 	return p.handle(ctx, id, false, thread.PostMessage{Executor: p.user, Message: message, Text: thread.RecordedText("hello")})
 }
 
-func (p *poster) handle(ctx context.Context, id string, begins bool, wanted thread.Command) error {
+func (p *commandPoster) handle(ctx context.Context, id string, begins bool, wanted thread.Command) error {
 	_, err := p.service.Handle(ctx, command.Request[thread.Command]{
 		Caller: usecase.Caller{Executor: p.user.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
 	})

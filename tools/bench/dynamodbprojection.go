@@ -35,7 +35,7 @@ func projectionDynamoDB(ctx context.Context, l *lab) ([]reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	system := &system{writeAddress: addresses[0], readAddress: addresses[1]}
+	system := &runningSystem{writeAddress: addresses[0], readAddress: addresses[1]}
 	defer system.stop()
 	env := []string{"EVENT_STORE=dynamodb", "JOURNAL_TABLE=" + tables.journal, "SNAPSHOT_TABLE=" + tables.snapshot, "DATABASE_URL=" + url,
 		"WRITE_API_ADDR=" + addresses[0], "READ_API_ADDR=" + addresses[1], "UPDATER_ADDR=" + addresses[2]}
@@ -113,7 +113,7 @@ func newReadModel(ctx context.Context) (string, error) {
 }
 
 // readStream reads the whole stream of the journal, shard by shard, and returns the number of its records.
-func (t *tables) readStream(ctx context.Context) (records int, took time.Duration, err error) {
+func (t *testTables) readStream(ctx context.Context) (records int, took time.Duration, err error) {
 	config, err := awsclient.Load(ctx)
 	if err != nil {
 		return 0, 0, err
@@ -150,7 +150,7 @@ func (t *tables) readStream(ctx context.Context) (records int, took time.Duratio
 }
 
 // end stops one of the programs.
-func (s *system) end(program int) error {
+func (s *runningSystem) end(program int) error {
 	process := s.processes[program]
 	s.processes = slices.Delete(s.processes, program, program+1)
 	_ = process.Process.Signal(os.Interrupt)

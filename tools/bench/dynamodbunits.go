@@ -27,7 +27,7 @@ func writeUnits(ctx context.Context, _ *lab) ([]reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	var meter meter
+	var meter unitMeter
 	if tables.client, err = newSDKClient(ctx, awsclient.CountCapacity(meter.count)); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func writeUnits(ctx context.Context, _ *lab) ([]reading, error) {
 }
 
 // unitsOfAPost creates a thread and returns the write units of a post to it.
-func (t *tables) unitsOfAPost(ctx context.Context, meter *meter, messages int) (_ float64, err error) {
+func (t *testTables) unitsOfAPost(ctx context.Context, meter *unitMeter, messages int) (_ float64, err error) {
 	poster, err := t.newPoster()
 	if err != nil {
 		return 0, err
@@ -88,7 +88,7 @@ func (t *tables) unitsOfAPost(ctx context.Context, meter *meter, messages int) (
 }
 
 // fill appends messages to a new thread, as many per write as allowed.
-func (p *poster) fill(ctx context.Context, id string, messages int) error {
+func (p *commandPoster) fill(ctx context.Context, id string, messages int) error {
 	codec := threadcodec.Events()
 	for version := uint64(1); version <= uint64(messages); {
 		var entries []eventstore.Entry
@@ -120,13 +120,13 @@ func (p *poster) fill(ctx context.Context, id string, messages int) error {
 	return nil
 }
 
-// meter adds up write units.
-type meter struct {
+// unitMeter adds up write units.
+type unitMeter struct {
 	mutex sync.Mutex
 	units float64
 }
 
-func (m *meter) count(consumed awsclient.Consumed) {
+func (m *unitMeter) count(consumed awsclient.Consumed) {
 	if strings.Contains(consumed.Operation, "Get") || consumed.Operation == "Query" {
 		return
 	}
@@ -136,7 +136,7 @@ func (m *meter) count(consumed awsclient.Consumed) {
 }
 
 // take returns the units since the last call.
-func (m *meter) take() float64 {
+func (m *unitMeter) take() float64 {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	units := m.units

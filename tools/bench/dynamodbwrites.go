@@ -99,7 +99,7 @@ func together(ctx context.Context, clients int, duration time.Duration, do func(
 
 // rawTransactions returns a function that writes two items as a post does: it updates one under a condition and inserts
 // one.
-func (t *tables) rawTransactions(clients int) func(ctx context.Context, client int) error {
+func (t *testTables) rawTransactions(clients int) func(ctx context.Context, client int) error {
 	type line struct {
 		id      string
 		version int

@@ -57,7 +57,7 @@ func writeGrowth(ctx context.Context, l *lab) ([]reading, error) {
 }
 
 // grow creates a thread with so many messages and waits until it is projected.
-func (s *system) grow(ctx context.Context, user string, messages int) (string, error) {
+func (s *runningSystem) grow(ctx context.Context, user string, messages int) (string, error) {
 	thread, err := s.createThread(ctx, user, "a thread that grows")
 	if err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (s *system) grow(ctx context.Context, user string, messages int) (string, e
 }
 
 // awaitVersion waits until GraphQL shows a version of a thread.
-func (s *system) awaitVersion(ctx context.Context, user, thread string, version int) error {
+func (s *runningSystem) awaitVersion(ctx context.Context, user, thread string, version int) error {
 	c, err := newClient(ctx, s, user, []string{thread})
 	if err != nil {
 		return err

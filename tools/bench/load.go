@@ -20,7 +20,7 @@ type load struct {
 }
 
 // newThreads creates threads of one user.
-func (s *system) newThreads(ctx context.Context, user string, count int) ([]string, error) {
+func (s *runningSystem) newThreads(ctx context.Context, user string, count int) ([]string, error) {
 	threads := make([]string, count)
 	for i := range threads {
 		id, err := s.createThread(ctx, user, fmt.Sprintf("thread %d", i))
@@ -42,8 +42,8 @@ type job struct {
 }
 
 // post lets clients post to threads, and measures after the warm-up.
-func (s *system) post(ctx context.Context, j job) (load, error) {
-	posters := make([]*client, j.clients)
+func (s *runningSystem) post(ctx context.Context, j job) (load, error) {
+	posters := make([]*loadClient, j.clients)
 	for i := range posters {
 		c, err := newClient(ctx, s, j.user, j.threads)
 		if err != nil {

@@ -82,7 +82,7 @@ func projections(ctx context.Context, l *lab) ([]reading, error) {
 }
 
 // journal returns the file of the program's events.
-func (s *system) journal() string { return filepath.Join(s.data, "events.db") }
+func (s *runningSystem) journal() string { return filepath.Join(s.data, "events.db") }
 
 func removeReadModel(data string) error {
 	files, err := filepath.Glob(filepath.Join(data, "readmodel.db*"))

@@ -86,7 +86,7 @@ func queries(ctx context.Context, l *lab) ([]reading, error) {
 }
 
 // measure waits until the read model has all rows, and then repeats the query.
-func (a asked) measure(ctx context.Context, system *system, reader *rowReader, tokens []string, duration time.Duration) (reading, error) {
+func (a asked) measure(ctx context.Context, system *runningSystem, reader *rowReader, tokens []string, duration time.Duration) (reading, error) {
 	figure := reading{Name: a.name, Unit: "queries/s", Beside: "a loop of prepared sqlx statements on the same rows"}
 	body, err := json.Marshal(map[string]string{"query": a.document})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func (a answer) token() string { return a.Thread + ":" + strconv.Itoa(a.Version) }
 
 // fill creates a thread with so many members, including its creator, and messages. It returns the last answer.
-func (s *system) fill(ctx context.Context, creator string, members, messages int) (answer, error) {
+func (s *runningSystem) fill(ctx context.Context, creator string, members, messages int) (answer, error) {
 	id, err := s.createThread(ctx, creator, "a thread to read")
 	if err != nil {
 		return answer{}, err
@@ -129,4 +129,4 @@ func (r *rowReader) nested(ctx context.Context) (int, error) {
 }
 
 // readModel returns the file of the running program's read model.
-func (s *system) readModel() string { return filepath.Join(s.data, "readmodel.db") }
+func (s *runningSystem) readModel() string { return filepath.Join(s.data, "readmodel.db") }

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// system is the running system, in one process or several.
-type system struct {
+// runningSystem is the running system, in one process or several.
+type runningSystem struct {
 	writeAddress, readAddress string
 	data                      string // the standalone program's folder
 	token                     string // of the clients; empty: no token is needed
@@ -30,19 +30,19 @@ type system struct {
 const startTimeout = 60 * time.Second
 
 // start starts the standalone program with its data in the lab's folder.
-func (l *lab) start(ctx context.Context, env ...string) (*system, error) {
+func (l *lab) start(ctx context.Context, env ...string) (*runningSystem, error) {
 	addresses, err := freeAddresses(ctx, 4)
 	if err != nil {
 		return nil, err
 	}
-	s := &system{writeAddress: addresses[0], readAddress: addresses[1], data: filepath.Join(l.folder, "data")}
+	s := &runningSystem{writeAddress: addresses[0], readAddress: addresses[1], data: filepath.Join(l.folder, "data")}
 	env = append(env, "DATA_DIR="+s.data, "WRITE_API_ADDR="+addresses[0], "READ_API_ADDR="+addresses[1], "UPDATER_ADDR="+addresses[2],
 		"WEB_ADDR="+addresses[3])
 	return s, errors.Join(s.launch(l, "standalone", env), s.waitUntilReady(ctx))
 }
 
 // launch starts a program with its output in a file.
-func (s *system) launch(l *lab, name string, env []string) error {
+func (s *runningSystem) launch(l *lab, name string, env []string) error {
 	process := exec.CommandContext(context.Background(), filepath.Join(l.binaries, name))
 	log, err := os.OpenFile(filepath.Join(l.folder, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *system) launch(l *lab, name string, env []string) error {
 }
 
 // stop ends the programs, the last started first.
-func (s *system) stop() {
+func (s *runningSystem) stop() {
 	s.ended.Do(func() {
 		for _, process := range slices.Backward(s.processes) {
 			_ = process.Process.Signal(syscall.SIGTERM)
@@ -70,14 +70,14 @@ func (s *system) stop() {
 }
 
 // cpu returns the processor time of the stopped programs.
-func (s *system) cpu() (sum time.Duration) {
+func (s *runningSystem) cpu() (sum time.Duration) {
 	for _, process := range s.processes {
 		sum += process.ProcessState.UserTime() + process.ProcessState.SystemTime()
 	}
 	return sum
 }
 
-func (s *system) waitUntilReady(ctx context.Context) error {
+func (s *runningSystem) waitUntilReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	ticker := time.NewTicker(2 * time.Millisecond)
@@ -106,14 +106,14 @@ type answer struct {
 	Version int    `json:"version"`
 }
 
-func (s *system) createThread(ctx context.Context, user, name string) (string, error) {
+func (s *runningSystem) createThread(ctx context.Context, user, name string) (string, error) {
 	var created answer
 	err := s.call(ctx, http.MethodPost, "http://"+s.writeAddress+"/threads/create", map[string]any{"executor_id": user, "name": name}, &created)
 	return created.Thread, err
 }
 
 // call sends a request that is not measured.
-func (s *system) call(ctx context.Context, method, url string, body, result any) error {
+func (s *runningSystem) call(ctx context.Context, method, url string, body, result any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return err

@@ -207,7 +207,7 @@ func (w *work) apply(event any) error {
 	w.after.Thread = row
 
 	switch e := event.(type) {
-	case elsewhere:
+	case eventElsewhere:
 	case thread.Renamed:
 		w.after.Thread.Name = e.Name.String()
 	case thread.Deleted:

@@ -46,7 +46,7 @@ type shadow struct {
 func (s *shadow) Apply(recorded projection.Event) error {
 	event := recorded
 	if s.outside(recorded) {
-		event.Event = elsewhere{}
+		event.Event = eventElsewhere{}
 	}
 	changed, err := Fold(s.rows, event)
 	if err != nil {
@@ -64,8 +64,8 @@ func (s *shadow) Apply(recorded projection.Event) error {
 	return nil
 }
 
-// elsewhere replaces an event about a row outside the window: it changes the thread's row as every event does.
-type elsewhere struct{}
+// eventElsewhere replaces an event about a row outside the window: it changes the thread's row as every event does.
+type eventElsewhere struct{}
 
 // outside reports whether an event changes a row that may be outside the window.
 func (s *shadow) outside(recorded projection.Event) bool {

@@ -83,10 +83,10 @@ func TestAHeadThatContradictsItsJournal(t *testing.T) {
 
 			service, log, counters := logging(t, gateway, command.Settings{})
 			rejected(t, service, request(ada, id, say(ada, "four")), eventstore.ErrInconsistent)
-			told := log.String()
-			if counters.Inconsistent.Load() != 1 || !strings.Contains(told, "level=ERROR") || !strings.Contains(told, names) ||
-				!strings.Contains(told, "aggregate=thread-"+id.String()) {
-				t.Errorf("counted %d, logged %s", counters.Inconsistent.Load(), told)
+			text := log.String()
+			if counters.Inconsistent.Load() != 1 || !strings.Contains(text, "level=ERROR") || !strings.Contains(text, names) ||
+				!strings.Contains(text, "aggregate=thread-"+id.String()) {
+				t.Errorf("counted %d, logged %s", counters.Inconsistent.Load(), text)
 			}
 			if version != "2" { // a head at another version can't be loaded
 				if _, err := service.Snapshot(t.Context(), usecase.Caller{}, id.String()); usecase.KindOf(err) != usecase.Inconsistent {

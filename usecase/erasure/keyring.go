@@ -30,7 +30,7 @@ type Keyring struct {
 	clock  func() time.Time
 
 	mutex sync.Mutex
-	keys  map[ownerKey]known
+	keys  map[ownerKey]cachedKey
 }
 
 type ownerKey struct {
@@ -38,8 +38,8 @@ type ownerKey struct {
 	owner  string
 }
 
-// known is what the store said about an owner.
-type known struct {
+// cachedKey is what the store said about an owner.
+type cachedKey struct {
 	entry Entry
 	key   *opened // nil: none, or erased
 	until time.Time
@@ -47,7 +47,7 @@ type known struct {
 
 // NewKeyring returns a keyring over a store and a master key.
 func NewKeyring(store Store, master Master, clock func() time.Time) *Keyring {
-	return &Keyring{store: store, master: master, clock: clock, keys: map[ownerKey]known{}}
+	return &Keyring{store: store, master: master, clock: clock, keys: map[ownerKey]cachedKey{}}
 }
 
 // about is what a key and its texts are bound to.
@@ -56,7 +56,7 @@ func about(tenant usecase.Tenant, owner string) string { return tenant.String() 
 // Seal seals a text of an owner. context is what the text belongs to, such as the id of a thing: the same text in the
 // same context is sealed alike, so that sealed texts can be compared. An owner without a key gets one; for an erased
 // owner it fails with [ErrErased].
-func (k *Keyring) Seal(ctx context.Context, tenant usecase.Tenant, owner, context, text string) (string, error) {
+func (k *Keyring) Seal(ctx context.Context, tenant usecase.Tenant, owner, place, text string) (string, error) {
 	if k == nil {
 		return text, nil
 	}
@@ -64,7 +64,7 @@ func (k *Keyring) Seal(ctx context.Context, tenant usecase.Tenant, owner, contex
 	if err != nil {
 		return "", fmt.Errorf("seal a text: %w", err)
 	}
-	return key.seal(about(tenant, owner), owner, context, text), nil
+	return key.seal(about(tenant, owner), owner, place, text), nil
 }
 
 // Digest returns a hash of the text that nobody can compute without the owner's key.
@@ -130,7 +130,7 @@ func (k *Keyring) Open(ctx context.Context, tenant usecase.Tenant, texts []Text)
 	return nil
 }
 
-func open(found map[string]known, tenant usecase.Tenant, text Text) (string, error) {
+func open(found map[string]cachedKey, tenant usecase.Tenant, text Text) (string, error) {
 	if !IsSealed(*text.Value) {
 		if *text.Value != "" && !found[text.Owner].entry.ErasedAt.IsZero() {
 			return Erased, nil
@@ -186,8 +186,8 @@ func (k *Keyring) own(ctx context.Context, tenant usecase.Tenant, owner string) 
 }
 
 // all returns what is known of owners, and asks the store for those of whom nothing fresh is.
-func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[string]bool) (map[string]known, error) {
-	found := make(map[string]known, len(owners))
+func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[string]bool) (map[string]cachedKey, error) {
+	found := make(map[string]cachedKey, len(owners))
 	var stale []string
 	now := k.clock()
 	k.mutex.Lock()
@@ -206,7 +206,7 @@ func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[str
 	if err != nil {
 		return nil, err
 	}
-	said := make([]known, len(stale))
+	said := make([]cachedKey, len(stale))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxUnwraps)
 	for i, owner := range stale {
@@ -226,9 +226,9 @@ func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[str
 
 // remember keeps what the store said about an owner, and unwraps the key unless it is the known one. The zero entry is
 // that of an owner without one.
-func (k *Keyring) remember(ctx context.Context, tenant usecase.Tenant, owner string, entry Entry, until time.Time) (known, error) {
+func (k *Keyring) remember(ctx context.Context, tenant usecase.Tenant, owner string, entry Entry, until time.Time) (cachedKey, error) {
 	name := ownerKey{tenant, owner}
-	of := known{entry: entry, until: until}
+	of := cachedKey{entry: entry, until: until}
 	k.mutex.Lock()
 	before := k.keys[name]
 	k.mutex.Unlock()

@@ -72,7 +72,7 @@ func (r *reversed) Unwrap(_ context.Context, wrapped []byte, about string) ([]by
 	return []byte(key), nil
 }
 
-type fixture struct {
+type keyringFixture struct {
 	*erasure.Keyring
 	t      *testing.T
 	store  *memory
@@ -80,22 +80,22 @@ type fixture struct {
 	now    time.Time
 }
 
-func newFixture(t *testing.T) *fixture {
-	f := &fixture{t: t, store: &memory{entries: map[string]erasure.Entry{}}, master: &reversed{}, now: time.Unix(1_700_000_000, 0)}
+func newFixture(t *testing.T) *keyringFixture {
+	f := &keyringFixture{t: t, store: &memory{entries: map[string]erasure.Entry{}}, master: &reversed{}, now: time.Unix(1_700_000_000, 0)}
 	f.Keyring = erasure.NewKeyring(f.store, f.master, func() time.Time { return f.now })
 	return f
 }
 
-func (f *fixture) seal(owner, context, text string) string {
+func (f *keyringFixture) seal(owner, place, text string) string {
 	f.t.Helper()
-	sealed, err := f.Seal(f.t.Context(), usecase.Tenant{}, owner, context, text)
+	sealed, err := f.Seal(f.t.Context(), usecase.Tenant{}, owner, place, text)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	return sealed
 }
 
-func (f *fixture) wantOpened(text, want string) {
+func (f *keyringFixture) wantOpened(text, want string) {
 	f.t.Helper()
 	if got, err := f.OpenOne(f.t.Context(), usecase.Tenant{}, text); err != nil || got != want {
 		f.t.Errorf("opened %q, %v, want %q", got, err, want)
@@ -207,8 +207,8 @@ func TestWhatAPageCosts(t *testing.T) {
 	f := newFixture(t)
 	var texts []erasure.Text
 	for _, owner := range strings.Fields("ada bob cleo dave eve") {
-		for _, context := range strings.Fields("1 2 3") {
-			sealed := f.seal(owner, context, "words")
+		for _, place := range strings.Fields("1 2 3") {
+			sealed := f.seal(owner, place, "words")
 			texts = append(texts, erasure.Text{Owner: owner, Value: &sealed})
 		}
 	}

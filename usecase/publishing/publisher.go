@@ -32,16 +32,16 @@ type Publisher struct {
 	turn   chan struct{} // held during a change, so that two never publish events of one aggregate
 
 	mu      sync.Mutex
-	known   map[usecase.Key]known // what became of events whose positions are not stored yet
-	failure error                 // of the last attempt; nil: it succeeded
-	pauses  int                   // failed attempts in a row
-	resume  time.Time             // nothing is tried before
+	known   map[usecase.Key]brokerAnswer // what became of events whose positions are not stored yet
+	failure error                        // of the last attempt; nil: it succeeded
+	pauses  int                          // failed attempts in a row
+	resume  time.Time                    // nothing is tried before
 
 	Published, Refused, Failures atomic.Int64 // events
 }
 
-// known says what the broker answered. A change that is made again does not ask again.
-type known struct {
+// brokerAnswer says what the broker answered. A change that is made again does not ask again.
+type brokerAnswer struct {
 	accepted uint64 // SeqNr of the last event that was accepted
 	refused  uint64 // SeqNr of the event that was refused; 0: none
 	why      error
@@ -49,7 +49,7 @@ type known struct {
 
 // New returns a publisher that keeps its positions in store.
 func New(store projection.Store, broker Broker) *Publisher {
-	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), known: make(map[usecase.Key]known)}
+	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), known: make(map[usecase.Key]brokerAnswer)}
 }
 
 // Outage returns why the broker does not accept events now; nil: it does, as far as is known.
@@ -136,7 +136,7 @@ func (p *Publisher) inOrder(ctx context.Context, events []Event) error {
 	return nil
 }
 
-func (p *Publisher) recall(key usecase.Key) known {
+func (p *Publisher) recall(key usecase.Key) brokerAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.known[key]

@@ -63,8 +63,8 @@ func (j journal) Heads(context.Context, string) iter.Seq2[projection.Head, error
 	}
 }
 
-// broker records the accepted events, and fails as a test demands.
-type broker struct {
+// testBroker records the accepted events, and fails as a test demands.
+type testBroker struct {
 	mu      sync.Mutex
 	seen    map[usecase.Key]uint64
 	repeats int
@@ -72,7 +72,7 @@ type broker struct {
 	faults  []error
 }
 
-func (b *broker) Publish(_ context.Context, event publishing.Event) error {
+func (b *testBroker) Publish(_ context.Context, event publishing.Event) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.fault != nil {
@@ -91,7 +91,7 @@ func (b *broker) Publish(_ context.Context, event publishing.Event) error {
 	return nil
 }
 
-func (b *broker) has(j journal, version uint64) error {
+func (b *testBroker) has(j journal, version uint64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	err := errors.Join(b.faults...)
@@ -122,7 +122,7 @@ func (s *uncertain) Change(ctx context.Context, change func(context.Context, pro
 	return nil
 }
 
-func newPublisher(t *testing.T, db *readmodeltest.Database, b *broker, j journal, fault func() bool) (*publishing.Publisher, *projection.Projector) {
+func newPublisher(t *testing.T, db *readmodeltest.Database, b *testBroker, j journal, fault func() bool) (*publishing.Publisher, *projection.Projector) {
 	t.Helper()
 	store, err := projectionstore.New(db.DB, "publisher")
 	if err != nil {
@@ -157,7 +157,7 @@ func TestRandomBatchesAndFaults(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		const seed = 5
 		random, j := rand.New(rand.NewPCG(seed, seed)), newJournal(6, 20)
-		b := &broker{seen: map[usecase.Key]uint64{}}
+		b := &testBroker{seen: map[usecase.Key]uint64{}}
 		var mu sync.Mutex
 		chance := func(percent int) bool {
 			mu.Lock()
@@ -211,7 +211,7 @@ func TestRandomBatchesAndFaults(t *testing.T) {
 
 func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(2, 9)
-	b := &broker{seen: map[usecase.Key]uint64{}}
+	b := &testBroker{seen: map[usecase.Key]uint64{}}
 	asked := 0
 	b.fault = func(event publishing.Event) error {
 		if event.Key() == j.keys[0] && event.SeqNr == 5 {
@@ -249,7 +249,7 @@ func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 // called too often.
 func TestAnOutageDelays(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 3)
-	b := &broker{seen: map[usecase.Key]uint64{}}
+	b := &testBroker{seen: map[usecase.Key]uint64{}}
 	asked := 0
 	b.fault = func(event publishing.Event) error {
 		asked++

@@ -19,7 +19,7 @@ func (p *Publisher) Change(ctx context.Context, change func(context.Context, pro
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	work := &work{publisher: p, found: make(map[usecase.Key]projection.Position)}
+	work := &transaction{publisher: p, found: make(map[usecase.Key]projection.Position)}
 	if err := change(ctx, work); err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func (p *Publisher) forget(changes projection.Changes) {
 	}
 }
 
-// work is the transaction that the projector sees.
-type work struct {
+// transaction is the transaction that the projector sees.
+type transaction struct {
 	publisher *Publisher
 	found     map[usecase.Key]projection.Position
 	changes   projection.Changes
@@ -62,7 +62,7 @@ type work struct {
 
 // Load implements [projection.Tx]. Positions that it returns stay true until Change ends: only this publisher changes
 // them, one change at a time.
-func (w *work) Load(ctx context.Context, keys []usecase.Key) (found map[usecase.Key]projection.Position, err error) {
+func (w *transaction) Load(ctx context.Context, keys []usecase.Key) (found map[usecase.Key]projection.Position, err error) {
 	err = w.publisher.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
 		found, err = tx.Load(ctx, keys)
 		return err
@@ -74,7 +74,7 @@ func (w *work) Load(ctx context.Context, keys []usecase.Key) (found map[usecase.
 }
 
 // Save implements [projection.Tx]. It keeps the changes until the events are published.
-func (w *work) Save(_ context.Context, changes projection.Changes) error {
+func (w *transaction) Save(_ context.Context, changes projection.Changes) error {
 	w.changes = changes
 	return nil
 }

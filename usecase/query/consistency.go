@@ -104,13 +104,13 @@ func parseToken(text string) (token Token, valid bool) {
 
 // Await returns when the read model has reached the versions of the tokens, or with [usecase.ErrBehind] after
 // WaitTimeout. Aggregates that the tenant does not have never arrive.
-func (q *Queries) Await(ctx context.Context, tenant usecase.Tenant, tokens []Token) error {
+func (q *Queries) Await(ctx context.Context, t usecase.Tenant, tokens []Token) error {
 	ctx, span := usecase.StartSpan(ctx, "await consistency token")
 	defer span.End()
 	began := time.Now()
 	least := make(map[usecase.Key]uint64, len(tokens))
 	for _, token := range tokens {
-		key := token.key(tenant)
+		key := token.key(t)
 		least[key] = max(least[key], token.Version)
 		if span.IsRecording() {
 			span.SetAttributes(usecase.VersionAttribute(key, token.Version))

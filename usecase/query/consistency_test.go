@@ -83,10 +83,10 @@ func TestAwait(t *testing.T) {
 		impatient, _ := watching(t, db, readmodeltest.NewReader(t, db.DB), 50*time.Millisecond)
 		w := db.World(t, "acme")
 		alice := readmodeltest.NewUser()
-		chat, other := w.Thread("chat", alice), w.Thread("other", alice)
+		id, other := w.Thread("chat", alice), w.Thread("other", alice)
 
 		tokens := func(version uint64) []query.Token {
-			return []query.Token{token(chat, version), token(other, 1), token(chat, 1)}
+			return []query.Token{token(id, version), token(other, 1), token(id, 1)}
 		}
 		if err := queries.Await(t.Context(), w.Tenant, tokens(1)); err != nil {
 			t.Errorf("a version that is there: %v", err)
@@ -114,7 +114,7 @@ func TestAwait(t *testing.T) {
 			t.Fatalf("returned before the version was there: %v", err)
 		default:
 		}
-		w.Delete(chat) // a deleted thread has a version, too
+		w.Delete(id) // a deleted thread has a version, too
 		if err := <-arrived; err != nil {
 			t.Errorf("a version that came later: %v", err)
 		}
@@ -141,20 +141,20 @@ func TestAllWhoWaitShareTheStatements(t *testing.T) {
 		started := time.Now()
 		before := db.Statements()
 		var waiting sync.WaitGroup
-		for _, chat := range chats {
+		for _, id := range chats {
 			waiting.Go(func() {
-				if err := queries.Await(ctx, w.Tenant, []query.Token{token(chat, 2)}); err != nil {
+				if err := queries.Await(ctx, w.Tenant, []query.Token{token(id, 2)}); err != nil {
 					t.Error(err)
 				}
 			})
 			waiting.Go(func() {
-				if err := watcher.AwaitChange(ctx, w.Key(chat), 1); err != nil {
+				if err := watcher.AwaitChange(ctx, w.Key(id), 1); err != nil {
 					t.Error(err)
 				}
 			})
 		}
-		for _, chat := range chats {
-			w.Rename(chat, "renamed")
+		for _, id := range chats {
+			w.Rename(id, "renamed")
 		}
 		waiting.Wait()
 		// At most one poll when each wait starts, and one every 5 ms: waits must share polls.
@@ -208,16 +208,16 @@ func TestAReadModelThatCanNotBeRead(t *testing.T) {
 		faulty := &broken{VersionReader: readmodeltest.NewReader(t, db.DB)}
 		queries, watcher := watching(t, db, faulty, 5*time.Second)
 		w := db.World(t, "acme")
-		chat := w.Thread("chat", readmodeltest.NewUser())
+		id := w.Thread("chat", readmodeltest.NewUser())
 		changed := make(chan error, 1)
 		faulty.set(usecase.ErrUnavailable)
-		go func() { changed <- watcher.AwaitChange(t.Context(), w.Key(chat), 1) }()
+		go func() { changed <- watcher.AwaitChange(t.Context(), w.Key(id), 1) }()
 
-		err := queries.Await(t.Context(), w.Tenant, []query.Token{token(chat, 1)})
+		err := queries.Await(t.Context(), w.Tenant, []query.Token{token(id, 1)})
 		if !errors.Is(err, usecase.ErrUnavailable) {
 			t.Errorf("a query is told %v", err)
 		}
-		w.Rename(chat, "renamed")
+		w.Rename(id, "renamed")
 		faulty.set(nil)
 		if err := <-changed; err != nil {
 			t.Errorf("a subscription is told %v, and could have waited", err)

@@ -37,11 +37,11 @@ type Watcher struct {
 	kick     chan struct{} // requests a read at once
 
 	mu    sync.Mutex
-	waits map[*wait]struct{}
+	waits map[*waiter]struct{}
 }
 
-// wait is a caller that waits for aggregates to reach versions.
-type wait struct {
+// waiter is a caller that waits for aggregates to reach versions.
+type waiter struct {
 	least  map[usecase.Key]uint64 // versions still missing
 	urgent bool
 	done   chan error // receives one result
@@ -49,7 +49,7 @@ type wait struct {
 
 // NewWatcher returns a watcher. Waiting callers are only answered by [Watcher.Run] or [Watcher.Wake].
 func NewWatcher(versions VersionReader, log *slog.Logger, pace Pace) *Watcher {
-	return &Watcher{versions: versions, log: log, pace: pace.withDefaults(), kick: make(chan struct{}, 1), waits: map[*wait]struct{}{}}
+	return &Watcher{versions: versions, log: log, pace: pace.withDefaults(), kick: make(chan struct{}, 1), waits: map[*waiter]struct{}{}}
 }
 
 // Await returns when every aggregate has reached its version. It fails with ctx's error, or with the error of reading
@@ -59,15 +59,15 @@ func (w *Watcher) Await(ctx context.Context, least map[usecase.Key]uint64) error
 	for key, version := range least {
 		missing[key] = version
 	}
-	return w.await(ctx, &wait{least: missing, urgent: true, done: make(chan error, 1)})
+	return w.await(ctx, &waiter{least: missing, urgent: true, done: make(chan error, 1)})
 }
 
 // AwaitChange returns when the aggregate's version is above after. It fails with ctx's error.
 func (w *Watcher) AwaitChange(ctx context.Context, key usecase.Key, after uint64) error {
-	return w.await(ctx, &wait{least: map[usecase.Key]uint64{key: after + 1}, done: make(chan error, 1)})
+	return w.await(ctx, &waiter{least: map[usecase.Key]uint64{key: after + 1}, done: make(chan error, 1)})
 }
 
-func (w *Watcher) await(ctx context.Context, wait *wait) error {
+func (w *Watcher) await(ctx context.Context, wait *waiter) error {
 	w.mu.Lock()
 	idle := len(w.waits) == 0
 	w.waits[wait] = struct{}{}
@@ -109,7 +109,7 @@ func (w *Watcher) Wake(versions map[usecase.Key]uint64) {
 }
 
 // end gives a wait its result. The caller holds w.mu.
-func (w *Watcher) end(wait *wait, result error) {
+func (w *Watcher) end(wait *waiter, result error) {
 	delete(w.waits, wait)
 	wait.done <- result
 }

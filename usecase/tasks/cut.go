@@ -21,13 +21,13 @@ const (
 	MaxLine = 66 << 10
 )
 
-// part is some lines of the input: the number of the first one, a newline, and the lines as they are.
-type part []byte
+// linesPart is some lines of the input: the number of the first one, a newline, and the lines as they are.
+type linesPart []byte
 
 // cut yields the parts of input with the number of their lines that are not empty. It ends after an error, which is
 // reading's, or an [ident.InvalidError].
-func cut(input io.Reader) iter.Seq2[part, error] {
-	return func(yield func(part, error) bool) {
+func cut(input io.Reader) iter.Seq2[linesPart, error] {
+	return func(yield func(linesPart, error) bool) {
 		reader := bufio.NewReaderSize(input, MaxLine)
 		next, lines := begin(1), 0
 		for number := 1; ; number++ {
@@ -54,10 +54,10 @@ func cut(input io.Reader) iter.Seq2[part, error] {
 	}
 }
 
-func begin(number int) part { return append(strconv.AppendInt(nil, int64(number), 10), '\n') }
+func begin(number int) linesPart { return append(strconv.AppendInt(nil, int64(number), 10), '\n') }
 
 // lines yields the numbered lines that are not empty.
-func (p part) lines() iter.Seq2[uint64, []byte] {
+func (p linesPart) lines() iter.Seq2[uint64, []byte] {
 	return func(yield func(uint64, []byte) bool) {
 		first, rest, _ := bytes.Cut(p, []byte("\n"))
 		number, _ := strconv.ParseUint(string(first), 10, 64) // written by begin
@@ -71,7 +71,7 @@ func (p part) lines() iter.Seq2[uint64, []byte] {
 }
 
 // count returns the number of lines that are not empty.
-func (p part) count() (n uint64) {
+func (p linesPart) count() (n uint64) {
 	for range p.lines() {
 		n++
 	}

@@ -47,7 +47,7 @@ func (r *run) importLines(ctx context.Context) error {
 			return err
 		}
 		progress := r.Progress
-		progress.Parts, progress.Done, progress.Rejected = number+1, progress.Done+part(input).count(), progress.Rejected+uint64(len(rejected))
+		progress.Parts, progress.Done, progress.Rejected = number+1, progress.Done+linesPart(input).count(), progress.Rejected+uint64(len(rejected))
 		if err := r.finishedPart(ctx, progress); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ type rejectedLine struct {
 }
 
 // importPart handles the lines of a part: those for the same aggregate in their order, others at the same time.
-func (r *run) importPart(ctx context.Context, input part) (rejected []rejectedLine, err error) {
+func (r *run) importPart(ctx context.Context, input linesPart) (rejected []rejectedLine, err error) {
 	type line struct {
 		rejectedLine
 		handle   func(context.Context) (Outcome, error)

@@ -90,11 +90,11 @@ func OpenIn(ctx context.Context, s Settings, later *eventstore.Later) (*erasure.
 func (s Settings) master(ctx context.Context) (erasure.Master, error) {
 	switch {
 	case s.KMSKey != "":
-		config, err := awsclient.Load(ctx)
+		awsConfig, err := awsclient.Load(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return masterkey.NewKMS(kms.NewFromConfig(config), s.KMSKey), nil
+		return masterkey.NewKMS(kms.NewFromConfig(awsConfig), s.KMSKey), nil
 	case s.Key != "":
 		return masterkey.Parse(s.Key)
 	case s.MakeFile:

@@ -46,9 +46,9 @@ func Handler(settings Settings, registry *prometheus.Registry) http.Handler {
 }
 
 // Beside runs a program together with servers for its metrics and profiles, if they have addresses.
-func Beside(ctx context.Context, settings Settings, metrics http.Handler, log *slog.Logger, run func(context.Context) error) error {
+func Beside(ctx context.Context, settings Settings, metricsHandler http.Handler, log *slog.Logger, run func(context.Context) error) error {
 	shown := http.NewServeMux()
-	shown.Handle("GET /metrics", metrics)
+	shown.Handle("GET /metrics", metricsHandler)
 	return beside(ctx, "METRICS_ADDR", settings.Address, shown, log, func(ctx context.Context) error {
 		return beside(ctx, "PPROF_ADDR", settings.Profiles, profiles(), log, run)
 	})

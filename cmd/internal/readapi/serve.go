@@ -40,7 +40,7 @@ type Server struct {
 // Listen takes the address. [Server.Run] serves queries from db, and history from store. While store can't be used,
 // everything else is served. keys opens sealed texts; nil: erasure is off.
 func Listen(
-	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, keys *erasure.Keyring, access *access.Access, log *slog.Logger,
+	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, keys *erasure.Keyring, accessControl *access.Access, log *slog.Logger,
 ) (*Server, error) {
 	reader, err := queryreader.New(db)
 	if err != nil {
@@ -51,7 +51,7 @@ func Listen(
 		return nil, err
 	}
 	return &Server{
-		Server: server, settings: settings, db: db, journal: &journal{store: store, log: log}, keys: keys, access: access, log: log,
+		Server: server, settings: settings, db: db, journal: &journal{store: store, log: log}, keys: keys, access: accessControl, log: log,
 		reader: reader, watcher: query.NewWatcher(reader, log, query.Pace{}),
 	}, nil
 }

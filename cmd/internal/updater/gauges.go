@@ -50,7 +50,7 @@ func newGauges(registry prometheus.Registerer) *gauges {
 }
 
 // measure sets the gauges to the current values.
-func (w *watch) measure(ctx context.Context) {
+func (w *healthWatch) measure(ctx context.Context) {
 	found := w.look(ctx)
 	w.gauges.ready.Set(oneIf(found.Status == "ready"))
 	w.gauges.lagSeconds.Set(found.BehindSeconds)

@@ -12,7 +12,7 @@ import (
 // timed wraps the projector and measures the duration and the size of batches.
 type timed struct {
 	*projection.Projector
-	outcomes *outcomes
+	outcomes *outcomeCounters
 }
 
 func (t timed) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
@@ -25,19 +25,19 @@ func (t timed) Project(ctx context.Context, batch projection.Batch) (projection.
 	return outcome, err
 }
 
-// outcomes counts the results of projecting so far.
-type outcomes struct {
+// outcomeCounters counts the results of projecting so far.
+type outcomeCounters struct {
 	applied, filled, duplicates, held, unreadable, unregistered, parked, released, repairs prometheus.Counter
 	durations, sizes                                                                       prometheus.Histogram
 }
 
-func newOutcomes(registry prometheus.Registerer) *outcomes {
+func newOutcomes(registry prometheus.Registerer) *outcomeCounters {
 	counter := func(name, help string) prometheus.Counter {
 		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 		registry.MustRegister(c)
 		return c
 	}
-	o := &outcomes{
+	o := &outcomeCounters{
 		applied:      counter("projection_events_applied_total", "Events from the source that were projected."),
 		filled:       counter("projection_events_filled_total", "Events from the journal that filled a gap and were projected."),
 		duplicates:   counter("projection_duplicates_total", "Records whose events were already projected."),
@@ -59,7 +59,7 @@ func newOutcomes(registry prometheus.Registerer) *outcomes {
 	return o
 }
 
-func (o *outcomes) count(outcome projection.Outcome) {
+func (o *outcomeCounters) count(outcome projection.Outcome) {
 	o.applied.Add(float64(outcome.Applied))
 	o.filled.Add(float64(outcome.Filled))
 	o.duplicates.Add(float64(outcome.Duplicates))

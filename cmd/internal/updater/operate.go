@@ -25,13 +25,13 @@ const (
 	maxDifference = 100 // differences in an answer
 )
 
-// operate serves the operators' actions over HTTP, for the page. threadctl does the same and more.
-type operate struct {
-	follower *follower
+// operations serves the operators' actions over HTTP, for the page. threadctl does the same and more.
+type operations struct {
+	follower *journalFollower
 	gate     *access.Gate
 }
 
-func (o *operate) addTo(mux *http.ServeMux) {
+func (o *operations) addTo(mux *http.ServeMux) {
 	mux.HandleFunc("GET /operate/dead-letters", serve(o, func(ctx context.Context, _ struct{}, _ string) (any, error) { return o.list(ctx) }))
 	mux.HandleFunc("POST /operate/dead-letters/retry", serve(o, o.retry))
 	mux.HandleFunc("POST /operate/dead-letters/skip", serve(o, o.skip))
@@ -50,7 +50,7 @@ func (r refused) Error() string { return r.detail }
 var errStandsBy = refused{http.StatusConflict, "standing_by", "this program does not write the read model now: ask the one that does, or wait until there is one"}
 
 // serve checks the caller's permission and answers in JSON, errors as problems. by names the caller, for the records.
-func serve[B any](o *operate, do func(ctx context.Context, body B, by string) (any, error)) http.HandlerFunc {
+func serve[B any](o *operations, do func(ctx context.Context, body B, by string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		principal, err := o.gate.Enter(w.Header(), r)
 		if err == nil {
@@ -85,7 +85,7 @@ func decodeOrder(w http.ResponseWriter, r *http.Request, body any) error {
 	return nil
 }
 
-func (o *operate) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var denied *access.Refusal
 	var no refused
 	switch {
@@ -105,7 +105,7 @@ func (o *operate) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-func (o *operate) shared() (*shared, error) {
+func (o *operations) shared() (*turnsState, error) {
 	if found := o.follower.shared.Load(); found != nil {
 		return found, nil
 	}
@@ -124,7 +124,7 @@ type letter struct {
 	RetryAt    time.Time `json:"retry_at"`
 }
 
-func (o *operate) list(ctx context.Context) (any, error) {
+func (o *operations) list(ctx context.Context) (any, error) {
 	shared, err := o.shared()
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ type order struct {
 }
 
 // find returns the projection's store and the aggregate's key.
-func (o *operate) find(ask order) (*projectionstore.Store, usecase.Key, error) {
+func (o *operations) find(ask order) (*projectionstore.Store, usecase.Key, error) {
 	shared, err := o.shared()
 	if err != nil {
 		return nil, usecase.Key{}, err
@@ -161,7 +161,7 @@ func (o *operate) find(ask order) (*projectionstore.Store, usecase.Key, error) {
 	return store, key, err
 }
 
-func (o *operate) retry(ctx context.Context, ask order, _ string) (any, error) {
+func (o *operations) retry(ctx context.Context, ask order, _ string) (any, error) {
 	store, key, err := o.find(ask)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (o *operate) retry(ctx context.Context, ask order, _ string) (any, error) {
 	return map[string]bool{"due": true}, store.Retry(ctx, key, time.Now())
 }
 
-func (o *operate) skip(ctx context.Context, ask order, by string) (any, error) {
+func (o *operations) skip(ctx context.Context, ask order, by string) (any, error) {
 	store, key, err := o.find(ask)
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (o *operate) skip(ctx context.Context, ask order, by string) (any, error) {
 }
 
 // rebuild requests a rebuild, which starts within a second or two. Health reports its progress.
-func (o *operate) rebuild() (any, error) {
+func (o *operations) rebuild() (any, error) {
 	parts := o.follower.parts.Load()
 	if parts == nil {
 		return nil, errStandsBy
@@ -211,7 +211,7 @@ type verification struct {
 }
 
 // verify compares the rows of all aggregates with the journal, within the time limit of a request.
-func (o *operate) verify(ctx context.Context, ask struct {
+func (o *operations) verify(ctx context.Context, ask struct {
 	Repair bool `json:"repair"`
 }, _ string,
 ) (any, error) {

@@ -44,7 +44,7 @@ type running struct {
 }
 
 // newLeaveOnClose wires the process manager of closed accounts.
-func (f *follower) newLeaveOnClose(databases Databases, term uint64, registry prometheus.Registerer) (*running, error) {
+func (f *journalFollower) newLeaveOnClose(databases Databases, term uint64, registry prometheus.Registerer) (*running, error) {
 	log := f.ports.Log
 	store, err := projectionstore.New(databases.ReadModel, chat.LeaveOnClose)
 	if err != nil {

@@ -16,31 +16,31 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// follower projects events into the read model. It starts when its databases can be opened.
-type follower struct {
+// journalFollower projects events into the read model. It starts when its databases can be opened.
+type journalFollower struct {
 	settings Settings
 	ports    Ports
 	registry prometheus.Registerer
-	outcomes *outcomes
-	shared   atomic.Pointer[shared] // nil until the databases are open
-	parts    atomic.Pointer[parts]  // nil while another process has the turn
+	outcomes *outcomeCounters
+	shared   atomic.Pointer[turnsState] // nil until the databases are open
+	parts    atomic.Pointer[turnParts]  // nil while another process has the turn
 }
 
-// parts are what a turn runs.
-type parts struct {
+// turnParts are what a turn runs.
+type turnParts struct {
 	store     *projectionstore.Store
 	projector *projection.Projector
 	source    eventstore.Source
 	caughtUp  atomic.Bool // at least once since the tables were created
 	process   *running
 	published *publication // nil: publishing is off
-	keeper    *keeper
+	keeper    *rowKeeper
 }
 
 const openEvery = 2 * time.Second // delay after a failed attempt to open the databases
 
 // run projects until ctx ends and the current batches are stored.
-func (f *follower) run(ctx context.Context) error {
+func (f *journalFollower) run(ctx context.Context) error {
 	databases, err := f.open(ctx)
 	if err != nil {
 		return nil // stopped before there was anything to do
@@ -50,7 +50,7 @@ func (f *follower) run(ctx context.Context) error {
 }
 
 // work is a turn: it ends with ctx, once the current batches are stored, or when the turn is lost.
-func (f *follower) work(ctx context.Context, databases Databases, turn *projectionstore.Turn) error {
+func (f *journalFollower) work(ctx context.Context, databases Databases, turn *projectionstore.Turn) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(turn.Lost, func() { stop(context.Cause(turn.Lost)) })()
@@ -89,7 +89,7 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	if err != nil {
 		return err
 	}
-	parts := &parts{store: store, projector: projector, source: source, process: process, published: published, keeper: keeper}
+	parts := &turnParts{store: store, projector: projector, source: source, process: process, published: published, keeper: keeper}
 	f.parts.Store(parts)
 	defer f.parts.Store(nil)
 
@@ -122,7 +122,7 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 }
 
 // open waits for the databases and their schemas. It fails only when ctx ends.
-func (f *follower) open(ctx context.Context) (Databases, error) {
+func (f *journalFollower) open(ctx context.Context) (Databases, error) {
 	for {
 		databases, err := f.ports.Open(ctx)
 		if err == nil {
@@ -139,7 +139,7 @@ func (f *follower) open(ctx context.Context) (Databases, error) {
 }
 
 // lag is the lag of the source; while a repair is due, at least the time since then.
-func (p *parts) lag(ctx context.Context) stream.Lag {
+func (p *turnParts) lag(ctx context.Context) stream.Lag {
 	lag := p.source.Lag(ctx)
 	if since := p.projector.RepairSince(); !since.IsZero() {
 		lag.Behind, lag.AtLeast = max(lag.Behind, time.Since(since)), true
@@ -155,7 +155,7 @@ const (
 )
 
 // report stores the read model's lag, for the programs that read it, until ctx ends.
-func (f *follower) report(ctx context.Context, parts *parts) {
+func (f *journalFollower) report(ctx context.Context, parts *turnParts) {
 	var stored projectionstore.Report
 	for wait := firstReport; stream.Pause(ctx, wait); wait = min(2*wait, reportEvery) {
 		lag := parts.lag(ctx)

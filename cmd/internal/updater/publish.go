@@ -77,7 +77,7 @@ type publication struct {
 }
 
 // newPublication returns nil if nothing is published.
-func (f *follower) newPublication(databases Databases, term uint64, registry prometheus.Registerer) (*publication, error) {
+func (f *journalFollower) newPublication(databases Databases, term uint64, registry prometheus.Registerer) (*publication, error) {
 	settings := f.settings.Publishing
 	if settings.URL == "" {
 		return nil, nil

@@ -37,9 +37,9 @@ const (
 	fileWorkers    = 1 // a SQLite file takes one transaction at a time
 )
 
-// keeper checks whether the rows have to be rebuilt, and rebuilds them if REBUILD says so.
-type keeper struct {
-	follower *follower
+// rowKeeper checks whether the rows have to be rebuilt, and rebuilds them if REBUILD says so.
+type rowKeeper struct {
+	follower *journalFollower
 	sets     *projectionstore.RowSets
 	rebuild  *projection.Rebuild
 	live     *projection.Projector
@@ -52,14 +52,14 @@ type keeper struct {
 }
 
 // newKeeper returns the keeper of a turn.
-func (f *follower) newKeeper(databases Databases, store *projectionstore.Store, live *projection.Projector) (*keeper, error) {
+func (f *journalFollower) newKeeper(databases Databases, store *projectionstore.Store, live *projection.Projector) (*rowKeeper, error) {
 	journal, err := stream.NewWholeJournalReader(databases.Store.Gateway)
 	if err != nil {
 		return nil, err
 	}
 	sets := projectionstore.NewRowSets(store, chatrows.Tables())
 	options := projection.RebuildOptions{Logger: f.ports.Log, Workers: Workers(databases.ReadModel)}
-	return &keeper{
+	return &rowKeeper{
 		follower: f, sets: sets, live: live, store: store,
 		rebuild: projection.NewRebuild(sets, store, journal, options, chatrows.Handlers()...),
 	}, nil
@@ -74,7 +74,7 @@ func Workers(readModel *sqlx.DB) int {
 }
 
 // run checks the rows until ctx ends.
-func (k *keeper) run(ctx context.Context) {
+func (k *rowKeeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := k.look(ctx); err != nil && ctx.Err() == nil {
 			k.failed = time.Now()
@@ -85,7 +85,7 @@ func (k *keeper) run(ctx context.Context) {
 }
 
 // storeVersions returns once the versions of the handlers are known to the database, or ctx ends.
-func (k *keeper) storeVersions(ctx context.Context) {
+func (k *rowKeeper) storeVersions(ctx context.Context) {
 	report := func(err error) {
 		k.follower.ports.Log.WarnContext(ctx, "the versions of the rows could not be stored, and the source waits for it; will retry", "error", err)
 	}
@@ -98,7 +98,7 @@ func (k *keeper) storeVersions(ctx context.Context) {
 	}) // fails when ctx ends, which the caller sees
 }
 
-func (k *keeper) look(ctx context.Context) error {
+func (k *rowKeeper) look(ctx context.Context) error {
 	state, err := k.sets.State(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // the checks of the database report it
@@ -133,7 +133,7 @@ func (k *keeper) look(ctx context.Context) error {
 }
 
 // outdatedTypes are the aggregate types whose rows were made by another version of their handler.
-func (k *keeper) outdatedTypes() []string {
+func (k *rowKeeper) outdatedTypes() []string {
 	if found := k.outdated.Load(); found != nil {
 		return *found
 	}
@@ -141,7 +141,7 @@ func (k *keeper) outdatedTypes() []string {
 }
 
 // reasons returns why the updater is not ready, and warnings for operators.
-func (k *keeper) reasons(auto bool) (versions, journal, warning string) {
+func (k *rowKeeper) reasons(auto bool) (versions, journal, warning string) {
 	todo := "run `threadctl rows rebuild`, or set REBUILD=auto"
 	if auto {
 		todo = "they are being rebuilt (REBUILD=auto)"
@@ -171,7 +171,7 @@ type Rebuilding struct {
 }
 
 // rebuilding returns the unfinished rebuild; nil: there is none.
-func (s *shared) rebuilding(ctx context.Context) (*Rebuilding, error) {
+func (s *turnsState) rebuilding(ctx context.Context) (*Rebuilding, error) {
 	state, err := s.sets.State(ctx)
 	if err != nil || state.Over() {
 		return nil, err

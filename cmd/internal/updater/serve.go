@@ -45,11 +45,11 @@ type Ports struct {
 }
 
 // tracer returns the tracer of a projection; nil: no traces.
-func (p Ports) tracer(projection string) trace.Tracer {
+func (p Ports) tracer(name string) trace.Tracer {
 	if p.Tracer == nil {
 		return nil
 	}
-	return p.Tracer.Tracer("projection/" + projection)
+	return p.Tracer.Tracer("projection/" + name)
 }
 
 // Faults are what the failure lab does to a projection.
@@ -72,7 +72,7 @@ func (noFaults) Journal(journal projection.Journal) projection.Journal { return 
 // Server is the read-model-updater. It holds its listening address for health and metrics.
 type Server struct {
 	*httpserver.Server
-	follower *follower
+	follower *journalFollower
 	settings Settings
 	metrics  http.Handler
 	handler  http.Handler
@@ -88,14 +88,14 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 		ports.Faults = noFaults{}
 	}
 	registry := metrics.NewRegistry()
-	follower := &follower{settings: settings, ports: ports, registry: registry, outcomes: newOutcomes(registry)}
-	watch := &watch{follower: follower, gauges: newGauges(registry), since: time.Now()}
+	follower := &journalFollower{settings: settings, ports: ports, registry: registry, outcomes: newOutcomes(registry)}
+	watch := &healthWatch{follower: follower, gauges: newGauges(registry), since: time.Now()}
 	measured := watch.measured(metrics.Handler(registry))
 	shown := measured
 	if settings.Measurements.Address != "" {
 		shown = measurements.Handler(settings.Measurements, registry)
 	}
-	return &Server{Server: server, follower: follower, settings: settings, metrics: measured, handler: routes(watch, shown, &operate{follower, ports.Access.Gate})}, nil
+	return &Server{Server: server, follower: follower, settings: settings, metrics: measured, handler: routes(watch, shown, &operations{follower, ports.Access.Gate})}, nil
 }
 
 // Wake makes the projection poll at once. It never blocks.
@@ -143,18 +143,18 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // measured sets the gauges before the metrics are served.
-func (w *watch) measured(metrics http.Handler) http.Handler {
+func (w *healthWatch) measured(metricsHandler http.Handler) http.Handler {
 	return http.HandlerFunc(func(response http.ResponseWriter, r *http.Request) {
 		w.measure(r.Context())
-		metrics.ServeHTTP(response, r)
+		metricsHandler.ServeHTTP(response, r)
 	})
 }
 
-func routes(watch *watch, metrics http.Handler, operate *operate) http.Handler {
+func routes(watch *healthWatch, metricsHandler http.Handler, operate *operations) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /health/alive", httpserver.Alive(nil))
 	mux.HandleFunc("GET /health/ready", watch.ready)
-	mux.Handle("GET /metrics", metrics)
+	mux.Handle("GET /metrics", metricsHandler)
 	operate.addTo(mux)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")

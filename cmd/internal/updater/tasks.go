@@ -22,7 +22,7 @@ type taskWorker struct {
 	commands *writeapi.Commands
 }
 
-func (f *follower) newTaskWorker(databases Databases) taskWorker {
+func (f *journalFollower) newTaskWorker(databases Databases) taskWorker {
 	settings, gateway, log := f.settings.Commands, databases.Store.Gateway, f.ports.Log
 	if settings.CacheBytes == 0 {
 		settings.CacheBytes = memory.Limit() / 40 // it handles fewer commands than the write-api

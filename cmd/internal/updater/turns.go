@@ -19,20 +19,20 @@ const Silence = 3 * time.Second
 
 const turnAgain = 500 * time.Millisecond // after an error
 
-// shared is what all turns share; it answers health checks also while the updater stands by.
-type shared struct {
+// turnsState is what all turns share; it answers health checks also while the updater stands by.
+type turnsState struct {
 	db    *sqlx.DB
 	store *projectionstore.Store
 	sets  *projectionstore.RowSets
 }
 
 // takeTurns projects whenever this process has the turn, until ctx ends.
-func (f *follower) takeTurns(ctx context.Context, databases Databases) error {
+func (f *journalFollower) takeTurns(ctx context.Context, databases Databases) error {
 	store, err := projectionstore.New(databases.ReadModel, chatrows.Projection)
 	if err != nil {
 		return err
 	}
-	f.shared.Store(&shared{databases.ReadModel, store, projectionstore.NewRowSets(store, chatrows.Tables())})
+	f.shared.Store(&turnsState{databases.ReadModel, store, projectionstore.NewRowSets(store, chatrows.Tables())})
 	host, _ := os.Hostname() // for people only
 	holder := fmt.Sprintf("%s, process %d", host, os.Getpid())
 	for ctx.Err() == nil {

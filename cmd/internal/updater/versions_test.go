@@ -68,7 +68,7 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 		Log: log,
 	}
 	registry := prometheus.NewRegistry()
-	f := &follower{ports: ports, registry: registry, outcomes: newOutcomes(registry)}
+	f := &journalFollower{ports: ports, registry: registry, outcomes: newOutcomes(registry)}
 	if err := f.run(ctx); err != nil || !began {
 		t.Errorf("the source started: %t, %v", began, err)
 	}

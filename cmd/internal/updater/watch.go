@@ -10,9 +10,9 @@ import (
 	"example.com/threads/cmd/internal/readmodel"
 )
 
-// watch reports the updater's health.
-type watch struct {
-	follower *follower
+// healthWatch reports the updater's health.
+type healthWatch struct {
+	follower *journalFollower
 	gauges   *gauges
 	since    time.Time // start of the program
 }
@@ -35,7 +35,7 @@ const checkTimeout = 2 * time.Second
 var errNoDatabase = errors.New("the database has not been reached yet")
 
 // look collects the updater's state. Causes of failures are logged and not in the answer.
-func (w *watch) look(ctx context.Context) Report {
+func (w *healthWatch) look(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	found := Report{Health: readmodel.NewHealth()}
@@ -78,7 +78,7 @@ func (w *watch) look(ctx context.Context) Report {
 }
 
 // lookAtTurn collects the state of the projection while this process has the turn.
-func (w *watch) lookAtTurn(ctx context.Context, found *Report, parts *parts) {
+func (w *healthWatch) lookAtTurn(ctx context.Context, found *Report, parts *turnParts) {
 	found.Active = true
 	lag := parts.lag(ctx)
 	found.Behind(lag.Behind, lag.Records, lag.AtLeast)
@@ -104,7 +104,7 @@ func (w *watch) lookAtTurn(ctx context.Context, found *Report, parts *parts) {
 }
 
 // check records a failure whose cause goes to the log only.
-func (w *watch) check(ctx context.Context, found *Report, name string, err error) {
+func (w *healthWatch) check(ctx context.Context, found *Report, name string, err error) {
 	if err == nil {
 		found.Check(name, "")
 		return
@@ -114,7 +114,7 @@ func (w *watch) check(ctx context.Context, found *Report, name string, err error
 }
 
 // unknownTypes returns the reason to be unready because of events of unregistered types; "": there are none.
-func unknownTypes(parts *parts) (reason string) {
+func unknownTypes(parts *turnParts) (reason string) {
 	for _, first := range parts.projector.Unregistered() {
 		if reason != "" {
 			reason += "; "
@@ -127,7 +127,7 @@ func unknownTypes(parts *parts) (reason string) {
 
 // ready answers /health/ready: 503 when an operator must act, or until the read model has caught up for the first time.
 // A lag alone does not make the updater unready.
-func (w *watch) ready(response http.ResponseWriter, r *http.Request) {
+func (w *healthWatch) ready(response http.ResponseWriter, r *http.Request) {
 	found := w.look(r.Context())
 	found.Answer(response, found)
 }

@@ -55,9 +55,9 @@ type attempt struct {
 	ends                   time.Time
 }
 
-func newLogin(settings Settings, access *access.Access, log *slog.Logger) *login {
+func newLogin(settings Settings, accessControl *access.Access, log *slog.Logger) *login {
 	return &login{
-		settings: settings, access: access, log: log, begun: map[string]attempt{},
+		settings: settings, access: accessControl, log: log, begun: map[string]attempt{},
 		sessions: newSessions(strings.HasPrefix(settings.URL, "https:")),
 	}
 }
@@ -254,11 +254,11 @@ func (l *login) end(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-func (l *login) fail(w http.ResponseWriter, r *http.Request, status int, detail string, cause error) {
+func (l *login) fail(w http.ResponseWriter, r *http.Request, code int, detail string, cause error) {
 	if cause != nil {
 		l.log.WarnContext(r.Context(), "a login failed", "error", cause)
 	}
-	httpserver.WriteProblem(w, status, "login_failed", detail)
+	httpserver.WriteProblem(w, code, "login_failed", detail)
 }
 
 // tell answers how users log in here, who is logged in, and whether there is a lab.

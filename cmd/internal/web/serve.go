@@ -22,12 +22,12 @@ type Server struct {
 }
 
 // Listen takes the address. The server answers while [Server.Run] runs. lab serves the failure lab; nil: there is none.
-func Listen(ctx context.Context, settings Settings, access *access.Access, lab http.Handler, log *slog.Logger) (*Server, error) {
+func Listen(ctx context.Context, settings Settings, accessControl *access.Access, lab http.Handler, log *slog.Logger) (*Server, error) {
 	server, err := httpserver.Listen(ctx, log, "WEB_ADDR", settings.Address)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{Server: server, settings: settings, access: access, lab: lab, log: log}, nil
+	return &Server{Server: server, settings: settings, access: accessControl, lab: lab, log: log}, nil
 }
 
 // Run serves until ctx ends, with these programs behind the page.
@@ -41,8 +41,8 @@ func (s *Server) Run(ctx context.Context, programs Programs) error {
 
 func (s *Server) routes(ctx context.Context, programs Programs) (http.Handler, error) {
 	mux := http.NewServeMux()
-	login := newLogin(s.settings, s.access, s.log)
-	login.addTo(mux)
+	logins := newLogin(s.settings, s.access, s.log)
+	logins.addTo(mux)
 	for _, behind := range []struct{ prefix, name, url string }{
 		{"/api/write", "write-api", programs.Write},
 		{"/api/read", "read-api", programs.Read},
@@ -52,14 +52,14 @@ func (s *Server) routes(ctx context.Context, programs Programs) (http.Handler, e
 		if err != nil {
 			return nil, fmt.Errorf("the URL of the %s: %w", behind.name, err)
 		}
-		mux.Handle(behind.prefix+"/", login.sessions.authorized(proxy{
+		mux.Handle(behind.prefix+"/", logins.sessions.authorized(proxy{
 			prefix: behind.prefix, name: behind.name, target: target, stopping: ctx, log: s.log,
 		}))
 	}
 	mux.Handle("GET /status", newStatus(programs))
-	mux.HandleFunc("GET /session", login.tell(s.lab != nil))
+	mux.HandleFunc("GET /session", logins.tell(s.lab != nil))
 	if s.lab != nil {
-		mux.Handle("/lab/", http.StripPrefix("/lab", login.sessions.authorized(s.lab)))
+		mux.Handle("/lab/", http.StripPrefix("/lab", logins.sessions.authorized(s.lab)))
 	}
 	mux.Handle("GET /health/alive", httpserver.Alive(s.access.Notes))
 	mux.Handle("GET /health/ready", httpserver.Ready(s.log, s.access.Notes, s.access.Checks...))

@@ -70,8 +70,8 @@ type caching interface {
 }
 
 // registerCache registers the metrics of the cache and the snapshots of an aggregate type.
-func registerCache(registry prometheus.Registerer, aggregateType string, from caching) {
-	registry = prometheus.WrapRegistererWith(prometheus.Labels{"aggregate_type": aggregateType}, registry)
+func registerCache(registry prometheus.Registerer, name string, from caching) {
+	registry = prometheus.WrapRegistererWith(prometheus.Labels{"aggregate_type": name}, registry)
 	counters := from.Counters()
 	for _, c := range []counter{
 		{"state_cache_hits_total", "States of aggregates that were found in memory.", &counters.Hits},

@@ -35,12 +35,12 @@ type Server struct {
 }
 
 // Listen takes the address. The server answers while [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, store *eventstore.Store, keys *erasure.Keyring, access *access.Access, log *slog.Logger) (*Server, error) {
+func Listen(ctx context.Context, settings Settings, store *eventstore.Store, keys *erasure.Keyring, accessControl *access.Access, log *slog.Logger) (*Server, error) {
 	server, err := httpserver.Listen(ctx, log, "WRITE_API_ADDR", settings.Address)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{Server: server, settings: settings, store: store, keys: keys, access: access, log: log}, nil
+	return &Server{Server: server, settings: settings, store: store, keys: keys, access: accessControl, log: log}, nil
 }
 
 // Run takes commands until ctx ends, then finishes the accepted ones.

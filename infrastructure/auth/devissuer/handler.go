@@ -24,8 +24,8 @@ var users = []user{
 // Users returns the names of the predefined users.
 func Users() []string {
 	var names []string
-	for _, user := range users {
-		names = append(names, user.name)
+	for _, each := range users {
+		names = append(names, each.name)
 	}
 	return names
 }

@@ -14,8 +14,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// fault is a SQLite driver that can fail at a COMMIT, before or after executing it.
-type fault struct {
+// faultyDriver is a SQLite driver that can fail at a COMMIT, before or after executing it.
+type faultyDriver struct {
 	dsn string
 
 	mutex  sync.Mutex
@@ -24,23 +24,23 @@ type fault struct {
 }
 
 // openFaulty creates an event store behind a fault.
-func openFaulty(t *testing.T) (*sqlx.DB, *fault) {
+func openFaulty(t *testing.T) (*sqlx.DB, *faultyDriver) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "events.db")
 	open(t, "sqlite:"+path)
-	f := &fault{dsn: "file:" + url.PathEscape(path) + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"}
+	f := &faultyDriver{dsn: "file:" + url.PathEscape(path) + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"}
 	db := sqlx.NewDb(sql.OpenDB(f), "sqlite")
 	t.Cleanup(func() { _ = db.Close() })
 	return db, f
 }
 
-func (f *fault) loseNextCommit(lost func()) {
+func (f *faultyDriver) loseNextCommit(lost func()) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.lose = lost
 }
 
-func (f *fault) takeLoss() func() {
+func (f *faultyDriver) takeLoss() func() {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	lost := f.lose
@@ -48,22 +48,22 @@ func (f *fault) takeLoss() func() {
 	return lost
 }
 
-func (f *fault) refuseCommits(count int) {
+func (f *faultyDriver) refuseCommits(count int) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.refuse = count
 }
 
-func (f *fault) takeRefusal() bool {
+func (f *faultyDriver) takeRefusal() bool {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.refuse--
 	return f.refuse >= 0
 }
 
-func (f *fault) Driver() driver.Driver { return &sqlite.Driver{} }
+func (f *faultyDriver) Driver() driver.Driver { return &sqlite.Driver{} }
 
-func (f *fault) Connect(context.Context) (driver.Conn, error) {
+func (f *faultyDriver) Connect(context.Context) (driver.Conn, error) {
 	conn, err := f.Driver().Open(f.dsn)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ type fullConn interface {
 
 type faultyConn struct {
 	fullConn
-	fault *fault
+	fault *faultyDriver
 }
 
 func (c faultyConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {

@@ -43,12 +43,12 @@ var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)
 // writer runs changes in transactions.
 type writer interface {
 	// write runs the change in a transaction. It returns when the change is durable, or has failed without any effect.
-	write(ctx context.Context, change change) error
+	write(ctx context.Context, change storeChange) error
 	close(ctx context.Context) error
 }
 
-// change is a unit of work in a transaction.
-type change interface {
+// storeChange is a unit of work in a transaction.
+type storeChange interface {
 	// apply makes the change. After an error it is rolled back.
 	apply(ctx context.Context, in session) error
 	// refused returns the reason after errRefused; nil when the change is not needed.

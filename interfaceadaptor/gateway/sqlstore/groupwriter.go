@@ -27,7 +27,7 @@ type groupWriter struct {
 	onAppend func()
 
 	mutex   sync.Mutex
-	waiting []*part
+	waiting []*groupPart
 	working bool
 	closed  bool
 	running sync.WaitGroup
@@ -35,21 +35,21 @@ type groupWriter struct {
 	connection *sqlx.Conn // used by the goroutine; nil before the first use and after a failure
 }
 
-// part is one change of a group.
-type part struct {
+// groupPart is one change of a group.
+type groupPart struct {
 	ctx     context.Context // the caller's
-	change  change
+	change  storeChange
 	outcome error         // of the change, if the group's transaction is committed
 	done    chan struct{} // closed when outcome is final
 }
 
 // write runs the change together with other waiting ones. When ctx ends before its turn, the change is not made; when
 // ctx ends later, the outcome is unknown.
-func (w *groupWriter) write(ctx context.Context, change change) error {
+func (w *groupWriter) write(ctx context.Context, change storeChange) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	p := &part{ctx: ctx, change: change, done: make(chan struct{})}
+	p := &groupPart{ctx: ctx, change: change, done: make(chan struct{})}
 	if err := w.accept(p); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (w *groupWriter) write(ctx context.Context, change change) error {
 	}
 }
 
-func (w *groupWriter) accept(p *part) error {
+func (w *groupWriter) accept(p *groupPart) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.closed {
@@ -88,7 +88,7 @@ func (w *groupWriter) work() {
 }
 
 // next takes the waiting changes. It first lets other goroutines run, so that more changes share the transaction.
-func (w *groupWriter) next() []*part {
+func (w *groupWriter) next() []*groupPart {
 	runtime.Gosched()
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -103,7 +103,7 @@ func (w *groupWriter) next() []*part {
 
 // commit runs the changes of a group and gives each caller its outcome. A transaction that fails as a whole is retried
 // once on a new connection; changes that were committed nevertheless recognise themselves.
-func (w *groupWriter) commit(ctx context.Context, group []*part) {
+func (w *groupWriter) commit(ctx context.Context, group []*groupPart) {
 	err := w.try(ctx, group)
 	if err != nil && !errors.Is(err, errNotBegun) {
 		err = w.try(ctx, group)
@@ -127,7 +127,7 @@ func (w *groupWriter) commit(ctx context.Context, group []*part) {
 var errNotBegun = errors.New("the transaction could not begin")
 
 // try runs a group in one transaction, each change in a savepoint.
-func (w *groupWriter) try(ctx context.Context, group []*part) (err error) {
+func (w *groupWriter) try(ctx context.Context, group []*groupPart) (err error) {
 	on, err := w.connect(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
@@ -154,7 +154,7 @@ func (w *groupWriter) try(ctx context.Context, group []*part) (err error) {
 
 // join runs the change in the transaction, or leaves the transaction unchanged. The returned error is the
 // transaction's.
-func (p *part) join(ctx context.Context, on *sqlx.Conn) error {
+func (p *groupPart) join(ctx context.Context, on *sqlx.Conn) error {
 	if _, err := on.ExecContext(ctx, "SAVEPOINT part"); err != nil {
 		return err
 	}

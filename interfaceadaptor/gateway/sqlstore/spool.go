@@ -24,7 +24,7 @@ func (g *Gateway) PutPart(ctx context.Context, tenant, file string, number uint6
 		return err
 	}
 	packed := g.packer.Pack(content)
-	err := g.writer.write(ctx, statement{
+	err := g.writer.write(ctx, singleStatement{
 		g.dialect.Upsert("file_parts", partKey, partColumns, 1),
 		[]any{tenant, file, number, packed.Encoding, packed.Checksum, packed.Bytes, expires.UnixMicro()},
 	})
@@ -66,7 +66,7 @@ func (g *Gateway) PruneSpool(ctx context.Context, expiredBefore time.Time, dryRu
 			return pruned, nil
 		}
 		if err == nil && !dryRun {
-			err = g.writer.write(ctx, statement{
+			err = g.writer.write(ctx, singleStatement{
 				"DELETE FROM file_parts WHERE tenant_code = ? AND file = ? AND expires_at < ?", []any{file.Tenant, file.File, expiredBefore.UnixMicro()},
 			})
 		}
@@ -84,17 +84,17 @@ type fileKey struct {
 	Parts  int    `db:"parts"`
 }
 
-// statement is a change of one statement, which can be repeated.
-type statement struct {
+// singleStatement is a change of one statement, which can be repeated.
+type singleStatement struct {
 	sql  string
 	args []any
 }
 
-func (statement) appends() bool { return false }
+func (singleStatement) appends() bool { return false }
 
-func (s statement) apply(ctx context.Context, in session) error {
+func (s singleStatement) apply(ctx context.Context, in session) error {
 	_, err := in.ExecContext(ctx, s.sql, s.args...)
 	return err
 }
 
-func (statement) refused(context.Context, session) error { return nil }
+func (singleStatement) refused(context.Context, session) error { return nil }

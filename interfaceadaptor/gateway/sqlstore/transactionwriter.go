@@ -36,7 +36,7 @@ type transactionWriter struct {
 	running sync.WaitGroup
 }
 
-func (w *transactionWriter) write(ctx context.Context, change change) error {
+func (w *transactionWriter) write(ctx context.Context, change storeChange) error {
 	if !w.enter() {
 		return errClosed
 	}
@@ -66,7 +66,7 @@ func (w *transactionWriter) enter() bool {
 	return true
 }
 
-func (w *transactionWriter) try(ctx context.Context, change change) error {
+func (w *transactionWriter) try(ctx context.Context, change storeChange) error {
 	tx, err := w.db.BeginTxx(ctx, w.dialect.Writing())
 	if err != nil {
 		return err

@@ -59,8 +59,8 @@ func (s *Store) Keys(ctx context.Context, tenant usecase.Tenant, owners []string
 		if err != nil {
 			return nil, s.explain("read keys", err)
 		}
-		for _, row := range rows {
-			found[row.Owner] = row.entry()
+		for _, each := range rows {
+			found[each.Owner] = each.entry()
 		}
 	}
 	return found, nil

@@ -39,9 +39,9 @@ import (
 )
 
 // leaving is the process manager as an updater runs it.
-func leaving(t *testing.T, db *readmodeltest.Database, journal projection.Journal) feed.Process {
+func leaving(t *testing.T, db *readmodeltest.Database, events projection.Journal) feed.Process {
 	t.Helper()
-	return feed.NewProcess(t, db.DB, chat.LeaveOnClose, journal, func(box *outbox.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(box) })
+	return feed.NewProcess(t, db.DB, chat.LeaveOnClose, events, func(box *outbox.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(box) })
 }
 
 // happened returns the records of an aggregate's events, starting with number 1. The first events of a thread occur at
@@ -212,11 +212,11 @@ func TestWhoJoinsAndClosesAtTheSameTimeLeavesOnce(t *testing.T) {
 			both.Go(func() { second.Project(t, s.account...) })
 			both.Wait()
 		}
-		for _, command := range first.Commands(t) {
-			if want[command.Target] != command.Executor {
-				t.Errorf("%+v was sent twice, or without a cause", command)
+		for _, sent := range first.Commands(t) {
+			if want[sent.Target] != sent.Executor {
+				t.Errorf("%+v was sent twice, or without a cause", sent)
 			}
-			delete(want, command.Target)
+			delete(want, sent.Target)
 		}
 		if len(want) > 0 {
 			t.Errorf("in %d rounds %d commands were missed", rounds, len(want))
@@ -431,19 +431,19 @@ func (deaf) Done(context.Context, []process.Command) error { return context.Canc
 func TestLeaveOnCloseDecodesNoMessages(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		s := newScene(t, db.World(t, "acme").Tenant, 1)
-		thread, seqNr := s.thread[0].Key, uint64(len(s.thread))
+		chatKey, seqNr := s.thread[0].Key, uint64(len(s.thread))
 		rule := leaving(t, db, nil).Rule(t, "a member's account is closed after many messages").Given(s.thread...)
 		for _, name := range []string{"ThreadMessagePosted", "ThreadMessageEdited", "ThreadMessageDeleted"} {
 			seqNr++
-			rule = rule.Given(projection.Record{Key: thread, SeqNr: seqNr, Payload: fmt.Appendf(nil, `{"type":%q, not even JSON`, name)})
+			rule = rule.Given(projection.Record{Key: chatKey, SeqNr: seqNr, Payload: fmt.Appendf(nil, `{"type":%q, not even JSON`, name)})
 		}
 		store, err := projectionstore.New(db.DB, chat.LeaveOnClose)
 		if err != nil {
 			t.Fatal(err)
 		}
-		versions, err := store.Versions(t.Context(), []usecase.Key{thread})
-		if err != nil || versions[thread] != seqNr {
-			t.Errorf("its position is %d of %d, %v", versions[thread], seqNr, err)
+		versions, err := store.Versions(t.Context(), []usecase.Key{chatKey})
+		if err != nil || versions[chatKey] != seqNr {
+			t.Errorf("its position is %d of %d, %v", versions[chatKey], seqNr, err)
 		}
 		if parked, err := store.CountParked(t.Context()); err != nil || parked != 0 {
 			t.Errorf("%d parked, %v", parked, err)

@@ -63,15 +63,15 @@ func newVerified(t *testing.T, db *readmodeltest.Database) *verified {
 	v.Projector = projection.New(v.store, v.journal, projection.Options{FillEvents: 40}, chatrows.Handlers()...)
 	random := mathrand.New(mathrand.NewPCG(7, 7))
 	for _, code := range []string{"", "acme", "acme"} {
-		story := begin(t, code)
+		s := begin(t, code)
 		for range 150 {
-			story.anything(random)
+			s.anything(random)
 		}
-		for _, recorded := range story.events {
-			v.journal[story.key] = append(v.journal[story.key], feed.Record(t, threadcodec.Events(), recorded))
+		for _, recorded := range s.events {
+			v.journal[s.key] = append(v.journal[s.key], feed.Record(t, threadcodec.Events(), recorded))
 		}
-		v.key = story.key
-		if err := v.Fill(t.Context(), story.key); err != nil {
+		v.key = s.key
+		if err := v.Fill(t.Context(), s.key); err != nil {
 			t.Fatal(err)
 		}
 	}

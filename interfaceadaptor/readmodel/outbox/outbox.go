@@ -51,8 +51,8 @@ var commands = table.Table[row]{
 	},
 }
 
-func keyOf(process string, target usecase.Key, eventID string) []string {
-	return []string{process, target.Tenant.String(), target.Type, target.ID, eventID}
+func keyOf(name string, target usecase.Key, eventID string) []string {
+	return []string{name, target.Tenant.String(), target.Type, target.ID, eventID}
 }
 
 func (o *Outbox) key(target usecase.Key, eventID string) []string {
@@ -102,8 +102,8 @@ func (o *Outbox) Postpone(ctx context.Context, p process.Pending) error {
 
 // Count implements [process.Outbox].
 func (o *Outbox) Count(ctx context.Context) (waiting, failing int, err error) {
-	row := o.db.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(CASE WHEN attempts > 0 THEN 1 END) FROM process_commands WHERE process = ?", o.process)
-	if err := row.Scan(&waiting, &failing); err != nil {
+	r := o.db.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(CASE WHEN attempts > 0 THEN 1 END) FROM process_commands WHERE process = ?", o.process)
+	if err := r.Scan(&waiting, &failing); err != nil {
 		return 0, 0, o.store.Explain("count the commands of a process", fmt.Errorf("process %s: %w", o.process, err))
 	}
 	return waiting, failing, nil

@@ -9,30 +9,30 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// list defines how the rows of a list are selected and ordered.
+// sortedList defines how the rows of a list are selected and ordered.
 //
 // A page is one SELECT per part, joined by UNION ALL: the rows with a limit and, for each bound of the range, one row
 // beyond it, which shows whether there are more rows. So several pages of several lists need one statement, and each
 // part is a short index scan. (A window function would also need one statement, but reads every list to its end.)
-type list struct {
+type sortedList struct {
 	from       string // FROM ... WHERE ... that selects the list, with placeholders for its scope
 	columns    string
 	at, id     string // the columns that order the list
 	descending bool
 }
 
-// part is the purpose of a SELECT.
-type part int
+// selectPart is the purpose of a SELECT.
+type selectPart int
 
 const (
-	partItems    part = iota // rows of the page, and one more
-	partPrevious             // a row at or before the position After
-	partNext                 // a row at or after the position Before
-	partMany                 // any row: the list is too long for this statement
+	partItems    selectPart = iota // rows of the page, and one more
+	partPrevious                   // a row at or before the position After
+	partNext                       // a row at or after the position Before
+	partMany                       // any row: the list is too long for this statement
 )
 
-// statement is an SQL statement with its arguments.
-type statement struct {
+// unionStatement is an SQL statement with its arguments.
+type unionStatement struct {
 	sql  strings.Builder
 	args []any
 	size int // number of SELECTs
@@ -42,7 +42,7 @@ type statement struct {
 const maxSelects = 500
 
 // add adds the SELECTs for one list's page.
-func (l list) add(s *statement, page query.Range, scope ...any) {
+func (l sortedList) add(s *unionStatement, page query.Range, scope ...any) {
 	for _, p := range partsOf(page) {
 		l.addPart(s, p, scope...)
 	}
@@ -50,7 +50,7 @@ func (l list) add(s *statement, page query.Range, scope ...any) {
 
 // selection is what a SELECT reads of a list.
 type selection struct {
-	part     part
+	part     selectPart
 	backward bool // from the end
 	offset   int
 	limit    int
@@ -80,7 +80,7 @@ func partsOf(page query.Range) []selection {
 	return append(parts, items)
 }
 
-func (l list) addPart(s *statement, p selection, scope ...any) {
+func (l sortedList) addPart(s *unionStatement, p selection, scope ...any) {
 	s.begin(p.part, l.columns+" "+l.from, scope...)
 	for _, b := range p.bounds {
 		side := "<"
@@ -103,7 +103,7 @@ func (l list) addPart(s *statement, p selection, scope ...any) {
 }
 
 // begin begins a SELECT of columns from somewhere, which [statement.end] ends.
-func (s *statement) begin(part part, columnsFrom string, args ...any) {
+func (s *unionStatement) begin(part selectPart, columnsFrom string, args ...any) {
 	if s.size++; s.size > 1 {
 		s.sql.WriteString("\nUNION ALL ")
 	}
@@ -111,17 +111,17 @@ func (s *statement) begin(part part, columnsFrom string, args ...any) {
 	s.args = append(s.args, args...)
 }
 
-func (s *statement) end(suffix string) { fmt.Fprintf(&s.sql, "%s) AS part%d", suffix, s.size) }
+func (s *unionStatement) end(suffix string) { fmt.Fprintf(&s.sql, "%s) AS part%d", suffix, s.size) }
 
 // run calls take with the rows of a statement, in any order.
-func run[R any](ctx context.Context, r *Reader, s *statement, of table.Table[R], take func(part, R)) error {
+func run[R any](ctx context.Context, r *Reader, s *unionStatement, of table.Table[R], take func(selectPart, R)) error {
 	const doing = "read a list of the read model"
 	rows, err := r.db.QueryContext(ctx, s.sql.String(), s.args...)
 	if err != nil {
 		return r.explain(doing, err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
-	var found part
+	var found selectPart
 	var row R
 	fields := append([]any{&found}, of.Fields(&row)...)
 	for rows.Next() {

@@ -20,12 +20,12 @@ var (
 
 // The lists of the read model.
 var (
-	membersOfThread = list{
+	membersOfThread = sortedList{
 		columns: members.List("m"),
 		from:    `FROM members m WHERE m.tenant_code = ? AND m.thread_id = ? AND m.removed = 0`,
 		at:      "m.joined_seq", id: "m.id",
 	}
-	messagesOfThread = list{
+	messagesOfThread = sortedList{
 		columns: messages.List("s"),
 		from:    `FROM messages s WHERE s.tenant_code = ? AND s.thread_id = ? AND s.deleted = 0`,
 		at:      "s.seq_nr", id: "s.id",
@@ -46,19 +46,19 @@ func (r *Reader) Messages(ctx context.Context, tenant usecase.Tenant, of []threa
 type ordered[R any] interface{ Compare(other R) int }
 
 // pagesOf reads the same page of the lists of several threads, in one statement unless that exceeds maxSelects.
-func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l list, of table.Table[R], tenant usecase.Tenant, threads []thread.ID, page query.Range,
+func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l sortedList, of table.Table[R], tenant usecase.Tenant, threads []thread.ID, page query.Range,
 	threadOf func(R) thread.ID,
 ) (map[thread.ID]query.Page[R], error) {
-	lists := make(map[thread.ID]*found[R], len(threads))
+	lists := make(map[thread.ID]*foundPage[R], len(threads))
 	for _, id := range threads {
 		lists[id] = newFound[R](page.Limit / len(threads))
 	}
 	for some := range slices.Chunk(threads, maxSelects/len(partsOf(page))) {
-		var s statement
+		var s unionStatement
 		for _, id := range some {
 			l.add(&s, page, tenant.String(), id.String())
 		}
-		if err := run(ctx, r, &s, of, func(p part, row R) { lists[threadOf(row)].take(p, row) }); err != nil {
+		if err := run(ctx, r, &s, of, func(p selectPart, row R) { lists[threadOf(row)].take(p, row) }); err != nil {
 			return nil, err
 		}
 	}
@@ -69,19 +69,19 @@ func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l list, of table.Tabl
 	return pages, nil
 }
 
-// found is what has been read of a page.
-type found[R ordered[R]] struct {
+// foundPage is what has been read of a page.
+type foundPage[R ordered[R]] struct {
 	items          []R
 	previous, next bool // there is a row beyond the bounds
 	many           bool // the list is too long for the statement
 }
 
 // newFound has room for about so many rows.
-func newFound[R ordered[R]](rows int) *found[R] {
-	return &found[R]{items: make([]R, 0, min(rows+1, 128))}
+func newFound[R ordered[R]](rows int) *foundPage[R] {
+	return &foundPage[R]{items: make([]R, 0, min(rows+1, 128))}
 }
 
-func (f *found[R]) take(p part, row R) {
+func (f *foundPage[R]) take(p selectPart, row R) {
 	switch p {
 	case partPrevious:
 		f.previous = true
@@ -95,7 +95,7 @@ func (f *found[R]) take(p part, row R) {
 }
 
 // count is how many rows of a part there are.
-func (f *found[R]) count(p part) int {
+func (f *foundPage[R]) count(p selectPart) int {
 	switch {
 	case p == partItems:
 		return len(f.items)
@@ -106,7 +106,7 @@ func (f *found[R]) count(p part) int {
 }
 
 // page is the page that was asked for.
-func (f *found[R]) page(l list, asked query.Range) query.Page[R] {
+func (f *foundPage[R]) page(l sortedList, asked query.Range) query.Page[R] {
 	slices.SortFunc(f.items, func(a, b R) int {
 		if l.descending {
 			a, b = b, a

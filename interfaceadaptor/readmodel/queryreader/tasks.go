@@ -8,7 +8,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-var tasksOfCreator = list{
+var tasksOfCreator = sortedList{
 	columns: chatrows.Tasks.List("t"),
 	from:    `FROM tasks t WHERE t.tenant_code = ? AND t.created_by = ?`,
 	at:      "t.created_at", id: "t.id", descending: true,
@@ -23,7 +23,7 @@ func (r *Reader) Task(ctx context.Context, viewer query.Viewer, id task.ID) (que
 
 // Tasks implements [query.TaskReader].
 func (r *Reader) Tasks(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Task], error) {
-	var s statement
+	var s unionStatement
 	tasksOfCreator.add(&s, page, viewer.Tenant.String(), viewer.User.String())
 	list := newFound[query.Task](page.Limit)
 	err := run(ctx, r, &s, chatrows.Tasks, list.take)

@@ -8,13 +8,13 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-var allTenants = list{
+var allTenants = sortedList{
 	columns: chatrows.Tenants.List("r"), from: `FROM tenants r WHERE r.tenant_code = ?`, at: "r.created_at", id: "r.id",
 }
 
 // Tenants implements [query.TenantReader].
 func (r *Reader) Tenants(ctx context.Context, page query.Range) (query.Page[query.Tenant], error) {
-	var s statement
+	var s unionStatement
 	allTenants.add(&s, page, "")
 	found := newFound[query.Tenant](page.Limit)
 	err := run(ctx, r, &s, chatrows.Tenants, found.take)

@@ -30,7 +30,7 @@ var (
 
 // threadsWalked are those of the walk. Without statistics of a new table, a server would look for each membership among
 // all of the tenant; SQLite finds the index by itself.
-func threadsWalked(r *Reader) list {
+func threadsWalked(r *Reader) sortedList {
 	hint := ""
 	if r.db.DriverName() == "mysql" {
 		hint = "FORCE INDEX (members_of_user)"
@@ -43,8 +43,8 @@ func threadsWalked(r *Reader) list {
 var counted = fmt.Sprintf(`(SELECT COUNT(*) AS n FROM
 	(SELECT 1 FROM members WHERE tenant_code = ? AND user_account_id = ? AND removed = 0 LIMIT %d) AS m) AS few`, fewThreads)
 
-func threadsBy(at, from string) list {
-	return list{columns: threads.List("t"), from: from, at: at, id: "t.id", descending: true}
+func threadsBy(at, from string) sortedList {
+	return sortedList{columns: threads.List("t"), from: from, at: at, id: "t.id", descending: true}
 }
 
 // Threads implements [query.ThreadReader].
@@ -56,7 +56,7 @@ func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Ra
 	}
 	if err == nil && !whole {
 		found = newFound[query.Thread](page.Limit)
-		var s statement
+		var s unionStatement
 		threadsOfViewer.add(&s, page, viewer.Tenant.String(), viewer.User.String())
 		err = run(ctx, r, &s, threads, found.take)
 	}
@@ -64,8 +64,8 @@ func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Ra
 }
 
 // few reads the page of a viewer with less than fewThreads, or that there are more.
-func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (*found[query.Thread], error) {
-	var s statement
+func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (*foundPage[query.Thread], error) {
+	var s unionStatement
 	tenant, user := viewer.Tenant.String(), viewer.User.String()
 	threadsOfFew.add(&s, page, tenant, user, tenant, user, tenant)
 	s.begin(partMany, fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ?`, threadsOfTenant.columns, counted, fewThreads),
@@ -77,20 +77,20 @@ func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range)
 
 // walk looks for the page among the threads of the tenant, from where the page begins. whole is false where it has not
 // come far enough.
-func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range) (found *found[query.Thread], whole bool, err error) {
+func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range) (found *foundPage[query.Thread], whole bool, err error) {
 	found = newFound[query.Thread](page.Limit)
 	parts, tenant := partsOf(page), viewer.Tenant.String()
-	var s statement
+	var s unionStatement
 	for _, p := range parts {
 		p.limit, p.offset = 1, walked
 		threadsOfTenant.addPart(&s, p, tenant)
 	}
-	ends := map[part]query.Position{} // of the walks
-	err = run(ctx, r, &s, threads, func(p part, t query.Thread) { ends[p] = t.Position() })
+	ends := map[selectPart]query.Position{} // of the walks
+	err = run(ctx, r, &s, threads, func(p selectPart, t query.Thread) { ends[p] = t.Position() })
 	if err != nil {
 		return found, false, err
 	}
-	s = statement{}
+	s = unionStatement{}
 	for _, p := range parts {
 		if end, ends := ends[p.part]; ends {
 			p.bounds = append(p.bounds, bound{beyond: p.backward, orAt: true, of: end})

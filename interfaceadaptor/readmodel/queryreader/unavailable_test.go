@@ -82,7 +82,7 @@ func TestAConnectionKilledUnderAQueryIsUnavailable(t *testing.T) {
 	db := readmodeltest.MySQL(t)
 	w := db.World(t, "acme")
 	alice := readmodeltest.NewUser()
-	chat := w.Thread("chat", alice)
+	id := w.Thread("chat", alice)
 	// With one connection it is clear which one to kill.
 	single, err := database.Open(t.Context(), db.URL, database.Settings{MaxConns: 1})
 	if err != nil {
@@ -99,7 +99,7 @@ func TestAConnectionKilledUnderAQueryIsUnavailable(t *testing.T) {
 			}
 			defer lockThreads(t, db.DB)() // statements on threads must wait
 			answer := make(chan error, 1)
-			go func() { answer <- read(t.Context(), reader, query.Viewer{Tenant: w.Tenant, User: alice}, chat) }()
+			go func() { answer <- read(t.Context(), reader, query.Viewer{Tenant: w.Tenant, User: alice}, id) }()
 			testenv.Eventually(t, 10*time.Second, func() error {
 				var waiting int
 				err := db.DB.GetContext(t.Context(), &waiting,

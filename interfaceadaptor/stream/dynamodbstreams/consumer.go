@@ -29,10 +29,10 @@ type end struct {
 	at    position
 }
 
-func (s *Source) consumer(stream string) *consumer {
+func (s *Source) consumer(name string) *consumer {
 	return &consumer{
-		source: s, stream: stream, lineage: newLineage(),
-		discoverer: &discoverer{source: s, stream: stream, found: make(chan listing), wake: make(chan struct{}, 1)},
+		source: s, stream: name, lineage: newLineage(),
+		discoverer: &discoverer{source: s, stream: name, found: make(chan listing), wake: make(chan struct{}, 1)},
 		finished:   make(chan end),
 	}
 }

@@ -20,8 +20,8 @@ import (
 // A story is a stream's life over days and the lives of the process that reads it. All times are relative to the
 // beginning.
 type story struct {
-	shards   []plot
-	lives    []life
+	shards   []shardPlot
+	lives    []processLife
 	faults   []string // errors that calls return at random
 	seed     uint64
 	settings dynamodbstreams.Settings
@@ -30,15 +30,15 @@ type story struct {
 	shared   bool // with shared readers
 }
 
-type plot struct {
+type shardPlot struct {
 	parent   int // index, or -1
 	from, to time.Duration
 	records  []time.Duration
 }
 
-// life is one run of the process. It starts after a pause and dies with its n-th transaction, before or after the
+// processLife is one run of the process. It starts after a pause and dies with its n-th transaction, before or after the
 // commit.
-type life struct {
+type processLife struct {
 	pause     time.Duration
 	dies      int
 	committed bool
@@ -62,7 +62,7 @@ func drawStory(t *rapid.T) story {
 		seed:   rapid.Uint64().Draw(t, "seed"),
 	}
 	for i := range rapid.IntRange(1, 9).Draw(t, "shards") {
-		shard := plot{parent: rapid.IntRange(-1, i-1).Draw(t, "parent")}
+		shard := shardPlot{parent: rapid.IntRange(-1, i-1).Draw(t, "parent")}
 		if shard.parent >= 0 {
 			parent := &s.shards[shard.parent]
 			if parent.to == 0 {
@@ -84,7 +84,7 @@ func drawStory(t *rapid.T) story {
 		}
 	}
 	for range rapid.IntRange(0, 5).Draw(t, "lives") {
-		s.lives = append(s.lives, life{
+		s.lives = append(s.lives, processLife{
 			pause: minutes("pause", 0, 30*60), dies: rapid.IntRange(1, 12).Draw(t, "dies"),
 			committed: rapid.Bool().Draw(t, "committed"), repair: rapid.Bool().Draw(t, "in a repair"),
 		})
@@ -189,7 +189,7 @@ func (s story) endedBefore(shard string, streams *aws24h, stored map[string]stri
 }
 
 // live runs a process until it dies, or for a minute.
-func (l life) live(ctx context.Context, streams *aws24h, client dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings, check func(projection.Batch)) {
+func (l processLife) live(ctx context.Context, streams *aws24h, client dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings, check func(projection.Batch)) {
 	dead := make(chan struct{})
 	left := l.dies
 	isDead := func() bool {

@@ -14,15 +14,15 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// slow is a service with slow answers that counts the concurrent calls.
-type slow struct {
+// slowService is a service with slow answers that counts the concurrent calls.
+type slowService struct {
 	*aws24h
 	mu        sync.Mutex
 	now, most int
 	records   int // returned
 }
 
-func (s *slow) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, options ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+func (s *slowService) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, options ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
 	s.mu.Lock()
 	s.now++
 	s.most = max(s.most, s.now)
@@ -39,7 +39,7 @@ func (s *slow) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInp
 }
 
 // handedOut returns the number of records returned and the maximum number of concurrent readers.
-func (s *slow) handedOut() (records, readers int) {
+func (s *slowService) handedOut() (records, readers int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.records, s.most
@@ -48,7 +48,7 @@ func (s *slow) handedOut() (records, readers int) {
 // Three projections must share the readers of a shard, and a projection that stands still must not delay the others.
 func TestProjectionsShareTheReadersOfAShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		streams := &slow{aws24h: &aws24h{arn: arn}}
+		streams := &slowService{aws24h: &aws24h{arn: arn}}
 		shard := streams.add(&fakeShard{id: shardID(0), from: time.Now()})
 		shared := source.Share(streams)
 		var stores []*memory

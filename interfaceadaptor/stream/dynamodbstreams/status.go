@@ -120,14 +120,14 @@ func (s *Source) Lag(context.Context) stream.Lag {
 	case !s.status.empty.IsZero() && now.Sub(s.status.empty) > freshFor:
 		since(s.status.empty)
 	}
-	for _, shard := range s.status.shards {
+	for _, one := range s.status.shards {
 		switch {
-		case shard.pending != nil && len(shard.pending.records) > 0:
-			lag.Records += len(shard.pending.records)
-			lag.Behind = max(lag.Behind, now.Sub(later(shard.pending.oldest, shard.current)))
-			lag.AtLeast = lag.AtLeast || shard.pending.read >= int(s.settings.PageLimit) || now.Sub(shard.pending.asked) > freshFor
-		case now.Sub(shard.clear) > freshFor:
-			since(shard.current)
+		case one.pending != nil && len(one.pending.records) > 0:
+			lag.Records += len(one.pending.records)
+			lag.Behind = max(lag.Behind, now.Sub(later(one.pending.oldest, one.current)))
+			lag.AtLeast = lag.AtLeast || one.pending.read >= int(s.settings.PageLimit) || now.Sub(one.pending.asked) > freshFor
+		case now.Sub(one.clear) > freshFor:
+			since(one.current)
 		}
 	}
 	return lag
@@ -146,9 +146,9 @@ func (s *Source) Health() error {
 	if idle := now.Sub(s.status.turned); idle > s.settings.StallAfter+s.settings.DiscoverEvery {
 		return fmt.Errorf("listing the stream's shards has not succeeded for %s: %w", idle.Round(time.Second), reason(s.status.trouble))
 	}
-	for id, shard := range s.status.shards {
-		if idle := now.Sub(shard.step); shard.running && idle > s.settings.StallAfter {
-			return fmt.Errorf("shard %s has made no progress for %s: %w", id, idle.Round(time.Second), reason(shard.trouble))
+	for id, one := range s.status.shards {
+		if idle := now.Sub(one.step); one.running && idle > s.settings.StallAfter {
+			return fmt.Errorf("shard %s has made no progress for %s: %w", id, idle.Round(time.Second), reason(one.trouble))
 		}
 	}
 	return nil

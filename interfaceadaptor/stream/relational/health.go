@@ -10,8 +10,8 @@ import (
 	"example.com/threads/interfaceadaptor/stream"
 )
 
-// state is the status of a source.
-type state struct {
+// sourceState is the status of a source.
+type sourceState struct {
 	started  time.Time
 	located  bool
 	position uint64    // everything up to it is projected
@@ -22,28 +22,28 @@ type state struct {
 // meter guards the state for concurrent readers.
 type meter struct {
 	mutex sync.Mutex
-	state state
+	state sourceState
 }
 
-func (m *meter) change(change func(*state)) {
+func (m *meter) change(change func(*sourceState)) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	change(&m.state)
 }
 
 func (m *meter) locate(position uint64) {
-	m.change(func(s *state) { s.located, s.position, s.moved, s.trouble = true, position, time.Now(), nil })
+	m.change(func(s *sourceState) { s.located, s.position, s.moved, s.trouble = true, position, time.Now(), nil })
 }
 
 func (m *meter) moveTo(position uint64) {
-	m.change(func(s *state) { s.position, s.moved, s.trouble = position, time.Now(), nil })
+	m.change(func(s *sourceState) { s.position, s.moved, s.trouble = position, time.Now(), nil })
 }
 
-func (m *meter) step()          { m.change(func(s *state) { s.moved, s.trouble = time.Now(), nil }) }
-func (m *meter) fail(err error) { m.change(func(s *state) { s.trouble = err }) }
+func (m *meter) step()          { m.change(func(s *sourceState) { s.moved, s.trouble = time.Now(), nil }) }
+func (m *meter) fail(err error) { m.change(func(s *sourceState) { s.trouble = err }) }
 
-func (m *meter) read() (now state) {
-	m.change(func(s *state) { now = *s })
+func (m *meter) read() (now sourceState) {
+	m.change(func(s *sourceState) { now = *s })
 	return now
 }
 

@@ -33,7 +33,7 @@ type Counters struct {
 // New returns a source. Nothing is called before [Source.Run].
 func New(ports Ports, settings Settings) *Source {
 	return &Source{
-		ports: ports, settings: settings.withDefaults(), wake: make(chan struct{}, 1), meter: meter{state: state{started: time.Now()}},
+		ports: ports, settings: settings.withDefaults(), wake: make(chan struct{}, 1), meter: meter{state: sourceState{started: time.Now()}},
 	}
 }
 

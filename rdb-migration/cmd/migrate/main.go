@@ -75,8 +75,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if err != nil {
 		return err
 	}
-	for _, target := range wanted {
-		if err := target.run(ctx, do, out); err != nil {
+	for _, t := range wanted {
+		if err := t.run(ctx, do, out); err != nil {
 			return err
 		}
 	}

@@ -47,10 +47,10 @@ func execute(ctx context.Context, progress launch.Progress, argv []string) (code
 
 	running, addresses, errs := make([]*launch.Attached, 2), make([]string, 2), make([]error, 2)
 	var starting sync.WaitGroup
-	for i, service := range testServices {
-		if os.Getenv(service.variable) == "" {
-			progress("starting %s", service.name)
-			starting.Go(func() { running[i], addresses[i], errs[i] = service.start(ctx, progress, guard, folder) })
+	for i, one := range testServices {
+		if os.Getenv(one.variable) == "" {
+			progress("starting %s", one.name)
+			starting.Go(func() { running[i], addresses[i], errs[i] = one.start(ctx, progress, guard, folder) })
 		}
 	}
 	if err := services.Compiler(ctx, progress); err != nil {
@@ -61,11 +61,11 @@ func execute(ctx context.Context, progress launch.Progress, argv []string) (code
 	}
 	starting.Wait()
 	env := os.Environ()
-	for i, service := range testServices {
+	for i, one := range testServices {
 		if running[i] != nil {
 			defer running[i].Stop()
-			env = append(env, service.variable+"="+addresses[i])
-			progress("%s=%s", service.variable, addresses[i])
+			env = append(env, one.variable+"="+addresses[i])
+			progress("%s=%s", one.variable, addresses[i])
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

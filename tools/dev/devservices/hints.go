@@ -39,7 +39,7 @@ make dev-down stops it and keeps the data; make dev-up starts what is not runnin
 `))
 
 // hints writes the addresses of the running system and commands to paste into a shell.
-func (s settings) hints(out io.Writer) error {
+func (s devSettings) hints(out io.Writer) error {
 	return hints.Execute(out, map[string]string{
 		"Web":         localURL(s.addresses["web"]),
 		"Write":       localURL(s.addresses["write-api"]),

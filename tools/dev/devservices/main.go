@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	system := system{settings, newProgress()}
+	system := devSystem{settings, newProgress()}
 	switch args[0] {
 	case "up":
 		if err := system.up(ctx); err != nil {

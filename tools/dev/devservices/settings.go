@@ -13,8 +13,8 @@ import (
 	"example.com/threads/tools/dev/devservices/internal/services"
 )
 
-// settings describe where the development system is.
-type settings struct {
+// devSettings describe where the development system is.
+type devSettings struct {
 	root                    string // of the clone; absolute
 	folder                  string // of logs, pid files, data and built programs; absolute
 	dynamoDBPort, mySQLPort int
@@ -32,15 +32,15 @@ var listeners = []struct{ program, variable, address string }{
 }
 
 // readSettings reads the ports and addresses from the environment. root is the clone's folder.
-func readSettings(root string, getenv func(string) string) (settings, error) {
+func readSettings(root string, getenv func(string) string) (devSettings, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
-		return settings{}, err
+		return devSettings{}, err
 	}
 	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
-		return settings{}, fmt.Errorf("run this in the folder of go.mod: %w", err)
+		return devSettings{}, fmt.Errorf("run this in the folder of go.mod: %w", err)
 	}
-	s := settings{root: root, folder: filepath.Join(root, "data", "dev"), addresses: map[string]string{}}
+	s := devSettings{root: root, folder: filepath.Join(root, "data", "dev"), addresses: map[string]string{}}
 	var wrong []error
 	read := func(name, value, before, want string) string {
 		if set := getenv(name); set != "" {
@@ -65,7 +65,7 @@ func readSettings(root string, getenv func(string) string) (settings, error) {
 // environment returns the environment of programs and migrations. It overrides variables that name the data, because
 // this process's environment may name the data of another system. The credentials are valid only here. Other variables,
 // such as LOG_LEVEL and SNAPSHOT_EVERY, are kept.
-func (s settings) environment() []string {
+func (s devSettings) environment() []string {
 	endpoint := services.Endpoint(s.dynamoDBPort)
 	env := append(withoutAWS(os.Environ()),
 		"AWS_REGION=us-east-1",
@@ -98,7 +98,7 @@ func withoutAWS(env []string) []string {
 }
 
 // short returns a path below folder, relative to the clone.
-func (s settings) short(name string) string {
+func (s devSettings) short(name string) string {
 	path := filepath.Join(s.folder, name)
 	if below, err := filepath.Rel(s.root, path); err == nil && filepath.IsLocal(below) {
 		return below

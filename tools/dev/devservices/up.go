@@ -16,14 +16,14 @@ import (
 	"example.com/threads/tools/dev/devservices/internal/services"
 )
 
-// system is the development system: the two services with durable data, and the programs, all in the background.
-type system struct {
-	settings settings
+// devSystem is the development system: the two services with durable data, and the programs, all in the background.
+type devSystem struct {
+	settings devSettings
 	progress launch.Progress
 }
 
 // up starts what does not run, migrates tables and schema, and returns when everything is ready.
-func (s system) up(ctx context.Context) error {
+func (s devSystem) up(ctx context.Context) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s system) up(ctx context.Context) error {
 // endWithTheRows stops the database and the updater if the database's folder was removed. The database has no data to
 // serve, and the updater would continue from its position without the rows of earlier events. After a restart on an
 // empty database the updater rebuilds all rows from the journal.
-func (s system) endWithTheRows() error {
+func (s devSystem) endWithTheRows() error {
 	if _, err := os.Stat(filepath.Join(s.settings.folder, services.MySQLName)); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s system) endWithTheRows() error {
 }
 
 // ensureAll starts programs at the same time. If one fails, the others continue, so that the next run finds them.
-func (s system) ensureAll(ctx context.Context, programs []launch.Program) error {
+func (s devSystem) ensureAll(ctx context.Context, programs []launch.Program) error {
 	errs := make([]error, len(programs))
 	var starting sync.WaitGroup
 	for i, program := range programs {
@@ -75,7 +75,7 @@ func (s system) ensureAll(ctx context.Context, programs []launch.Program) error 
 }
 
 // down stops what up started, programs first, and keeps the data.
-func (s system) down(ctx context.Context) error {
+func (s devSystem) down(ctx context.Context) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
@@ -97,15 +97,15 @@ func (s system) down(ctx context.Context) error {
 	return nil
 }
 
-func (s system) lock(ctx context.Context) (unlock func(), err error) {
+func (s devSystem) lock(ctx context.Context) (unlock func(), err error) {
 	return launch.Lock(ctx, filepath.Join(s.settings.folder, "lock"), s.progress)
 }
 
-func (s system) background() launch.Background {
+func (s devSystem) background() launch.Background {
 	return launch.Background{Folder: s.settings.folder, Progress: s.progress}
 }
 
-func (s system) services() []launch.Program {
+func (s devSystem) services() []launch.Program {
 	at := func(name string, port int) services.Instance {
 		return services.Instance{Port: port, Folder: filepath.Join(s.settings.folder, name), Durable: true}
 	}
@@ -119,7 +119,7 @@ func (s system) services() []launch.Program {
 }
 
 // programs are the programs of this clone in the order of starting.
-func (s system) programs() []launch.Program {
+func (s devSystem) programs() []launch.Program {
 	var programs []launch.Program
 	for _, listener := range listeners {
 		name, address := listener.program, s.settings.addresses[listener.program]
@@ -170,14 +170,14 @@ func migrations(eventStore string) [][]string {
 
 // migrate runs the migrations on the databases in this process's environment, for example on AWS, or else on the
 // development services.
-func (s system) migrate(ctx context.Context) error {
+func (s devSystem) migrate(ctx context.Context) error {
 	if os.Getenv("DATABASE_URL") == "" {
 		return s.goRun(ctx, migrations(dynamoDBStore), s.settings.environment())
 	}
 	return s.goRun(ctx, migrations(os.Getenv("EVENT_STORE")), os.Environ())
 }
 
-func (s system) goRun(ctx context.Context, migrations [][]string, env []string) error {
+func (s devSystem) goRun(ctx context.Context, migrations [][]string, env []string) error {
 	for _, migration := range migrations {
 		s.progress("migrating with %s", migration[0])
 		if err := s.goTool(ctx, env, append([]string{"run"}, migration...)...); err != nil {
@@ -187,7 +187,7 @@ func (s system) goRun(ctx context.Context, migrations [][]string, env []string) 
 	return nil
 }
 
-func (s system) goTool(ctx context.Context, env []string, args ...string) error {
+func (s devSystem) goTool(ctx context.Context, env []string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = s.settings.root
 	cmd.Env = env

@@ -87,7 +87,7 @@ func TestDevelopmentSystem(t *testing.T) {
 }
 
 // newSystem returns a system with a folder and ports of its own, and the messages of its progress.
-func newSystem(t *testing.T) (_ system, said *[]string) {
+func newSystem(t *testing.T) (_ devSystem, said *[]string) {
 	t.Helper()
 	own := map[string]string{}
 	for _, name := range []string{"DEV_DYNAMODB_PORT", "DEV_MYSQL_PORT", "WRITE_API_ADDR", "UPDATER_ADDR", "READ_API_ADDR", "WEB_ADDR"} {
@@ -107,7 +107,7 @@ func newSystem(t *testing.T) (_ system, said *[]string) {
 	settings.folder = t.TempDir()
 	said = new([]string)
 	var mu sync.Mutex
-	return system{settings, func(format string, args ...any) {
+	return devSystem{settings, func(format string, args ...any) {
 		mu.Lock()
 		defer mu.Unlock()
 		*said = append(*said, fmt.Sprintf(format, args...))
@@ -115,7 +115,7 @@ func newSystem(t *testing.T) (_ system, said *[]string) {
 	}}, said
 }
 
-func (s system) kill(t *testing.T, name string) {
+func (s devSystem) kill(t *testing.T, name string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(s.settings.folder, name+".pid"))
 	if err != nil {
@@ -132,7 +132,7 @@ func (s system) kill(t *testing.T, name string) {
 
 const userAccount = "01H42K4ABWQ5V2XQEP3A48VE0Z"
 
-func (s system) createThread(t *testing.T) (id string) {
+func (s devSystem) createThread(t *testing.T) (id string) {
 	t.Helper()
 	var created struct {
 		ThreadID string `json:"thread_id"`
@@ -142,7 +142,7 @@ func (s system) createThread(t *testing.T) (id string) {
 }
 
 // expectThread reads the thread from the read model.
-func (s system) expectThread(t *testing.T, id string) {
+func (s devSystem) expectThread(t *testing.T, id string) {
 	t.Helper()
 	query := fmt.Sprintf(`{ getThread(threadId: %q, userAccountId: %q) { name } }`, id, userAccount)
 	var found struct {
@@ -159,7 +159,7 @@ func (s system) expectThread(t *testing.T, id string) {
 	}
 }
 
-func (s system) post(t *testing.T, program, path, token string, body, answer any) {
+func (s devSystem) post(t *testing.T, program, path, token string, body, answer any) {
 	t.Helper()
 	encoded, err := json.Marshal(body)
 	if err != nil {
@@ -243,7 +243,7 @@ func TestMigrateLeavesOutWhatIsNotTheEventStore(t *testing.T) {
 }
 
 // expectMigrated checks with the migrating programs, in this process's environment.
-func (s system) expectMigrated(t *testing.T, eventStore string) {
+func (s devSystem) expectMigrated(t *testing.T, eventStore string) {
 	t.Helper()
 	ask := func(program ...string) string {
 		cmd := exec.CommandContext(t.Context(), "go", append([]string{"run"}, program...)...)

@@ -47,16 +47,16 @@ func nextMigration(folder string) (string, error) {
 	return fmt.Sprintf("%05d", last+1), nil
 }
 
-// list is a file in which every aggregate is registered. New lines are inserted after those of the account, which each
+// registry is a file in which every aggregate is registered. New lines are inserted after those of the account, which each
 // list has.
-type list struct {
+type registry struct {
 	path  string
 	lines []line
 }
 
 type line struct{ behind, add string }
 
-var lists = []list{
+var lists = []registry{
 	{"cmd/internal/writeapi/aggregates.go", []line{
 		{"of(1, chat.Tenants(),", "\t\tof(1, chat.Gadgets(), chatstore.NewGadgetRepository, rest.Gadgets, nil),"},
 	}},
@@ -136,7 +136,7 @@ const (
 )
 
 // with returns the list with the lines of another aggregate.
-func (l list) with(root string, words *strings.Replacer) (file, error) {
+func (l registry) with(root string, words *strings.Replacer) (file, error) {
 	content, err := os.ReadFile(filepath.Join(root, l.path))
 	if err != nil {
 		return file{}, err

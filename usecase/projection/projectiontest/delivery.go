@@ -34,7 +34,7 @@ func inOrder(t *testing.T, db Database) {
 func anyDelivery(t *testing.T, db Database) {
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
-		ledgers := rapid.IntRange(1, 4).Draw(rt, "ledgers")
+		count := rapid.IntRange(1, 4).Draw(rt, "ledgers")
 		steps := rapid.IntRange(0, 60).Draw(rt, "steps")
 		loss := rapid.IntRange(0, 60).Draw(rt, "percent lost")
 		doubles := rapid.IntRange(0, 60).Draw(rt, "percent doubled")
@@ -44,7 +44,7 @@ func anyDelivery(t *testing.T, db Database) {
 		random := mathrand.New(mathrand.NewPCG(seed, 0))
 
 		journal := NewJournal()
-		told := history(rt, journal, random, ledgers, steps)
+		told := history(rt, journal, random, count, steps)
 		told = faults.Delivery{Lost: loss, Doubled: doubles, Broken: 2, Moved: window}.Deliver(told, random)
 		projector := newProjector(&crashing{Database: db, random: random, percent: crashes}, journal, newClock())
 		for len(told) > 0 {
@@ -62,16 +62,16 @@ func anyDelivery(t *testing.T, db Database) {
 }
 
 // history appends random events to ledgers of two tenants and returns the records in order.
-func history(t tb, journal *Journal, random *mathrand.Rand, ledgers, steps int) []projection.Record {
+func history(t tb, journal *Journal, random *mathrand.Rand, count, steps int) []projection.Record {
 	var stories []*story
 	known := make(map[usecase.Key]int)
 	var told []projection.Record
-	for i := range ledgers {
+	for i := range count {
 		stories = append(stories, begin(t, journal, []string{"", "acme"}[i%2]))
 	}
-	for step := range ledgers + steps {
-		s := stories[random.IntN(ledgers)]
-		if step >= ledgers {
+	for step := range count + steps {
+		s := stories[random.IntN(count)]
+		if step >= count {
 			s.anything(random)
 		} else {
 			s = stories[step]

@@ -55,16 +55,16 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 	}
 }
 
-// clock is a clock that tests move.
-type clock struct{ now time.Time }
+// testClock is a clock that tests move.
+type testClock struct{ now time.Time }
 
-func newClock() *clock { return &clock{now: time.UnixMicro(1750000000000000).UTC()} }
+func newClock() *testClock { return &testClock{now: time.UnixMicro(1750000000000000).UTC()} }
 
-func (c *clock) read() time.Time { return c.now }
+func (c *testClock) read() time.Time { return c.now }
 
-func (c *clock) move(by time.Duration) { c.now = c.now.Add(by) }
+func (c *testClock) move(by time.Duration) { c.now = c.now.Add(by) }
 
-func newProjector(db Database, journal *Journal, clock *clock) *projection.Projector {
+func newProjector(db Database, journal *Journal, clock *testClock) *projection.Projector {
 	return newProjectorOf(db, journal, projection.Options{Now: clock.read, FillEvents: 7, Attempts: 100}, ledgerType)
 }
 

@@ -89,12 +89,12 @@ func (t *Transport) take(call Call) Fault {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.calls = append(t.calls, call)
-	for _, armed := range t.faults {
-		if armed.operation == call.Operation && armed.times != 0 {
-			if armed.times > 0 {
-				armed.times--
+	for _, each := range t.faults {
+		if each.operation == call.Operation && each.times != 0 {
+			if each.times > 0 {
+				each.times--
 			}
-			return armed.fault
+			return each.fault
 		}
 	}
 	return nil
