@@ -13,8 +13,8 @@ const AggregateType = "account"
 // ID identifies an account: it is the id of the user account that it gives a name to.
 type ID = ident.UserID
 
-// Account is what the events of one account add up to, as far as decisions need it. The zero value is an account that
-// does not exist. It is an immutable value.
+// Account is the state that results from an account's events, as far as decisions need it. The zero value is an account
+// that does not exist. It is an immutable value.
 //
 // A new field must be added to the [Memento] and its JSON (accountcodec). If older snapshots lack it, the snapshot
 // format must be increased: older snapshots are then skipped and the state is replayed from events.

@@ -19,7 +19,7 @@ func (t Task) decide(order Order) (Event, error) {
 		return Created(create), nil
 	}
 	if cancel, cancels := order.(Cancel); cancels && cancel.Executor != t.creator {
-		return nil, ErrTaskNotFound // it is nobody else's business
+		return nil, ErrTaskNotFound // a task is invisible to other accounts
 	}
 	if err := t.Usable(); err != nil {
 		return nil, err
@@ -53,13 +53,13 @@ func (t Task) decide(order Order) (Event, error) {
 	panic(fmt.Sprintf("task: no decision for command %T", order))
 }
 
-// Event is something that has happened to a task. The set is closed. Every event after Started has the whole progress,
-// so that the first event and the last one tell all there is to tell of a task.
+// Event is a fact about a task. The set is closed. Every event after Started has the whole progress, so the first and
+// the last event describe the task completely.
 //
 //sumtype:decl
 type Event interface{ isEvent() }
 
-// Created begins a task.
+// Created: the task was created.
 type Created struct{ Request Request }
 
 // Started: a worker has begun.
@@ -68,11 +68,11 @@ type Started struct{}
 // Progressed: a worker has finished more parts.
 type Progressed struct{ Progress Progress }
 
-// Finished ends a task, in one of the final statuses.
+// Finished: the task has reached a final status.
 type Finished struct {
 	Status   Status
 	Progress Progress
-	Message  string // why it failed; else empty
+	Message  string // why it failed; otherwise empty
 }
 
 func (Created) isEvent()    {}

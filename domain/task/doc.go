@@ -1,3 +1,3 @@
-// Package task has the rules of long work: somebody requests it, a worker does it and reports how far it is, and its
-// creator may cancel it. What the work consists of is not known here.
+// Package task has the rules of long work: a client requests it, a worker executes it and reports its progress, and its
+// creator may cancel it. The package does not know what the work is.
 package task

@@ -18,7 +18,7 @@ const (
 	Command      Kind = "command"       // one command, whose answer is fetched later
 )
 
-// Status is how far a task is.
+// Status is the status of a task.
 type Status string
 
 // The statuses. The last three are final.
@@ -30,23 +30,23 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Progress is how far the work is. Parts of the input (or, where there is none, of the result) are done as a whole or
-// not at all, so a worker that goes on begins with the first part that is not counted here.
+// Progress is the progress of a task. Parts of the input (or, without one, of the result) are done completely or not at
+// all, so a worker that continues starts with the first part that is not counted.
 type Progress struct {
 	Parts    uint64
 	Done     uint64 // lines or events
-	Total    uint64 // 0: not known yet
+	Total    uint64 // 0: unknown
 	Rejected uint64 // of Done
 }
 
-// Request is what a task is asked to do.
+// Request describes the work of a task.
 type Request struct {
 	Creator ident.UserID
 	Kind    Kind
-	Subject string // what it is about: the thread of an export, the path of a command; else empty
+	Subject string // the thread of an export, the path of a command; otherwise empty
 	Parts   uint64 // of the input
-	Total   uint64 // 0: not known yet
-	// ForOthers lets the commands of the task act as other accounts than the creator's.
+	Total   uint64 // 0: unknown
+	// ForOthers lets the task's commands act for other accounts than the creator's.
 	ForOthers bool
 }
 
@@ -57,17 +57,17 @@ type Task struct {
 	progress Progress
 }
 
-// Memento is the state of a task that exists, laid open for its snapshots.
+// Memento is the exported state of an existing task, for snapshots.
 type Memento struct {
 	Creator  ident.UserID
 	Status   Status
 	Progress Progress
 }
 
-// Memento lays the state open.
+// Memento exports the state.
 func (t Task) Memento() Memento { return Memento{t.creator, t.status, t.progress} }
 
-// Task returns the state that m was taken from.
+// Task restores the state.
 func (m Memento) Task() Task { return Task{m.Creator, m.Status, m.Progress} }
 
 // Usable returns the rejection if the task does not exist or is finished; otherwise nil.
@@ -90,28 +90,28 @@ type Order interface {
 	name() string
 }
 
-// OrderName is the name by which a repeat of the command is recognised; it never changes.
+// OrderName returns the name by which repeats of the command are recognised; it must never change.
 func OrderName(o Order) string { return o.name() }
 
-// Create wants the task done.
+// Create creates the task.
 type Create struct{ Request Request }
 
-// Start says that a worker begins.
+// Start: a worker begins.
 type Start struct{}
 
-// Report says that a worker has finished more parts.
+// Report: a worker has finished more parts.
 type Report struct{ Progress Progress }
 
-// Succeed says that all is done.
+// Succeed: all parts are done.
 type Succeed struct{ Progress Progress }
 
-// Fail says that the rest can't be done, and why.
+// Fail: the rest can't be done, with the reason.
 type Fail struct {
 	Progress Progress
 	Message  string
 }
 
-// Cancel wants the rest of the work left undone.
+// Cancel ends the task without the rest of the work.
 type Cancel struct{ Executor ident.UserID }
 
 func (Create) name() string  { return "task.Create" }
@@ -121,7 +121,7 @@ func (Succeed) name() string { return "task.Succeed" }
 func (Fail) name() string    { return "task.Fail" }
 func (Cancel) name() string  { return "task.Cancel" }
 
-// Why commands on tasks are rejected. Compare with [errors.Is].
+// The rejections of commands on tasks. Compare with [errors.Is].
 var (
 	ErrTaskNotFound  = ident.NotFound("task_not_found", "the task does not exist")
 	ErrTaskFinished  = ident.Conflict("task_finished", "the task is finished")

@@ -7,7 +7,7 @@ import "fmt"
 //
 //sumtype:decl
 type Command interface {
-	// name is what [CommandName] tells.
+	// name returns the result of [CommandName].
 	name() string
 }
 

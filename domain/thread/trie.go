@@ -74,7 +74,7 @@ func (n *node[V]) roomFor(e *entry[V], depth int) (room *node[V], put bool) {
 	return n, false
 }
 
-// put is with for a trie that is being made: it changes it, and copies nothing.
+// put is with for a trie under construction: it changes the trie instead of copying.
 func (t *trie[V]) put(key ulid.ULID, value V) {
 	if _, exists := t.get(key); !exists {
 		t.size++

@@ -19,13 +19,13 @@ type wireSnapshot struct {
 	Version uint64 `json:"version"`
 }
 
-// snapshotFormat is the version of the JSON that is written today.
+// snapshotFormat is the current version of the JSON.
 const snapshotFormat = 1
 
 // Snapshots is the codec of accounts' states.
 type Snapshots struct{}
 
-// Size is about how many bytes a state takes in memory.
+// Size returns the approximate size of a state in memory, in bytes.
 func (Snapshots) Size(account.Account) int { return 500 }
 
 // Encode writes a state as JSON.
@@ -36,15 +36,15 @@ func (Snapshots) Encode(id string, version uint64, state account.Account) ([]byt
 	})
 }
 
-// Decode reads a state, its version and whose it is. What it can't read, a newer format included, is an error: replay
-// from an older snapshot or from the first event instead.
+// Decode returns the id, the version and the state in a snapshot. A snapshot that it can't read, such as one of a newer
+// format, is an error: replay from an older snapshot or from the first event instead.
 func (Snapshots) Decode(payload []byte) (id string, version uint64, state account.Account, err error) {
 	var w wireSnapshot
 	if err = json.Unmarshal(payload, &w); err == nil {
 		id, err = w.check()
 	}
 	if err != nil {
-		return "", 0, state, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // no fault of the one who asks
+		return "", 0, state, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
 	}
 	m := account.Memento{Name: writing.RecordedName(w.Name), Closed: w.Closed, Erased: w.Erased}
 	return id, w.Version, m.Account(), nil

@@ -23,7 +23,7 @@ var (
 // TaskReader implements [tasks.Reader] on an event store.
 type TaskReader struct{ Journal eventstore.Journal }
 
-// Find reads the first event of the task and the last one, which together tell everything.
+// Find reads the first and the last event of the task, which together describe it completely.
 func (r TaskReader) Find(ctx context.Context, tenant usecase.Tenant, id task.ID) (found tasks.Details, err error) {
 	key := chat.TaskKey(tenant, id)
 	head, err := r.Journal.Head(ctx, idOf(key))
@@ -39,7 +39,7 @@ func (r TaskReader) Find(ctx context.Context, tenant usecase.Tenant, id task.ID)
 	return found, r.apply(ctx, key, head.Version, &found)
 }
 
-// apply takes in the event with a number.
+// apply applies the event with this number.
 func (r TaskReader) apply(ctx context.Context, key usecase.Key, number uint64, found *tasks.Details) error {
 	for entry, err := range r.Journal.Entries(ctx, idOf(key), number-1, number) {
 		if err != nil {

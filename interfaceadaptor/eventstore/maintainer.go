@@ -9,63 +9,61 @@ import (
 	"time"
 )
 
-// Maintainer is what a gateway can have beside its port, for operators: it tells what the store holds, whole or
-// broken, and mends what is not a part of the truth. No method changes an entry. All may be called beside running
-// programs.
+// Maintainer is an optional capability of gateways, for operators. It reads stored data even if damaged, and repairs
+// heads and snapshots. No method changes an entry. All may be called while programs run.
 type Maintainer interface {
-	// StoredAggregates yields every aggregate that has an entry or a head, of all types and tenants, at least once,
-	// in no order. What is written meanwhile may or may not show. It ends after an error.
+	// StoredAggregates yields every aggregate with an entry or a head, of all types and tenants, at least once, in no
+	// order. It may include concurrent writes. It ends after an error.
 	StoredAggregates(ctx context.Context) iter.Seq2[StoredAggregate, error]
 
-	// StoredHead reads the aggregate's head consistently, whatever is in it.
+	// StoredHead reads the aggregate's head consistently, even if it is damaged.
 	StoredHead(ctx context.Context, id AggregateID) (StoredHead, error)
 
-	// StoredEntries yields every entry of the aggregate that was there before the call, in no order, whatever the head
-	// says. It does not go by an index that may lag. It ends after an error.
+	// StoredEntries yields every entry of the aggregate that existed before the call, in no order, independent of the
+	// head. It does not use an index that may lag. It ends after an error.
 	StoredEntries(ctx context.Context, id AggregateID) iter.Seq2[StoredEntry, error]
 
-	// StoredSnapshots yields every snapshot of the aggregate, whole or not, in no order; those that have expired are
-	// left out. Every one of them is read whole. It ends after an error.
+	// StoredSnapshots yields every unexpired snapshot of the aggregate, intact or not, in no order. Each is read
+	// completely. It ends after an error.
 	StoredSnapshots(ctx context.Context, id AggregateID) iter.Seq2[StoredSnapshot, error]
 
-	// ReplaceHead puts head in the place of what StoredHead has found, or of nothing where nothing was found. It
-	// fails with ErrConflict when something else is stored by now, and succeeds when head is.
+	// ReplaceHead replaces the result of StoredHead, which may be a missing head, by head. It fails with ErrConflict if
+	// another head is stored by now, and succeeds if head is.
 	ReplaceHead(ctx context.Context, id AggregateID, found StoredHead, head Head) error
 
-	// DropSnapshot deletes a snapshot, or what is left of it. One that is not there is no error.
+	// DropSnapshot deletes a snapshot or its remains. A missing snapshot is no error.
 	DropSnapshot(ctx context.Context, id AggregateID, version uint64) error
 }
 
-// Fault is a part of something stored that can't be read or contradicts its place.
+// Fault is an unreadable part of stored data, or one that contradicts its key.
 type Fault struct {
 	Field    string `json:"field"`
 	Expected string `json:"expected"`
 	Found    string `json:"found"`
 }
 
-// StoredAggregate is an aggregate that something is stored for. With Faults it is not where programs would look for it.
+// StoredAggregate is an aggregate with stored data. With Faults it is not where programs would look for it.
 type StoredAggregate struct {
 	ID     AggregateID
 	Faults []Fault
 }
 
-// StoredHead is a head as it is stored. What can't be read of it is zero, and told in Faults.
+// StoredHead is a head as stored. Unreadable parts are zero, and described in Faults.
 type StoredHead struct {
 	Head
 	Exists bool
 	Faults []Fault
 }
 
-// Equal tells that both are the same to the last fault.
+// Equal reports whether both are the same, including their faults.
 func (h StoredHead) Equal(other StoredHead) bool {
 	return h.Head == other.Head && h.Exists == other.Exists && slices.Equal(h.Faults, other.Faults)
 }
 
-// Is tells that head is what is stored, without a fault.
+// Is reports whether head is stored, without a fault.
 func (h StoredHead) Is(head Head) bool { return h.Equal(StoredHead{Head: head, Exists: true}) }
 
-// StoredEntry is an entry as it is stored, under the number of its key. What can't be read of it is zero, and told in
-// Faults.
+// StoredEntry is an entry as stored, under the number of its key. Unreadable parts are zero, and described in Faults.
 type StoredEntry struct {
 	Entry
 	Faults []Fault
@@ -74,10 +72,10 @@ type StoredEntry struct {
 // StoredSnapshot is a snapshot as it is stored.
 type StoredSnapshot struct {
 	Version uint64
-	Broken  string // why it can't be used; empty: it is whole
+	Broken  string // why it is unusable; empty: it is intact
 }
 
-// ParseAggregateID takes the text of [AggregateID.String] apart.
+// ParseAggregateID parses the text of [AggregateID.String].
 func ParseAggregateID(tenant, text string) (AggregateID, error) {
 	dash := strings.LastIndexByte(text, '-')
 	if dash <= 0 || dash == len(text)-1 {
@@ -86,7 +84,7 @@ func ParseAggregateID(tenant, text string) (AggregateID, error) {
 	return AggregateID{Tenant: tenant, Type: text[:dash], ULID: text[dash+1:]}, nil
 }
 
-// ReceiptPruner is what a gateway can have whose store does not forget receipts by itself.
+// ReceiptPruner is an optional capability of gateways whose store does not delete expired receipts by itself.
 type ReceiptPruner interface {
 	// PruneReceipts deletes the receipts that expired before a time, and counts them; with dryRun it only counts.
 	PruneReceipts(ctx context.Context, expiredBefore time.Time, dryRun bool) (int, error)

@@ -5,20 +5,20 @@ import (
 	"fmt"
 )
 
-// Sequences is the part of an event store that counts.
+// Sequences is the part of an event store that draws numbers.
 type Sequences interface {
-	// Draw takes the next count numbers of the tenant's sequence for the caller alone and returns the first of them; a
-	// new sequence begins with 1. After an error the numbers may be lost: they are never given to anybody.
+	// Draw reserves the next count numbers of the tenant's sequence for the caller and returns the first of them; a new
+	// sequence starts with 1. After an error the numbers may be lost; they are never drawn again.
 	Draw(ctx context.Context, tenant, sequence string, count uint64) (first uint64, err error)
 }
 
 // MaxSequenceName is the maximum length of a sequence's name, in bytes.
 const MaxSequenceName = 64
 
-// maxDraw keeps a mistake from using numbers up.
+// maxDraw prevents a mistake from using up the numbers.
 const maxDraw = 1_000_000
 
-// CheckDraw reports a call that breaks the contract of [Sequences.Draw], whatever is stored.
+// CheckDraw reports a call that breaks the contract of [Sequences.Draw], independent of the stored data.
 func CheckDraw(sequence string, count uint64) error {
 	switch {
 	case sequence == "" || len(sequence) > MaxSequenceName:

@@ -1,2 +1,2 @@
-// Package taskcodec is the JSON of tasks: of their events and of their snapshots.
+// Package taskcodec encodes tasks as JSON: their events and their snapshots.
 package taskcodec

@@ -26,7 +26,7 @@ func canonicalID(text string) (string, error) {
 	return id.String(), err
 }
 
-// Every field must be there: one that is missing is not taken for zero.
+// Every field is required: a missing field is an error, not zero.
 
 type wireProgress struct {
 	Parts    *uint64 `json:"parts"`

@@ -43,7 +43,7 @@ func (Snapshots) Decode(payload []byte) (id string, version uint64, state task.T
 		id, state, err = w.read()
 	}
 	if err != nil {
-		return "", 0, task.Task{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // no fault of the one who asks
+		return "", 0, task.Task{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
 	}
 	return id, w.Version, state, nil
 }

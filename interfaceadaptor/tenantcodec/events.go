@@ -1,6 +1,5 @@
-// Package tenantcodec is the one place that knows the JSON of registered tenants: of their events ([Events]), as a
-// table for eventcodec, and of their states ([Snapshots]). What was ever written stays readable, and each version of it
-// has a golden file in testdata.
+// Package tenantcodec encodes registered tenants as JSON: their events ([Events]), as a table for eventcodec, and their
+// states ([Snapshots]). Every version ever written stays readable and has a golden file in testdata.
 package tenantcodec
 
 import (
@@ -35,8 +34,7 @@ func canonicalID(text string) (string, error) {
 	return id.String(), err
 }
 
-// wireCode is the JSON of all events. Its tenant is not the envelope's: the registry itself is of the tenant with the
-// empty code.
+// wireCode is the JSON of all events. Its tenant is not the envelope's, which is the tenant with the empty code.
 type wireCode struct {
 	Code string `json:"code"`
 }

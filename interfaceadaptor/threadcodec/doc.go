@@ -1,4 +1,3 @@
-// Package threadcodec defines the JSON of threads: of their events ([Events]), as a table for eventcodec, and of their
-// states ([Snapshots]). Everything that was ever written stays readable; each version of it has a golden file in
-// testdata.
+// Package threadcodec encodes threads as JSON: their events ([Events]), as a table for eventcodec, and their states
+// ([Snapshots]). Every version ever written stays readable and has a golden file in testdata.
 package threadcodec

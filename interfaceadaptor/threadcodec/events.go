@@ -58,7 +58,7 @@ type wireName struct {
 
 type wireCreated struct {
 	wireName
-	Code    string       `json:"code,omitempty"` // without one, the thread is from before there were codes
+	Code    string       `json:"code,omitempty"` // empty: the thread was created before codes existed
 	Members *wireMembers `json:"members"`
 }
 

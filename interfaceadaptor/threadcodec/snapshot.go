@@ -114,7 +114,7 @@ func (Snapshots) Decode(payload []byte) (id string, version uint64, state thread
 // NumberedSnapshots reads only states in which every event's number is known.
 type NumberedSnapshots struct{ Snapshots }
 
-// Decode decodes as that of [Snapshots] does, and fails where numbers are missing.
+// Decode is [Snapshots.Decode], but fails if numbers are missing.
 func (NumberedSnapshots) Decode(payload []byte) (id string, version uint64, state thread.Thread, err error) {
 	id, version, m, err := decode(payload)
 	if err == nil && !m.Numbered() {

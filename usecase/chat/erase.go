@@ -15,7 +15,7 @@ import (
 	"example.com/threads/usecase/process"
 )
 
-// ErrErasureOff: nobody can be forgotten, because texts are not sealed.
+// ErrErasureOff: a person can't be erased, because texts are not sealed.
 var ErrErasureOff = ident.Conflict("erasure_off", "texts are not sealed here, so that nobody can be erased; ask those who run the service for ERASURE=on")
 
 // SealThread seals the names and texts in commands on threads with their executor's key. state returns the thread,

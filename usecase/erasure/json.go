@@ -9,10 +9,10 @@ import (
 	"example.com/threads/usecase"
 )
 
-// OpenJSON returns a JSON document with all sealed texts in it opened. What is not sealed stays as it is, byte for
-// byte; a document without sealed texts is returned itself.
+// OpenJSON returns a JSON document with all its sealed texts opened. Everything else stays unchanged, byte for byte; a
+// document without sealed texts is returned itself.
 func (k *Keyring) OpenJSON(ctx context.Context, tenant usecase.Tenant, document []byte) ([]byte, error) {
-	const written = `"\u0001` // how the mark of a sealed text is written in JSON
+	const written = `"\u0001` // the JSON form of a sealed text's mark
 	if !bytes.Contains(document, []byte(written)) {
 		return document, nil
 	}
@@ -24,7 +24,7 @@ func (k *Keyring) OpenJSON(ctx context.Context, tenant usecase.Tenant, document 
 		before := int(decoder.InputOffset())
 		token, err := decoder.Token()
 		if err != nil {
-			break // at the end, or where it is no JSON: the rest stays as it is
+			break // the end, or invalid JSON: the rest stays unchanged
 		}
 		if text, is := token.(string); is && IsSealed(text) {
 			to := int(decoder.InputOffset())

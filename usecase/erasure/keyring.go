@@ -13,17 +13,17 @@ import (
 	"example.com/threads/usecase"
 )
 
-// keyLife is how long a key is used before the store is asked again: an erasure takes effect in every process within
-// this time. The unwrapped key is kept for as long as the store says that it is the same.
+// keyLife is how long a key is used before the store is read again, so an erasure takes effect in every process within
+// this time. An unwrapped key is kept while the store returns the same wrapped key.
 const keyLife = 2 * time.Second
 
 const (
-	maxKeys    = 20_000 // in memory; then all are forgotten
-	maxUnwraps = 16     // of one call at once: a master key elsewhere takes its time
+	maxKeys    = 20_000 // in memory; beyond it the cache is emptied
+	maxUnwraps = 16     // concurrent unwraps of one call, because a remote master key is slow
 )
 
-// Keyring seals and opens texts. It is safe for concurrent use. A nil *Keyring is one of a program with erasure off: it
-// leaves texts as they are, and opening a sealed one is [ErrOff].
+// Keyring seals and opens texts. It is safe for concurrent use. A nil *Keyring means that erasure is off: it leaves
+// texts unchanged, and opening a sealed text is [ErrOff].
 type Keyring struct {
 	store  Store
 	master Master
@@ -38,24 +38,24 @@ type ownerKey struct {
 	owner  string
 }
 
-// cachedKey is what the store said about an owner.
+// cachedKey is the store's entry of an owner.
 type cachedKey struct {
 	entry Entry
-	key   *opened // nil: none, or erased
+	key   *opened // nil: there is none, or it is erased
 	until time.Time
 }
 
-// NewKeyring returns a keyring over a store and a master key.
+// NewKeyring returns a keyring with a store and a master key.
 func NewKeyring(store Store, master Master, clock func() time.Time) *Keyring {
 	return &Keyring{store: store, master: master, clock: clock, keys: map[ownerKey]cachedKey{}}
 }
 
-// about is what a key and its texts are bound to.
+// about is the data that a key and its texts are authenticated with.
 func about(tenant usecase.Tenant, owner string) string { return tenant.String() + "/" + owner }
 
-// Seal seals a text of an owner. context is what the text belongs to, such as the id of a thing: the same text in the
-// same context is sealed alike, so that sealed texts can be compared. An owner without a key gets one; for an erased
-// owner it fails with [ErrErased].
+// Seal seals a text of an owner. place is what the text belongs to, such as the id of a message. The same text in the
+// same place is sealed to the same result, so that sealed texts can be compared. An owner without a key gets one; for
+// an erased owner it fails with [ErrErased].
 func (k *Keyring) Seal(ctx context.Context, tenant usecase.Tenant, owner, place, text string) (string, error) {
 	if k == nil {
 		return text, nil
@@ -67,7 +67,7 @@ func (k *Keyring) Seal(ctx context.Context, tenant usecase.Tenant, owner, place,
 	return key.seal(about(tenant, owner), owner, place, text), nil
 }
 
-// Digest returns a hash of the text that nobody can compute without the owner's key.
+// Digest returns a hash of the text that can't be computed without the owner's key.
 func (k *Keyring) Digest(ctx context.Context, tenant usecase.Tenant, owner, text string) (string, error) {
 	key, err := k.own(ctx, tenant, owner)
 	if err != nil {
@@ -76,7 +76,7 @@ func (k *Keyring) Digest(ctx context.Context, tenant usecase.Tenant, owner, text
 	return key.digest(about(tenant, owner), text), nil
 }
 
-// Destroy destroys the key of an owner for good. Every process notices within two seconds.
+// Destroy destroys the key of an owner permanently. All processes notice it within two seconds.
 func (k *Keyring) Destroy(ctx context.Context, tenant usecase.Tenant, owner string) error {
 	if k == nil {
 		return ErrOff
@@ -90,14 +90,14 @@ func (k *Keyring) Destroy(ctx context.Context, tenant usecase.Tenant, owner stri
 	return nil
 }
 
-// Text is a text to be opened in place.
+// Text is a text to open in place.
 type Text struct {
-	Owner string // who is erased with it, also when it is not sealed; empty: nobody is known
+	Owner string // the text is erased with this owner, even if it is not sealed; empty: unknown
 	Value *string
 }
 
-// Open opens texts in place, with one look into the store. A text of an erased owner becomes [Erased], a text that is
-// not sealed stays as it is otherwise. It fails with a [MissingKeyError] when a key is missing by mistake.
+// Open opens texts in place, with one read of the store. A text of an erased owner becomes [Erased]; any other unsealed
+// text stays unchanged. It fails with a [MissingKeyError] if a key is missing by mistake.
 func (k *Keyring) Open(ctx context.Context, tenant usecase.Tenant, texts []Text) error {
 	owners := make(map[string]bool, len(texts))
 	for _, text := range texts {
@@ -151,13 +151,13 @@ func open(found map[string]cachedKey, tenant usecase.Tenant, text Text) (string,
 	return of.key.open(about(tenant, owner), body)
 }
 
-// OpenOne opens one text of which nothing else is known.
+// OpenOne opens one text without a known owner.
 func (k *Keyring) OpenOne(ctx context.Context, tenant usecase.Tenant, text string) (string, error) {
 	err := k.Open(ctx, tenant, []Text{{Value: &text}})
 	return text, err
 }
 
-// own returns the key of an owner, and makes one where there is none.
+// own returns the key of an owner, and creates one if there is none.
 func (k *Keyring) own(ctx context.Context, tenant usecase.Tenant, owner string) (*opened, error) {
 	found, err := k.all(ctx, tenant, map[string]bool{owner: true})
 	if err != nil {
@@ -185,7 +185,7 @@ func (k *Keyring) own(ctx context.Context, tenant usecase.Tenant, owner string) 
 	return of.key, nil
 }
 
-// all returns what is known of owners, and asks the store for those of whom nothing fresh is.
+// all returns the cached entries of owners, and reads missing or old ones from the store.
 func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[string]bool) (map[string]cachedKey, error) {
 	found := make(map[string]cachedKey, len(owners))
 	var stale []string
@@ -224,8 +224,8 @@ func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[str
 	return found, nil
 }
 
-// remember keeps what the store said about an owner, and unwraps the key unless it is the known one. The zero entry is
-// that of an owner without one.
+// remember caches the entry of an owner, and unwraps its key unless it is the cached one. The zero entry means that the
+// owner has none.
 func (k *Keyring) remember(ctx context.Context, tenant usecase.Tenant, owner string, entry Entry, until time.Time) (cachedKey, error) {
 	name := ownerKey{tenant, owner}
 	of := cachedKey{entry: entry, until: until}

@@ -9,20 +9,20 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Store keeps the wrapped keys of owners, by tenant and owner. All methods may be called concurrently, from any number
-// of processes. An error that [usecase.KindOf] calls unavailable may pass; others are faults.
+// Store stores the wrapped keys of owners by tenant and owner. All methods may be called concurrently, from any number
+// of processes. After an error of the kind unavailable a retry may succeed; others are faults.
 type Store interface {
-	// Keys returns the entries of those owners that have one, read consistently. Owners are different.
+	// Keys returns the existing entries of the owners, read consistently. The owners are all different.
 	Keys(ctx context.Context, tenant usecase.Tenant, owners []string) (map[string]Entry, error)
-	// Create stores a key for an owner without an entry, and returns the entry that is there afterwards: of several
-	// callers, all get the same one.
+	// Create stores a key for an owner without an entry, and returns the stored entry: concurrent callers all get the
+	// same one.
 	Create(ctx context.Context, tenant usecase.Tenant, owner string, wrapped []byte) (Entry, error)
-	// Destroy replaces the owner's key, or the lack of one, by a tombstone for good. The time of the first call stays.
-	// When it returns, the key is no longer in the store's own files, as far as that is in its hands.
+	// Destroy replaces the owner's key, if any, by a permanent tombstone. The time of the first call is kept. When it
+	// returns, the key is no longer in the store's own files, if the store controls them.
 	Destroy(ctx context.Context, tenant usecase.Tenant, owner string, at time.Time) error
 }
 
-// Entry is the wrapped key of an owner or, with ErasedAt, the tombstone of one.
+// Entry is the wrapped key of an owner or, with ErasedAt, a tombstone.
 type Entry struct {
 	Wrapped  []byte
 	ErasedAt time.Time // zero: not erased
@@ -34,17 +34,17 @@ type Master interface {
 	Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error)
 }
 
-// Erased is what an erased text is shown as.
+// Erased replaces an erased text.
 const Erased = "[erased]"
 
 var (
-	// ErrErased: the owner is erased, so nothing can be sealed for them.
+	// ErrErased: the owner is erased, so no text can be sealed.
 	ErrErased = errors.New("the owner is erased")
 	// ErrOff: there is no keyring, because erasure is off.
 	ErrOff = errors.New("this program has no keys of people: set ERASURE=on and the master key that texts were sealed under")
 )
 
-// MissingKeyError: a text is sealed with a key that is not in the store, although nobody has erased its owner.
+// MissingKeyError: a text is sealed with a key that is not in the store, although its owner was not erased.
 type MissingKeyError struct {
 	Tenant usecase.Tenant
 	Owner  string

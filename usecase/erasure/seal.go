@@ -14,7 +14,7 @@ import (
 )
 
 // A sealed text is mark, version, owner, ":" and the base64 of nonce, ciphertext and tag. The mark is a control
-// character, which texts from outside never have.
+// character, which texts from clients never contain.
 const (
 	mark    = "\x01"
 	version = "1"
@@ -22,7 +22,7 @@ const (
 	keySize = 32
 )
 
-// IsSealed reports whether the text is a sealed one.
+// IsSealed reports whether the text is sealed.
 func IsSealed(text string) bool { return strings.HasPrefix(text, mark) }
 
 // ownerOf splits a sealed text.
@@ -35,19 +35,19 @@ func ownerOf(sealed string) (owner, body string, err error) {
 	return owner, body, nil
 }
 
-// opened is a key that is ready for use.
+// opened is an unwrapped key.
 type opened struct {
 	aead cipher.AEAD
 	mac  []byte
 }
 
-// newOpened derives one key for the texts and one for nonces and digests.
+// newOpened derives one key for texts and one for nonces and digests.
 func newOpened(key []byte) (*opened, error) {
 	if len(key) != keySize {
 		return nil, fmt.Errorf("a key has %d bytes, not %d", len(key), keySize)
 	}
 	derive := func(purpose string) []byte {
-		derived, _ := hkdf.Key(sha256.New, key, nil, purpose, keySize) // fails for much longer keys only
+		derived, _ := hkdf.Key(sha256.New, key, nil, purpose, keySize) // fails only for much longer keys
 		return derived
 	}
 	block, err := aes.NewCipher(derive("text"))
@@ -86,7 +86,7 @@ func (k *opened) open(about, body string) (string, error) {
 	return string(text), nil
 }
 
-// digest is a keyed hash of a text.
+// digest returns a keyed hash of a text.
 func (k *opened) digest(about, text string) string {
 	return hex.EncodeToString(k.sum("digest", about, text))
 }

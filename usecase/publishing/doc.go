@@ -1,8 +1,7 @@
-// Package publishing is the engine that hands every event to a broker. It is one more projection: the source's records
-// go through a [projection.Projector], whose positions, gaps from the journal, parking and repair are the same as those
-// of rows. What a transaction of rows is for a read model is a hand-over to the broker here: [Publisher] is the
-// projector's store, and stores positions and checkpoints once the broker has accepted the events. No transaction of
-// the database is open meanwhile.
+// Package publishing is the engine that publishes every event to a broker. It is another projection: the source's
+// records go through a [projection.Projector], with its positions, gaps from the journal, parking and repair. Instead
+// of writing rows in a transaction, it publishes the events: [Publisher] is the projector's store, and stores positions
+// and checkpoints once the broker has accepted the events. No database transaction is open during calls to the broker.
 //
 // The engine knows no aggregate type and no broker: interfaceadaptor/publisher has the formats and the brokers.
 package publishing

@@ -44,7 +44,7 @@ type fold struct {
 
 // Apply implements [projection.Fold].
 func (f *fold) Apply(event projection.Event) error {
-	content := event.Event.(Content) // Decode made it
+	content := event.Event.(Content) // Decode created it
 	f.events = append(f.events, usecase.Recorded[Content]{Envelope: event.Envelope, Event: content})
 	return nil
 }

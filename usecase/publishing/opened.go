@@ -8,8 +8,8 @@ import (
 	"example.com/threads/usecase/erasure"
 )
 
-// Opened returns a broker that gets events with their sealed texts opened; those of erased people are [erasure.Erased].
-// An event whose key is missing by mistake is refused, so that it parks its aggregate alone.
+// Opened returns a broker that opens sealed texts before publishing; those of erased people become [erasure.Erased]. An
+// event whose key is missing by mistake is refused, which parks only its aggregate.
 func Opened(broker Broker, keys *erasure.Keyring) Broker { return opened{broker, keys} }
 
 type opened struct {

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Content is an event as the broker gets it.
+// Content is an event in its published form.
 type Content struct {
 	Type string // the event's name in the journal
 	Data []byte // the event, JSON
@@ -18,15 +18,15 @@ type Content struct {
 // Event is an event with its envelope.
 type Event = usecase.Recorded[Content]
 
-// Broker takes events. Publish may be called concurrently, but not for two events of one aggregate.
+// Broker accepts events. Publish may be called concurrently, but not for two events of one aggregate.
 type Broker interface {
-	// Publish returns nil once the broker has stored the event. A *[RefusedError] says that the broker is there and
-	// would refuse this event again. Every other error is an outage: the event may or may not be stored, and is handed
-	// over again; a *[BusyError] says when.
+	// Publish returns nil once the broker has stored the event. A *[RefusedError] means that the broker would always
+	// refuse this event. Every other error is an outage: the event may be stored or not, and is published again; a
+	// *[BusyError] says when.
 	Publish(ctx context.Context, event Event) error
 }
 
-// RefusedError says that a broker refuses an event. It parks the event's aggregate, and nothing else.
+// RefusedError means that a broker refuses an event. It parks only the event's aggregate.
 type RefusedError struct{ Cause error }
 
 func (e *RefusedError) Error() string {
@@ -39,7 +39,7 @@ func (e *RefusedError) Unwrap() error { return e.Cause }
 // Is makes the projection park the aggregate.
 func (*RefusedError) Is(target error) bool { return target == projection.ErrRefused }
 
-// BusyError is an outage whose end the broker has named.
+// BusyError is an outage with the time of the next attempt, given by the broker.
 type BusyError struct {
 	Cause error
 	After time.Duration
@@ -50,7 +50,7 @@ func (e *BusyError) Error() string { return e.Cause.Error() }
 // Unwrap returns the cause.
 func (e *BusyError) Unwrap() error { return e.Cause }
 
-// outage makes the projection hand the events over again.
+// outage makes the projection retry the events.
 type outage struct{ cause error }
 
 func (e *outage) Error() string {

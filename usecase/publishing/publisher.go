@@ -14,17 +14,17 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// atOnce is the number of aggregates whose events are handed over at the same time.
+// atOnce is the number of aggregates whose events are published concurrently.
 const atOnce = 16
 
-// Backoff during an outage: doubled from the first to the longest, less up to half at random.
+// Backoff during an outage: doubled from the first to the longest, minus up to half at random.
 const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
 )
 
-// Publisher hands events over to a broker. It is the store of a [projection.Projector]; its positions say what the
-// broker has stored.
+// Publisher publishes events to a broker. It is the store of a [projection.Projector]; its positions are those of the
+// published events.
 type Publisher struct {
 	projection.Store // of the positions
 
@@ -32,35 +32,35 @@ type Publisher struct {
 	turn   chan struct{} // held during a change, so that two never publish events of one aggregate
 
 	mu      sync.Mutex
-	known   map[usecase.Key]brokerAnswer // what became of events whose positions are not stored yet
+	known   map[usecase.Key]brokerAnswer // results for events whose positions are not stored yet
 	failure error                        // of the last attempt; nil: it succeeded
 	pauses  int                          // failed attempts in a row
-	resume  time.Time                    // nothing is tried before
+	resume  time.Time                    // no attempt before this time
 
 	Published, Refused, Failures atomic.Int64 // events
 }
 
-// brokerAnswer says what the broker answered. A change that is made again does not ask again.
+// brokerAnswer is the broker's answers for an aggregate. A repeated change uses them instead of publishing again.
 type brokerAnswer struct {
 	accepted uint64 // SeqNr of the last event that was accepted
 	refused  uint64 // SeqNr of the event that was refused; 0: none
 	why      error
 }
 
-// New returns a publisher that keeps its positions in store.
+// New returns a publisher that stores its positions in store.
 func New(store projection.Store, broker Broker) *Publisher {
 	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), known: make(map[usecase.Key]brokerAnswer)}
 }
 
-// Outage returns why the broker does not accept events now; nil: it does, as far as is known.
+// Outage returns why the broker does not accept events now; nil: there is no known outage.
 func (p *Publisher) Outage() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.failure
 }
 
-// publish hands events over: those of one aggregate one after the other, those of several at the same time. After an
-// outage, nothing else is begun; a refusal stops its aggregate only.
+// publish publishes events: those of one aggregate one by one, those of several aggregates concurrently. After an
+// outage it publishes no more; a refusal stops only its aggregate.
 func (p *Publisher) publish(ctx context.Context, events []Event) error {
 	if err := p.paused(); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (p *Publisher) publish(ctx context.Context, events []Event) error {
 	return nil
 }
 
-// inOrder hands over the events of one aggregate.
+// inOrder publishes the events of one aggregate.
 func (p *Publisher) inOrder(ctx context.Context, events []Event) error {
 	for _, event := range events {
 		if ctx.Err() != nil {
@@ -142,7 +142,7 @@ func (p *Publisher) recall(key usecase.Key) brokerAnswer {
 	return p.known[key]
 }
 
-// paused returns the outage as long as it is too early for another attempt.
+// paused returns the outage until the time of the next attempt.
 func (p *Publisher) paused() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +152,7 @@ func (p *Publisher) paused() error {
 	return nil
 }
 
-// failed remembers an outage, and when to try again.
+// failed stores an outage and the time of the next attempt.
 func (p *Publisher) failed(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

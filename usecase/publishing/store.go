@@ -10,8 +10,8 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Change implements [projection.Store]. It reads the positions in a transaction of its own, lets the events be
-// published, and stores what follows in another one. If the program dies in between, the events are published again.
+// Change implements [projection.Store]. It reads the positions in one transaction, publishes the events, and stores the
+// resulting positions in another transaction. If the program dies in between, the events are published again.
 func (p *Publisher) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
 	select {
 	case p.turn <- struct{}{}:
@@ -41,7 +41,7 @@ func (p *Publisher) Change(ctx context.Context, change func(context.Context, pro
 	return err
 }
 
-// forget drops what is stored by now.
+// forget drops answers whose positions are stored now.
 func (p *Publisher) forget(changes projection.Changes) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,15 +53,15 @@ func (p *Publisher) forget(changes projection.Changes) {
 	}
 }
 
-// transaction is the transaction that the projector sees.
+// transaction is the transaction for the projector.
 type transaction struct {
 	publisher *Publisher
 	found     map[usecase.Key]projection.Position
 	changes   projection.Changes
 }
 
-// Load implements [projection.Tx]. Positions that it returns stay true until Change ends: only this publisher changes
-// them, one change at a time.
+// Load implements [projection.Tx]. The returned positions stay valid until Change ends, because only this publisher
+// changes them, one change at a time.
 func (w *transaction) Load(ctx context.Context, keys []usecase.Key) (found map[usecase.Key]projection.Position, err error) {
 	err = w.publisher.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
 		found, err = tx.Load(ctx, keys)

@@ -8,24 +8,24 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Account is the row of an account. A closed one keeps its name.
+// Account is the row of an account. A closed account keeps its name.
 type Account struct {
 	Tenant    usecase.Tenant
 	ID        account.ID
 	Name      string
 	Closed    bool
-	Version   uint64 // the seq_nr of the last event that is in the row
+	Version   uint64 // the seq_nr of the last event in the row
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// AccountReader reads accounts, the closed ones included.
+// AccountReader reads accounts, including closed ones.
 type AccountReader interface {
-	// Accounts are those of the user accounts that have one.
+	// Accounts returns the existing accounts among these.
 	Accounts(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]Account, error)
 }
 
-// Account is the account, or [account.ErrAccountNotFound].
+// Account returns the account, or [account.ErrAccountNotFound].
 func (q *Queries) Account(ctx context.Context, tenant usecase.Tenant, id account.ID) (Account, error) {
 	found, err := q.reader.Accounts(ctx, tenant, []account.ID{id})
 	if err != nil {
@@ -38,7 +38,7 @@ func (q *Queries) Account(ctx context.Context, tenant usecase.Tenant, id account
 	return row, nil
 }
 
-// AccountsOf are the accounts of those of the user accounts that have one.
+// AccountsOf returns the existing accounts among these.
 func (q *Queries) AccountsOf(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]Account, error) {
 	return q.reader.Accounts(ctx, tenant, ids)
 }

@@ -24,7 +24,7 @@ type Settings struct {
 	WaitTimeout time.Duration // how long a query waits for the versions of its tokens; default 2 s
 	ReadTimeout time.Duration // limit for one read of a subscription; default 5 s
 
-	// Waited is called after each wait for tokens, for metrics; nil: nobody is told.
+	// Waited is called after each wait for tokens, for metrics; nil: no metrics.
 	Waited func(took time.Duration, err error)
 }
 
@@ -50,7 +50,7 @@ type Token struct {
 	Version  uint64
 }
 
-// key returns the aggregate's key for a tenant. The registry of tenants is that of the empty code, for all.
+// key returns the aggregate's key for a tenant. Registered tenants belong to the tenant with the empty code.
 func (t Token) key(of usecase.Tenant) usecase.Key {
 	if t.Type == tenant.AggregateType {
 		of = usecase.Tenant{}

@@ -14,35 +14,35 @@ import (
 	"example.com/threads/usecase/erasure"
 )
 
-// History answers what has happened to threads, from the journal alone: its answers are complete when the read model is
-// behind or a thread is parked there. It is for a thread's Admins, because it shows what was edited and deleted. Who is
-// Admin is read from the journal as well. A deleted thread has those of the moment before. For other members the error
-// is [thread.ErrNotAdmin], for anybody else [thread.ErrThreadNotFound]. It is safe for concurrent use.
+// History answers queries about threads' events from the journal only, so it is complete while the read model is behind
+// or a thread is parked. It is for a thread's Admins, because it shows what was edited and deleted. The Admins are read
+// from the journal, too; for a deleted thread, from the state before the deletion. Other members get
+// [thread.ErrNotAdmin], all others [thread.ErrThreadNotFound]. It is safe for concurrent use.
 type History struct {
 	open   func(context.Context) (ThreadJournal, error)
 	keys   *erasure.Keyring
-	states *semaphore.Weighted // bounds the states that are being read, which take memory
+	states *semaphore.Weighted // limits the states in memory
 }
 
-// ThreadJournal reads threads from the journal. Its errors are [usecase.ErrUnavailable], wrapped, when asking again may
-// help, or faults.
+// ThreadJournal reads threads from the journal. Its errors are [usecase.ErrUnavailable], wrapped, if a retry may
+// succeed, or faults.
 type ThreadJournal interface {
-	// Latest returns the thread's version and its latest state; the zero State if there is no such thread. If there is
-	// an event that cannot be read, the state is that before the event.
+	// Latest returns the thread's version and its latest state; the zero State if there is no such thread. If an event
+	// cannot be read, the state is the one before it.
 	Latest(ctx context.Context, key usecase.Key) (state command.State[thread.Thread], version uint64, err error)
-	// At returns the state at a version that Latest has shown.
+	// At returns the state at a version up to Latest's.
 	At(ctx context.Context, key usecase.Key, version uint64) (command.State[thread.Thread], error)
-	// Describe yields the events with after < SeqNr <= upTo in order, upTo being a version that Latest has shown.
+	// Describe yields the events with after < SeqNr <= upTo in order. upTo is at most Latest's version.
 	Describe(ctx context.Context, key usecase.Key, after, upTo uint64) iter.Seq2[usecase.Described, error]
-	// EventsAt yields the events with these numbers, which ascend.
+	// EventsAt yields the events with these ascending numbers.
 	EventsAt(ctx context.Context, key usecase.Key, seqNrs []uint64) iter.Seq2[usecase.Recorded[thread.Event], error]
 }
 
-// statesAtOnce is how many states are read at the same time. One of 100,000 messages takes some ten megabytes.
+// statesAtOnce limits the states that are read concurrently. A state of 100,000 messages takes some ten megabytes.
 const statesAtOnce = 2
 
-// NewHistory returns the history. open returns the journal, or why there is none at this moment; it is called for every
-// question. Texts are opened with keys; nil where erasure is off.
+// NewHistory returns the history. open returns the journal, or why it is unavailable; it is called for every query.
+// keys open sealed texts; nil: erasure is off.
 func NewHistory(open func(context.Context) (ThreadJournal, error), keys *erasure.Keyring) *History {
 	return &History{open: open, keys: keys, states: semaphore.NewWeighted(statesAtOnce)}
 }
@@ -77,8 +77,7 @@ func (h *History) Entries(ctx context.Context, viewer Viewer, id thread.ID, page
 	return found, nil
 }
 
-// numbers returns the page of a list whose positions are the numbers 1 to last: those after the first result, up to the
-// second.
+// numbers returns the part of a list of the numbers 1 to last that the range requests: after < number <= upTo.
 func (r Range) numbers(last uint64) (after, upTo int64) {
 	after, upTo = min(r.After.At, int64(last)), int64(last)
 	if !r.Before.IsZero() {
@@ -90,13 +89,13 @@ func (r Range) numbers(last uint64) (after, upTo int64) {
 	return after, min(upTo, after+int64(r.Limit))
 }
 
-// sight is a thread that the viewer may see the history of.
+// sight is a thread whose history the viewer may see.
 type sight struct {
 	journal ThreadJournal
 	key     usecase.Key
 	version uint64
-	latest  command.State[thread.Thread] // the latest that can be read
-	alive   command.State[thread.Thread] // the latest state that was not deleted
+	latest  command.State[thread.Thread] // the latest readable state
+	alive   command.State[thread.Thread] // the latest state before a deletion
 }
 
 func (h *History) look(ctx context.Context, viewer Viewer, id thread.ID) (sight, error) {
@@ -121,7 +120,7 @@ func (h *History) look(ctx context.Context, viewer Viewer, id thread.ID) (sight,
 	return s, s.alive.Value.MaySeeHistory(viewer.User)
 }
 
-// At returns the thread as it was after its event version.
+// At returns the thread's state after the event with this number.
 func (h *History) At(ctx context.Context, viewer Viewer, id thread.ID, version int) (ThreadState, error) {
 	seen, err := h.look(ctx, viewer, id)
 	if err != nil {

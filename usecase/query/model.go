@@ -8,7 +8,7 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Viewer is the user who asks. A viewer sees only threads of the tenant that are not deleted and that the user is a
+// Viewer is the user of a query. A viewer sees only threads of the tenant that are not deleted and that the user is a
 // member of.
 type Viewer struct {
 	Tenant usecase.Tenant
@@ -19,8 +19,8 @@ func (v Viewer) key(id thread.ID) usecase.Key {
 	return usecase.Key{Tenant: v.Tenant, Type: thread.AggregateType, ID: id.String()}
 }
 
-// Audit is who made a row and who changed it last, from which address, and the request that changed it last. Of the
-// addresses, the request and its source no API tells.
+// Audit has the executors of a row's first and last events, and the addresses and the request of them. The APIs do not
+// show the addresses, the request and its source.
 type Audit struct {
 	CreatedBy thread.UserID // executor of the first event in the row
 	UpdatedBy thread.UserID // executor of the last one
@@ -31,17 +31,17 @@ type Audit struct {
 }
 
 // Thread, [Member] and [Message] are the rows of the read model: the projection (usecase/chat) writes them, and queries
-// return them. Queries never return rows that are Deleted or Removed, and leave out the Tenant in lists: it is the one
-// that was asked about.
+// return them. Queries never return rows that are Deleted or Removed. In lists they leave out the Tenant, which is the
+// viewer's.
 //
 // Lists of threads are ordered by the last change, latest first.
 type Thread struct {
 	Tenant    usecase.Tenant
 	ID        thread.ID
 	Name      string
-	Code      thread.Code // zero: the thread is from before there were codes
+	Code      thread.Code // zero: the thread was created before codes existed
 	Owner     thread.UserID
-	Version   uint64 // SeqNr of the last event that is in the rows of the thread
+	Version   uint64 // SeqNr of the last event in the thread's rows
 	Deleted   bool
 	CreatedAt time.Time
 	UpdatedAt time.Time // time of the last event

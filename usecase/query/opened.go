@@ -9,8 +9,8 @@ import (
 	"example.com/threads/usecase/erasure"
 )
 
-// Opened returns a reader whose rows have their sealed names and texts opened; those of erased people are
-// [erasure.Erased]. keys is nil where erasure is off.
+// Opened returns a reader that opens sealed names and texts; those of erased people become [erasure.Erased]. keys is
+// nil if erasure is off.
 func Opened(reader Reader, keys *erasure.Keyring) Reader { return opened{reader, keys} }
 
 type opened struct {
@@ -77,7 +77,7 @@ func (o opened) Messages(ctx context.Context, tenant usecase.Tenant, threads []t
 	return found, o.messages(ctx, tenant, lists)
 }
 
-// messages opens the texts of messages in place. A text from before ERASURE=on is erased with its sender, too.
+// messages opens the texts of messages in place. Texts from before ERASURE=on become erased with their sender, too.
 func (o opened) messages(ctx context.Context, tenant usecase.Tenant, lists [][]Message) error {
 	count := 0
 	for _, list := range lists {
@@ -112,7 +112,7 @@ func (o opened) Accounts(ctx context.Context, tenant usecase.Tenant, ids []accou
 	return found, nil
 }
 
-// texts has room for the texts of count rows, if any have to be looked at.
+// texts allocates room for the texts of count rows, if any must be opened.
 func (o opened) texts(count int) []erasure.Text {
 	if o.keys == nil {
 		return nil
@@ -120,7 +120,7 @@ func (o opened) texts(count int) []erasure.Text {
 	return make([]erasure.Text, 0, count)
 }
 
-// with adds the text of an owner. With erasure off, only one that is sealed matters: it is an error.
+// with adds the text of an owner. With erasure off, only sealed texts are added, because they are an error.
 func (o opened) with(texts []erasure.Text, owner thread.UserID, text *string) []erasure.Text {
 	if o.keys == nil && !erasure.IsSealed(*text) {
 		return texts

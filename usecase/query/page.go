@@ -16,7 +16,7 @@ type Position struct {
 	ID string
 }
 
-// IsZero reports whether p is no position.
+// IsZero reports whether p means no position.
 func (p Position) IsZero() bool { return p == Position{} }
 
 // Range is a requested page: at most Limit rows between After and Before, both exclusive. Rows are counted from the

@@ -9,7 +9,7 @@ import (
 
 // All ports are safe for concurrent use. The number of SQL statements per call depends neither on the number of
 // returned rows nor on their position in the list. Errors are those of the domain, or [usecase.ErrUnavailable],
-// wrapped, when asking again may help, or faults.
+// wrapped, if a retry may succeed, or faults.
 
 // ThreadReader reads threads as a viewer sees them. For a thread that the viewer does not see it returns
 // [thread.ErrThreadNotFound].

@@ -17,7 +17,7 @@ type Queries struct {
 	settings Settings
 }
 
-// Reader is all that queries read through.
+// Reader combines the ports of all queries.
 type Reader interface {
 	ThreadReader
 	MemberReader
@@ -27,7 +27,7 @@ type Reader interface {
 	TaskReader
 }
 
-// New returns queries that read through reader. watcher must run for [Queries.Await] and [Queries.ThreadChanges].
+// New returns queries on reader. watcher must run for [Queries.Await] and [Queries.ThreadChanges].
 func New(reader Reader, watcher *Watcher, settings Settings) *Queries {
 	return &Queries{reader: reader, watcher: watcher, settings: settings.withDefaults()}
 }

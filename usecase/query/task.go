@@ -17,12 +17,12 @@ type Task struct {
 	ID        task.ID
 	Kind      task.Kind
 	Status    task.Status
-	Done      uint64 // lines or events, the rejected ones among them
-	Total     uint64 // 0: not known yet
+	Done      uint64 // lines or events, including rejected ones
+	Total     uint64 // 0: unknown
 	Rejected  uint64
-	Message   string // why it failed; else empty
+	Message   string // why it failed; otherwise empty
 	CreatedBy ident.UserID
-	Version   uint64 // the seq_nr of the last event that is in the row
+	Version   uint64 // the seq_nr of the last event in the row
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -35,7 +35,7 @@ func (t Task) Compare(other Task) int {
 	return cmp.Or(t.CreatedAt.Compare(other.CreatedAt), t.ID.Compare(other.ID))
 }
 
-// Finished reports whether nothing will happen to the task any more.
+// Finished reports whether the task's status is final.
 func (t Task) Finished() bool {
 	return t.Status == task.Succeeded || t.Status == task.Failed || t.Status == task.Cancelled
 }

@@ -9,13 +9,13 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Tenant is the row of a registered tenant. Lists of tenants are in the order of their registration.
+// Tenant is the row of a registered tenant. Lists of tenants are in the order of registration.
 type Tenant struct {
-	Registry  usecase.Tenant // of the row itself: the one with the empty code
+	Registry  usecase.Tenant // the row's own tenant, which has the empty code
 	ID        tenant.ID
 	Code      tenant.Code
 	Suspended bool
-	Version   uint64 // the seq_nr of the last event that is in the row
+	Version   uint64 // the seq_nr of the last event in the row
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -23,20 +23,20 @@ type Tenant struct {
 // Position returns the tenant's position in the list of tenants; it never changes.
 func (t Tenant) Position() Position { return Position{At: t.CreatedAt.UnixMicro(), ID: t.ID.String()} }
 
-// Compare orders tenants as their list does.
+// Compare orders tenants by position.
 func (t Tenant) Compare(other Tenant) int {
 	return cmp.Or(t.CreatedAt.Compare(other.CreatedAt), t.ID.Compare(other.ID))
 }
 
 // TenantReader reads registered tenants.
 type TenantReader interface {
-	// Tenants reads a page of all tenants, the suspended ones included.
+	// Tenants reads a page of all tenants, including suspended ones.
 	Tenants(ctx context.Context, page Range) (Page[Tenant], error)
 	// Tenant returns a tenant, or [tenant.ErrTenantNotFound].
 	Tenant(ctx context.Context, code tenant.Code) (Tenant, error)
 }
 
-// Tenants returns a page of all registered tenants. Only operators may see it: the caller checks that.
+// Tenants returns a page of all registered tenants. The caller checks that the viewer is an operator.
 func (q *Queries) Tenants(ctx context.Context, page Range) (Page[Tenant], error) {
 	return q.reader.Tenants(ctx, page)
 }

@@ -13,11 +13,11 @@ import (
 	"example.com/threads/usecase/erasure"
 )
 
-// ThreadState is a thread as it was at a version. A deleted one has neither members nor messages; the version before
+// ThreadState is a thread's state at a version. A deleted thread has neither members nor messages; the version before
 // has them.
 //
-// The state knows which members and messages there were and the numbers of their events. Times and texts are read from
-// these events: the journal keeps them, a state of 100,000 messages could not.
+// The state contains the members and messages with the numbers of their events. Times and texts are read from these
+// events, because a state with the texts of 100,000 messages would be too large.
 type ThreadState struct {
 	Version uint64
 	Name    string
@@ -29,14 +29,14 @@ type ThreadState struct {
 	key     usecase.Key
 }
 
-// StateMember is a member as of a version.
+// StateMember is a member in an earlier state.
 type StateMember struct {
 	User      thread.UserID
 	Role      thread.Role
 	CreatedAt time.Time // when the member joined
 }
 
-// StateMessage is a message as of a version.
+// StateMessage is a message in an earlier state.
 type StateMessage struct {
 	ID        thread.MessageID
 	Sender    thread.UserID
@@ -98,7 +98,7 @@ func (s ThreadState) Messages(ctx context.Context, limit int, after thread.Messa
 	return messages, s.keys.Open(ctx, s.key.Tenant, texts)
 }
 
-// messageOf returns what an event says in a message.
+// messageOf returns the message in an event.
 func messageOf(event thread.Event, id thread.MessageID) (message thread.Message, err error) {
 	if posted, is := event.(thread.MessagePosted); is {
 		message = posted.Message

@@ -28,8 +28,8 @@ func (p Pace) withDefaults() Pace {
 	return p
 }
 
-// Watcher waits for versions to arrive in the read model. One read covers all waiting queries and subscriptions; while
-// nobody waits, it reads nothing. It is safe for concurrent use.
+// Watcher waits for versions to arrive in the read model. One read serves all waiting queries and subscriptions; while
+// there are none, it reads nothing. It is safe for concurrent use.
 type Watcher struct {
 	versions VersionReader
 	log      *slog.Logger
@@ -108,7 +108,7 @@ func (w *Watcher) Wake(versions map[usecase.Key]uint64) {
 	}
 }
 
-// end gives a wait its result. The caller holds w.mu.
+// end gives a waiter its result. The caller holds w.mu.
 func (w *Watcher) end(wait *waiter, result error) {
 	delete(w.waits, wait)
 	wait.done <- result
@@ -136,7 +136,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// pending lists the aggregates that callers wait for, and the delay until the next read; 0 means until somebody waits.
+// pending lists the aggregates that callers wait for, and the delay until the next read; 0: wait for a caller.
 func (w *Watcher) pending() (keys []usecase.Key, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

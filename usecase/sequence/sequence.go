@@ -9,14 +9,14 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Store keeps how far sequences are. It is safe for concurrent use, from any number of processes.
+// Store stores the last numbers of sequences. It is safe for concurrent use, from any number of processes.
 type Store interface {
-	// Draw takes the next count numbers of the tenant's sequence for the caller alone and returns the first of them; a
-	// new sequence begins with 1. After an error, the numbers may be lost: they are never given to anybody.
+	// Draw reserves the next count numbers of the tenant's sequence for the caller and returns the first of them; a new
+	// sequence starts with 1. After an error the numbers may be lost; they are never drawn again.
 	Draw(ctx context.Context, tenant, sequence string, count uint64) (first uint64, err error)
 }
 
-// Reset is when a sequence begins with 1 again.
+// Reset says when a sequence starts with 1 again.
 type Reset string
 
 // The resets.
@@ -27,7 +27,7 @@ const (
 	Daily   Reset = "day"
 )
 
-// Resets are all of them, as texts.
+// Resets returns all resets as strings.
 func Resets() []string {
 	return []string{string(Never), string(Yearly), string(Monthly), string(Daily)}
 }
@@ -38,11 +38,11 @@ var layouts = map[Reset]string{Never: "", Yearly: "2006", Monthly: "200601", Dai
 // Settings of a sequence. Zero fields take their defaults.
 type Settings struct {
 	Reset Reset            // default: Never
-	Block uint64           // numbers that are drawn at once and kept in memory; default: 1
+	Block uint64           // numbers to draw at once and keep in memory; default: 1
 	Clock func() time.Time // default: time.Now
 }
 
-// Sequence gives out the numbers of one kind of things. It is safe for concurrent use.
+// Sequence draws the numbers of one kind of things. It is safe for concurrent use.
 type Sequence struct {
 	store    Store
 	kind     string
@@ -52,14 +52,14 @@ type Sequence struct {
 	blocks map[usecase.Tenant]*block
 }
 
-// block is the rest of the numbers that this process has drawn.
+// block is the unused rest of the numbers that this process has drawn.
 type block struct {
 	mutex     sync.Mutex
 	period    string
 	next, end uint64
 }
 
-// maxBlocks is the number of tenants whose blocks are kept. Beyond it all of them are dropped, which leaves gaps.
+// maxBlocks is the number of tenants whose blocks are kept. Beyond it all are dropped, which leaves gaps.
 const maxBlocks = 10_000
 
 // New returns the sequence of a kind, such as "ORDER", whose codes begin with it.
@@ -77,8 +77,8 @@ func New(store Store, kind string, settings Settings) *Sequence {
 }
 
 // NextCode draws the tenant's next number and returns it as a code: ORDER-000001, or with a reset ORDER-2026-000001.
-// Codes of one period are in the order of drawing unless blocks are used. A number that is drawn and not used, or that
-// was in the memory of a process that ended, leaves a gap.
+// Codes of one period are in the order of drawing unless blocks are used. An unused number, or the rest of a block when
+// a process ends, leaves a gap.
 func (s *Sequence) NextCode(ctx context.Context, tenant usecase.Tenant) (string, error) {
 	period := s.settings.Clock().UTC().Format(layouts[s.settings.Reset])
 	number, err := s.next(ctx, tenant, period)
@@ -96,7 +96,7 @@ func (s *Sequence) next(ctx context.Context, tenant usecase.Tenant, period strin
 		return s.draw(ctx, tenant, period)
 	}
 	b := s.blockOf(tenant)
-	b.mutex.Lock() // of many who wait, one draws
+	b.mutex.Lock() // of many waiting calls, one draws
 	defer b.mutex.Unlock()
 	if b.next == b.end || b.period != period {
 		first, err := s.draw(ctx, tenant, period)

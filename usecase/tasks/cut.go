@@ -12,8 +12,8 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// A worker does a part of the input as a whole, so parts are small: a second's work at most, on most stores. The number
-// of lines also bounds the size of the result.
+// A worker executes a part of the input as a whole, so parts are small: at most a second's work on most stores. The
+// number of lines also limits the size of the result.
 const (
 	partBytes = 32 << 10
 	partLines = 500
@@ -21,11 +21,11 @@ const (
 	MaxLine = 66 << 10
 )
 
-// linesPart is some lines of the input: the number of the first one, a newline, and the lines as they are.
+// linesPart is some lines of the input: the number of the first line, a newline, and the unchanged lines.
 type linesPart []byte
 
-// cut yields the parts of input with the number of their lines that are not empty. It ends after an error, which is
-// reading's, or an [ident.InvalidError].
+// cut yields the parts of input with the number of their non-empty lines. It ends after an error, which is the reader's
+// or an [ident.InvalidError].
 func cut(input io.Reader) iter.Seq2[linesPart, error] {
 	return func(yield func(linesPart, error) bool) {
 		reader := bufio.NewReaderSize(input, MaxLine)
@@ -56,11 +56,11 @@ func cut(input io.Reader) iter.Seq2[linesPart, error] {
 
 func begin(number int) linesPart { return append(strconv.AppendInt(nil, int64(number), 10), '\n') }
 
-// lines yields the numbered lines that are not empty.
+// lines yields the non-empty lines with their numbers.
 func (p linesPart) lines() iter.Seq2[uint64, []byte] {
 	return func(yield func(uint64, []byte) bool) {
 		first, rest, _ := bytes.Cut(p, []byte("\n"))
-		number, _ := strconv.ParseUint(string(first), 10, 64) // written by begin
+		number, _ := strconv.ParseUint(string(first), 10, 64) // cut has written it
 		for line := range bytes.SplitSeq(bytes.TrimSuffix(rest, []byte("\n")), []byte("\n")) {
 			if line = bytes.TrimSpace(line); len(line) > 0 && !yield(number, line) {
 				return
@@ -70,7 +70,7 @@ func (p linesPart) lines() iter.Seq2[uint64, []byte] {
 	}
 }
 
-// count returns the number of lines that are not empty.
+// count returns the number of non-empty lines.
 func (p linesPart) count() (n uint64) {
 	for range p.lines() {
 		n++

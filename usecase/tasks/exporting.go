@@ -9,10 +9,10 @@ import (
 	"example.com/threads/usecase/chat"
 )
 
-// exportBytes is the size from which on a part of the result is stored.
+// exportBytes is the size at which a part of the result is stored.
 const exportBytes = 256 << 10
 
-// exportThread writes the events that are left, as they are in the journal. Whoever has asked must still be an Admin.
+// exportThread writes the remaining events as they are in the journal. The creator must still be an Admin.
 func (r *run) exportThread(ctx context.Context) error {
 	id, err := ident.Parse[thread.Thread](r.Request.Subject)
 	if err != nil {

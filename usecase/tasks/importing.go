@@ -15,14 +15,14 @@ import (
 	"example.com/threads/domain/task"
 )
 
-// errInputGone: the input has expired before the task was done.
+// errInputGone: the input has expired before the task was finished.
 var errInputGone = ident.NotFound("task_not_found", "the rest of the input has expired; send it again as a new task")
 
-// linesAtOnce is the number of lines for different aggregates that are handled at the same time.
+// linesAtOnce is the number of lines, for different aggregates, that are handled concurrently.
 const linesAtOnce = 16
 
-// importLines handles the parts of the input that are left, one after another. A part that is done again after a kill
-// changes nothing that was accepted, because each line has its idempotency key.
+// importLines handles the remaining parts of the input, one after another. Repeating a part after a kill is harmless,
+// because each line has its idempotency key.
 func (r *run) importLines(ctx context.Context) error {
 	for r.Progress.Parts < r.Request.Parts {
 		number := r.Progress.Parts
@@ -42,7 +42,7 @@ func (r *run) importLines(ctx context.Context) error {
 				return err
 			}
 		}
-		// Also without rejections: an earlier attempt, which was killed, may have stored some.
+		// Even without rejections: a killed attempt may have stored some.
 		if err := r.putSealedResult(ctx, number, result.Bytes()); err != nil {
 			return err
 		}
@@ -58,11 +58,11 @@ func (r *run) importLines(ctx context.Context) error {
 // rejectedLine is a line of the result.
 type rejectedLine struct {
 	Line    uint64          `json:"line"`
-	Request any             `json:"request"` // as it was sent; a text if it is not JSON
+	Request any             `json:"request"` // as sent; a string if it is not JSON
 	Problem json.RawMessage `json:"problem"`
 }
 
-// importPart handles the lines of a part: those for the same aggregate in their order, others at the same time.
+// importPart handles the lines of a part: those for one aggregate in order, others concurrently.
 func (r *run) importPart(ctx context.Context, input linesPart) (rejected []rejectedLine, err error) {
 	type line struct {
 		rejectedLine
@@ -127,7 +127,7 @@ const (
 	linePause    = 100 * time.Millisecond
 )
 
-// persistently handles a command again for a while when its outcome is unknown.
+// persistently retries a command for a while if its outcome is unknown.
 func persistently(ctx context.Context, handle func(context.Context) (Outcome, error)) (outcome Outcome, err error) {
 	for attempt := range lineAttempts {
 		if outcome, err = handle(ctx); err == nil || ctx.Err() != nil {
@@ -144,7 +144,7 @@ func persistently(ctx context.Context, handle func(context.Context) (Outcome, er
 	return outcome, err
 }
 
-// handleCommand handles the one command of the task. Its result is the answer, or the problem.
+// handleCommand handles the task's only command. The result is the answer or the problem.
 func (r *run) handleCommand(ctx context.Context) error {
 	input, err := r.input(ctx, 0)
 	if err != nil {
@@ -175,5 +175,5 @@ type errRejected struct{ why string }
 
 func (e errRejected) Error() string { return e.why }
 
-// Class is that of a rejection, so that it is not tried again.
+// Class classifies it as a rejection, so that it is not retried.
 func (errRejected) Class() string { return "conflict" }

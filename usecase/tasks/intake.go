@@ -23,10 +23,10 @@ import (
 // ErrTaskNotFinished: there is no result yet.
 var ErrTaskNotFinished = ident.Conflict("task_not_finished", "the task is not finished; its result is there once it is")
 
-// ErrResultGone: the result was there.
+// ErrResultGone: the result has expired.
 var ErrResultGone = ident.NotFound("task_not_found", "the result of the task has expired")
 
-// Intake creates tasks and tells their creators about them. All fields but Keys are required. It is safe for concurrent
+// Intake creates tasks and shows them to their creators. All fields but Keys are required. It is safe for concurrent
 // use.
 type Intake struct {
 	Handler Handler
@@ -38,16 +38,16 @@ type Intake struct {
 	Clock   func() time.Time
 }
 
-// Asked is who asks for a task.
+// Asked describes a request for a task.
 type Asked struct {
 	Caller         usecase.Caller
 	Creator        ident.UserID // the caller's executor
-	ForOthers      bool         // the creator may act as others
-	IdempotencyKey string       // a repeat with the same one gets the same task
+	ForOthers      bool         // the creator may act for other accounts
+	IdempotencyKey string       // a repeat with the same key gets the same task
 }
 
-// Import creates a task that handles each line of input as a command. It reads input to its end and holds one part of
-// it in memory. A line that is too long is an [ident.InvalidError].
+// Import creates a task that handles each line of input as a command. It reads the whole input, with one part in
+// memory. A line that is too long is an [ident.InvalidError].
 func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (command.Result, error) {
 	id, digest := i.NewID(), sha256.New()
 	request := task.Request{Kind: task.Import}
@@ -56,7 +56,7 @@ func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (comm
 			err = i.put(ctx, asked, id, request.Parts, part)
 		}
 		if err != nil {
-			return command.Result{}, err // what is stored expires
+			return command.Result{}, err // the stored parts will expire
 		}
 		request.Parts++
 		request.Total += part.count()
@@ -64,7 +64,7 @@ func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (comm
 	return i.create(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
 }
 
-// Export creates a task that writes the events of a thread. Only an Admin of the thread may.
+// Export creates a task that writes the events of a thread. Only its Admins may.
 func (i *Intake) Export(ctx context.Context, asked Asked, id thread.ID) (command.Result, error) {
 	if err := i.Threads.CheckExport(ctx, asked.Caller.Tenant, id, asked.Creator); err != nil {
 		return command.Result{}, err
@@ -73,7 +73,7 @@ func (i *Intake) Export(ctx context.Context, asked Asked, id thread.ID) (command
 	return i.create(ctx, asked, i.NewID(), request, "task.ExportThread", id.String())
 }
 
-// Later creates a task that handles one command. name is the command's, content what a repeat of it is recognised by.
+// Later creates a task that handles one command with this name. Repeats are recognised by content.
 func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, content string) (command.Result, error) {
 	id := i.NewID()
 	if later.IdempotencyKey == "" {
@@ -111,7 +111,7 @@ func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request ta
 	return i.Handler.Handle(ctx, order)
 }
 
-// Find returns a task of the asker's, or [task.ErrTaskNotFound].
+// Find returns a task of the asker, or [task.ErrTaskNotFound].
 func (i *Intake) Find(ctx context.Context, tenant usecase.Tenant, asker ident.UserID, id task.ID) (Details, error) {
 	found, err := i.Reader.Find(ctx, tenant, id)
 	if err == nil && found.CreatedBy != asker {
@@ -120,7 +120,7 @@ func (i *Intake) Find(ctx context.Context, tenant usecase.Tenant, asker ident.Us
 	return found, err
 }
 
-// Result yields the result of a finished task of the asker's, part by part. Before the first part it fails with
+// Result yields the result of the asker's finished task part by part. Before the first part it may fail with
 // [task.ErrTaskNotFound], [ErrTaskNotFinished] or [ErrResultGone].
 func (i *Intake) Result(ctx context.Context, tenant usecase.Tenant, asker ident.UserID, id task.ID) (iter.Seq2[[]byte, error], error) {
 	found, err := i.Find(ctx, tenant, asker, id)

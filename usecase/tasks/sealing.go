@@ -11,9 +11,9 @@ import (
 	"example.com/threads/usecase/erasure"
 )
 
-// What clients send and get has people's words in it, so parts are stored sealed with the key of the task's creator. An
-// export is stored as the journal has it, in which each author's words are sealed already. Without a keyring, parts are
-// stored as they are.
+// Clients' requests and answers contain people's texts, so parts are stored sealed with the key of the task's creator.
+// An export is stored as it is in the journal, where each author's texts are sealed already. Without a keyring, parts
+// are stored unsealed.
 
 // seal seals a part of a file with its creator's key.
 func seal(
@@ -29,7 +29,7 @@ func seal(
 	return []byte(sealed), err
 }
 
-// unseal opens a part: as a whole, or the words in it. A part of an erased creator is [account.ErrAccountErased].
+// unseal opens a part: as a whole, or the texts in it. A part of an erased creator is [account.ErrAccountErased].
 func unseal(ctx context.Context, keys *erasure.Keyring, tenant usecase.Tenant, part []byte) ([]byte, error) {
 	if !erasure.IsSealed(string(part)) {
 		return keys.OpenJSON(ctx, tenant, part)
@@ -41,7 +41,7 @@ func unseal(ctx context.Context, keys *erasure.Keyring, tenant usecase.Tenant, p
 	return []byte(opened), err
 }
 
-// input reads a part of the task's input. It fails with errInputGone when that has expired.
+// input reads a part of the task's input. It fails with errInputGone if the part has expired.
 func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
 	stored, exists, err := r.ports.Files.Part(ctx, r.Tenant.String(), inputOf(r.ID), number)
 	if err == nil && !exists {
@@ -58,7 +58,7 @@ func (r *run) putResult(ctx context.Context, number uint64, part []byte) error {
 	return r.ports.Files.PutPart(ctx, r.Tenant.String(), resultOf(r.ID), number, part, r.CreatedAt.Add(Kept))
 }
 
-// putSealedResult stores a part of the result that has words of the creator in it.
+// putSealedResult stores a part of the result that contains texts of the creator.
 func (r *run) putSealedResult(ctx context.Context, number uint64, part []byte) error {
 	sealed, err := seal(ctx, r.ports.Keys, r.Tenant, r.CreatedBy, resultOf(r.ID), number, part)
 	if err != nil {

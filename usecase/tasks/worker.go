@@ -18,9 +18,9 @@ import (
 	"example.com/threads/usecase/erasure"
 )
 
-// Ports are what a worker works with.
+// Ports are what a worker needs.
 type Ports struct {
-	// Unfinished returns the keys of tasks of these kinds that are not finished, the oldest first. It may be behind.
+	// Unfinished returns the keys of unfinished tasks of these kinds, oldest first. It may be outdated.
 	Unfinished func(ctx context.Context, kinds []task.Kind, limit int) ([]usecase.Key, error)
 	Handler    Handler
 	Reader     Reader
@@ -30,24 +30,24 @@ type Ports struct {
 	Threads    Threads
 	Journal    Journal
 	Log        *slog.Logger
-	// Source is the program's name; it is stored with events.
+	// Source is the program's name, which is stored with events.
 	Source string
-	// Look is how often unfinished tasks are looked for when nobody wakes the worker. Default: 500 ms.
+	// Look is the interval of polls for unfinished tasks without Wake. Default: 500 ms.
 	Look time.Duration
 	// Retry is the pause after the first failure of a task; it doubles up to 60 times as long. Default: 1 s.
 	Retry time.Duration
-	// ReportEvery is how often progress is reported. Default: 1 s.
+	// ReportEvery is the interval of progress reports. Default: 1 s.
 	ReportEvery time.Duration
 }
 
-// Worker does tasks, several at once, each once at a time. Of several workers on the same tasks only one may run:
-// another one would do harmless but useless work.
+// Worker executes tasks, several at the same time. Of several workers on the same tasks only one may run: another one
+// would do harmless but useless work.
 type Worker struct {
 	ports Ports
 	lanes []*lane
 }
 
-// lane is the tasks of some kinds, so that short ones do not wait for long ones.
+// lane executes the tasks of some kinds, so that short tasks do not wait for long ones.
 type lane struct {
 	kinds []task.Kind
 	slots int
@@ -81,7 +81,7 @@ func NewWorker(ports Ports) *Worker {
 	return &Worker{ports: ports, lanes: []*lane{newLane(2, task.Import, task.ExportThread), newLane(8, task.Command)}}
 }
 
-// Wake has the worker look for tasks at once. It never blocks.
+// Wake makes the worker poll at once. It never blocks.
 func (w *Worker) Wake() {
 	for _, l := range w.lanes {
 		l.wake()
@@ -91,11 +91,11 @@ func (w *Worker) Wake() {
 func (l *lane) wake() {
 	select {
 	case l.woken <- struct{}{}:
-	default: // it is about to look
+	default: // a poll is due already
 	}
 }
 
-// Run does tasks until ctx ends. What is in hand then goes on with the next worker.
+// Run executes tasks until ctx ends. The next worker continues the unfinished ones.
 func (w *Worker) Run(ctx context.Context) {
 	var working sync.WaitGroup
 	for _, l := range w.lanes {
@@ -104,7 +104,7 @@ func (w *Worker) Run(ctx context.Context) {
 	working.Wait()
 }
 
-// lookAhead is how many tasks are looked at for one that can be begun.
+// lookAhead is the number of tasks among which one that can start is searched.
 const lookAhead = 100
 
 func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) {
@@ -131,8 +131,8 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 	}
 }
 
-// begin takes a slot for the task and returns the number of the attempt; 0 if there is no slot, the task is in hand, or
-// it must wait.
+// begin takes a slot for the task and returns the number of the attempt; 0: there is no free slot, the task is in
+// progress, or it must wait.
 func (l *lane) begin(key usecase.Key) (attempt int) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -143,14 +143,14 @@ func (l *lane) begin(key usecase.Key) (attempt int) {
 	return l.failed[key].attempts + 1
 }
 
-// forget drops the failures of tasks that are not among those to do any more.
+// forget drops the failures of tasks that are no longer unfinished.
 func (l *lane) forget(toDo []usecase.Key) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	maps.DeleteFunc(l.failed, func(key usecase.Key, _ failure) bool { return !slices.Contains(toDo, key) })
 }
 
-// end gives the slot back. A task that failed for now waits.
+// end releases the slot. A task that failed temporarily waits.
 func (l *lane) end(key usecase.Key, failed error, retry time.Duration) {
 	l.mutex.Lock()
 	delete(l.running, key)
@@ -162,10 +162,10 @@ func (l *lane) end(key usecase.Key, failed error, retry time.Duration) {
 		l.failed[key] = failure{attempts + 1, time.Now().Add(pause - rand.N(pause/4))}
 	}
 	l.mutex.Unlock()
-	l.wake() // the slot is free for the next one
+	l.wake() // the slot is free for another task
 }
 
-// run is one task in hand.
+// run is a task in progress.
 type run struct {
 	*Worker
 	Details
@@ -173,10 +173,10 @@ type run struct {
 	reported time.Time
 }
 
-// maxFaults is the number of attempts after which a task fails for good because of a fault of the program.
+// maxFaults is the number of attempts after which a task fails permanently because of a fault of the program.
 const maxFaults = 10
 
-// do does a task as far as it gets. An error means that it must be tried again.
+// do executes a task. After an error it must be retried.
 func (w *Worker) do(ctx context.Context, key usecase.Key, attempt int) error {
 	r, err := w.take(ctx, key)
 	if err == nil && r != nil {
@@ -195,7 +195,7 @@ func (w *Worker) do(ctx context.Context, key usecase.Key, attempt int) error {
 	return err
 }
 
-// take reads a task and starts it, if it was not; nil if it is finished.
+// take reads a task and starts it if necessary; nil: it is finished.
 func (w *Worker) take(ctx context.Context, key usecase.Key) (*run, error) {
 	found, err := w.ports.Reader.Find(ctx, key.Tenant, chat.TaskID(key))
 	if err != nil || found.Finished() {
@@ -210,7 +210,7 @@ func (w *Worker) take(ctx context.Context, key usecase.Key) (*run, error) {
 	return r, err
 }
 
-// try does what is left of the task, and finishes it.
+// try executes the rest of the task and finishes it.
 func (r *run) try(ctx context.Context) error {
 	err := r.work(ctx)
 	switch {
@@ -222,7 +222,7 @@ func (r *run) try(ctx context.Context) error {
 	return err
 }
 
-// isFinal reports whether another attempt would fail in the same way.
+// isFinal reports whether a retry would fail in the same way.
 func isFinal(err error) bool {
 	for _, again := range []error{task.ErrTaskFinished, task.ErrTaskOvertaken, usecase.ErrConcurrentUpdate} {
 		if errors.Is(err, again) {
@@ -245,14 +245,14 @@ func (r *run) work(ctx context.Context) error {
 	}
 }
 
-// order has a command on the task handled.
+// order sends a command on the task.
 func (r *run) order(ctx context.Context, order task.Order) error {
 	_, err := r.ports.Handler.Handle(ctx, command.Request[task.Order]{Caller: r.caller, ID: r.ID.String(), Command: order, Name: task.OrderName(order)})
 	return err
 }
 
-// finishedPart takes in that a part is done, and reports it unless the last report is recent. It fails with
-// [task.ErrTaskFinished] when the task has been cancelled.
+// finishedPart records that a part is done, and reports it unless the last report is recent. It fails with
+// [task.ErrTaskFinished] if the task was cancelled.
 func (r *run) finishedPart(ctx context.Context, progress task.Progress) error {
 	r.Progress = progress
 	if time.Since(r.reported) < r.ports.ReportEvery {

@@ -48,7 +48,7 @@ func (l sortedList) add(s *unionStatement, page query.Range, scope ...any) {
 	}
 }
 
-// selection is what a SELECT reads of a list.
+// selection is the part of a list that a SELECT reads.
 type selection struct {
 	part     selectPart
 	backward bool // from the end
@@ -102,7 +102,7 @@ func (l sortedList) addPart(s *unionStatement, p selection, scope ...any) {
 	s.end(fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.at, l.id, order, p.limit, p.offset))
 }
 
-// begin begins a SELECT of columns from somewhere, which [statement.end] ends.
+// begin starts a SELECT of columns from a table, which [unionStatement.end] ends.
 func (s *unionStatement) begin(part selectPart, columnsFrom string, args ...any) {
 	if s.size++; s.size > 1 {
 		s.sql.WriteString("\nUNION ALL ")

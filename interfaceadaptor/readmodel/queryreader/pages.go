@@ -11,7 +11,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// The tables as lists are read. What their rows all have in common is not read with each of them.
+// The tables of the lists. Columns with the same value in all rows are not read.
 var (
 	threads  = chatrows.Threads.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
 	members  = chatrows.Members.Without("tenant_code", "removed", "created_ip", "updated_ip", "request_id", "source")
@@ -69,14 +69,14 @@ func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l sortedList, of tabl
 	return pages, nil
 }
 
-// foundPage is what has been read of a page.
+// foundPage is the result of reading a page.
 type foundPage[R ordered[R]] struct {
 	items          []R
 	previous, next bool // there is a row beyond the bounds
 	many           bool // the list is too long for the statement
 }
 
-// newFound has room for about so many rows.
+// newFound allocates room for about so many rows.
 func newFound[R ordered[R]](rows int) *foundPage[R] {
 	return &foundPage[R]{items: make([]R, 0, min(rows+1, 128))}
 }
@@ -94,7 +94,7 @@ func (f *foundPage[R]) take(p selectPart, row R) {
 	}
 }
 
-// count is how many rows of a part there are.
+// count returns the number of rows of a part.
 func (f *foundPage[R]) count(p selectPart) int {
 	switch {
 	case p == partItems:
@@ -105,7 +105,7 @@ func (f *foundPage[R]) count(p selectPart) int {
 	return 0
 }
 
-// page is the page that was asked for.
+// page returns the requested page.
 func (f *foundPage[R]) page(l sortedList, asked query.Range) query.Page[R] {
 	slices.SortFunc(f.items, func(a, b R) int {
 		if l.descending {

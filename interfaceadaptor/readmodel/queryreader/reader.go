@@ -142,8 +142,8 @@ func (r *Reader) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.
 	return versions, nil
 }
 
-// explain adds what failed, and wraps [usecase.ErrUnavailable] when asking again may help: a conflict, or a statement
-// that the database aborted. The error of an ended context stays as it is.
+// explain adds what failed, and wraps [usecase.ErrUnavailable] if a retry may succeed: after a conflict, or after a
+// statement that the database aborted. The error of an ended context is not changed.
 func (r *Reader) explain(doing string, err error) error {
 	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	switch class := r.dialect.Classify(err); {

@@ -7,18 +7,17 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// A viewer's threads are in the order of threads, and are the viewer's by members: no index has both, and one that had
-// would be written for every member with every message. So there are two ways to a page: to take all of the viewer's
-// threads and sort them, or to walk the threads of the tenant in order and take the viewer's. The first costs as much
-// as the viewer has threads. The second costs little where the viewer has many of the tenant's. ADR 0020 has the
-// figures.
+// The order of a viewer's threads is in the threads table, and the viewer is in the members table. An index with both
+// would have to be written for every member with every message. So there are two ways to read a page: sort all of the
+// viewer's threads, or read the tenant's threads in order and take the viewer's. The first costs as much as the viewer
+// has threads. The second is cheap if the viewer has many of the tenant's threads. ADR 0020 has figures.
 const (
-	fewThreads = 2000 // of a viewer; so many are sorted in a few milliseconds
-	walked     = 2000 // threads of the tenant, at most
+	fewThreads = 2000 // threads of a viewer that can be sorted in a few milliseconds
+	walked     = 2000 // the maximum number of the tenant's threads to read
 )
 
-// The viewer's threads, found in different ways. The subquery has a LIMIT, joins are CROSS JOINs, and what is to be
-// sorted is a sum, so that no database comes at the rows by another way than it is meant to.
+// The two ways to find the viewer's threads. The LIMIT in the subquery, the CROSS JOINs and sorting by a sum force the
+// databases to use the intended indexes.
 var (
 	threadsOfTenant = threadsBy("t.updated_at", `FROM threads t WHERE t.tenant_code = ? AND t.deleted = 0`)
 	threadsOfViewer = threadsBy("t.updated_at + 0", `FROM members v CROSS JOIN threads t
@@ -28,8 +27,8 @@ var (
 		CROSS JOIN threads t ON t.tenant_code = ? AND t.id = v.thread_id AND t.deleted = 0 WHERE few.n < %[2]d`, counted, fewThreads))
 )
 
-// threadsWalked are those of the walk. Without statistics of a new table, a server would look for each membership among
-// all of the tenant; SQLite finds the index by itself.
+// threadsWalked reads the tenant's threads in order. Without statistics of a new table, MySQL would search each
+// membership among all of the tenant; SQLite chooses the index by itself.
 func threadsWalked(r *Reader) sortedList {
 	hint := ""
 	if r.db.DriverName() == "mysql" {
@@ -39,7 +38,7 @@ func threadsWalked(r *Reader) sortedList {
 		WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ? AND v.removed = 0 LIMIT 1) IS NOT NULL`)
 }
 
-// counted has the number of the viewer's threads, and fewThreads where there are more.
+// counted contains the number of the viewer's threads, at most fewThreads.
 var counted = fmt.Sprintf(`(SELECT COUNT(*) AS n FROM
 	(SELECT 1 FROM members WHERE tenant_code = ? AND user_account_id = ? AND removed = 0 LIMIT %d) AS m) AS few`, fewThreads)
 
@@ -63,7 +62,7 @@ func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Ra
 	return found.page(threadsOfViewer, page), err
 }
 
-// few reads the page of a viewer with less than fewThreads, or that there are more.
+// few reads the page of a viewer with fewer than fewThreads, or finds that there are more.
 func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (*foundPage[query.Thread], error) {
 	var s unionStatement
 	tenant, user := viewer.Tenant.String(), viewer.User.String()
@@ -75,8 +74,8 @@ func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range)
 	return found, run(ctx, r, &s, threads, found.take)
 }
 
-// walk looks for the page among the threads of the tenant, from where the page begins. whole is false where it has not
-// come far enough.
+// walk searches the tenant's threads for the page's, from the start of the page. whole is false if the page is not
+// complete at the maximum.
 func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range) (found *foundPage[query.Thread], whole bool, err error) {
 	found = newFound[query.Thread](page.Limit)
 	parts, tenant := partsOf(page), viewer.Tenant.String()
@@ -85,7 +84,7 @@ func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range
 		p.limit, p.offset = 1, walked
 		threadsOfTenant.addPart(&s, p, tenant)
 	}
-	ends := map[selectPart]query.Position{} // of the walks
+	ends := map[selectPart]query.Position{} // of the searches
 	err = run(ctx, r, &s, threads, func(p selectPart, t query.Thread) { ends[p] = t.Position() })
 	if err != nil {
 		return found, false, err

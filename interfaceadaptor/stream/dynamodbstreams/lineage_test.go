@@ -36,8 +36,8 @@ type shardPlot struct {
 	records  []time.Duration
 }
 
-// processLife is one run of the process. It starts after a pause and dies with its n-th transaction, before or after the
-// commit.
+// processLife is one run of the process. It starts after a pause and dies with its n-th transaction, before or after
+// the commit.
 type processLife struct {
 	pause     time.Duration
 	dies      int

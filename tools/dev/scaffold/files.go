@@ -47,8 +47,8 @@ func nextMigration(folder string) (string, error) {
 	return fmt.Sprintf("%05d", last+1), nil
 }
 
-// registry is a file in which every aggregate is registered. New lines are inserted after those of the account, which each
-// list has.
+// registry is a file in which every aggregate is registered. New lines are inserted after those of the account, which
+// each list has.
 type registry struct {
 	path  string
 	lines []line
