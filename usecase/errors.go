@@ -48,11 +48,11 @@ var (
 type VersionMismatchError struct{ Expected, Current uint64 }
 
 func (e *VersionMismatchError) Error() string {
-	return fmt.Sprintf("it is at version %d, not %d; read it again and decide anew", e.Current, e.Expected)
+	return fmt.Sprintf("it is at version %d, not %d; read it again and decide again", e.Current, e.Expected)
 }
 
 // kinds maps sentinel errors to kinds. The order matters: ErrUnavailable comes before the context errors, so a store
-// that gave up at its deadline is unavailable, whatever error it wraps.
+// that gave up at its deadline is unavailable, even if it wraps a context error.
 var kinds = []struct {
 	err  error
 	kind Kind

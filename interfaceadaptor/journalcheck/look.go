@@ -116,7 +116,7 @@ func (l *look) checkHead() {
 	unreadable := map[string]bool{}
 	for _, fault := range l.head.Faults {
 		unreadable[fault.Field] = true
-		l.add(HeadUnreadable, fault.Expected, fault.Found, repair+" writes it anew", "the head's %s is wrong", fault.Field)
+		l.add(HeadUnreadable, fault.Expected, fault.Found, repair+" rewrites it", "the head's %s is wrong", fault.Field)
 	}
 	switch {
 	case unreadable["version"]:

@@ -22,12 +22,12 @@ type Request[C any] struct {
 	Begins bool
 	// Command is complete, including the ids of the things it creates.
 	Command C
-	// Name is the command's name. Content is the request in a canonical form, without ids that each repeat generates
-	// anew. Together they tell a repeat from a different request, across program versions: their form must never
+	// Name is the command's name. Content is the request in a canonical form, without ids that each repeat generates.
+	// Together they distinguish a repeat from a different request, across program versions: their form must never
 	// change. Content is needed only with an IdempotencyKey.
 	Name, Content string
-	// FormerContent, if not empty, is the content as an earlier version of the program put it: a repeat of a request
-	// that was recognised by it is a repeat, too.
+	// FormerContent, if not empty, is the content in the form of an earlier version of the program. A request that
+	// matches an earlier receipt by it is a repeat, too.
 	FormerContent string
 	// IfVersion is the version that the caller expects; 0 means any. At another version the command is rejected with a
 	// [usecase.VersionMismatchError] and not retried.

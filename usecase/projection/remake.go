@@ -27,7 +27,7 @@ func (p *Projector) Remake(ctx context.Context, key usecase.Key) error {
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("make the rows of %s anew: %w", key, err)
+		return fmt.Errorf("rebuild the rows of %s: %w", key, err)
 	}
 	p.options.Notify([]Head{{Key: key, Version: version}})
 	return nil

@@ -112,7 +112,7 @@ func (l *login) finish(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, l.sessions.newCookie(loginCookie, "", -time.Second))
 	switch {
 	case !known || r.FormValue("state") != begun.state:
-		l.fail(w, r, http.StatusBadRequest, "this login was not begun in this browser, or too long ago; begin anew", nil)
+		l.fail(w, r, http.StatusBadRequest, "this login was not started in this browser, or too long ago; start again", nil)
 		return
 	case r.FormValue("code") == "":
 		l.fail(w, r, http.StatusForbidden, "the issuer has refused the login", errors.New(r.FormValue("error")))

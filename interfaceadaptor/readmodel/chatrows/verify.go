@@ -95,7 +95,7 @@ func compare[K comparable, R any](
 	}, statement, args...)
 	if errors.Is(err, table.ErrRow) {
 		c.add("a row of "+from.Name, "it holds what can't be there", "values of its columns", err.Error())
-		return nil // the others can't be told, and are made anew with this one
+		return nil // the other differences are unknown; a repair rebuilds these rows, too
 	}
 	if err != nil {
 		return c.in.Explain("compare "+from.Name, err)

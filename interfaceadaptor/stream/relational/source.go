@@ -88,18 +88,18 @@ func (s *Source) Run(ctx context.Context) {
 	}
 }
 
-// lookBackEvery is how often an idle source sees whether the queue ends where it has been.
+// lookBackEvery is how often an idle source checks that the queue still reaches its position.
 const lookBackEvery = 5 * time.Second
 
-// lookBack sees, now and then, whether the queue has gone back behind the position, as when a backup was restored, and
-// then has the source begin anew. It returns when it last looked.
+// lookBack occasionally checks whether the queue ends before the position, for example after a backup was restored. If
+// so, the source starts again. It returns the time of the last check.
 func (s *Source) lookBack(ctx context.Context, at *bookmark, looked time.Time) time.Time {
 	if time.Since(looked) < lookBackEvery {
 		return looked
 	}
 	end, err := s.ports.Queue.End(ctx)
 	if err != nil || end >= at.position {
-		return time.Now() // the next read tells of what is in the way
+		return time.Now() // the next read reports the error
 	}
 	_ = stream.Retry(ctx, s.reporter(ctx, "reading the queue of events or its checkpoint failed; will retry"), func(ctx context.Context) error {
 		now, err := s.locate(ctx)
