@@ -219,7 +219,7 @@ func TestRowsOfAnotherVersion(t *testing.T) {
 			if byHand {
 				testenv.Eventually(t, 30*time.Second, func() error {
 					if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, "the rows of thread were made by another version") {
-						return errors.New("health does not report it:" + health)
+						return errors.New("health does not report it: " + health)
 					}
 					return s.metric(t, "projection_rows_outdated", "1")
 				})
@@ -230,7 +230,7 @@ func TestRowsOfAnotherVersion(t *testing.T) {
 					return fmt.Errorf("the thread is %+v", view)
 				}
 				if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, `"ready"`) || strings.Contains(health, "another version") {
-					return errors.New("health still reports it:" + health)
+					return errors.New("health still reports it: " + health)
 				}
 				return nil
 			})

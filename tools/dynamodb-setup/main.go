@@ -31,7 +31,7 @@ Exit code: 0 the tables are as defined, 1 failure, 2 wrong usage, 3 a table diff
 
 var (
 	errUsage     = errors.New("dynamodb-setup takes no arguments; see dynamodb-setup --help")
-	errDifferent = errors.New("the tables differ from their definition, and were not changed:" +
+	errDifferent = errors.New("the tables differ from their definition, and were not changed: " +
 		"update them by hand, or set JOURNAL_TABLE and SNAPSHOT_TABLE to others")
 )
 

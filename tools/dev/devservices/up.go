@@ -113,7 +113,7 @@ func (s devSystem) services() []launch.Program {
 	dynamoDB.PortAdvice = "set DEV_DYNAMODB_PORT to a free port"
 	mySQL := services.MySQL(at(services.MySQLName, s.settings.mySQLPort), s.progress)
 	mySQL.PortAdvice = "set DEV_MYSQL_PORT to a free port"
-	mySQL.Advice = fmt.Sprintf("Where its data is damaged: rm -r %s, and make dev-up again. That is safe: the rows are rebuilt"+
+	mySQL.Advice = fmt.Sprintf("Where its data is damaged: rm -r %s, and make dev-up again. That is safe: the rows are rebuilt "+
 		"from the journal in %s.", s.settings.short(services.MySQLName), s.settings.short(services.DynamoDBName))
 	return []launch.Program{dynamoDB, mySQL}
 }
