@@ -75,6 +75,7 @@ type StoredEntry struct {
 type StoredSnapshot struct {
 	Version uint64
 	Broken  string // why it can't be used; empty: it is whole
+	Payload []byte // of a whole one
 }
 
 // ParseAggregateID takes the text of [AggregateID.String] apart.

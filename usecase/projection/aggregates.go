@@ -59,6 +59,9 @@ func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase
 				return err
 			}
 			ahead, err := p.ahead(ctx, position)
+			if usecase.KindOf(err) == usecase.Inconsistent {
+				ahead, err = true, nil // do finds out
+			}
 			if err != nil {
 				return err
 			}
@@ -78,7 +81,8 @@ func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase
 
 const positionsPage = 500
 
-// ahead reports whether the journal lacks the event that a position is at.
+// ahead reports whether the journal lacks the event that a position is at. The error is of the kind Inconsistent if the
+// head alone says so.
 func (p *Projector) ahead(ctx context.Context, position Head) (bool, error) {
 	for _, err := range p.journal.EventsAfter(ctx, position.Key, position.Version-1) {
 		return false, err

@@ -7,9 +7,11 @@ import (
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/threadcodec"
@@ -221,6 +223,89 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 	}
 }
 
+// wrongHead is a journal in which one aggregate's head and events contradict each other.
+type wrongHead struct {
+	journal
+	of      usecase.Key
+	version uint64
+}
+
+func (j wrongHead) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+	if key != j.of {
+		return j.journal.EventsAfter(ctx, key, after)
+	}
+	return func(yield func(projection.Record, error) bool) {
+		last := min(j.version, uint64(len(j.journal[key])))
+		for record := range j.journal.EventsAfter(ctx, key, after) {
+			if record.SeqNr > last {
+				break
+			}
+			if !yield(record, nil) {
+				return
+			}
+		}
+		if after > j.version || j.version > last {
+			yield(projection.Record{}, &eventstore.InconsistentError{Head: j.version, Event: last + 1})
+		}
+	}
+}
+
+func (j wrongHead) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
+	return func(yield func(projection.Head, error) bool) {
+		for head, err := range j.journal.Heads(ctx, aggregateType) {
+			if head.Key == j.of {
+				head.Version = j.version
+			}
+			if (head.Version > 0 || err != nil) && !yield(head, err) {
+				return
+			}
+		}
+	}
+}
+
+// A wrong head is reported as such, neither as rows ahead of a restored event store, nor in place of other differences.
+func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
+	for name, wrongBy := range map[string]int{"ahead": 3, "behind": -3, "lost": -1000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVerified(t, readmodeltest.SQLite(t))
+			var others []usecase.Key
+			for key := range v.journal {
+				if key != v.key {
+					others = append(others, key)
+				}
+			}
+			broken := wrongHead{v.journal, others[0], uint64(max(0, len(v.journal[others[0]])+wrongBy))}
+			v.Projector = projection.New(v.store, broken, projection.Options{}, chatrows.Handlers()...)
+			v.run("UPDATE threads SET name = 'other' WHERE id = :id")
+			var mu sync.Mutex
+			wrong := map[usecase.Key]bool{}
+			err := v.Aggregates(t.Context(), func(ctx context.Context, key usecase.Key) error {
+				found, err := v.Verify(ctx, key)
+				mu.Lock()
+				defer mu.Unlock()
+				if found.Contradicted != (key == broken.of) {
+					t.Errorf("%s contradicts itself: %t", key, found.Contradicted)
+				}
+				if len(found.Differences) > 0 {
+					wrong[key] = true
+				}
+				return err
+			})
+			if err != nil || len(wrong) != 2 || !wrong[broken.of] || !wrong[v.key] {
+				t.Errorf("%v is wrong, %v", wrong, err)
+			}
+			if _, err := v.Repair(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if drift := v.Drift(); drift.Ahead > 0 {
+				t.Errorf("the rows are held to be ahead of the journal: %+v", drift)
+			}
+			v.watch(func(wrong func(int)) { wrong(2) })
+		})
+	}
+}
+
 func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		v := newVerified(t, db)
@@ -259,30 +344,36 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 
 func TestDriftShowsByItself(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
-	ctx, stop := context.WithCancel(t.Context())
+	v.watch(func(wrong func(int)) {
+		wrong(0)
+		v.run("UPDATE threads SET name = 'other' WHERE id = :id")
+		wrong(1)
+		if err := v.Remake(t.Context(), v.key); err != nil {
+			t.Fatal(err)
+		}
+		wrong(0)
+	})
+}
+
+// watch runs a test while the rows are verified all the time; wrong waits until so many aggregates are found wrong.
+func (v *verified) watch(test func(wrong func(want int))) {
+	ctx, stop := context.WithCancel(v.t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		v.Watch(ctx, 1000)
 	}()
 	defer func() { stop(); <-ended }()
-	wrong := func(want int) {
-		t.Helper()
+	test(func(want int) {
+		v.t.Helper()
 		before := v.Drift().Checked
-		testenv.Eventually(t, 30*time.Second, func() error {
+		testenv.Eventually(v.t, 30*time.Second, func() error {
 			if drift := v.Drift(); drift.Wrong != want || drift.Checked < before+3 {
 				return &unexpected{drift}
 			}
 			return nil
 		})
-	}
-	wrong(0)
-	v.run("UPDATE threads SET name = 'other' WHERE id = :id")
-	wrong(1)
-	if err := v.Remake(t.Context(), v.key); err != nil {
-		t.Fatal(err)
-	}
-	wrong(0)
+	})
 }
 
 type unexpected struct{ projection.Drift }
