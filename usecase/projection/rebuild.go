@@ -436,8 +436,8 @@ func (w *rebuilding) verify(ctx context.Context, next Making, projector *Project
 		return err
 	}
 	if len(parked) > 0 {
-		return fmt.Errorf("not switched: the new rows stop at an event that the live ones have: %s at event %d: %s; fix the handler and continue with "+
-			"--resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
+		return fmt.Errorf("not switched: the new rows of %s stop at event %d, and the live ones do not: %s; mend what `journal check` finds, or the "+
+			"handler, and continue with --resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(w.options.Workers)
@@ -477,6 +477,10 @@ func compare(ctx context.Context, projector *Projector, key usecase.Key) error {
 		return err
 	}
 	d := found.Differences[0]
-	return fmt.Errorf("not switched: the new rows differ from the journal: %s, %s: %s: expected %s, found %s; "+
-		"end the rebuild with --cancel, and run `journal check`", d.Key, d.Row, d.What, d.Expected, d.Found)
+	todo := "end the rebuild with --cancel, and run `journal check`"
+	if found.Contradicted {
+		todo = "mend what `journal check` finds, and continue with --resume"
+	}
+	return fmt.Errorf("not switched: the new rows differ from the journal: %s, %s: %s: expected %s, found %s; %s",
+		d.Key, d.Row, d.What, d.Expected, d.Found, todo)
 }

@@ -138,10 +138,12 @@ func (f *follower) open(ctx context.Context) (Databases, error) {
 	}
 }
 
-// lag is the lag of the source; while a repair is due, at least the time since then.
-func (p *parts) lag(ctx context.Context) stream.Lag {
-	lag := p.source.Lag(ctx)
-	if since := p.projector.RepairSince(); !since.IsZero() {
+func (p *parts) lag(ctx context.Context) stream.Lag { return lagOf(ctx, p.source, p.projector) }
+
+// lagOf returns the lag of a projection: that of its source, or, while a repair is due, at least the time since then.
+func lagOf(ctx context.Context, source eventstore.Source, projector *projection.Projector) stream.Lag {
+	lag := source.Lag(ctx)
+	if since := projector.RepairSince(); !since.IsZero() {
 		lag.Behind, lag.AtLeast = max(lag.Behind, time.Since(since)), true
 	}
 	return lag
