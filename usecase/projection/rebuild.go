@@ -181,7 +181,7 @@ func (r *Rebuild) run(ctx context.Context) error {
 	switch {
 	case cancelled && err != nil:
 		return errors.Join(ErrCancelled, r.drop(last, work.now()))
-	case err != nil:
+	case err != nil && ctx.Err() == nil: // a stop of the program is no failure
 		work.mu.Lock()
 		work.state.Failure = err.Error()
 		work.mu.Unlock()

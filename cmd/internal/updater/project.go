@@ -81,14 +81,15 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	}
 	registry.MustRegister(databases.Store.Metrics...)
 	registry.MustRegister(collectors.NewDBStatsCollector(databases.ReadModel.DB, "read_model"))
-	if err := f.registry.Register(registry); err != nil {
-		return err
-	}
-	defer f.registry.Unregister(registry)
 	published, err := f.newPublication(databases, turn.Term, registry)
 	if err != nil {
 		return err
 	}
+	// Once it is complete: a registry that has changed since is not found again to unregister it.
+	if err := f.registry.Register(registry); err != nil {
+		return err
+	}
+	defer f.registry.Unregister(registry)
 	parts := &parts{store: store, projector: projector, source: source, process: process, published: published, keeper: keeper}
 	f.parts.Store(parts)
 	defer f.parts.Store(nil)
