@@ -57,9 +57,13 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	others, err := updater.Others(s.db, 0)
+	if err != nil {
+		return err
+	}
 	progress := o.progress()
 	rebuild := projection.NewRebuild(sets, s.rows, journal, projection.RebuildOptions{
-		Logger: s.settings.logging.Logger(o.stderr), Workers: updater.Workers(s.db),
+		Logger: s.settings.logging.Logger(o.stderr), Workers: updater.Workers(s.db), Others: others,
 		Observe: func(state projection.RebuildState, since time.Time, from uint64) {
 			pace := ""
 			if left := state.Left(state.UpdatedAt, since, from); left > 0 {

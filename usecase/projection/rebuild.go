@@ -26,6 +26,9 @@ type RebuildOptions struct {
 	Logger *slog.Logger
 	// Now returns the current time; default time.Now.
 	Now func() time.Time
+	// Others are the projections that follow the same journal and are not rebuilt. Where they are ahead of it, because
+	// the event store was restored to an earlier time, they go on at its end.
+	Others []Store
 	// Workers is the number of concurrent transactions, at least one for each part of the journal; default 1.
 	Workers int
 	// Sample is how many aggregates have all their new rows compared with the journal before the switch; default 100.
@@ -263,6 +266,11 @@ func (w *rebuilding) work(ctx context.Context) error {
 	live := New(w.live, w.journal, w.projecting(), w.handlers...)
 	if _, err := live.Repair(ctx); err != nil {
 		return err
+	}
+	for _, other := range w.options.Others {
+		if err := live.retract(ctx, other); err != nil {
+			return err
+		}
 	}
 	return w.enter(ctx, Done)
 }

@@ -75,7 +75,7 @@ func (f *follower) work(ctx context.Context, databases Databases, turn *projecti
 	if err != nil {
 		return err
 	}
-	keeper, err := f.newKeeper(databases, store, projector)
+	keeper, err := f.newKeeper(databases, turn.Term, store, projector)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/projection"
 )
 
@@ -53,17 +54,33 @@ type keeper struct {
 }
 
 // newKeeper returns the keeper of a turn.
-func (f *follower) newKeeper(databases Databases, store *projectionstore.Store, live *projection.Projector) (*keeper, error) {
+func (f *follower) newKeeper(databases Databases, term uint64, store *projectionstore.Store, live *projection.Projector) (*keeper, error) {
 	journal, err := stream.NewWholeJournalReader(databases.Store.Gateway)
 	if err != nil {
 		return nil, err
 	}
 	sets := projectionstore.NewRowSets(store, chatrows.Tables())
-	options := projection.RebuildOptions{Logger: f.ports.Log, Workers: Workers(databases.ReadModel)}
+	others, err := Others(databases.ReadModel, term)
+	if err != nil {
+		return nil, err
+	}
+	options := projection.RebuildOptions{Logger: f.ports.Log, Workers: Workers(databases.ReadModel), Others: others}
 	return &keeper{
 		follower: f, sets: sets, live: live, store: store,
 		rebuild: projection.NewRebuild(sets, store, journal, options, chatrows.Handlers()...),
 	}, nil
+}
+
+// Others are the stores of the projections that a rebuild leaves alone. A term of 0 is not checked.
+func Others(readModel *sqlx.DB, term uint64) (others []projection.Store, err error) {
+	for _, name := range []string{chat.LeaveOnClose, Publisher} {
+		store, err := projectionstore.New(readModel, name)
+		if err != nil {
+			return nil, err
+		}
+		others = append(others, store.InTerm(term))
+	}
+	return others, nil
 }
 
 // Workers is the useful number of concurrent transactions of a rebuild.

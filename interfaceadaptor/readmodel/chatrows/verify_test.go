@@ -346,6 +346,19 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 		if _, err := v.Project(t.Context(), projection.Batch{Records: []projection.Record{unreadable}}); err != nil {
 			t.Fatal(err)
 		}
+		if err := v.Remake(t.Context(), v.key); err != nil {
+			t.Fatal(err)
+		}
+		err := v.store.View(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+			positions, err := tx.Load(ctx, []usecase.Key{v.key})
+			if positions[v.key].Parked == nil {
+				t.Error("a parked aggregate is not parked any more when its rows are rebuilt")
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := v.store.SkipEvent(t.Context(), v.key, next-1, "not this one", "grace", time.Now()); err == nil {
 			t.Error("an event was skipped although no aggregate is parked on it")
 		}
