@@ -12,6 +12,7 @@ import (
 	"example.com/threads/cmd/internal/updater"
 	adaptor "example.com/threads/interfaceadaptor/access"
 	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/usecase/projection"
 )
 
 // banner is printed at the start. Its curl commands work as printed; with AUTH=oidc they need a token.
@@ -91,15 +92,27 @@ func (y *servers) tellRebuilds(ctx context.Context, stdout io.Writer) error {
 	told := false
 	for stream.Pause(ctx, progressEvery) {
 		rebuild := y.updater.Rebuilding(ctx)
-		switch {
-		case rebuild != nil:
-			_, _ = fmt.Fprintln(stdout, progressBar(*rebuild))
-		case told:
-			_, _ = fmt.Fprintln(stdout, "The read model has been rebuilt.")
+		if rebuild == nil {
+			continue
 		}
-		told = rebuild != nil
+		if !rebuild.Over || told {
+			_, _ = fmt.Fprintln(stdout, tellRebuild(*rebuild))
+		}
+		told = !rebuild.Over
 	}
 	return nil
+}
+
+func tellRebuild(rebuild updater.Rebuilding) string {
+	switch {
+	case rebuild.Over && rebuild.Phase == projection.Done.String():
+		return "The read model has been rebuilt."
+	case rebuild.Over:
+		return "The rebuild has ended, and the read model is as it was: " + rebuild.Phase + "."
+	case rebuild.Failure != "":
+		return "The rebuild has stopped, and will be retried: " + rebuild.Failure
+	}
+	return progressBar(rebuild)
 }
 
 func progressBar(rebuild updater.Rebuilding) string {
@@ -108,6 +121,10 @@ func progressBar(rebuild updater.Rebuilding) string {
 		done = float64(rebuild.Events) / float64(rebuild.EventsTotal)
 	}
 	filled := int(done * barWidth)
-	return fmt.Sprintf("The read model is being rebuilt [%s%s] %3.0f %%, %d of %d events, %.0f s left (%s)", strings.Repeat("#", filled),
-		strings.Repeat(".", barWidth-filled), 100*done, rebuild.Events, rebuild.EventsTotal, rebuild.SecondsLeft, rebuild.Phase)
+	left := ""
+	if rebuild.SecondsLeft > 0 {
+		left = fmt.Sprintf(", %.0f s left", rebuild.SecondsLeft)
+	}
+	return fmt.Sprintf("The read model is being rebuilt [%s%s] %3.0f %%, %d of %d events%s (%s)", strings.Repeat("#", filled),
+		strings.Repeat(".", barWidth-filled), 100*done, rebuild.Events, rebuild.EventsTotal, left, rebuild.Phase)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/cmd/internal/program/programtest"
-	"example.com/threads/infrastructure/database"
-	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/sqlitetest"
 )
 
 // quiet is run without a terminal.
@@ -92,17 +90,7 @@ func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 // sqliteStore returns the environment of an empty event store and read model.
 func sqliteStore(t *testing.T) func(string) string {
 	t.Helper()
-	url := "sqlite:" + filepath.Join(t.TempDir(), "events.db")
-	db, err := database.Open(t.Context(), url, database.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	for _, set := range []rdbmigration.Set{rdbmigration.EventStore(), rdbmigration.ReadModel()} {
-		if _, err := rdbmigration.Up(t.Context(), db, set); err != nil {
-			t.Fatal(err)
-		}
-	}
+	url, _ := sqlitetest.New(t)
 	environment := map[string]string{"EVENT_STORE": "sqlite", "EVENT_STORE_URL": url, "DATABASE_URL": url}
 	return func(name string) string { return environment[name] }
 }

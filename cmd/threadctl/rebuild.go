@@ -57,12 +57,20 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	others, err := updater.Others(s.db, 0)
+	if err != nil {
+		return err
+	}
 	progress := o.progress()
 	rebuild := projection.NewRebuild(sets, s.rows, journal, projection.RebuildOptions{
-		Logger: s.settings.logging.Logger(o.stderr), Workers: updater.Workers(s.db),
+		Logger: s.settings.logging.Logger(o.stderr), Workers: updater.Workers(s.db), Others: others,
 		Observe: func(state projection.RebuildState, since time.Time, from uint64) {
-			left, rate := state.Left(state.UpdatedAt, since, from), float64(state.Done-from)/state.UpdatedAt.Sub(since).Seconds()
-			progress.tell("%s: %d of %d events, %.0f a second, %.0f s left", state.Phase, state.Done, state.Total, rate, left.Seconds())
+			pace := ""
+			if left := state.Left(state.UpdatedAt, since, from); left > 0 {
+				rate := float64(state.Done-from) / state.UpdatedAt.Sub(since).Seconds()
+				pace = fmt.Sprintf(", %.0f a second, %.0f s left", rate, left.Seconds())
+			}
+			progress.tell("%s: %d of %d events%s", state.Phase, state.Done, state.Total, pace)
 		},
 	}, chatrows.Handlers()...)
 	switch {

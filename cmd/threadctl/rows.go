@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/journalcheck"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 )
@@ -119,7 +120,7 @@ func (v *verifier) look(ctx context.Context, key usecase.Key) error {
 		return err
 	}
 	repaired := false
-	if v.repair && len(found.Differences) > 0 {
+	if v.repair && len(found.Differences) > 0 && !found.Contradicted {
 		if err := v.s.projector.Remake(ctx, key); err != nil {
 			found.Differences = append(found.Differences, projection.Difference{
 				Key: key, Row: "the repair", What: "nothing was changed", Expected: "rebuilt rows", Found: err.Error(),
@@ -137,7 +138,7 @@ func (v *verifier) look(ctx context.Context, key usecase.Key) error {
 	if found.Behind && len(v.behind) < maxBehind {
 		v.behind = append(v.behind, key)
 	}
-	return v.tell(key, found.Differences, found.More, repaired)
+	return v.tell(key, found, repaired)
 }
 
 // shownDifference is a difference for people and programs.
@@ -151,7 +152,8 @@ type shownDifference struct {
 	Repaired bool   `json:"repaired"`
 }
 
-func (v *verifier) tell(key usecase.Key, differences []projection.Difference, more int, repaired bool) error {
+func (v *verifier) tell(key usecase.Key, found projection.Verified, repaired bool) error {
+	differences, more := found.Differences, found.More
 	if len(differences) > 0 {
 		v.wrong++
 		v.differences += len(differences) + more
@@ -171,20 +173,23 @@ func (v *verifier) tell(key usecase.Key, differences []projection.Difference, mo
 		if more > 0 {
 			fmt.Fprintf(v.o.stdout, "%s: and %d differences more\n", whose(key.Tenant.String(), key.String()), more)
 		}
-		fmt.Fprintf(v.o.stdout, "  next      %s\n", v.next(key, repaired))
+		fmt.Fprintf(v.o.stdout, "  next      %s\n", v.next(key, found, repaired))
 	}
 	v.progress.tell("verified %d aggregates, %d differences", v.checked, v.differences)
 	return nil
 }
 
-func (v *verifier) next(key usecase.Key, repaired bool) string {
+func (v *verifier) next(key usecase.Key, found projection.Verified, repaired bool) string {
+	command := func(words string) string { return journalcheck.Command(words, idOf(key)) }
 	switch {
 	case repaired:
 		return "nothing: its rows were rebuilt from the journal"
+	case found.Contradicted:
+		return command("journal check") + " tells how to repair the event store; verify the rows after that"
 	case v.repair:
-		return "see the error of the repair; `journal check " + key.String() + "` may show more"
+		return "see the error of the repair; " + command("journal check") + " may show more"
 	default:
-		return "`rows verify " + key.String() + "` with --repair, and --tenant if it has one, rebuilds its rows from the journal"
+		return command("rows verify --repair") + " rebuilds its rows from the journal"
 	}
 }
 
@@ -195,10 +200,10 @@ func (v *verifier) end(ctx context.Context) error {
 		return err
 	}
 	for _, key := range late {
-		if err := v.tell(key, []projection.Difference{{
+		if err := v.tell(key, projection.Verified{Differences: []projection.Difference{{
 			Key: key, Row: "all rows", What: "they are behind the journal and do not catch up",
-			Expected: "all events of the journal", Found: "fewer: is the read-model-updater running, and is this aggregate in `dead-letters list`?",
-		}}, 0, false); err != nil {
+			Expected: "all events of the journal", Found: "fewer: is the read-model-updater running, and is this aggregate in `threadctl dead-letters list`?",
+		}}}, false); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,7 @@ func (o *operator) show(ctx context.Context, _ *cli.Command, s *openStation, id 
 		if err != nil {
 			return err
 		}
-		snapshots = append(snapshots, shownSnapshot(stored))
+		snapshots = append(snapshots, shownSnapshot{stored.Version, stored.Broken})
 	}
 	events := beginList(o.stdout, "events",
 		"tenant", id.Tenant, "aid", id.String(), "head", headOf(head), "snapshots", append([]shownSnapshot{}, snapshots...))

@@ -118,6 +118,7 @@ func (o *operator) openRows(ctx context.Context) (s *rowStation, closing func(),
 		closing()
 		return nil, nil, err
 	}
-	projector := projection.New(rows, stream.NewJournalReader(station.store.Gateway), projection.Options{Logger: log}, chatrows.Handlers()...)
+	// It logs nothing: what it finds is printed.
+	projector := projection.New(rows, stream.NewJournalReader(station.store.Gateway), projection.Options{}, chatrows.Handlers()...)
 	return &rowStation{station, db, projector, rows}, closing, nil
 }

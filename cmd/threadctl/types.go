@@ -24,7 +24,7 @@ import (
 
 // aggregateType is what this program can do only with aggregates whose type it knows.
 type aggregateType struct {
-	decode func(payload []byte) error
+	decoder journalcheck.Decoder
 	// take writes a snapshot of the latest state.
 	take  func(ctx context.Context, id eventstore.AggregateID) error
 	close func(ctx context.Context) error
@@ -37,18 +37,26 @@ func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) kn
 	settings := repository.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
 	return knownTypes{
 		// Write snapshots that history can use, too.
-		thread.AggregateType:  typeOf(threadcodec.Events(), chatstore.NewThreadHistory(gateway, settings)),
-		task.AggregateType:    typeOf(taskcodec.Events(), chatstore.NewTaskRepository(gateway, settings)),
-		account.AggregateType: typeOf(accountcodec.Events(), chatstore.NewAccountRepository(gateway, settings)),
-		tenant.AggregateType:  typeOf(tenantcodec.Events(), chatstore.NewTenantRepository(gateway, settings)),
+		thread.AggregateType:  typeOf(threadcodec.Events(), threadcodec.Snapshots{}, chatstore.NewThreadHistory(gateway, settings)),
+		task.AggregateType:    typeOf(taskcodec.Events(), taskcodec.Snapshots{}, chatstore.NewTaskRepository(gateway, settings)),
+		account.AggregateType: typeOf(accountcodec.Events(), accountcodec.Snapshots{}, chatstore.NewAccountRepository(gateway, settings)),
+		tenant.AggregateType:  typeOf(tenantcodec.Events(), tenantcodec.Snapshots{}, chatstore.NewTenantRepository(gateway, settings)),
 	}
 }
 
-func typeOf[S, E any](codec *eventcodec.Codec[E], aggregates *repository.Repository[S, E]) aggregateType {
+func typeOf[S, E any](
+	events *eventcodec.Codec[E], snapshots repository.SnapshotCodec[S], aggregates *repository.Repository[S, E],
+) aggregateType {
 	return aggregateType{
-		decode: func(payload []byte) error {
-			_, err := codec.Decode(payload)
-			return err
+		decoder: journalcheck.Decoder{
+			Event: func(payload []byte) error {
+				_, err := events.Decode(payload)
+				return err
+			},
+			Snapshot: func(payload []byte) (id string, version uint64, err error) {
+				id, version, _, err = snapshots.Decode(payload)
+				return id, version, err
+			},
 		},
 		take: func(ctx context.Context, id eventstore.AggregateID) error {
 			key, err := keyOf(id)
@@ -70,7 +78,7 @@ func (t knownTypes) names() []string { return slices.Sorted(maps.Keys(t)) }
 func (t knownTypes) decoders() journalcheck.Decoders {
 	decoders := journalcheck.Decoders{}
 	for name, kind := range t {
-		decoders[name] = kind.decode
+		decoders[name] = kind.decoder
 	}
 	return decoders
 }

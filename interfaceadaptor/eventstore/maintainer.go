@@ -73,6 +73,7 @@ type StoredEntry struct {
 type StoredSnapshot struct {
 	Version uint64
 	Broken  string // why it is unusable; empty: it is intact
+	Payload []byte // of an intact one
 }
 
 // ParseAggregateID parses the text of [AggregateID.String].

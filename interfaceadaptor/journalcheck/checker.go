@@ -20,8 +20,16 @@ type Store interface {
 	eventstore.Maintainer
 }
 
-// Decoders return why an event can't be decoded, by aggregate type. Events of other types are not decoded.
-type Decoders map[string]func(payload []byte) error
+// Decoders decode events and snapshots, by aggregate type. Those of other types are not decoded.
+type Decoders map[string]Decoder
+
+// Decoder decodes the payloads of an aggregate type.
+type Decoder struct {
+	// Event returns why an event can't be decoded.
+	Event func(payload []byte) error
+	// Snapshot returns whose state a snapshot is, and after which event.
+	Snapshot func(payload []byte) (id string, version uint64, err error)
+}
 
 // Checker checks and repairs. It is safe for concurrent use.
 type Checker struct {

@@ -80,15 +80,15 @@ func (f *findings) all() []Finding {
 // repair is the command that repairs an aggregate.
 func (f *findings) repair() string {
 	if f.gap {
-		return "once the missing events are back, " + command("journal repair", f.id)
+		return "once the missing events are back, " + Command("journal repair", f.id)
 	}
-	return command("journal repair", f.id)
+	return Command("journal repair", f.id)
 }
 
-// command returns a command line about an aggregate.
-func command(words string, id eventstore.AggregateID) string {
+// Command returns the operators' command line about an aggregate, quoted.
+func Command(words string, id eventstore.AggregateID) string {
 	if id.Tenant != "" {
-		return fmt.Sprintf("`%s %s --tenant %s`", words, id, id.Tenant)
+		return fmt.Sprintf("`threadctl %s %s --tenant %s`", words, id, id.Tenant)
 	}
-	return fmt.Sprintf("`%s %s`", words, id)
+	return fmt.Sprintf("`threadctl %s %s`", words, id)
 }

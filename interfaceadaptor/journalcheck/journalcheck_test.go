@@ -2,8 +2,10 @@ package journalcheck_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -234,10 +236,51 @@ func TestNothingUnderAnID(t *testing.T) {
 func TestEventsThatTheProgramCannotReadAreTold(t *testing.T) {
 	w := newWorld(t)
 	id := w.aggregate(t)
-	refuse := journalcheck.Decoders{"tested": func([]byte) error { return errors.New("unheard of") }}
-	found, err := journalcheck.New(w, refuse).Aggregate(t.Context(), id)
+	refuse := journalcheck.Decoder{Event: func([]byte) error { return errors.New("unheard of") }, Snapshot: versionIn(id)}
+	found, err := journalcheck.New(w, journalcheck.Decoders{"tested": refuse}).Aggregate(t.Context(), id)
 	if err != nil || len(found) != 30 || found[0].Kind != journalcheck.EventUnreadable {
 		t.Errorf("%d findings, %v", len(found), err)
+	}
+}
+
+// versionIn decodes the snapshots that world writes.
+func versionIn(id eventstore.AggregateID) func([]byte) (string, uint64, error) {
+	return func(payload []byte) (_ string, version uint64, err error) {
+		err = json.Unmarshal(payload, &version)
+		return id.ULID, version, err
+	}
+}
+
+// The bytes of these snapshots are whole, and no program uses them.
+func TestASnapshotOfAnotherStateIsTold(t *testing.T) {
+	for name, test := range map[string]struct{ set, found string }{
+		"of an earlier version": {"(snapshot, checksum) = (SELECT snapshot, checksum FROM snapshots" + whose + " AND version = 10)", "at version 10"},
+		"of nothing":            {"snapshot = x'7b5d', checksum = '', encoding = ''", "can't decode"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			id := w.aggregate(t)
+			checker := journalcheck.New(w, journalcheck.Decoders{"tested": {Event: func([]byte) error { return nil }, Snapshot: versionIn(id)}})
+			if found, err := checker.Aggregate(t.Context(), id); err != nil || len(found) > 0 {
+				t.Fatalf("told %+v, %v", found, err)
+			}
+			w.spoil(t, id, "UPDATE snapshots SET "+test.set+whose+" AND version = 20")
+			found, err := checker.Aggregate(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantKinds(t, found, journalcheck.SnapshotBroken, journalcheck.SnapshotPointer)
+			if !strings.Contains(found[0].Found, test.found) {
+				t.Errorf("told: %+v", found[0])
+			}
+			if _, err := checker.Repair(t.Context(), id, false); err != nil {
+				t.Fatal(err)
+			}
+			if head, err := w.StoredHead(t.Context(), id); err != nil || head.SnapshotVersion != 10 {
+				t.Errorf("the head is %+v, %v", head, err)
+			}
+		})
 	}
 }
 

@@ -41,12 +41,32 @@ func (c *Checker) look(ctx context.Context, id eventstore.AggregateID) (*look, e
 		if err != nil {
 			return nil, err
 		}
+		if stored.Broken == "" {
+			stored.Broken = c.unusable(id, stored)
+		}
+		stored.Payload = nil // it may be large
 		l.snapshots = append(l.snapshots, stored)
 	}
 	l.checkGaps()
 	l.checkHead()
 	l.checkSnapshots()
 	return l, nil
+}
+
+// unusable returns why a program does not use a snapshot whose bytes are whole; empty: it does.
+func (c *Checker) unusable(id eventstore.AggregateID, stored eventstore.StoredSnapshot) string {
+	decoder, known := c.decoders[id.Type]
+	if !known {
+		return ""
+	}
+	of, version, err := decoder.Snapshot(stored.Payload)
+	switch {
+	case err != nil:
+		return "this program can't decode it: " + err.Error()
+	case of != id.ULID || version != stored.Version:
+		return fmt.Sprintf("the state in it is that of %s at version %d", of, version)
+	}
+	return ""
 }
 
 // empty reports whether nothing is stored.
@@ -76,8 +96,8 @@ func (c *Checker) checkEntry(l *look, stored eventstore.StoredEntry) {
 	for _, fault := range wrong {
 		l.add(EventContradicts, fault.Expected, fault.Found, next, "%s says another %s than its place", at, fault.Field)
 	}
-	if decode, known := c.decoders[l.id.Type]; known && len(wrong) == 0 {
-		if err := decode(stored.Payload); err != nil {
+	if decoder, known := c.decoders[l.id.Type]; known && len(wrong) == 0 {
+		if err := decoder.Event(stored.Payload); err != nil {
 			l.add(EventUnreadable, "an event that this program knows", abbreviate(stored.Payload),
 				"if a newer release wrote it, use that release; otherwise "+next, "%s can't be read: %v", at, err)
 		}
@@ -142,7 +162,7 @@ func (l *look) checkSnapshots() {
 				repair+" deletes it: otherwise it would be used once there are as many events again", "%s is of a version that the journal does not reach", at)
 		case snapshot.Broken != "":
 			l.add(SnapshotBroken, "a whole snapshot", snapshot.Broken,
-				repair+" deletes it, and "+command("snapshots take", l.id)+" writes a new one; meanwhile loading is correct but slower", "%s can't be used", at)
+				repair+" deletes it, and "+Command("snapshots take", l.id)+" writes a new one; meanwhile loading is correct but slower", "%s can't be used", at)
 		}
 	}
 	if !l.head.Exists || last == 0 {

@@ -56,13 +56,13 @@ func (w world) spoil(t *testing.T, id eventstore.AggregateID, statement string) 
 	}
 }
 
-// aggregate creates an aggregate of 30 events with snapshots at 10 and 20.
+// aggregate creates an aggregate of 30 events with snapshots at 10 and 20: their payload is the version.
 func (w world) aggregate(t *testing.T) eventstore.AggregateID {
 	t.Helper()
 	id := eventstore.AggregateID{Tenant: "one", Type: "tested", ULID: ulid.Make().String()}
 	w.grow(t, id, 0, 30)
 	for _, version := range []uint64{10, 20} {
-		if err := w.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: version, Payload: []byte("{}")}); err != nil {
+		if err := w.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: version, Payload: fmt.Append(nil, version)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,7 +73,7 @@ func (w world) grow(t *testing.T, id eventstore.AggregateID, after uint64, count
 	t.Helper()
 	write := eventstore.Append{ID: id, ExpectedVersion: after}
 	if after == 0 {
-		write.FirstSnapshot = []byte("{}")
+		write.FirstSnapshot = []byte("1")
 	}
 	for i := range count {
 		seqNr, eventID := after+uint64(i)+1, ulid.Make().String()

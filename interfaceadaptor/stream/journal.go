@@ -26,6 +26,12 @@ func (r *JournalReader) EventsAfter(ctx context.Context, key usecase.Key, after 
 			yield(projection.Record{}, err)
 			return
 		}
+		if after > head.Version { // the caller knows later events: either the journal lost them, or the head is wrong
+			if err := r.journal.Verify(ctx, id, head); err != nil {
+				yield(projection.Record{}, err)
+				return
+			}
+		}
 		for entry, err := range r.journal.Entries(ctx, id, after, head.Version) {
 			if !yield(projection.Record{Key: key, SeqNr: entry.SeqNr, Payload: entry.Payload}, err) || err != nil {
 				return

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -85,7 +87,9 @@ func TestMetricsInExpressions(t *testing.T) {
 // TestWhatIsWatchedIsMeasured compares the metrics in alerts and dashboard with those that the programs export.
 func TestWhatIsWatchedIsMeasured(t *testing.T) {
 	startsPrograms(t)
-	s := threePrograms(t, dynamoDB(t))
+	broker := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer broker.Close()
+	s := threePrograms(t, append(dynamoDB(t), "PUBLISH_URL="+broker.URL))
 	ada := s.person("acme")
 	thread := ada.command(t, "/threads/create", fields{"name": "metrics"})
 	ada.view(t, thread.text("thread_id"), token(thread))

@@ -140,7 +140,7 @@ func (s *Service[S, C, E]) key(caller usecase.Caller, id string) usecase.Key {
 func (s *Service[S, C, E]) report(ctx context.Context, key usecase.Key, err error) {
 	if usecase.KindOf(err) == usecase.Inconsistent {
 		s.settings.Counters.Inconsistent.Add(1)
-		s.settings.Logger.ErrorContext(ctx, "an aggregate takes no commands because its head and journal contradict each other; docs/guarantees.md says what to do",
+		s.settings.Logger.ErrorContext(ctx, "an aggregate takes no commands because its head and journal contradict each other: `journal check` tells what to do",
 			"tenant", key.Tenant, "aggregate", key.String(), "error", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 const verifyWorkers = 4
 
 // Aggregates calls look for every aggregate of the verifiable types in the journal or the rows: concurrently, in any
-// order, at most twice each. It stops at the first error.
+// order, once each. It stops at the first error.
 func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, usecase.Key) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(verifyWorkers + 1)
@@ -27,7 +27,7 @@ func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, u
 	return group.Wait()
 }
 
-// walk calls do for the aggregates that have a head, then for those whose rows are ahead of the journal. It calls pace
+// walk calls do for the aggregates that have a head, then for those that have rows alone. It calls pace
 // before each aggregate, and again before it reads the journal for its rows. It stops at the first error.
 func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase.Key) error) error {
 	for name, handler := range p.handlers {
@@ -58,12 +58,12 @@ func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase
 			if err := pace(); err != nil {
 				return err
 			}
-			ahead, err := p.ahead(ctx, position)
-			if err != nil {
+			headless, err := p.ahead(ctx, Head{Key: position.Key, Version: 1})
+			if err != nil && usecase.KindOf(err) != usecase.Inconsistent {
 				return err
 			}
-			if !ahead {
-				continue
+			if err != nil || !headless {
+				continue // the heads include it
 			}
 			if err := do(position.Key); err != nil {
 				return err
@@ -78,7 +78,8 @@ func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase
 
 const positionsPage = 500
 
-// ahead reports whether the journal lacks the event that a position is at.
+// ahead reports whether the journal lacks the event that a position is at. The error is of the kind Inconsistent if the
+// head alone says so.
 func (p *Projector) ahead(ctx context.Context, position Head) (bool, error) {
 	for _, err := range p.journal.EventsAfter(ctx, position.Key, position.Version-1) {
 		return false, err

@@ -84,13 +84,37 @@ func (p *Projector) lookAt(ctx context.Context, key usecase.Key) error {
 	if err != nil {
 		return err
 	}
-	if p.drift.note(key, len(found.Differences) > 0) {
+	switch news := p.drift.note(key, len(found.Differences) > 0); {
+	case news && found.Contradicted:
+		p.logContradiction(ctx, key, found.Differences[0].Found)
+	case news:
 		first := found.Differences[0]
 		p.logger.ErrorContext(ctx, "rows differ from the journal: `rows verify` lists the differences, and repairs them with --repair",
 			"aggregate", key.String(), "tenant", key.Tenant.String(), "differences", len(found.Differences)+found.More,
 			"row", first.Row, "what", first.What, "expected", first.Expected, "found", first.Found)
 	}
 	return nil
+}
+
+// lookAhead records whether the rows of an aggregate are ahead of the journal. A wrong head is logged instead: an
+// operator must repair it, and new rows would not help.
+func (p *Projector) lookAhead(ctx context.Context, position Head) (ahead bool, err error) {
+	ahead, err = p.ahead(ctx, position)
+	switch {
+	case usecase.KindOf(err) == usecase.Inconsistent:
+		if p.drift.note(position.Key, true) {
+			p.logContradiction(ctx, position.Key, err.Error())
+		}
+		return false, nil
+	case err == nil && ahead:
+		p.noteAhead(position.Key, position.Version)
+	}
+	return ahead, err
+}
+
+func (p *Projector) logContradiction(ctx context.Context, key usecase.Key, what string) {
+	p.logger.ErrorContext(ctx, "head and journal contradict each other: `journal check` tells what to do",
+		"aggregate", key.String(), "tenant", key.Tenant.String(), "found", what)
 }
 
 // noteAhead records that the rows of an aggregate are ahead of the journal, and logs the first one.

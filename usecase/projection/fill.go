@@ -85,12 +85,28 @@ func (p *Projector) read(ctx context.Context, gap gap, left int) (run, error) {
 			failed := unreachable(gap.target, err)
 			piece.failure = &failed
 		case piece.failure == nil && piece.complete && version < gap.target:
-			piece.failure = &failure{seqNr: gap.target, cause: fmt.Errorf(
-				"the source delivered event %d, but by its head the aggregate ends with event %d (0: there is no head): head and journal "+
-					"contradict each other; mend the head as docs/operations.md says, and the aggregate continues by itself", gap.target, version)}
+			piece.failure = p.missing(ctx, gap, version)
 		}
 		return piece, nil
 	}
+}
+
+// missing returns why the journal ends before the event that a gap should reach. nil: a parked aggregate waits for an
+// event that neither the head nor the journal has any more, so there is nothing to wait for.
+func (p *Projector) missing(ctx context.Context, gap gap, version uint64) *failure {
+	if gap.origin == fromRetry {
+		lost, err := p.ahead(ctx, Head{Key: gap.key, Version: gap.target + 1})
+		switch {
+		case err != nil && usecase.KindOf(err) != usecase.Inconsistent:
+			failed := unreachable(gap.target, err)
+			return &failed
+		case err == nil && lost:
+			return nil
+		}
+	}
+	return &failure{seqNr: gap.target, cause: fmt.Errorf(
+		"the source delivered event %d, but by its head the aggregate ends with event %d (0: there is no head): head and journal "+
+			"contradict each other; mend the head as `journal check` says, and the aggregate continues by itself", gap.target, version)}
 }
 
 // readEvents appends events to piece. It stops when the gap is filled or the journal ends (then piece is complete), or

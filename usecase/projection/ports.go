@@ -13,7 +13,8 @@ import (
 type Journal interface {
 	// EventsAfter yields the records of an aggregate whose SeqNr is above after, up to the version of the aggregate's
 	// head, in order and without gaps, page by page. It ends after an error. An aggregate without a head has no
-	// records.
+	// records. The error is of the kind [usecase.Inconsistent] when the head counts events that the journal lacks, or
+	// when the journal has events beyond the head and after is beyond it, too.
 	EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[Record, error]
 	// Heads yields every aggregate of a type with its version, in any order. It is expensive: for repairs only. It ends
 	// after an error.

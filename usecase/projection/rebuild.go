@@ -26,6 +26,9 @@ type RebuildOptions struct {
 	Logger *slog.Logger
 	// Now returns the current time; default time.Now.
 	Now func() time.Time
+	// Others are the projections that follow the same journal and are not rebuilt. Where they are ahead of it, because
+	// the event store was restored to an earlier time, they go on at its end.
+	Others []Store
 	// Workers is the number of concurrent transactions, at least one for each part of the journal; default 1.
 	Workers int
 	// Sample is how many aggregates have all their new rows compared with the journal before the switch; default 100.
@@ -181,7 +184,7 @@ func (r *Rebuild) run(ctx context.Context) error {
 	switch {
 	case cancelled && err != nil:
 		return errors.Join(ErrCancelled, r.drop(last, work.now()))
-	case err != nil:
+	case err != nil && ctx.Err() == nil: // a stop of the program is no failure
 		work.mu.Lock()
 		work.state.Failure = err.Error()
 		work.mu.Unlock()
@@ -263,6 +266,11 @@ func (w *rebuilding) work(ctx context.Context) error {
 	live := New(w.live, w.journal, w.projecting(), w.handlers...)
 	if _, err := live.Repair(ctx); err != nil {
 		return err
+	}
+	for _, other := range w.options.Others {
+		if err := live.retract(ctx, other); err != nil {
+			return err
+		}
 	}
 	return w.enter(ctx, Done)
 }
@@ -436,8 +444,8 @@ func (w *rebuilding) verify(ctx context.Context, next Making, projector *Project
 		return err
 	}
 	if len(parked) > 0 {
-		return fmt.Errorf("not switched: the new rows stop at an event that the live ones have: %s at event %d: %s; fix the handler and continue with "+
-			"--resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
+		return fmt.Errorf("not switched: the new rows of %s stop at event %d, and the live ones do not: %s; mend what `journal check` finds, or the "+
+			"handler, and continue with --resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(w.options.Workers)
@@ -477,6 +485,10 @@ func compare(ctx context.Context, projector *Projector, key usecase.Key) error {
 		return err
 	}
 	d := found.Differences[0]
-	return fmt.Errorf("not switched: the new rows differ from the journal: %s, %s: %s: expected %s, found %s; "+
-		"end the rebuild with --cancel, and run `journal check`", d.Key, d.Row, d.What, d.Expected, d.Found)
+	todo := "end the rebuild with --cancel, and run `journal check`"
+	if found.Contradicted {
+		todo = "mend what `journal check` finds, and continue with --resume"
+	}
+	return fmt.Errorf("not switched: the new rows differ from the journal: %s, %s: %s: expected %s, found %s; %s",
+		d.Key, d.Row, d.What, d.Expected, d.Found, todo)
 }

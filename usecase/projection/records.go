@@ -39,6 +39,15 @@ type Position struct {
 	Parked  *DeadLetter // nil: not parked
 }
 
+// moved returns the changes that set the position of an aggregate, which stays parked if it is.
+func (p Position) moved(key usecase.Key, version uint64, at time.Time) Changes {
+	changes := Changes{Versions: map[usecase.Key]uint64{key: version}, At: at}
+	if p.Parked != nil {
+		changes.Parked = map[usecase.Key]DeadLetter{key: *p.Parked}
+	}
+	return changes
+}
+
 // DeadLetter describes a parked aggregate: its rows do not change until the event SeqNr can be projected.
 type DeadLetter struct {
 	Key      usecase.Key

@@ -84,7 +84,7 @@ func (p *Projector) remake(ctx context.Context, tx Tx, handler Verifiable, key u
 	if err := flush(); err != nil {
 		return 0, err
 	}
-	return version, tx.Save(ctx, Changes{Versions: map[usecase.Key]uint64{key: version}, At: p.options.Now()})
+	return version, tx.Save(ctx, before.moved(key, version, p.options.Now()))
 }
 
 // Fill brings the rows of an aggregate to the end of the journal, unless it is parked.

@@ -168,7 +168,9 @@ func (r *repair) compare(ctx context.Context, heads []Head) error {
 			positions++
 		}
 		if after > head.Version {
-			r.projector.noteAhead(head.Key, after)
+			if _, err := r.projector.lookAhead(ctx, Head{Key: head.Key, Version: after}); err != nil {
+				return err
+			}
 		}
 		if after < head.Version {
 			gaps = append(gaps, gap{key: head.Key, after: after, target: head.Version, origin: fromJournal})
@@ -210,10 +212,7 @@ func (r *repair) lookForRowsAhead(ctx context.Context) error {
 		return err
 	}
 	return positions(func(position Head) (bool, error) {
-		ahead, err := p.ahead(ctx, position)
-		if err == nil && ahead {
-			p.noteAhead(position.Key, position.Version)
-		}
+		ahead, err := p.lookAhead(ctx, position)
 		return !ahead, err
 	})
 }

@@ -41,6 +41,9 @@ type Verified struct {
 	Differences []Difference // the first maxDifferences of them
 	More        int          // number of further differences
 	Behind      bool         // the rows lack the latest events; that alone is no difference
+	// Contradicted: head and journal contradict each other, which is among the Differences. The event store must be
+	// repaired before the rows can be compared.
+	Contradicted bool
 }
 
 // maxDifferences limits the differences reported for one aggregate.
@@ -77,7 +80,7 @@ func (p *Projector) Verify(ctx context.Context, key usecase.Key) (Verified, erro
 			total.add(difference)
 		}
 		total.More += piece.found.More
-		total.Behind = piece.found.Behind
+		total.Behind, total.Contradicted = piece.found.Behind, piece.found.Contradicted
 		if piece.unusable {
 			return total, nil // the expected rest is unknown
 		}
@@ -128,6 +131,14 @@ func (v *verification) run(ctx context.Context) error {
 				return nil
 			}
 			if v.read < version {
+				switch ahead, err := p.ahead(ctx, Head{Key: v.key, Version: version}); {
+				case v.contradicted(err):
+					return nil
+				case err != nil:
+					return err
+				case !ahead:
+					return fmt.Errorf("%w: the journal has grown", ErrTransient)
+				}
 				p.noteAhead(v.key, version)
 				v.other = []Difference{{
 					Key: v.key, Row: "the position", What: "the rows claim events that the journal does not have",
@@ -147,6 +158,9 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 	}
 	v.found.Behind = false
 	for record, err := range v.projector.journal.EventsAfter(ctx, v.key, v.read) {
+		if v.contradicted(err) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -167,6 +181,19 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 		v.read = record.SeqNr
 	}
 	return nil
+}
+
+// contradicted reports whether err says that head and journal contradict each other. That is a difference, and no error:
+// the expected rows of this aggregate are unknown, those of the others are not.
+func (v *verification) contradicted(err error) bool {
+	if usecase.KindOf(err) != usecase.Inconsistent {
+		return false
+	}
+	v.unusable, v.found.Contradicted = true, true
+	v.other = []Difference{{
+		Key: v.key, Row: "the event store", What: "head and journal contradict each other", Expected: "that they agree", Found: err.Error(),
+	}}
+	return true
 }
 
 func (v *verification) apply(record Record) error {

@@ -13,7 +13,7 @@ import (
 type gauges struct {
 	active, rebuilding, rebuildEvents, rebuildTotal, rebuildLeft, ahead, outdated prometheus.Gauge
 	ready, lagSeconds, lagRecords, lagAtLeast, parked, repairDue, drifted         prometheus.Gauge
-	publishLagSeconds, publishLagRecords, publishOutage                           prometheus.Gauge
+	publishLagSeconds, publishLagRecords, publishOutage, publishParked            prometheus.Gauge
 	unregistered                                                                  *prometheus.GaugeVec
 }
 
@@ -45,6 +45,7 @@ func newGauges(registry prometheus.Registerer) *gauges {
 		publishLagSeconds: gauge("publisher_lag_seconds", "Age of the oldest event that is not published; 0 when there is none."),
 		publishLagRecords: gauge("publisher_lag_records", "Known events that are not published."),
 		publishOutage:     gauge("publisher_outage", "1 while the broker does not accept events."),
+		publishParked:     gauge("publisher_parked_aggregates", "Aggregates whose next event the broker has refused."),
 		repairDue:         gauge("projection_repair_due", "1 while a repair is due: rows may be missing until the comparison with the journal is done."),
 	}
 }
@@ -66,6 +67,7 @@ func (w *healthWatch) measure(ctx context.Context) {
 	w.gauges.rebuildEvents.Set(float64(rebuild.Events))
 	w.gauges.rebuildTotal.Set(float64(rebuild.EventsTotal))
 	w.gauges.rebuildLeft.Set(rebuild.SecondsLeft)
+	w.gauges.drifted.Set(float64(found.DriftedAggregates))
 	w.gauges.ahead.Set(0)
 	w.gauges.outdated.Set(0)
 	if found.ParkedAggregates != nil {
@@ -74,16 +76,19 @@ func (w *healthWatch) measure(ctx context.Context) {
 	w.gauges.publishLagSeconds.Set(0)
 	w.gauges.publishLagRecords.Set(0)
 	w.gauges.publishOutage.Set(0)
+	w.gauges.publishParked.Set(0)
 	w.gauges.unregistered.Reset()
 	if parts := w.follower.parts.Load(); parts != nil {
 		w.gauges.ahead.Set(float64(parts.projector.Drift().Ahead))
 		w.gauges.outdated.Set(float64(len(parts.keeper.outdatedTypes())))
-		w.gauges.drifted.Set(float64(parts.projector.Drift().Wrong))
 		if published := parts.published; published != nil {
 			lag := published.lag(ctx)
 			w.gauges.publishLagSeconds.Set(lag.Behind.Seconds())
 			w.gauges.publishLagRecords.Set(float64(lag.Records))
 			w.gauges.publishOutage.Set(oneIf(published.publisher.Outage() != nil))
+			if parked, err := published.store.CountParked(ctx); err == nil { // look reports a failure
+				w.gauges.publishParked.Set(float64(parked))
+			}
 		}
 		for _, key := range parts.projector.Unregistered() {
 			w.gauges.unregistered.WithLabelValues(key.Type).Set(1)

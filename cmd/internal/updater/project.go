@@ -75,20 +75,21 @@ func (f *journalFollower) work(ctx context.Context, databases Databases, turn *p
 	if err != nil {
 		return err
 	}
-	keeper, err := f.newKeeper(databases, store, projector)
+	keeper, err := f.newKeeper(databases, turn.Term, store, projector)
 	if err != nil {
 		return err
 	}
 	registry.MustRegister(databases.Store.Metrics...)
 	registry.MustRegister(collectors.NewDBStatsCollector(databases.ReadModel.DB, "read_model"))
-	if err := f.registry.Register(registry); err != nil {
-		return err
-	}
-	defer f.registry.Unregister(registry)
 	published, err := f.newPublication(databases, turn.Term, registry)
 	if err != nil {
 		return err
 	}
+	// Once it is complete: a registry that has changed since is not found again to unregister it.
+	if err := f.registry.Register(registry); err != nil {
+		return err
+	}
+	defer f.registry.Unregister(registry)
 	parts := &turnParts{store: store, projector: projector, source: source, process: process, published: published, keeper: keeper}
 	f.parts.Store(parts)
 	defer f.parts.Store(nil)
@@ -138,10 +139,12 @@ func (f *journalFollower) open(ctx context.Context) (Databases, error) {
 	}
 }
 
-// lag is the lag of the source; while a repair is due, at least the time since then.
-func (p *turnParts) lag(ctx context.Context) stream.Lag {
-	lag := p.source.Lag(ctx)
-	if since := p.projector.RepairSince(); !since.IsZero() {
+func (p *turnParts) lag(ctx context.Context) stream.Lag { return lagOf(ctx, p.source, p.projector) }
+
+// lagOf returns the lag of a projection: that of its source, or, while a repair is due, at least the time since then.
+func lagOf(ctx context.Context, source eventstore.Source, projector *projection.Projector) stream.Lag {
+	lag := source.Lag(ctx)
+	if since := projector.RepairSince(); !since.IsZero() {
 		lag.Behind, lag.AtLeast = max(lag.Behind, time.Since(since)), true
 	}
 	return lag

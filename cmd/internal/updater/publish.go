@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -130,14 +129,7 @@ func (p *publication) register(registry prometheus.Registerer) {
 	}
 }
 
-// lag is the lag of the publisher's source; while a repair is due, at least the time since then.
-func (p *publication) lag(ctx context.Context) stream.Lag {
-	lag := p.source.Lag(ctx)
-	if since := p.projector.RepairSince(); !since.IsZero() {
-		lag.Behind, lag.AtLeast = max(lag.Behind, time.Since(since)), true
-	}
-	return lag
-}
+func (p *publication) lag(ctx context.Context) stream.Lag { return lagOf(ctx, p.source, p.projector) }
 
 // run works until ctx ends and the current batches are stored.
 func (p *publication) run(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/projection"
 )
 
@@ -52,17 +54,33 @@ type rowKeeper struct {
 }
 
 // newKeeper returns the keeper of a turn.
-func (f *journalFollower) newKeeper(databases Databases, store *projectionstore.Store, live *projection.Projector) (*rowKeeper, error) {
+func (f *journalFollower) newKeeper(databases Databases, term uint64, store *projectionstore.Store, live *projection.Projector) (*rowKeeper, error) {
 	journal, err := stream.NewWholeJournalReader(databases.Store.Gateway)
 	if err != nil {
 		return nil, err
 	}
 	sets := projectionstore.NewRowSets(store, chatrows.Tables())
-	options := projection.RebuildOptions{Logger: f.ports.Log, Workers: Workers(databases.ReadModel)}
+	others, err := Others(databases.ReadModel, term)
+	if err != nil {
+		return nil, err
+	}
+	options := projection.RebuildOptions{Logger: f.ports.Log, Workers: Workers(databases.ReadModel), Others: others}
 	return &rowKeeper{
 		follower: f, sets: sets, live: live, store: store,
 		rebuild: projection.NewRebuild(sets, store, journal, options, chatrows.Handlers()...),
 	}, nil
+}
+
+// Others are the stores of the projections that a rebuild leaves alone. A term of 0 is not checked.
+func Others(readModel *sqlx.DB, term uint64) (others []projection.Store, err error) {
+	for _, name := range []string{chat.LeaveOnClose, Publisher} {
+		store, err := projectionstore.New(readModel, name)
+		if err != nil {
+			return nil, err
+		}
+		others = append(others, store.InTerm(term))
+	}
+	return others, nil
 }
 
 // Workers is the useful number of concurrent transactions of a rebuild.
@@ -167,17 +185,59 @@ type Rebuilding struct {
 	Events      uint64  `json:"events"`
 	EventsTotal uint64  `json:"events_total"` // expected
 	SecondsLeft float64 `json:"seconds_left"` // 0: unknown
+	Interrupted bool    `json:"interrupted"`  // it has not gone on for a while
 	Failure     string  `json:"failure,omitempty"`
+	Over        bool    `json:"-"`
 }
 
-// rebuilding returns the unfinished rebuild; nil: there is none.
+// warning tells operators of it.
+func (r *Rebuilding) warning() string {
+	switch {
+	case r.Failure != "":
+		return "a rebuild beside the live rows has stopped: " + r.Failure
+	case r.Interrupted:
+		return "a rebuild beside the live rows was interrupted: `threadctl rows rebuild --resume` continues it, --cancel ends it"
+	}
+	return fmt.Sprintf("a rebuild is running beside the live rows: %s, %d of %d events", r.Phase, r.Events, r.EventsTotal)
+}
+
+// rebuilding returns the latest rebuild.
 func (s *turnsState) rebuilding(ctx context.Context) (*Rebuilding, error) {
 	state, err := s.sets.State(ctx)
-	if err != nil || state.Over() {
+	if err != nil {
 		return nil, err
 	}
+	left, interrupted := s.pace.left(state, time.Now())
 	return &Rebuilding{
-		Phase: state.Phase.String(), Events: state.Done, EventsTotal: state.Total, Failure: state.Failure,
-		SecondsLeft: state.Left(state.UpdatedAt, state.StartedAt, 0).Seconds(),
+		Phase: state.Phase.String(), Events: state.Done, EventsTotal: state.Total, Failure: state.Failure, Over: state.Over(),
+		SecondsLeft: left.Seconds(), Interrupted: interrupted,
 	}, nil
+}
+
+// pace is the speed of a rebuild since it was begun, or since it goes on after an interruption that was seen.
+type pace struct {
+	mu          sync.Mutex
+	first       projection.RebuildState // that the speed is measured from
+	interrupted bool
+}
+
+// left estimates the time that the rebuild still takes; 0: unknown. An interrupted rebuild takes any time.
+func (p *pace) left(state projection.RebuildState, now time.Time) (left time.Duration, interrupted bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if state.Over() {
+		return 0, false
+	}
+	if now.Sub(state.UpdatedAt) >= rebuildSilent {
+		p.interrupted = true
+		return 0, true
+	}
+	switch {
+	case p.interrupted:
+		p.first = state
+	case !state.StartedAt.Equal(p.first.StartedAt) || state.Done < p.first.Done:
+		p.first = projection.RebuildState{StartedAt: state.StartedAt, UpdatedAt: state.StartedAt}
+	}
+	p.interrupted = false
+	return state.Left(state.UpdatedAt, p.first.UpdatedAt, p.first.Done), false
 }

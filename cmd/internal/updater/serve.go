@@ -117,7 +117,7 @@ func (s *Server) Lag(ctx context.Context) (stream.Lag, bool) {
 	return parts.lag(ctx), true
 }
 
-// Rebuilding returns the progress of a rebuild; nil: there is none, or its progress is unknown.
+// Rebuilding returns the progress of the latest rebuild; nil: unknown.
 func (s *Server) Rebuilding(ctx context.Context) *Rebuilding {
 	shared := s.follower.shared.Load()
 	if shared == nil {

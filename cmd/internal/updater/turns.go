@@ -24,6 +24,7 @@ type turnsState struct {
 	db    *sqlx.DB
 	store *projectionstore.Store
 	sets  *projectionstore.RowSets
+	pace  pace
 }
 
 // takeTurns projects whenever this process has the turn, until ctx ends.
@@ -32,7 +33,7 @@ func (f *journalFollower) takeTurns(ctx context.Context, databases Databases) er
 	if err != nil {
 		return err
 	}
-	f.shared.Store(&turnsState{databases.ReadModel, store, projectionstore.NewRowSets(store, chatrows.Tables())})
+	f.shared.Store(&turnsState{db: databases.ReadModel, store: store, sets: projectionstore.NewRowSets(store, chatrows.Tables())})
 	host, _ := os.Hostname() // for people only
 	holder := fmt.Sprintf("%s, process %d", host, os.Getpid())
 	for ctx.Err() == nil {

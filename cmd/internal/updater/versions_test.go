@@ -3,35 +3,24 @@ package updater
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/stream"
-	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/sqlitetest"
 )
 
 // Stored types without versions mean rows from before versions existed. A source that stored its types first would
 // therefore make a new read model look outdated, so it must wait until the versions are stored.
 func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
-	url := "sqlite:" + filepath.Join(t.TempDir(), "threads.db")
-	db, err := database.Open(t.Context(), url, database.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	for _, set := range []rdbmigration.Set{rdbmigration.EventStore(), rdbmigration.ReadModel()} {
-		if _, err := rdbmigration.Up(t.Context(), db, set); err != nil {
-			t.Fatal(err)
-		}
-	}
+	url, db := sqlitetest.New(t)
 	if _, err := db.ExecContext(t.Context(), "CREATE TRIGGER held BEFORE INSERT ON row_sets BEGIN SELECT RAISE(ABORT, 'held'); END"); err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +29,6 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 			_, _ = db.ExecContext(t.Context(), "DROP TRIGGER IF EXISTS held") // the updater tries again
 		}
 	}})
-	store, err := eventstore.Open(t.Context(), eventstore.Settings{Kind: stores.SQLite, URL: url}, eventstore.Ports{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = store.Close(context.WithoutCancel(t.Context())) }()
 	model, err := projectionstore.New(db, chatrows.Projection)
 	if err != nil {
 		t.Fatal(err)
@@ -54,24 +38,33 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	began := false
-	ports := Ports{
-		Open: func(context.Context) (Databases, error) {
-			return Databases{Store: store, ReadModel: db, Close: func() {}}, nil
-		},
-		Faults: atBegin{tell: func() {
-			defer stop()
-			began = true
-			if versions, err := sets.Handlers(context.WithoutCancel(ctx)); err != nil || versions == "" {
-				t.Errorf("the source started with the versions %q, %v", versions, err)
-			}
-		}},
-		Log: log,
-	}
-	registry := prometheus.NewRegistry()
-	f := &journalFollower{ports: ports, registry: registry, outcomes: newOutcomes(registry)}
+	f := newFollower(t, url, db, log, atBegin{tell: func() {
+		defer stop()
+		began = true
+		if versions, err := sets.Handlers(context.WithoutCancel(ctx)); err != nil || versions == "" {
+			t.Errorf("the source started with the versions %q, %v", versions, err)
+		}
+	}})
 	if err := f.run(ctx); err != nil || !began {
 		t.Errorf("the source started: %t, %v", began, err)
 	}
+}
+
+// newFollower returns one on a SQLite file with events and rows.
+func newFollower(t *testing.T, url string, db *sqlx.DB, log *slog.Logger, faults Faults) *journalFollower {
+	t.Helper()
+	store, err := eventstore.Open(t.Context(), eventstore.Settings{Kind: stores.SQLite, URL: url}, eventstore.Ports{Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
+	registry := prometheus.NewRegistry()
+	return &journalFollower{registry: registry, outcomes: newOutcomes(registry), ports: Ports{
+		Open: func(context.Context) (Databases, error) {
+			return Databases{Store: store, ReadModel: db, Close: func() {}}, nil
+		},
+		Faults: faults, Log: log,
+	}}
 }
 
 // onWarning reports warnings of the log.

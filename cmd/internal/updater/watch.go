@@ -51,7 +51,9 @@ func (w *healthWatch) look(ctx context.Context) Report {
 	parked, err := shared.store.CountParked(ctx)
 	if err == nil {
 		found.ParkedAggregates = &parked
-		found.Rebuild, err = shared.rebuilding(ctx)
+		if found.Rebuild, err = shared.rebuilding(ctx); err == nil && found.Rebuild.Over {
+			found.Rebuild = nil
+		}
 	}
 	if parts != nil {
 		w.check(ctx, &found, "database", err)
@@ -63,8 +65,7 @@ func (w *healthWatch) look(ctx context.Context) Report {
 		found.Check("read_model", found.CatchingUp(report.CaughtUp))
 	}
 	if found.Rebuild != nil {
-		found.Warnings = append(found.Warnings, fmt.Sprintf("a rebuild is running beside the live rows: %s, %d of %d events %s",
-			found.Rebuild.Phase, found.Rebuild.Events, found.Rebuild.EventsTotal, found.Rebuild.Failure))
+		found.Warnings = append(found.Warnings, found.Rebuild.warning())
 	}
 	if found.ParkedAggregates != nil && *found.ParkedAggregates > 0 {
 		found.Warnings = append(found.Warnings, fmt.Sprintf(

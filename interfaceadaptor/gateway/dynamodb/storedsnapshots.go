@@ -25,13 +25,15 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 			if faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version)); len(faults) > 0 {
 				stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
 			}
-			_, err = g.readSnapshot(ctx, id, version)
+			read, err := g.readSnapshot(ctx, id, version)
 			switch {
 			case errors.Is(err, errBroken):
 				stored.Broken = err.Error()
 			case err != nil:
 				fail(err)
 				return
+			case stored.Broken == "":
+				stored.Payload = read.Payload
 			}
 			if !yield(stored, nil) {
 				return

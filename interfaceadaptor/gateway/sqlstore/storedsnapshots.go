@@ -34,8 +34,8 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 				return
 			}
 			stored := eventstore.StoredSnapshot{Version: version}
-			if _, err := g.packer.Unpack(row.packed()); err != nil {
-				stored.Broken = err.Error()
+			if stored.Payload, err = g.packer.Unpack(row.packed()); err != nil {
+				stored.Broken, stored.Payload = err.Error(), nil
 			}
 			if !yield(stored, nil) {
 				return

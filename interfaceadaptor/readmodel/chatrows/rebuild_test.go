@@ -460,6 +460,52 @@ func TestRebuildLeavesOutWhatWasSkipped(t *testing.T) {
 	})
 }
 
+// After the event store was restored to an earlier time, the next events are new to projections that are not rebuilt.
+func TestProjectionsAheadOfTheJournalGoBackToItsEnd(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		r := newRebuilt(t, db)
+		other, err := projectionstore.New(db.DB, "other")
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := uint64(len(r.journal[r.key]))
+		versions, gone := map[usecase.Key]uint64{}, r.key
+		gone.ID = "01H42KBHCWC000000000000HE9"
+		for key, records := range r.journal {
+			versions[key] = uint64(len(records))
+		}
+		versions[gone] = 2
+		var behind usecase.Key
+		for key := range r.journal {
+			if key != r.key && key.Type == r.key.Type {
+				behind = key
+			}
+		}
+		versions[behind]--
+		parked := map[usecase.Key]projection.DeadLetter{r.key: {Key: r.key, SeqNr: written + 1, Reason: "refused"}}
+		err = other.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+			return tx.Save(ctx, projection.Changes{Versions: versions, Parked: parked})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.journal[r.key] = r.journal[r.key][:written-5]
+		rebuild := projection.NewRebuild(r.sets, r.store, r.whole, projection.RebuildOptions{Others: []projection.Store{other}}, chatrows.Handlers()...)
+		if err := rebuild.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		versions[r.key], versions[gone] = written-5, 0
+		for key, want := range versions {
+			if now, err := other.Versions(t.Context(), []usecase.Key{key}); err != nil || now[key] != want {
+				t.Errorf("%s is at %d, want %d, %v", key, now[key], want, err)
+			}
+		}
+		if parked, err := other.CountParked(t.Context()); parked != 1 || err != nil {
+			t.Errorf("%d are parked, %v", parked, err)
+		}
+	})
+}
+
 // Rows that are worse than the live ones must not replace them.
 func TestRebuildThatStopsShortStaysApart(t *testing.T) {
 	r := newRebuilt(t, readmodeltest.SQLite(t))

@@ -7,9 +7,12 @@ import (
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/threadcodec"
@@ -210,6 +213,10 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 		t.Errorf("verified %v, %v", seen, err)
 	}
 	v.journal[v.key] = lost[:10] // a store that was restored to an earlier time
+	var times atomic.Int32
+	if err := v.Aggregates(t.Context(), func(context.Context, usecase.Key) error { times.Add(1); return nil }); err != nil || times.Load() != 3 {
+		t.Errorf("looked at %d aggregates, %v", times.Load(), err)
+	}
 	if found := v.differences(); !slices.Contains(found, "the the rows claim events that the journal does not have") {
 		t.Errorf("rows ahead of the journal: %v", found)
 	}
@@ -221,6 +228,115 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 	}
 }
 
+// wrongHead is a journal in which one aggregate's head and events contradict each other.
+type wrongHead struct {
+	journal
+	of      usecase.Key
+	version uint64
+}
+
+func (j wrongHead) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+	if key != j.of {
+		return j.journal.EventsAfter(ctx, key, after)
+	}
+	return func(yield func(projection.Record, error) bool) {
+		last := min(j.version, uint64(len(j.journal[key])))
+		for record := range j.journal.EventsAfter(ctx, key, after) {
+			if record.SeqNr > last {
+				break
+			}
+			if !yield(record, nil) {
+				return
+			}
+		}
+		if after > j.version || j.version > last {
+			yield(projection.Record{}, &eventstore.InconsistentError{Head: j.version, Event: last + 1})
+		}
+	}
+}
+
+func (j wrongHead) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
+	return func(yield func(projection.Head, error) bool) {
+		for head, err := range j.journal.Heads(ctx, aggregateType) {
+			if head.Key == j.of {
+				head.Version = j.version
+			}
+			if (head.Version > 0 || err != nil) && !yield(head, err) {
+				return
+			}
+		}
+	}
+}
+
+// A wrong head is reported as such, neither as rows ahead of a restored event store, nor in place of other differences.
+func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
+	for name, wrongBy := range map[string]int{"ahead": 3, "behind": -3, "lost": -1000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVerified(t, readmodeltest.SQLite(t))
+			var others []usecase.Key
+			for key := range v.journal {
+				if key != v.key {
+					others = append(others, key)
+				}
+			}
+			broken := wrongHead{v.journal, others[0], uint64(max(0, len(v.journal[others[0]])+wrongBy))}
+			v.Projector = projection.New(v.store, broken, projection.Options{}, chatrows.Handlers()...)
+			v.run("UPDATE threads SET name = 'other' WHERE id = :id")
+			var mu sync.Mutex
+			wrong := map[usecase.Key]bool{}
+			err := v.Aggregates(t.Context(), func(ctx context.Context, key usecase.Key) error {
+				found, err := v.Verify(ctx, key)
+				mu.Lock()
+				defer mu.Unlock()
+				if found.Contradicted != (key == broken.of) {
+					t.Errorf("%s contradicts itself: %t", key, found.Contradicted)
+				}
+				if _, twice := wrong[key]; twice {
+					t.Errorf("%s is verified twice", key)
+				}
+				wrong[key] = len(found.Differences) > 0
+				return err
+			})
+			if err != nil || len(wrong) != 3 || !wrong[broken.of] || !wrong[v.key] || wrong[others[1]] {
+				t.Errorf("%v is wrong, %v", wrong, err)
+			}
+			if _, err := v.Repair(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if drift := v.Drift(); drift.Ahead > 0 {
+				t.Errorf("the rows are held to be ahead of the journal: %+v", drift)
+			}
+			v.watch(func(wrong func(int)) { wrong(2) })
+		})
+	}
+}
+
+// A head that counts too many events parks its aggregate; once it is corrected, there is nothing to wait for.
+func TestAnEventThatOnlyAHeadClaimedIsNotWaitedFor(t *testing.T) {
+	v := newVerified(t, readmodeltest.SQLite(t))
+	parked := func(journal projection.Journal, want bool) {
+		t.Helper()
+		projector := projection.New(v.store, journal, projection.Options{}, chatrows.Handlers()...)
+		if _, err := projector.Repair(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := projector.RetryParked(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if letter, is, err := v.store.Letter(t.Context(), v.key); err != nil || is != want {
+			t.Errorf("parked: %t, want %t: %+v, %v", is, want, letter, err)
+		}
+	}
+	written := uint64(len(v.journal[v.key]))
+	parked(wrongHead{v.journal, v.key, written + 3}, true)
+	parked(wrongHead{v.journal, v.key, written - 3}, true)
+	parked(v.journal, false)
+	if found := v.differences(); len(found) > 0 {
+		t.Errorf("told %v", found)
+	}
+}
+
 func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		v := newVerified(t, db)
@@ -228,6 +344,19 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 		unreadable := projection.Record{Key: v.key, SeqNr: next, Payload: []byte(`{"type":"Unheard"}`)}
 		v.journal[v.key] = append(v.journal[v.key], unreadable)
 		if _, err := v.Project(t.Context(), projection.Batch{Records: []projection.Record{unreadable}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Remake(t.Context(), v.key); err != nil {
+			t.Fatal(err)
+		}
+		err := v.store.View(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+			positions, err := tx.Load(ctx, []usecase.Key{v.key})
+			if positions[v.key].Parked == nil {
+				t.Error("a parked aggregate is not parked any more when its rows are rebuilt")
+			}
+			return err
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := v.store.SkipEvent(t.Context(), v.key, next-1, "not this one", "grace", time.Now()); err == nil {
@@ -259,30 +388,36 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 
 func TestDriftShowsByItself(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
-	ctx, stop := context.WithCancel(t.Context())
+	v.watch(func(wrong func(int)) {
+		wrong(0)
+		v.run("UPDATE threads SET name = 'other' WHERE id = :id")
+		wrong(1)
+		if err := v.Remake(t.Context(), v.key); err != nil {
+			t.Fatal(err)
+		}
+		wrong(0)
+	})
+}
+
+// watch runs a test while the rows are verified all the time; wrong waits until so many aggregates are found wrong.
+func (v *verified) watch(test func(wrong func(want int))) {
+	ctx, stop := context.WithCancel(v.t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		v.Watch(ctx, 1000)
 	}()
 	defer func() { stop(); <-ended }()
-	wrong := func(want int) {
-		t.Helper()
+	test(func(want int) {
+		v.t.Helper()
 		before := v.Drift().Checked
-		testenv.Eventually(t, 30*time.Second, func() error {
+		testenv.Eventually(v.t, 30*time.Second, func() error {
 			if drift := v.Drift(); drift.Wrong != want || drift.Checked < before+3 {
 				return &unexpected{drift}
 			}
 			return nil
 		})
-	}
-	wrong(0)
-	v.run("UPDATE threads SET name = 'other' WHERE id = :id")
-	wrong(1)
-	if err := v.Remake(t.Context(), v.key); err != nil {
-		t.Fatal(err)
-	}
-	wrong(0)
+	})
 }
 
 type unexpected struct{ projection.Drift }

@@ -79,7 +79,7 @@ func TestProjectionsShareTheReadersOfAShard(t *testing.T) {
 				return err
 			}
 		}
-		write(100)
+		write(50)
 		eventually(t, hasAll(stores...))
 		if streams.records > written*5/4 {
 			t.Errorf("the service returned %d records for %d", streams.records, written)
@@ -92,7 +92,7 @@ func TestProjectionsShareTheReadersOfAShard(t *testing.T) {
 
 		stuck := stores[2]
 		stuck.look(func() { stuck.before = func(projection.Batch) error { return errRefused } })
-		write(300)
+		write(100) // twice the time that records are kept for the others
 		begun := time.Now()
 		eventually(t, hasAll(stores[:2]...))
 		if took := time.Since(begun); took > 5*time.Second {

@@ -69,16 +69,28 @@ func (j *Journal) Keys() []usecase.Key {
 	return slices.Collect(maps.Keys(j.events))
 }
 
+// wrongHead: the journal has events beyond the head.
+type wrongHead struct{}
+
+func (wrongHead) Error() string { return "there are events beyond the head" }
+func (wrongHead) Class() string { return "inconsistent" }
+
 // EventsAfter implements [projection.Journal].
 func (j *Journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
 	return func(yield func(projection.Record, error) bool) {
 		j.mu.Lock()
 		events, unreadable, failing, onRead := slices.Clone(j.events[key]), j.unreadable[key], j.failing[key], j.onRead
+		beyond := false
 		if head, set := j.heads[key]; set {
+			beyond = head < len(events) && after > uint64(head)
 			events = events[:head]
 		}
 		j.mu.Unlock()
 		onRead(key)
+		if beyond {
+			yield(projection.Record{}, wrongHead{})
+			return
+		}
 		if failing {
 			yield(projection.Record{}, errors.New("no answer"))
 			return

@@ -1,0 +1,45 @@
+package updater
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"example.com/threads/tests/sqlitetest"
+)
+
+// An updater that gets the turn again, after a pause of its own or of others, works again, with all that a turn can have.
+func TestATurnComesBack(t *testing.T) {
+	broker := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer broker.Close()
+	url, db := sqlitetest.New(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	const wanted = 3
+	count := 0
+	turns := &endingTurns{}
+	turns.tell = func() {
+		if count++; count == wanted {
+			stop()
+		}
+		turns.end()
+	}
+	f := newFollower(t, url, db, slog.New(slog.DiscardHandler), turns)
+	f.settings.Publishing = Publishing{URL: broker.URL, Topic: "events"}
+	if err := f.run(ctx); err != nil || count != wanted {
+		t.Errorf("%d turns, %v", count, err)
+	}
+}
+
+// endingTurns lets a turn end when the source begins.
+type endingTurns struct {
+	atBegin
+	end context.CancelFunc
+}
+
+func (e *endingTurns) Turn(ctx context.Context) (context.Context, error) {
+	ctx, e.end = context.WithCancel(ctx)
+	return ctx, nil
+}

@@ -1,0 +1,29 @@
+// Package sqlitetest gives tests an event store and a read model in one SQLite file.
+package sqlitetest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/infrastructure/database"
+	rdbmigration "example.com/threads/rdb-migration"
+)
+
+// New makes a file with both schemas, and returns its URL and the open database. Both go when the test ends.
+func New(t *testing.T) (url string, db *sqlx.DB) {
+	t.Helper()
+	url = "sqlite:" + filepath.Join(t.TempDir(), "threads.db")
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	for _, set := range []rdbmigration.Set{rdbmigration.EventStore(), rdbmigration.ReadModel()} {
+		if _, err := rdbmigration.Up(t.Context(), db, set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return url, db
+}
