@@ -242,6 +242,10 @@ func (p *tab) dark() {
 	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
 }
 
+func (p *tab) light() {
+	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}))
+}
+
 // screenshot writes a screenshot to data/screenshots.
 func (p *tab) screenshot(name string) {
 	folder := filepath.Join(root, "data", "screenshots")
