@@ -12,11 +12,14 @@ func TestANewcomersFirstMinute(t *testing.T) {
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 900)
 	views := func(name string) {
+		t.Helper()
+		p.fits(name)
 		p.screenshot("tour-" + name)
 		p.dark()
 		p.screenshot("tour-" + name + "-dark")
 		p.light()
 		p.run(chromedp.EmulateViewport(390, 844))
+		p.fits(name + " on a phone")
 		p.screenshot("tour-" + name + "-phone")
 		p.run(chromedp.EmulateViewport(1440, 900))
 	}
@@ -52,4 +55,13 @@ func TestANewcomersFirstMinute(t *testing.T) {
 	p.click(labelled("document", "Operations"))
 	p.shows("document.body", "Tasks of Ada")
 	views("operations")
+}
+
+// fits expects that nothing sticks out of the page's parts to the right.
+func (p *tab) fits(about string) {
+	p.t.Helper()
+	if wide := evaluate[string](p, `[...document.querySelectorAll('html, nav, .card, .card ol, .card ul')].filter((part) => part.scrollWidth > part.clientWidth + 1)
+		.map((part) => part.tagName + '.' + part.className + ' ' + (part.getAttribute('aria-label') ?? '')).join(', ')`); wide != "" {
+		p.t.Errorf("%s: what is in these is wider than they are: %s", about, wide)
+	}
 }
