@@ -16,9 +16,11 @@ import (
 )
 
 // History answers what has happened to threads and accounts, from the journal alone: its answers are complete when the
-// read model is behind or an aggregate is parked there. A thread's is for its Admins, because it shows what was edited
-// and deleted. Who is Admin is read from the journal as well. A deleted thread has those of the moment before. For other
-// members the error is [thread.ErrNotAdmin], for anybody else [thread.ErrThreadNotFound]. It is safe for concurrent use.
+// read model is behind or an aggregate is parked there. It is safe for concurrent use.
+//
+// A thread's history is for its Admins, because it shows what was edited and deleted. Who is Admin is read from the
+// journal as well. A deleted thread has those of the moment before. For other members the error is
+// [thread.ErrNotAdmin], for anybody else [thread.ErrThreadNotFound].
 type History struct {
 	open   func(context.Context) (Journals, error)
 	keys   *erasure.Keyring

@@ -77,9 +77,7 @@ func TestEverybodyCanUseIt(t *testing.T) {
 	p.click(labelled(ada, "2 people"))
 	p.shows(ada, "Close Ada's account")
 	for _, scheme := range []string{"light", "dark"} {
-		if scheme == "dark" {
-			p.dark()
-		}
+		p.prefer(scheme)
 		for _, view := range []string{"Chat", "Failure lab", "Operations"} {
 			p.click(labelled("document", view))
 			p.eventually(view+" is shown", "document.querySelector('[aria-current=page]').innerText === '"+view+"'")
