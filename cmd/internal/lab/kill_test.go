@@ -78,7 +78,7 @@ func TestAKillRollsTheBatchInHandBack(t *testing.T) {
 	project := func() (projection.Outcome, error) {
 		turn, err := l.Turn(t.Context())
 		if err != nil {
-			t.Fatal(err)
+			return projection.Outcome{}, err
 		}
 		return l.Projector(projection.New(store, nil, projection.Options{}, handler)).Project(context.WithoutCancel(turn), batch)
 	}
