@@ -37,12 +37,14 @@ func TestHistoryWithoutTheEventStore(t *testing.T) {
 	})
 	alice, id := readmodeltest.NewUser(), chattest.NewID[thread.Thread]()
 	ask := func(field string) string {
-		document := `{"query": "{ ` + field + `(threadId: \"` + id.String() + `\", userAccountId: \"` + alice.String() + `\"` + map[string]string{
-			"threadHistory": `) { edges { node { seqNr type executorId source } } }`, "threadAt": `, version: 1) { name }`, "getThread": `) { name }`,
+		inThread := `(threadId: \"` + id.String() + `\", userAccountId: \"` + alice.String() + `\"`
+		document := `{"query": "{ ` + field + map[string]string{
+			"threadHistory": inThread + `) { edges { node { seqNr type executorId source } } }`, "threadAt": inThread + `, version: 1) { name }`,
+			"accountHistory": `(accountId: \"` + alice.String() + `\") { edges { cursor } }`, "getThread": inThread + `) { name }`,
 		}[field] + ` }"}`
 		return programtest.Post(t, p.URL+"/graphql", document, nil).Body
 	}
-	for field, want := range map[string]string{"threadHistory": "UNAVAILABLE", "threadAt": "UNAVAILABLE", "getThread": "NOT_FOUND"} {
+	for field, want := range map[string]string{"threadHistory": "UNAVAILABLE", "threadAt": "UNAVAILABLE", "accountHistory": "UNAVAILABLE", "getThread": "NOT_FOUND"} {
 		if got := ask(field); !strings.Contains(got, `"code":"`+want+`"`) {
 			t.Errorf("without the store: %s: %s, want %s", field, got, want)
 		}
@@ -63,6 +65,9 @@ func TestHistoryWithoutTheEventStore(t *testing.T) {
 	}
 	if got := ask("getThread"); !strings.Contains(got, "NOT_FOUND") {
 		t.Errorf("the read model has the thread, so this test proves nothing: %s", got)
+	}
+	if got := ask("accountHistory"); !strings.Contains(got, "NOT_FOUND") {
+		t.Errorf("an account that does not exist: %s", got)
 	}
 	if ready := programtest.Get(t, p.URL+"/health/ready"); ready.Status != http.StatusOK || strings.Contains(ready.Body, warning) {
 		t.Errorf("with the store: %d %s", ready.Status, ready.Body)

@@ -275,6 +275,7 @@ var queryFields = map[string]rootField{
 	"tasks":           {`first: 3 {viewer}`, byAll},
 	"tenants":         {`first: 3`, []string{"UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "", "FORBIDDEN", "FORBIDDEN"}},
 	"threads":         {`first: 3 {viewer}`, byAll},
+	"accountHistory":  {`accountId: "` + ada + `"`, []string{"UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "", "NOT_FOUND", "", "FORBIDDEN", "FORBIDDEN"}},
 	"threadHistory":   {`threadId: "{thread}" {viewer}`, byAuditors},
 	"threadAt":        {`threadId: "{thread}" version: 1 {viewer}`, byAuditors},
 }
@@ -293,7 +294,7 @@ func (f rootField) in(thread exampleThread, actor string) string {
 }
 
 // withoutThreads are queries whose answers contain no thread.
-var withoutThreads = []string{"getAccount", "getTask", "tasks", "threadHistory", "threadAt"}
+var withoutThreads = []string{"accountHistory", "getAccount", "getTask", "tasks", "threadHistory", "threadAt"}
 
 func TestWhoMaySeeWhat(t *testing.T) {
 	w := newWorld(t, "threads:write")

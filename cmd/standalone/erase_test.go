@@ -94,6 +94,7 @@ func TestAPersonIsForgotten(t *testing.T) {
 			getMessages(threadId: %[1]q, userAccountId: %[2]q) { id text sender { name } } getAccount(accountId: %[3]q) { name closed }
 			getThreadByCode(code: %[4]q, userAccountId: %[2]q) { name }
 			threadAt(threadId: %[1]q, userAccountId: %[2]q, version: 6) { name messages { text } }
+			accountHistory(accountId: %[3]q) { edges { node { data } } }
 			threadHistory(threadId: %[1]q, userAccountId: %[2]q) { edges { node { data } } } }`, id, viewer, ada, code),
 			"Consistency-Token", token).raw
 	}

@@ -220,7 +220,7 @@ func TestThereIsNoLabUnlessAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"cmd/internal/lab", "usecase/projection/faults"} {
+		for _, name := range []string{"cmd/internal/lab", "usecase/projection/faults", "interfaceadaptor/gateway/faulty"} {
 			if strings.Contains(string(packages), "example.com/threads/"+name+"\n") != contained {
 				t.Errorf("with the tags %q, %s is contained: %t", tags, name, !contained)
 			}

@@ -3,7 +3,9 @@ package graphql
 import (
 	"context"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/chat"
 )
@@ -21,6 +23,31 @@ func (r queryResolver) ThreadHistory(
 		return model.HistoryConnection{}, err
 	}
 	page, err := r.history.Entries(ctx, viewer, chat.ThreadID(key), asked)
+	if err != nil {
+		return model.HistoryConnection{}, err
+	}
+	return model.NewConnection(model.HistoryList, page, model.NewHistoryEntry), nil
+}
+
+// AccountHistory resolves Query.accountHistory.
+func (r queryResolver) AccountHistory(
+	ctx context.Context, accountID string, first *int, after *string, last *int, before *string,
+) (model.HistoryConnection, error) {
+	a := askerOf(ctx)
+	id, err := parseID[ident.UserAccount]("accountId", accountID)
+	if err != nil {
+		return model.HistoryConnection{}, err
+	}
+	if _, other := a.principal.For(id); other != nil {
+		if err := a.principal.Needs(access.Operate); err != nil {
+			return model.HistoryConnection{}, err
+		}
+	}
+	asked, err := eitherWay(model.HistoryList, first, after, last, before)
+	if err != nil {
+		return model.HistoryConnection{}, err
+	}
+	page, err := r.history.AccountEntries(ctx, a.tenant, id, asked)
 	if err != nil {
 		return model.HistoryConnection{}, err
 	}

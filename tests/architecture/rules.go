@@ -40,7 +40,8 @@ var layers = map[string]struct {
 	"interfaceadaptor/gateway/dynamodb":    {imports: gateway},
 	"interfaceadaptor/gateway/sqlstore":    {imports: with(gateway, "interfaceadaptor/sqldialect")},
 	"interfaceadaptor/gateway/internal":    {},
-	"interfaceadaptor/gateway/gatewaytest": {imports: []string{"interfaceadaptor/eventstore"}},
+	"interfaceadaptor/gateway/faulty":      {imports: []string{"interfaceadaptor/eventstore"}},
+	"interfaceadaptor/gateway/gatewaytest": {imports: []string{"interfaceadaptor/eventstore", "interfaceadaptor/gateway/faulty"}},
 	"interfaceadaptor/keystore":            {imports: with(inner, "interfaceadaptor/sqldialect")},
 	"interfaceadaptor/sqldialect":          {},
 

@@ -8,23 +8,23 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// historyPage is an answer of threadHistory.
-type historyPage struct {
-	ThreadHistory struct {
-		Edges []struct {
-			Cursor string
-			Node   struct {
-				SeqNr                               int
-				EventID, Type, ExecutorID, Source   string
-				CommandID, CorrelationID, RequestID string
-				Data                                struct {
-					Name    string
-					Message struct{ Text string }
-				}
+// historyPage is an answer of threadHistory or accountHistory.
+type historyPage struct{ ThreadHistory, AccountHistory history }
+
+type history struct {
+	Edges []struct {
+		Cursor string
+		Node   struct {
+			SeqNr                                            int
+			EventID, Type, ExecutorID, Source                string
+			CommandID, CorrelationID, CausationID, RequestID string
+			Data                                             struct {
+				Name    string
+				Message struct{ Text string }
 			}
 		}
-		PageInfo struct{ HasNextPage, HasPreviousPage bool }
 	}
+	PageInfo struct{ HasNextPage, HasPreviousPage bool }
 }
 
 const historyQuery = `query($t: ID!, $u: ID!, $first: Int, $after: String, $last: Int, $before: String) {
@@ -141,6 +141,48 @@ func TestHistory(t *testing.T) {
 		}
 		if code := ada.refused(t, historyQuery, fields{"t": thread, "u": ada.id, "first": 1, "last": 1}); code != "BAD_USER_INPUT" {
 			t.Errorf("both ways: %s", code)
+		}
+	})
+}
+
+// What a closed account leads to can be followed from the account's event to those of threads.
+func TestAccountHistory(t *testing.T) {
+	const query = `query($a: ID!, $first: Int, $last: Int) { accountHistory(accountId: $a, first: $first, last: $last) {
+		edges { cursor node { seqNr eventId type correlationId data } } pageInfo { hasNextPage hasPreviousPage } } }`
+	eachSystem(t, func(t *testing.T, s *system) {
+		ada, bob := s.person("acme"), s.person("acme")
+		thread := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+		ada.command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": bob.id, "role": "Member"})
+		asks := func(arguments fields) history {
+			t.Helper()
+			arguments["a"] = bob.id
+			var page historyPage
+			bob.ask(t, &page, query, arguments)
+			return page.AccountHistory
+		}
+		if code := bob.refused(t, query, fields{"a": bob.id}); code != "NOT_FOUND" {
+			t.Errorf("before there is an account: %s", code)
+		}
+		bob.command(t, "/accounts/register", fields{"name": "Bob"})
+		bob.command(t, "/accounts/rename", fields{"name": "Robert"})
+		bob.command(t, "/accounts/close", nil)
+		all := asks(fields{}).Edges
+		if len(all) != 3 || all[1].Node.Type != "AccountRenamed" || all[1].Node.Data.Name != "Robert" || all[2].Node.Type != "AccountClosed" || all[2].Node.SeqNr != 3 {
+			t.Fatalf("%+v", all)
+		}
+		if page := asks(fields{"last": 2}); len(page.Edges) != 2 || page.Edges[0].Node != all[1].Node || !page.PageInfo.HasPreviousPage || page.PageInfo.HasNextPage {
+			t.Errorf("the last two: %+v", page)
+		}
+		if code := ada.of("globex").refused(t, query, fields{"a": bob.id}); code != "NOT_FOUND" {
+			t.Errorf("from another tenant: %s", code)
+		}
+
+		ada.sees(t, thread, ada.id+" ADMIN")
+		var page historyPage
+		ada.ask(t, &page, historyQuery, fields{"t": thread, "u": ada.id})
+		closed, left := all[2].Node, page.ThreadHistory.Edges[2].Node
+		if left.Type != "ThreadMemberRemoved" || left.CausationID != closed.EventID || left.CorrelationID != closed.CorrelationID || left.ExecutorID != bob.id {
+			t.Errorf("%+v led to %+v", closed, left)
 		}
 	})
 }

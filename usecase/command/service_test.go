@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/faulty"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/dynamodbtest"
@@ -25,33 +25,12 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// faulty is a real repository with faults before a Save or instead of it.
-type faulty struct {
-	command.Repository[thread.Thread, thread.Event]
-	saves  atomic.Int64
-	before func(attempt int64) error // not nil: its error is returned by Save
-	after  func() error              // not nil: its error hides the success of Save
-}
-
-func (f *faulty) Save(ctx context.Context, key usecase.Key, write command.Write[thread.Thread, thread.Event]) error {
-	attempt := f.saves.Add(1)
-	if f.before != nil {
-		if err := f.before(attempt); err != nil {
-			return err
-		}
-	}
-	err := f.Repository.Save(ctx, key, write)
-	if err == nil && f.after != nil {
-		return f.after()
-	}
-	return err
-}
-
-// process is a service with a repository and a cache of its own, like each process.
-func process(t *testing.T, gateway eventstore.EventPersistenceGateway) (*chat.ThreadCommands, *faulty) {
-	threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: 20, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	f := &faulty{Repository: threads}
-	service := command.NewService(chat.Threads(), f, command.Settings{Timeout: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+// process is a service with a repository and a cache of its own, like each process. The gateway that it returns injects
+// a fault into its appends.
+func process(t *testing.T, gateway eventstore.EventPersistenceGateway) (*chat.ThreadCommands, *faulty.Gateway) {
+	f := &faulty.Gateway{EventPersistenceGateway: gateway}
+	threads := chatstore.NewThreadRepository(f, repository.Settings{SnapshotEvery: 20, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	service := command.NewService(chat.Threads(), threads, command.Settings{Timeout: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	t.Cleanup(func() {
 		service.Drain()
 		if err := threads.Close(context.WithoutCancel(t.Context())); err != nil {
@@ -60,6 +39,9 @@ func process(t *testing.T, gateway eventstore.EventPersistenceGateway) (*chat.Th
 	})
 	return service, f
 }
+
+// sends is an append that meets no fault.
+type sends = func(context.Context) error
 
 type threadRequest = command.Request[thread.Command]
 
@@ -137,12 +119,18 @@ func checkContiguous(t *testing.T, versions map[uint64]int, from, to uint64) {
 func TestCommandsForOneThreadShareWrites(t *testing.T) {
 	service, store := process(t, dynamodbtest.New(t))
 	id := createThread(t, service)
+	var writes atomic.Int64
+	slow := faulty.Late(5 * time.Millisecond)
+	store.Fault = func(ctx context.Context, send sends) error {
+		writes.Add(1)
+		return slow(ctx, send)
+	}
 	versions := postsBy(t, 32, 10, func(client, number int) (command.Result, error) {
 		return service.Handle(t.Context(), request(ada, id, say(ada, fmt.Sprint(client, number))))
 	})
 	checkContiguous(t, versions, 2, 321)
-	if saves := store.saves.Load(); saves > 320/2 {
-		t.Errorf("320 commands of 32 clients took %d writes", saves)
+	if writes.Load() > 320/2 {
+		t.Errorf("320 commands of 32 clients took %d writes", writes.Load())
 	}
 }
 
@@ -213,30 +201,29 @@ func TestIfVersion(t *testing.T) {
 func TestConflictsAreRetried(t *testing.T) {
 	service, store := process(t, dynamodbtest.New(t))
 	id := createThread(t, service)
-	store.saves.Store(0)
-	store.before = func(attempt int64) error {
-		if attempt <= 3 {
-			return command.ErrConflict
+	attempts := 0
+	store.Fault = func(ctx context.Context, send sends) error {
+		if attempts++; attempts <= 3 {
+			return eventstore.ErrConflict
 		}
-		return nil
+		return send(ctx)
 	}
 	if result := accepted(t, service, request(ada, id, say(ada, "patience"))); result.Version != 2 {
 		t.Errorf("version %d", result.Version)
 	}
 }
 
+// contested is a store where other writers are always faster.
+func contested(gateway eventstore.EventPersistenceGateway) eventstore.EventPersistenceGateway {
+	return &faulty.Gateway{EventPersistenceGateway: gateway, Fault: faulty.Refuse(eventstore.ErrConflict)}
+}
+
 // A command that is given up must be answered in time, and the operator must be told.
 func TestConflictsWithoutEndAreGivenUp(t *testing.T) {
-	var log bytes.Buffer
-	counters := new(command.Counters)
 	gateway := dynamodbtest.New(t)
 	other, _ := process(t, gateway)
 	id := createThread(t, other)
-	_, store := process(t, gateway)
-	store.before = func(int64) error { return command.ErrConflict }
-	service := command.NewService(chat.Threads(), store, command.Settings{
-		Timeout: 400 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)), Counters: counters,
-	})
+	service, log, counters := logging(t, contested(gateway), command.Settings{Timeout: 400 * time.Millisecond})
 	began := time.Now()
 	rejected(t, service, request(ada, id, say(ada, "in vain")), usecase.ErrConcurrentUpdate)
 	if took := time.Since(began); took < 200*time.Millisecond || took > 2*time.Second {
@@ -251,15 +238,16 @@ func TestConflictsWithoutEndAreGivenUp(t *testing.T) {
 
 // TestAReloadThatIsCutOffAfterAConflict: the write was refused, so the outcome is known.
 func TestAReloadThatIsCutOffAfterAConflict(t *testing.T) {
-	_, store := process(t, dynamodbtest.New(t))
-	store.before = func(int64) error { return command.ErrConflict }
-	service := command.NewService(chat.Threads(), silentReload{store}, command.Settings{Timeout: 100 * time.Millisecond})
+	threads := chatstore.NewThreadRepository(contested(dynamodbtest.New(t)), repository.Settings{})
+	service := command.NewService(chat.Threads(), silentReload{threads}, command.Settings{Timeout: 100 * time.Millisecond})
 	rejected(t, service, request(ada, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")}), usecase.ErrConcurrentUpdate)
 	service.Drain()
 }
 
 // silentReload answers no reload.
-type silentReload struct{ *faulty }
+type silentReload struct {
+	command.Repository[thread.Thread, thread.Event]
+}
 
 func (silentReload) Reload(ctx context.Context, _ usecase.Key) (state command.State[thread.Thread], err error) {
 	<-ctx.Done()
@@ -269,12 +257,12 @@ func (silentReload) Reload(ctx context.Context, _ usecase.Key) (state command.St
 func TestAPanicIsAnErrorOfItsCommand(t *testing.T) {
 	service, store := process(t, dynamodbtest.New(t))
 	id := createThread(t, service)
-	store.before = func(int64) error { panic("out of order") }
+	store.Fault = func(context.Context, sends) error { panic("out of order") }
 	_, err := service.Handle(t.Context(), request(ada, id, say(ada, "hello?")))
 	if usecase.KindOf(err) != usecase.Internal || !strings.Contains(err.Error(), "out of order") {
 		t.Errorf("got %v", err)
 	}
-	store.before = nil
+	store.Fault = nil
 	if result := accepted(t, service, request(ada, id, say(ada, "hello"))); result.Version != 2 {
 		t.Errorf("the next command: %+v", result)
 	}
@@ -284,11 +272,11 @@ func TestAPanicIsAnErrorOfItsCommand(t *testing.T) {
 func TestALostAnswer(t *testing.T) {
 	service, store := process(t, dynamodbtest.New(t))
 	id := createThread(t, service)
-	store.after = func() error { return fmt.Errorf("%w: connection reset", usecase.ErrUnavailable) }
+	store.Fault = faulty.LoseAnswer
 	keyed := request(ada, id, say(ada, "heard?"))
 	keyed.IdempotencyKey = "key"
-	rejected(t, service, keyed, usecase.ErrUnavailable)
-	store.after = nil
+	rejected(t, service, keyed, eventstore.ErrUnavailable)
+	store.Fault = nil
 	if result := accepted(t, service, keyed); result.Version != 2 || !result.Replayed {
 		t.Errorf("the repeat: %+v", result)
 	}
@@ -302,10 +290,10 @@ func TestACallerWhoLeaves(t *testing.T) {
 	id := createThread(t, service)
 	underWay, goOn := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	store.before = func(int64) error {
+	store.Fault = func(ctx context.Context, send sends) error {
 		once.Do(func() { close(underWay) })
 		<-goOn
-		return nil
+		return send(ctx)
 	}
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan error)

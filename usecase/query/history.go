@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/usecase"
@@ -14,14 +15,33 @@ import (
 	"example.com/threads/usecase/erasure"
 )
 
-// History answers queries about threads' events from the journal only, so it is complete while the read model is behind
-// or a thread is parked. It is for a thread's Admins, because it shows what was edited and deleted. The Admins are read
-// from the journal, too; for a deleted thread, from the state before the deletion. Other members get
-// [thread.ErrNotAdmin], all others [thread.ErrThreadNotFound]. It is safe for concurrent use.
+// History answers queries about the events of threads and accounts from the journal only, so it is complete while the
+// read model is behind or an aggregate is parked. It is safe for concurrent use.
+//
+// A thread's history is for its Admins, because it shows what was edited and deleted. The Admins are read from the
+// journal, too; for a deleted thread, from the state before the deletion. Other members get [thread.ErrNotAdmin], all
+// others [thread.ErrThreadNotFound].
 type History struct {
-	open   func(context.Context) (ThreadJournal, error)
+	open   func(context.Context) (Journals, error)
 	keys   *erasure.Keyring
 	states *semaphore.Weighted // limits the states in memory
+}
+
+// Journals are the journals of the aggregates with a history.
+type Journals struct {
+	Threads  ThreadJournal
+	Accounts AccountJournal
+}
+
+// AccountJournal reads accounts from the journal. Latest and Describe are those of [ThreadJournal].
+type AccountJournal interface {
+	Latest(ctx context.Context, key usecase.Key) (state command.State[account.Account], version uint64, err error)
+	describer
+}
+
+type describer interface {
+	// Describe yields the events with after < SeqNr <= upTo in order. upTo is at most Latest's version.
+	Describe(ctx context.Context, key usecase.Key, after, upTo uint64) iter.Seq2[usecase.Described, error]
 }
 
 // ThreadJournal reads threads from the journal. Its errors are [usecase.ErrUnavailable], wrapped, if a retry may
@@ -32,8 +52,7 @@ type ThreadJournal interface {
 	Latest(ctx context.Context, key usecase.Key) (state command.State[thread.Thread], version uint64, err error)
 	// At returns the state at a version up to Latest's.
 	At(ctx context.Context, key usecase.Key, version uint64) (command.State[thread.Thread], error)
-	// Describe yields the events with after < SeqNr <= upTo in order. upTo is at most Latest's version.
-	Describe(ctx context.Context, key usecase.Key, after, upTo uint64) iter.Seq2[usecase.Described, error]
+	describer
 	// EventsAt yields the events with these ascending numbers.
 	EventsAt(ctx context.Context, key usecase.Key, seqNrs []uint64) iter.Seq2[usecase.Recorded[thread.Event], error]
 }
@@ -41,13 +60,13 @@ type ThreadJournal interface {
 // statesAtOnce limits the states that are read concurrently. A state of 100,000 messages takes some ten megabytes.
 const statesAtOnce = 2
 
-// NewHistory returns the history. open returns the journal, or why it is unavailable; it is called for every query.
+// NewHistory returns the history. open returns the journals, or why they are unavailable; it is called for every query.
 // keys open sealed texts; nil: erasure is off.
-func NewHistory(open func(context.Context) (ThreadJournal, error), keys *erasure.Keyring) *History {
+func NewHistory(open func(context.Context) (Journals, error), keys *erasure.Keyring) *History {
 	return &History{open: open, keys: keys, states: semaphore.NewWeighted(statesAtOnce)}
 }
 
-// HistoryEntry is an event of a thread.
+// HistoryEntry is an event of a thread or of an account.
 type HistoryEntry struct{ usecase.Described }
 
 // Position returns the entry's position in the history; it never changes.
@@ -55,21 +74,42 @@ func (e HistoryEntry) Position() Position { return Position{At: int64(e.SeqNr), 
 
 // Entries returns a page of the thread's events, in order.
 func (h *History) Entries(ctx context.Context, viewer Viewer, id thread.ID, page Range) (Page[HistoryEntry], error) {
-	found := Page[HistoryEntry]{}
 	seen, err := h.look(ctx, viewer, id)
 	if err != nil {
-		return found, err
+		return Page[HistoryEntry]{}, err
 	}
-	after, upTo := page.numbers(seen.version)
-	found.HasPrevious, found.HasNext = after > 0, upTo < int64(seen.version)
+	return h.entries(ctx, seen.journal, seen.key, seen.version, page)
+}
+
+// AccountEntries returns a page of the account's events, in order, to whoever asks: the caller knows who may. The error
+// is [account.ErrAccountNotFound] where there is no account.
+func (h *History) AccountEntries(ctx context.Context, tenant usecase.Tenant, id account.ID, page Range) (Page[HistoryEntry], error) {
+	journals, err := h.open(ctx)
+	if err != nil {
+		return Page[HistoryEntry]{}, err
+	}
+	key := usecase.Key{Tenant: tenant, Type: account.AggregateType, ID: id.String()}
+	_, version, err := journals.Accounts.Latest(ctx, key)
+	if err == nil && version == 0 {
+		err = account.ErrAccountNotFound
+	}
+	if err != nil {
+		return Page[HistoryEntry]{}, err
+	}
+	return h.entries(ctx, journals.Accounts, key, version, page)
+}
+
+func (h *History) entries(ctx context.Context, journal describer, key usecase.Key, version uint64, page Range) (found Page[HistoryEntry], err error) {
+	after, upTo := page.numbers(version)
+	found.HasPrevious, found.HasNext = after > 0, upTo < int64(version)
 	if after >= upTo {
 		return found, nil
 	}
-	for described, err := range seen.journal.Describe(ctx, seen.key, uint64(after), uint64(upTo)) {
+	for described, err := range journal.Describe(ctx, key, uint64(after), uint64(upTo)) {
 		if err != nil {
 			return found, err
 		}
-		if described.Data, err = h.keys.OpenJSON(ctx, viewer.Tenant, described.Data); err != nil {
+		if described.Data, err = h.keys.OpenJSON(ctx, key.Tenant, described.Data); err != nil {
 			return found, err
 		}
 		found.Items = append(found.Items, HistoryEntry{described})
@@ -99,10 +139,11 @@ type sight struct {
 }
 
 func (h *History) look(ctx context.Context, viewer Viewer, id thread.ID) (sight, error) {
-	journal, err := h.open(ctx)
+	journals, err := h.open(ctx)
 	if err != nil {
 		return sight{}, err
 	}
+	journal := journals.Threads
 	if err := h.states.Acquire(ctx, 1); err != nil {
 		return sight{}, err
 	}

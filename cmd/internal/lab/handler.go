@@ -61,7 +61,7 @@ func decode(w http.ResponseWriter, r *http.Request, into any) bool {
 
 func (l *Lab) tell(w http.ResponseWriter) {
 	l.mutex.Lock()
-	dead, unreadable, delay := l.life.Err() != nil, len(l.unreadable), int(l.delay.Milliseconds())
+	dead, unreadable, delay := l.life.Err() != nil, l.broken.Count(), int(l.delay.Milliseconds())
 	now := state{&l.paused, &dead, &l.delivery, &l.breakNext, &unreadable, &delay, &l.loseAnswer}
 	text, _ := json.Marshal(now) // plain values always encode
 	l.mutex.Unlock()
@@ -84,7 +84,7 @@ func (l *Lab) set(w http.ResponseWriter, wanted state) bool {
 		assign(&l.breakNext, wanted.BreakNext)
 		assign(&l.loseAnswer, wanted.LoseAnswer)
 		if wanted.Unreadable != nil && *wanted.Unreadable == 0 {
-			clear(l.unreadable)
+			l.broken.Mend()
 		}
 		if wanted.DelayMS != nil {
 			l.delay = time.Duration(min(max(*wanted.DelayMS, 0), longestDelay)) * time.Millisecond

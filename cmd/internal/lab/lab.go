@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/usecase"
+	"example.com/threads/interfaceadaptor/gateway/faulty"
 	"example.com/threads/usecase/projection/faults"
 )
 
@@ -30,19 +30,19 @@ type Lab struct {
 	turn       context.Context         // of the projection
 	paused     bool
 	delivery   string
-	breakNext  bool                   // make the next event unreadable
-	unreadable map[usecase.Key]uint64 // unreadable events
-	delay      time.Duration          // before each write
-	loseAnswer bool                   // lose the answer of the next write
-	beside     string                 // URL of another write-api
+	breakNext  bool // make the next event unreadable
+	broken     faults.Broken
+	delay      time.Duration // before each write
+	loseAnswer bool          // lose the answer of the next write
+	beside     string        // URL of another write-api
 	random     *rand.Rand
 }
 
 // New returns a lab without active faults.
 func New() *Lab {
 	l := &Lab{
-		unreadable: map[usecase.Key]uint64{}, changed: make(chan struct{}),
-		random: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)), // no secrets
+		changed: make(chan struct{}),
+		random:  rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)), // no secrets
 	}
 	l.life, l.kill = context.WithCancelCause(context.Background())
 	return l
@@ -88,7 +88,9 @@ func (l *Lab) alive(ctx context.Context) (context.Context, func()) {
 // WriteBeside sets the URL of another write-api on the same store. Call it before using the handler.
 func (l *Lab) WriteBeside(url string) { l.beside = url }
 
-// Turn implements updater.Faults: a killed projection waits until it is started again.
+// Turn implements updater.Faults: a killed projection waits until it is started again. A kill ends the turn: it rolls
+// back the projection's current transaction and stops the updater's other work cleanly. The next turn starts with
+// nothing in memory. The process keeps running.
 func (l *Lab) Turn(ctx context.Context) (context.Context, error) {
 	if err := l.await(ctx, func() bool { return l.life.Err() == nil }); err != nil {
 		return ctx, err
@@ -101,32 +103,19 @@ func (l *Lab) Turn(ctx context.Context) (context.Context, error) {
 
 // Gateway wraps the write-api's event store: its answers may be delayed or lost.
 func (l *Lab) Gateway(store eventstore.EventPersistenceGateway) eventstore.EventPersistenceGateway {
-	return gateway{store, l}
+	return &faulty.Gateway{EventPersistenceGateway: store, Fault: l.meet}
 }
 
-type gateway struct {
-	eventstore.EventPersistenceGateway
-	lab *Lab
-}
-
-// Append implements [eventstore.Journal].
-func (g gateway) Append(ctx context.Context, write eventstore.Append) error {
-	g.lab.mutex.Lock()
-	delay, lose := g.lab.delay, g.lab.loseAnswer
-	g.lab.loseAnswer = false
-	g.lab.mutex.Unlock()
-	if delay > 0 {
-		timer := time.NewTimer(delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return eventstore.ErrUnavailable
+// meet is what an append meets.
+func (l *Lab) meet(ctx context.Context, send func(context.Context) error) error {
+	l.mutex.Lock()
+	late, lose := faulty.Late(l.delay), l.loseAnswer
+	l.loseAnswer = false
+	l.mutex.Unlock()
+	return late(ctx, func(ctx context.Context) error {
+		if lose {
+			return faulty.LoseAnswer(ctx, send)
 		}
-	}
-	err := g.EventPersistenceGateway.Append(ctx, write)
-	if err == nil && lose {
-		return eventstore.ErrUnavailable // the write is stored, but its answer is lost
-	}
-	return err
+		return send(ctx)
+	})
 }

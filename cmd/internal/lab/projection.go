@@ -2,12 +2,9 @@ package lab
 
 import (
 	"context"
-	"iter"
 
 	"example.com/threads/interfaceadaptor/stream"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
-	"example.com/threads/usecase/projection/faults"
 )
 
 // Projector implements updater.Faults.
@@ -44,42 +41,14 @@ func (l *Lab) deliver(records []projection.Record) []projection.Record {
 	defer l.mutex.Unlock()
 	if l.breakNext && len(records) > 0 {
 		l.breakNext = false
-		l.unreadable[records[0].Key] = records[0].SeqNr
+		l.broken.Break(records[0].Key, records[0].SeqNr)
 	}
 	delivered := deliveries[l.delivery].Deliver(records, l.random)
 	for i, record := range delivered {
-		if l.isUnreadable(record) {
-			delivered[i] = faults.Unreadable(record)
-		}
+		delivered[i] = l.broken.Read(record)
 	}
 	return delivered
 }
 
-// isUnreadable must be called with the mutex held.
-func (l *Lab) isUnreadable(record projection.Record) bool {
-	seqNr, is := l.unreadable[record.Key]
-	return is && seqNr == record.SeqNr
-}
-
 // Journal implements updater.Faults: an unreadable event is also unreadable in the journal.
-func (l *Lab) Journal(behind projection.Journal) projection.Journal { return journal{behind, l} }
-
-type journal struct {
-	projection.Journal
-	lab *Lab
-}
-
-func (j journal) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
-	return func(yield func(projection.Record, error) bool) {
-		for record, err := range j.Journal.EventsAfter(ctx, key, after) {
-			j.lab.mutex.Lock()
-			if j.lab.isUnreadable(record) {
-				record = faults.Unreadable(record)
-			}
-			j.lab.mutex.Unlock()
-			if !yield(record, err) {
-				return
-			}
-		}
-	}
-}
+func (l *Lab) Journal(behind projection.Journal) projection.Journal { return l.broken.Journal(behind) }

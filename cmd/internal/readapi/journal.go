@@ -19,22 +19,25 @@ type journal struct {
 	store *eventstore.Later
 	log   *slog.Logger
 
-	mu      sync.Mutex
-	threads *chatstore.ThreadRepository // nil: not used yet
+	mu  sync.Mutex
+	now query.Journals // empty: not used yet
 }
 
-// threadsNow returns the threads in the journal, or [usecase.ErrUnavailable] while the store can't be opened.
-func (j *journal) threadsNow(ctx context.Context) (query.ThreadJournal, error) {
+// journals returns what is read from the journal, or [usecase.ErrUnavailable] while the store can't be opened.
+func (j *journal) journals(ctx context.Context) (query.Journals, error) {
 	store, err := j.store.Store(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w: open the event store: %w", usecase.ErrUnavailable, err)
+		return query.Journals{}, fmt.Errorf("%w: open the event store: %w", usecase.ErrUnavailable, err)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.threads == nil {
-		j.threads = chatstore.NewThreadHistory(store.Gateway, repository.Settings{CacheBytes: memory.Limit() / 10, Logger: j.log})
+	if j.now.Threads == nil {
+		j.now = query.Journals{
+			Threads:  chatstore.NewThreadHistory(store.Gateway, repository.Settings{CacheBytes: memory.Limit() / 10, Logger: j.log}),
+			Accounts: chatstore.NewAccountRepository(store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: j.log}),
+		}
 	}
-	return j.threads, nil
+	return j.now, nil
 }
 
 // check returns the error of opening the event store.

@@ -95,7 +95,7 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 		WaitTimeout: s.settings.WaitTimeout, Waited: measureWaits(registry),
 	})
 	mux := http.NewServeMux()
-	history := query.NewHistory(s.journal.threadsNow, s.keys)
+	history := query.NewHistory(s.journal.journals, s.keys)
 	endpoint := graphql.NewHandler(ctx, queries, history, s.log, graphql.Settings{
 		ComplexityLimit: s.settings.ComplexityLimit,
 		ConnectionLimit: s.settings.ConnectionLimit,

@@ -1,11 +1,13 @@
 package gatewaytest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/faulty"
 )
 
 var lostAnswerContracts = []contract{
@@ -38,11 +40,14 @@ var lostAnswerContracts = []contract{
 		wantVersion(t, h, id, 5)
 		wantEntries(t, h, id, 1, append(made, since...))
 	}},
-	{"the same write sent again is not applied again", Settings{}, func(t *testing.T, h Harness) {
+	{"the same write sent again after a lost answer is not applied again", Settings{}, func(t *testing.T, h Harness) {
 		write := eventstore.Append{
 			ID: newID(), Entries: entries(0, 2, 0), Receipts: []eventstore.Receipt{receipt(ulid.Make().String())},
 		}
-		mustAppend(t, h, write)
+		deaf := faulty.Gateway{EventPersistenceGateway: h.Gateway, Fault: faulty.LoseAnswer}
+		if err := deaf.Append(t.Context(), write); !errors.Is(err, eventstore.ErrUnavailable) {
+			t.Fatalf("got %v, want %v", err, eventstore.ErrUnavailable)
+		}
 		mustAppend(t, h, write)
 		wantVersion(t, h, write.ID, 2)
 		wantEntries(t, h, write.ID, 0, write.Entries)

@@ -66,6 +66,7 @@ type QueryResolver interface {
 	Tasks(ctx context.Context, userAccountID string, first *int, after *string) (model.Connection[model.Task], error)
 	Threads(ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string) (model.Connection[model.Thread], error)
 	ThreadHistory(ctx context.Context, threadID string, userAccountID string, first *int, after *string, last *int, before *string) (model.Connection[model.HistoryEntry], error)
+	AccountHistory(ctx context.Context, accountID string, first *int, after *string, last *int, before *string) (model.Connection[model.HistoryEntry], error)
 	ThreadAt(ctx context.Context, threadID string, userAccountID string, version int) (model.ThreadState, error)
 	Tenants(ctx context.Context, first *int, after *string, last *int, before *string) (model.Connection[model.Tenant], error)
 }
@@ -310,10 +311,10 @@ type Account {
 }
 
 """
-An event of a thread in the journal.
+An event of a thread or an account in the journal.
 """
 type HistoryEntry {
-  "The event's number, which is the thread's version after it: 1, 2, 3 ... without gaps."
+  "The event's number, which is the version of the thread or account after it: 1, 2, 3 ... without gaps."
   seqNr: Int!
   "The event's id, a ULID."
   eventId: ID!
@@ -338,7 +339,7 @@ type HistoryEntry {
 }
 
 """
-A page of a thread's history.
+A page of a history.
 """
 type HistoryConnection {
   "The events with their cursors."
@@ -348,7 +349,7 @@ type HistoryConnection {
 }
 
 """
-An event in a thread's history.
+An event in a history.
 """
 type HistoryEdge {
   "The event's place in the list, which never changes."
@@ -647,6 +648,23 @@ type Query {
     "How many events at most, 1 to 500, from the start of the range."
     first: Int
     "The cursor of the event after which the range starts."
+    after: String
+    "How many events at most, 1 to 500, from the end of the range."
+    last: Int
+    "The cursor of the event before which the range ends."
+    before: String
+  ): HistoryConnection!
+  """
+  All events of an account, in order, as a Relay connection. For the account itself, and for operators: a
+  token of another account needs the scope ` + "`" + `threads:operate` + "`" + `. It comes from the journal. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each
+  other; without either it is the first 50.
+  """
+  accountHistory(
+    "The account's id."
+    accountId: ID!
+    "How many events at most, 1 to 500, from the beginning of the range."
+    first: Int
+    "The cursor of the event behind which the range begins."
     after: String
     "How many events at most, 1 to 500, from the end of the range."
     last: Int
@@ -1229,6 +1247,52 @@ func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["name"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_accountHistory_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "accountId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["accountId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
 	return args, nil
 }
 
@@ -3640,6 +3704,50 @@ func (ec *executionContext) fieldContext_Query_threadHistory(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_threadHistory_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_accountHistory(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_accountHistory(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AccountHistory(ctx, fc.Args["accountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[model.HistoryEntry]) graphql.Marshaler {
+			return ec.marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_accountHistory(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HistoryConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_accountHistory_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -7293,6 +7401,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_threadHistory(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "accountHistory":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_accountHistory(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

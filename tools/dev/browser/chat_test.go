@@ -26,15 +26,21 @@ func says(p *tab, pane, name, text string) {
 	p.fill(labelled(pane, "Message from "+name), text+"\r")
 }
 
-func TestTwoPeopleChat(t *testing.T) {
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 900)
+// talk has two people say something, and sees it cross the picture.
+func talk(p *tab) {
+	p.t.Helper()
 	begin(p)
 	says(p, ada, "Ada", "Anyone for a cup?")
 	p.shows(bob, "Anyone for a cup?")
 	says(p, bob, "Bob", "Yes, with milk")
 	p.shows(ada, "Yes, with milk")
 	p.shows(flow, "seen after")
+}
+
+func TestTwoPeopleChat(t *testing.T) {
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 1440, 900)
+	talk(p)
 	p.screenshot("chat")
 
 	// Edit a message; a refusal is shown beside the field.

@@ -77,9 +77,7 @@ func TestEverybodyCanUseIt(t *testing.T) {
 	p.click(labelled(ada, "2 people"))
 	p.shows(ada, "Close Ada's account")
 	for _, scheme := range []string{"light", "dark"} {
-		if scheme == "dark" {
-			p.dark()
-		}
+		p.prefer(scheme)
 		for _, view := range []string{"Chat", "Failure lab", "Operations"} {
 			p.click(labelled("document", view))
 			p.eventually(view+" is shown", "document.querySelector('[aria-current=page]').innerText === '"+view+"'")
@@ -158,12 +156,15 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 	p.click(labelled("document", "Operations")) // ada is an operator
 	p.click(labelled(within("Read model"), "Verify"))
 	p.shows(within("Read model"), "all is well")
+	p.click(labelled(tasks, "Export the events of Secrets"))
+	p.shows(nth(0), "succeeded")
 
 	other := open(t, chromium(t), s.url, 1000, 900)
 	other.allow("403")
 	other.click(labelled("document", "Log in as bob"))
 	other.click(labelled("document", "Operations"))
 	other.shows(within("Parked aggregates"), "threads:operate")
+	other.shows(tasks, "There is no task yet") // ada's are hers
 	other.click(labelled("document", "Log out"))
 	other.shows("document.body", "Who do you want to be?")
 }

@@ -237,9 +237,9 @@ func (p *tab) press(keys ...string) {
 	}
 }
 
-// dark shows the page in the dark color scheme.
-func (p *tab) dark() {
-	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+// prefer shows the page in the light or dark color scheme.
+func (p *tab) prefer(scheme string) {
+	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 }
 
 // screenshot writes a screenshot to data/screenshots.

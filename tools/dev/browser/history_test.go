@@ -1,8 +1,10 @@
 package browser
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -40,11 +42,24 @@ func TestTimeTravel(t *testing.T) {
 	p.showsNot(then, "Bob")
 	p.shows(causes, "message posted")
 
-	// A closed account leaves: the process manager's command is shown with its cause.
+	// A closed account leaves its threads: the process manager's commands in each of them are shown below its event.
 	p.click(labelled("document", "Chat"))
+	p.run(chromedp.Evaluate(ada+".querySelector('details.new').open = true", nil))
+	p.fill(labelled(ada, "Name of the new thread"), "Lunch\r")
+	p.shows(ada, "1 person")
+	p.click(labelled(ada, "1 person"))
+	p.fill(labelled(ada, "Name or account id of who is to be added"), "Bob\r")
+	p.shows(ada, "2 people")
 	p.click(labelled(bob, "2 people"))
 	p.click(labelled(bob, "Close Bob's account"))
 	p.shows(ada, "1 person")
 	p.click(labelled("document", "Time travel"))
 	p.shows(causes, "process/leave-on-close")
+	for _, thread := range []string{"Lunch", "Tea at four"} {
+		p.eventually("the account's event has led to Bob's leaving "+thread, fmt.Sprintf(`[...%s.querySelectorAll('li')].some((event) =>
+			event.querySelector(':scope > b')?.innerText === '2 account closed' &&
+			[...event.querySelectorAll(':scope > ul > li')].some((led) => /process.leave-on-close.* member removed %s/.test(led.innerText)))`, causes, thread))
+	}
+	p.screenshot("causes")
+	p.accessible("causes")
 }

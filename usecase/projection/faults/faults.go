@@ -44,8 +44,8 @@ func (d Delivery) Deliver(records []projection.Record, random *rand.Rand) []proj
 	return result
 }
 
-// Unreadable returns a record that no handler can decode.
+// Unreadable returns a record that no handler can decode: its payload is cut short.
 func Unreadable(record projection.Record) projection.Record {
-	record.Payload = []byte("{")
+	record.Payload = record.Payload[:max(len(record.Payload), 1)-1]
 	return record
 }

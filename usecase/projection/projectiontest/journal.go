@@ -10,27 +10,27 @@ import (
 
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/projection/faults"
 )
 
 // Journal is a [projection.Journal] in memory. Tests set its faults. It may be used concurrently.
 type Journal struct {
-	mu         sync.Mutex
-	events     map[usecase.Key][]projection.Event
-	unreadable map[usecase.Key]uint64 // the event that can't be read
-	failing    map[usecase.Key]bool
-	heads      map[usecase.Key]int
-	longest    int // the most events that one call of EventsAfter returned
-	onRead     func(usecase.Key)
+	faults.Broken
+	mu      sync.Mutex
+	events  map[usecase.Key][]projection.Event
+	failing map[usecase.Key]bool
+	heads   map[usecase.Key]int
+	longest int // the most events that one call of EventsAfter returned
+	onRead  func(usecase.Key)
 }
 
 // NewJournal returns an empty journal without faults.
 func NewJournal() *Journal {
 	return &Journal{
-		events:     make(map[usecase.Key][]projection.Event),
-		unreadable: make(map[usecase.Key]uint64),
-		failing:    make(map[usecase.Key]bool),
-		heads:      make(map[usecase.Key]int),
-		onRead:     func(usecase.Key) {},
+		events:  make(map[usecase.Key][]projection.Event),
+		failing: make(map[usecase.Key]bool),
+		heads:   make(map[usecase.Key]int),
+		onRead:  func(usecase.Key) {},
 	}
 }
 
@@ -39,13 +39,6 @@ func (j *Journal) Append(event projection.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.events[event.Key()] = append(j.events[event.Key()], event)
-}
-
-// Break makes an event of a ledger unreadable; 0 makes all readable again.
-func (j *Journal) Break(key usecase.Key, seqNr uint64) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.unreadable[key] = seqNr
 }
 
 // Fail makes every read of a ledger fail, or ends that.
@@ -79,7 +72,7 @@ func (wrongHead) Class() string { return "inconsistent" }
 func (j *Journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
 	return func(yield func(projection.Record, error) bool) {
 		j.mu.Lock()
-		events, unreadable, failing, onRead := slices.Clone(j.events[key]), j.unreadable[key], j.failing[key], j.onRead
+		events, failing, onRead := slices.Clone(j.events[key]), j.failing[key], j.onRead
 		beyond := false
 		if head, set := j.heads[key]; set {
 			beyond = head < len(events) && after > uint64(head)
@@ -100,12 +93,8 @@ func (j *Journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) 
 			if event.SeqNr <= after {
 				continue
 			}
-			record := recordOf(event)
-			if event.SeqNr == unreadable {
-				record = broken(event)
-			}
 			given++
-			if !yield(record, nil) {
+			if !yield(j.Read(recordOf(event)), nil) {
 				break
 			}
 		}

@@ -16,7 +16,7 @@ func retryInTime(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()
 	s := begin(t, journal, "")
 	journal.Break(s.key, 1)
-	records := []projection.Record{broken(journal.Of(s.key)[0])}
+	records := []projection.Record{journal.Read(s.all()[0])}
 	project(t, newProjector(db, journal, clock), records...)
 	parkedAt := clock.read()
 
@@ -79,7 +79,7 @@ func retryBesideTheSource(t *testing.T, db Database) {
 		journal.Break(s.key, c.unreadable)
 		projector, other := newProjector(db, journal, clock), newProjector(db, journal, clock)
 		records := s.all()
-		records[c.unreadable-1] = broken(journal.Of(s.key)[c.unreadable-1])
+		records[c.unreadable-1] = journal.Read(records[c.unreadable-1])
 		project(t, projector, records...)
 		journal.Break(s.key, 0)
 
@@ -128,7 +128,7 @@ func parkedHalfway(t *testing.T, db Database) {
 	}
 	journal.Break(s.key, 1)
 	projector, other := newProjector(db, journal, clock), newProjector(db, journal, clock)
-	project(t, projector, broken(journal.Of(s.key)[0]))
+	project(t, projector, journal.Read(s.all()[0]))
 	journal.Break(s.key, 0)
 
 	held := 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/threads/usecase/projection"
+	"example.com/threads/usecase/projection/faults"
 )
 
 // brokenRecord: a corrupt record's event is read from the journal.
@@ -16,7 +17,7 @@ func brokenRecord(t *testing.T, db Database) {
 	s.write("one")
 	s.write("two")
 	records := s.all()
-	records[1] = broken(journal.Of(s.key)[1])
+	records[1] = faults.Unreadable(records[1])
 	expectOutcome(t, project(t, newProjector(db, journal, newClock()), records...), projection.Outcome{Applied: 1, Filled: 2, Unreadable: 1})
 	expectRows(t, db, journal)
 }
@@ -33,14 +34,14 @@ func unreadableEvent(t *testing.T, db Database) {
 	journal.Break(bad.key, 10)
 	projector := newProjector(db, journal, clock)
 	records := append(bad.all(), good.all()...)
-	records[9] = broken(journal.Of(bad.key)[9])
+	records[9] = journal.Read(records[9])
 	expectOutcome(t, project(t, projector, records...), projection.Outcome{Applied: 9 + 21, Parked: 1, Unreadable: 1})
 	expectVersion(t, db, bad.key, 9)
 	expectVersion(t, db, good.key, 21)
 
 	letter, parked := letterOf(t, db, bad.key)
 	event := journal.Of(bad.key)[9]
-	if !parked || letter.SeqNr != 10 || letter.EventID != event.EventID || string(letter.Payload) != "broken "+event.EventID ||
+	if !parked || letter.SeqNr != 10 || letter.EventID != event.EventID || string(letter.Payload) != string(records[9].Payload) ||
 		!strings.Contains(letter.Reason, "unexpected end") || letter.Attempts != 1 || !letter.ParkedAt.Equal(clock.read()) || !letter.RetryAt.After(clock.read()) {
 		t.Errorf("the dead letter is %+v", letter)
 	}

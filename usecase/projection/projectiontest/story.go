@@ -87,8 +87,3 @@ func (s *story) all() []projection.Record { return s.records(1, s.version()) }
 func recordOf(event projection.Event) projection.Record {
 	return projection.Record{Key: event.Key(), SeqNr: event.SeqNr, Payload: encode(event)}
 }
-
-// broken is the record of an unreadable event.
-func broken(event projection.Event) projection.Record {
-	return projection.Record{Key: event.Key(), SeqNr: event.SeqNr, Payload: []byte("broken " + event.EventID)}
-}

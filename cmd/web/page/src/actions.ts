@@ -82,12 +82,22 @@ async function readEvent(trace: Trace): Promise<void> {
   }
 }
 
+const entries = '{ edges { node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } } }';
+
 /** The last events of a thread, the first of them first. */
 export async function history(thread: string, viewer: string, last: number): Promise<HistoryEvent[]> {
-  const document = `query($thread: ID!, $viewer: ID!, $last: Int) { threadHistory(threadId: $thread, userAccountId: $viewer, last: $last) {
-    edges { node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } } } }`;
-  const data = await query<{ threadHistory: { edges: Array<{ node: HistoryEvent }> } }>(document, { thread, viewer, last });
-  return data.threadHistory.edges.map((edge) => edge.node);
+  const document = `query($thread: ID!, $viewer: ID!, $last: Int) { page: threadHistory(threadId: $thread, userAccountId: $viewer, last: $last) ${entries} }`;
+  return events(document, { thread, viewer, last });
+}
+
+/** The last events of an account. */
+export async function accountHistory(account: string, last: number): Promise<HistoryEvent[]> {
+  return events(`query($account: ID!, $last: Int) { page: accountHistory(accountId: $account, last: $last) ${entries} }`, { account, last });
+}
+
+async function events(document: string, variables: Record<string, unknown>): Promise<HistoryEvent[]> {
+  const { page } = await query<{ page: { edges: Array<{ node: HistoryEvent }> } }>(document, variables);
+  return page.edges.map((edge) => edge.node);
 }
 
 /** Sends a command about the open thread. A refusal is told beside the field. */

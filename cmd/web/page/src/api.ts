@@ -1,7 +1,7 @@
 // Commands by REST and queries by GraphQL, both on this page's origin. What is seen of each command on its way is kept
 // in its trace.
 import { change, state } from './state.ts';
-import type { Trace } from './state.ts';
+import type { Person, Trace } from './state.ts';
 import { settle } from './traces.ts';
 
 /** What the write-api answers when it refuses a command (RFC 9457). */
@@ -16,31 +16,30 @@ export type Answer = { version: number; [name: string]: unknown };
 
 export type Outcome = { ok: true; answer: Answer; token: string } | { ok: false; problem: Problem };
 
-/** Sends a command, and again until its outcome is known: with the same key it is applied once. */
-export async function command(path: string, executor: { id: string; name: string }, fields: Record<string, unknown>): Promise<Outcome> {
-  const body: Record<string, unknown> = state.session.account ? fields : { executor_id: executor.id, ...fields };
-  const trace: Trace = { key: newKey(), path, executor: executor.name, body, sentAt: performance.now(), attempts: 0, stage: 'sent' };
+/** Sends a command, and again until its outcome is known: with the same key it is applied once. A file is sent as it is. */
+export async function command(path: string, executor: Person, fields: Record<string, unknown> | File): Promise<Outcome> {
+  const file = fields instanceof File ? fields : null;
+  const shown: Record<string, unknown> = file ? { file: file.name, bytes: file.size } : state.session.account ? { ...fields } : { executor_id: executor.id, ...fields };
+  const body = file ?? JSON.stringify(shown);
+  const headers = file ? asker(executor) : csrf();
+  const trace: Trace = { key: newKey(), path, executor: executor.name, body: shown, sentAt: performance.now(), attempts: 0, stage: 'sent' };
   change(() => {
     state.traces = [trace, ...state.traces].slice(0, 30);
     if (state.following) state.trace = trace.key;
   });
   for (let wait = 500; ; wait = Math.min(wait * 2, 5000)) {
     trace.attempts++;
-    const outcome = await attempt(trace);
+    const outcome = await attempt(trace, { body, headers: { 'Content-Type': file?.type ?? 'application/json', ...headers } });
     if (outcome) return outcome;
     change(() => (trace.stage = 'unknown'));
     await new Promise((again) => setTimeout(again, wait));
   }
 }
 
-async function attempt(trace: Trace): Promise<Outcome | null> {
+async function attempt(trace: Trace, { body, headers }: { body: string | File; headers: Record<string, string> }): Promise<Outcome | null> {
   let response: Response;
   try {
-    response = await fetch(`/api/write${trace.path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': trace.key, ...csrf() },
-      body: JSON.stringify(trace.body),
-    });
+    response = await fetch(`/api/write${trace.path}`, { method: 'POST', headers: { ...headers, 'Idempotency-Key': trace.key }, body });
   } catch {
     return null; // nobody answered
   }
@@ -68,6 +67,9 @@ async function attempt(trace: Trace): Promise<Outcome | null> {
 }
 
 export const csrf = (): Record<string, string> => (state.session.csrf ? { 'X-CSRF-Token': state.session.csrf } : {});
+
+/** Headers that say who asks where no body does; with a session, the session says it. */
+export const asker = (person: Person): Record<string, string> => (state.session.account ? csrf() : { 'X-Executor-Id': person.id });
 
 export class QueryError extends Error {
   constructor(

@@ -2,6 +2,7 @@
 import { history } from './actions.ts';
 import { query } from './api.ts';
 import { nameOf, time } from './chat.tsx';
+import { Causes, loadCauses, words } from './causes.tsx';
 import { Fragment, h } from './view.ts';
 import type { Child } from './view.ts';
 import { change, state } from './state.ts';
@@ -32,7 +33,7 @@ export async function load(pane: Pane): Promise<void> {
     const latest = events.at(-1)?.seqNr ?? 0;
     const atEnd = seen.thread !== thread || seen.version === (seen.events.at(-1)?.seqNr ?? 0);
     change(() => Object.assign(seen, { thread, events, problem: '' }));
-    if (atEnd) await goTo(pane, latest);
+    await Promise.all([loadCauses(pane, events), atEnd && goTo(pane, latest)]);
   } catch (error) {
     change(() => Object.assign(seen, { thread, events: [], now: null, problem: String(error instanceof Error ? error.message : error) }));
   }
@@ -84,13 +85,11 @@ export function History(): Child {
       </section>
       <section class="card wide" aria-label="Causes">
         <h2>What led to what</h2>
-        <Causes />
+        <Causes thread={seen.thread} name={pane.thread?.name ?? ''} events={seen.events} />
       </section>
     </div>
   );
 }
-
-const words = (type: string): string => type.replace('Thread', type === 'ThreadCreated' || type === 'ThreadRenamed' || type === 'ThreadDeleted' ? 'Thread' : '').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 
 function Timeline({ pane }: { pane: Pane }): Child {
   return (
@@ -147,46 +146,5 @@ function Then(): Child {
         ))}
       </ul>
     </>
-  );
-}
-
-/** Events by what caused them: a command, or an event of another aggregate that a process manager reacted to. */
-function Causes(): Child {
-  const groups = new Map<string, HistoryEvent[]>();
-  for (const event of seen.events) {
-    const group = groups.get(event.correlationId);
-    if (group) group.push(event);
-    else groups.set(event.correlationId, [event]);
-  }
-  return (
-    <ul class="causes">
-      {[...groups].slice(-12).reverse().map(([correlation, events]) => (
-        <li key={correlation}>
-          <span class="quiet">request {correlation.slice(-8)}</span>
-          <ul>{roots(events).map((event) => <Cause event={event} all={events} />)}</ul>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-const roots = (events: HistoryEvent[]): HistoryEvent[] => events.filter((event) => !events.some((other) => other.eventId === event.causationId));
-
-function Cause({ event, all }: { event: HistoryEvent; all: HistoryEvent[] }): Child {
-  const foreign = event.causationId !== event.commandId;
-  const caused = all.filter((other) => other.causationId === event.eventId);
-  return (
-    <li key={event.eventId}>
-      {foreign && (
-        <span class="cause">
-          event …{event.causationId.slice(-8)} of another aggregate → {event.source} →{' '}
-        </span>
-      )}
-      <span class="cause">command …{event.commandId.slice(-8)} → </span>
-      <b>
-        {event.seqNr} {words(event.type)}
-      </b>
-      {caused.length > 0 && <ul>{caused.map((each) => <Cause event={each} all={all} />)}</ul>}
-    </li>
   );
 }

@@ -103,12 +103,12 @@ const experiments: Experiment[] = [
   },
   {
     name: 'Kill the projection',
-    about: 'It dies in the middle of a batch: the transaction is rolled back, and all that it remembered is gone.',
+    about: 'It ends without a clean stop: the transaction in hand is rolled back, no position is written, and what it remembered is gone. The program around it lives on; the tests kill whole programs, too.',
     promise: 'Rows and position change together, so it goes on where the rows are (5).',
-    tests: 'TestKilledAgainAndAgain',
+    tests: 'TestAKillRollsTheBatchInHandBack, TestKilledAgainAndAgain',
     on: (f) => f.dead,
     steps: [
-      { button: 'Kill', when: (f) => !f.dead, run: async (page) => (await set(page, { dead: true }), 'It is dead. Send messages, then start it again.') },
+      { button: 'Kill', when: (f) => !f.dead, run: async (page) => (await set(page, { dead: true }), 'It is dead. Send messages: they stay grey until you start it again.') },
       {
         button: 'Start again',
         when: (f) => f.dead,

@@ -33,6 +33,13 @@ export function follow<T>(
   };
 }
 
+let connected = (): void => undefined;
+
+/** Has a function called whenever the connection is there, for the first time and again. */
+export function onConnected(caller: () => void): void {
+  connected = caller;
+}
+
 function connect(): void {
   if (socket) return;
   const url = new URL('/api/read/graphql', location.href);
@@ -56,6 +63,7 @@ function receive(message: Message): void {
       wait = 250;
       change(() => (state.live = 'connected'));
       for (const id of subscriptions.keys()) subscribe(id);
+      connected();
       break;
     case 'ping':
       send({ type: 'pong' });

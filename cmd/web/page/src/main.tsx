@@ -5,6 +5,7 @@ import { Flow } from './flow.tsx';
 import * as past from './history.tsx';
 import type { PageForLab } from './lab.tsx';
 import * as operations from './operations.tsx';
+import { onConnected } from './live.ts';
 import { Fragment, h, show } from './view.ts';
 import type { Child } from './view.ts';
 import { change, onChange, state } from './state.ts';
@@ -128,7 +129,7 @@ function look(): void {
   change(() => (state.view = views.some(([known]) => known === view) ? view : 'chat'));
   const pane = state.panes[state.front];
   if (state.view === 'history' && pane?.selected) void past.load(pane);
-  if (state.view === 'operations') void operations.load();
+  if (state.view === 'operations') void operations.load(pane);
 }
 
 /** Asks the programs how they are, once a second while somebody looks. */
@@ -178,6 +179,7 @@ async function start(): Promise<void> {
   }
   for (const pane of state.panes) void act.loadThreads(pane);
   window.addEventListener('hashchange', look);
+  onConnected(look);
   look();
   void watch();
 }

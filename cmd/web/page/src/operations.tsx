@@ -1,9 +1,10 @@
 // How the programs are, and what an operator can do about it.
 import { csrf } from './api.ts';
+import * as tasks from './tasks.tsx';
 import { Fragment, h } from './view.ts';
 import type { Child } from './view.ts';
 import { change, state } from './state.ts';
-import type { ProgramStatus } from './state.ts';
+import type { Pane, ProgramStatus } from './state.ts';
 
 interface Letter {
   projection: string;
@@ -46,7 +47,12 @@ async function operate<T>(path: string, body?: Record<string, unknown>): Promise
   }
 }
 
-export async function load(): Promise<void> {
+export async function load(pane?: Pane): Promise<void> {
+  void tasks.load(pane);
+  await loadLetters();
+}
+
+async function loadLetters(): Promise<void> {
   const found = await operate<{ parked: Letter[] }>('/dead-letters');
   if (found) change(() => (known.letters = found.parked));
 }
@@ -55,7 +61,7 @@ async function act(name: string, path: string, body: Record<string, unknown>, sa
   change(() => Object.assign(known, { busy: name, said: '' }));
   const answer = await operate<Record<string, unknown>>(path, body);
   change(() => Object.assign(known, { busy: '', said: answer ? said(answer) : '' }));
-  await load();
+  await loadLetters();
 }
 
 async function verify(repair: boolean): Promise<void> {
@@ -95,6 +101,7 @@ export function Operations(): Child {
         <Rebuild />
         {known.verification && <Verified found={known.verification} />}
       </section>
+      <tasks.Tasks />
     </div>
   );
 }

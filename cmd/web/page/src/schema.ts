@@ -99,6 +99,7 @@ export interface Query {
   tasks: TaskConnection;
   threads: ThreadConnection;
   threadHistory: HistoryConnection;
+  accountHistory: HistoryConnection;
   threadAt: ThreadState;
   tenants: TenantConnection;
 }

@@ -1,0 +1,113 @@
+package lab_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.com/threads/cmd/internal/lab"
+	"example.com/threads/infrastructure/database"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
+)
+
+var order = usecase.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
+
+// stuck is the handler of orders, whose first transaction does not get on by itself: it has stored nothing yet, and
+// would store what it has even when it is told to stop.
+type stuck struct {
+	once   *sync.Once
+	inHand chan struct{} // closed once it is stuck
+}
+
+func (stuck) Type() string { return "order" }
+
+func (stuck) Decode([]byte) (projection.Event, error) {
+	return projection.Event{Envelope: usecase.Envelope{AggregateType: order.Type, AggregateID: order.ID, SeqNr: 1}, Event: "ordered"}, nil
+}
+
+func (s stuck) Load(ctx context.Context, _ projection.Tx, _ []projection.Event) (projection.Fold, error) {
+	s.once.Do(func() {
+		close(s.inHand)
+		<-ctx.Done()
+	})
+	return fold{}, nil
+}
+
+type fold struct{}
+
+func (fold) Apply(projection.Event) error { return nil }
+func (fold) Save(context.Context) error   { return nil }
+
+// set presses a button.
+func set(t *testing.T, l *lab.Lab, state string) {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	l.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/state", strings.NewReader(state)))
+	if answer.Code != http.StatusOK {
+		t.Fatalf("%s: %d %s", state, answer.Code, answer.Body)
+	}
+}
+
+// A kill breaks off the transaction in hand: nothing of it is stored, the position included. A new projection starts
+// from there.
+func TestAKillRollsTheBatchInHandBack(t *testing.T) {
+	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "rows.db"), database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.ReadModel()); err != nil {
+		t.Fatal(err)
+	}
+	store, err := projectionstore.New(db, "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := projection.Batch{
+		Records:    []projection.Record{{Key: order, SeqNr: 1}},
+		Checkpoint: projection.Checkpoint{Source: "journal", Shard: "0", Position: "1"},
+	}
+	l, handler := lab.New(), stuck{new(sync.Once), make(chan struct{})}
+	project := func() (projection.Outcome, error) {
+		turn, err := l.Turn(t.Context())
+		if err != nil {
+			return projection.Outcome{}, err
+		}
+		return l.Projector(projection.New(store, nil, projection.Options{}, handler)).Project(context.WithoutCancel(turn), batch)
+	}
+
+	failed := make(chan error)
+	go func() {
+		_, err := project()
+		failed <- err
+	}()
+	select {
+	case <-handler.inHand:
+	case err := <-failed:
+		t.Fatalf("before the kill: %v", err)
+	}
+	set(t, l, `{"dead": true}`)
+	if err := <-failed; err == nil {
+		t.Fatal("the batch was stored")
+	}
+	stored, err := store.Checkpoints(t.Context(), "journal")
+	versions, err2 := store.Versions(t.Context(), []usecase.Key{order})
+	if len(stored) > 0 || len(versions) > 0 || err != nil || err2 != nil {
+		t.Fatalf("checkpoints %v, versions %v: %v, %v", stored, versions, err, err2)
+	}
+
+	set(t, l, `{"dead": false}`)
+	if outcome, err := project(); outcome.Applied != 1 || err != nil {
+		t.Errorf("started again: %+v, %v", outcome, err)
+	}
+	if stored, err = store.Checkpoints(t.Context(), "journal"); len(stored) != 1 || err != nil {
+		t.Errorf("started again: checkpoints %v, %v", stored, err)
+	}
+}

@@ -1,0 +1,94 @@
+// What led to what: the events of a thread by the request that they belong to, with the events of accounts that caused
+// some of them, and with what else those led to in the viewer's threads.
+import { accountHistory, history } from './actions.ts';
+import { QueryError } from './api.ts';
+import { nameOf } from './chat.tsx';
+import { h } from './view.ts';
+import type { Child } from './view.ts';
+import { change } from './state.ts';
+import type { HistoryEvent, Pane } from './state.ts';
+
+/** An event with the name of its aggregate. */
+type Placed = HistoryEvent & { place: string };
+
+const known = {
+  viewer: '',
+  accounts: new Map<string, Placed[]>(), // by account; none where they may not be seen
+  threads: new Map<string, { version: number; events: Placed[] }>(), // the viewer's others
+};
+
+/** A type of events in words. */
+export const words = (type: string): string => type.replace(/^Thread(?=M)/, '').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+
+/** A process manager's command is caused by an event of another aggregate. */
+const byProcess = (event: HistoryEvent): boolean => event.source.startsWith('process/');
+
+/** Reads what the thread's events share a request with elsewhere. */
+export async function loadCauses(pane: Pane, events: HistoryEvent[]): Promise<void> {
+  const viewer = pane.viewer.id;
+  if (known.viewer !== viewer) {
+    known.accounts.clear();
+    known.threads.clear();
+    known.viewer = viewer;
+  }
+  const reactions = events.filter(byProcess);
+  if (reactions.length === 0) return;
+  const causes = reactions.filter((event) => !known.accounts.get(event.executorId)?.some((cause) => cause.eventId === event.causationId));
+  const accounts = [...new Set(causes.map((event) => event.executorId))].filter((account) => known.accounts.get(account)?.length !== 0);
+  const threads = pane.threads.filter((thread) => thread.id !== pane.selected && known.threads.get(thread.id)?.version !== thread.version);
+  await Promise.all([
+    ...accounts.map(async (account) => {
+      const found = await seen(accountHistory(account, 50));
+      known.accounts.set(account, found.map((event) => ({ ...event, place: nameOf(undefined, account) })));
+    }),
+    ...threads.map(async ({ id, name, version }) => {
+      const found = await seen(history(id, viewer, 200));
+      known.threads.set(id, { version, events: found.map((event) => ({ ...event, place: name })) });
+    }),
+  ]);
+  change(() => undefined);
+}
+
+/** Nothing of what this viewer may not see. */
+const seen = (asked: Promise<HistoryEvent[]>): Promise<HistoryEvent[]> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof QueryError && (error.code === 'FORBIDDEN' || error.code === 'NOT_FOUND')) return [];
+    throw error;
+  });
+
+const shown = 12; // requests
+
+export function Causes({ thread, name, events }: { thread: string; name: string; events: HistoryEvent[] }): Child {
+  const requests = [...new Set(events.map((event) => event.correlationId))].slice(-shown).reverse();
+  const others = [...known.threads].filter(([id]) => id !== thread).map(([, other]) => other.events);
+  const all = [...events.map((event): Placed => ({ ...event, place: name })), ...[...known.accounts.values(), ...others].flat()];
+  return <ul class="causes">{requests.map((request) => <Request id={request} events={all.filter((event) => event.correlationId === request)} />)}</ul>;
+}
+
+function Request({ id, events }: { id: string; events: Placed[] }): Child {
+  const roots = events.filter((event) => !events.some((other) => other.eventId === event.causationId));
+  return (
+    <li key={id}>
+      <span class="quiet">request …{id.slice(-8)}</span>
+      <ul>{roots.map((event) => <Cause event={event} all={events} />)}</ul>
+    </li>
+  );
+}
+
+function Cause({ event, all }: { event: Placed; all: Placed[] }): Child {
+  const led = all.filter((other) => other.causationId === event.eventId);
+  const unseen = byProcess(event) && !all.some((other) => other.eventId === event.causationId);
+  return (
+    <li key={event.eventId}>
+      <span class="cause">
+        {unseen && `event …${event.causationId.slice(-8)}, which ${nameOf(undefined, event.executorId)} and operators see → `}
+        {byProcess(event) && `${event.source} → `}command …{event.commandId.slice(-8)} →{' '}
+      </span>
+      <b>
+        {event.seqNr} {words(event.type)}
+      </b>{' '}
+      <small>{event.place}</small>
+      {led.length > 0 && <ul>{led.map((each) => <Cause event={each} all={all} />)}</ul>}
+    </li>
+  );
+}

@@ -1,0 +1,217 @@
+// Long work as tasks: imports and exports are begun here, and followed until they are finished.
+import { asker, command, inWords, query } from './api.ts';
+import { time } from './chat.tsx';
+import { follow } from './live.ts';
+import type { Task } from './schema.ts';
+import { Fragment, h } from './view.ts';
+import type { Child } from './view.ts';
+import { change, state } from './state.ts';
+import type { Pane, Person } from './state.ts';
+import { arrived } from './traces.ts';
+
+interface Rejected {
+  line: number;
+  request: unknown;
+  problem: { detail?: string };
+}
+
+const known = {
+  viewer: '', // whose tasks these are
+  tasks: [] as Task[], // the latest first
+  problem: '',
+  said: '',
+  rejected: new Map<string, Rejected[]>(), // by task
+};
+
+const followed = new Map<string, () => void>(); // by task: ends the subscription
+
+const fields = 'id taskId kind status done total rejected message version createdAt updatedAt createdBy';
+const taskList = `query($viewer: ID!) { tasks(userAccountId: $viewer, first: 20) { edges { node { ${fields} } } } }`;
+const taskChanged = `subscription($task: ID!, $viewer: ID!) { taskChanged(taskId: $task, userAccountId: $viewer) { ${fields} } }`;
+
+const finished = (task: Task): boolean => task.status !== 'queued' && task.status !== 'running';
+
+/** Reads the latest tasks of who is in front, and follows those that are not finished. */
+export async function load(pane: Pane | undefined, token = ''): Promise<void> {
+  const viewer = pane?.viewer.id ?? '';
+  if (known.viewer !== viewer) {
+    for (const stop of followed.values()) stop();
+    followed.clear();
+    change(() => Object.assign(known, { viewer, tasks: [], problem: '', said: '' }));
+  }
+  if (!viewer) return;
+  try {
+    const data = await query<{ tasks: { edges: Array<{ node: Task }> } }>(taskList, { viewer }, token);
+    if (known.viewer !== viewer) return;
+    change(() => (known.tasks = data.tasks.edges.map(({ node }) => newer(node))));
+    for (const task of known.tasks) if (!finished(task) && !followed.has(task.id)) keepUp(viewer, task.id);
+  } catch (error) {
+    change(() => (known.problem = error instanceof Error ? error.message : String(error)));
+  }
+}
+
+/** What was read, or what has been pushed meanwhile. */
+const newer = (read: Task): Task => known.tasks.find((each) => each.id === read.id && each.version > read.version) ?? read;
+
+function keepUp(viewer: string, id: string): void {
+  const stop = follow<{ taskChanged: Task }>(
+    taskChanged, { task: id, viewer },
+    ({ taskChanged: pushed }) => {
+      arrived(`task-${id}`, pushed.version, { taskChanged: pushed });
+      change(() => (known.tasks = known.tasks.map((each) => (each.id === id ? pushed : each))));
+      if (finished(pushed)) followed.delete(id);
+    },
+    (_, message) => {
+      followed.delete(id);
+      change(() => (known.problem = message));
+    },
+  );
+  followed.set(id, stop);
+}
+
+/** Begins or cancels a task, and shows what has become of it. */
+async function order(pane: Pane, path: string, body: Record<string, unknown> | File, said: string): Promise<boolean> {
+  change(() => Object.assign(known, { problem: '', said: '' }));
+  const outcome = await command(path, pane.viewer, body);
+  change(() => (outcome.ok ? (known.said = said) : (known.problem = inWords(outcome.problem))));
+  if (outcome.ok) await load(pane, outcome.token);
+  return outcome.ok;
+}
+
+const maxImport = 16 << 20; // bytes
+
+async function importFile(pane: Pane, form: HTMLFormElement): Promise<void> {
+  const file = (form.elements.namedItem('file') as HTMLInputElement).files?.[0];
+  const wrong = !file ? 'Choose a file first.' : file.size > maxImport ? 'The file is larger than 16 MiB: split it.' : '';
+  if (!file || wrong) return void change(() => Object.assign(known, { problem: wrong, said: '' }));
+  // In memory, so that what is sent again is the same.
+  const lines = new File([await file.arrayBuffer()], file.name, { type: 'application/x-ndjson' });
+  if (await order(pane, '/tasks/import', lines, `${file.name} has been taken in.`)) form.reset();
+}
+
+async function resultOf(task: Task, person: Person): Promise<Blob | null> {
+  try {
+    const response = await fetch(`/api/write/tasks/${task.id}/result`, { headers: asker(person) });
+    if (response.ok) return await response.blob();
+    const { detail } = (await response.json()) as { detail?: string };
+    change(() => (known.problem = detail ?? `the server answers ${response.status}`));
+  } catch {
+    change(() => (known.problem = 'The write-api can not be reached.'));
+  }
+  return null;
+}
+
+async function readRejected(task: Task, person: Person): Promise<void> {
+  if (known.rejected.has(task.id)) return;
+  const result = await resultOf(task, person);
+  const lines = (await result?.text())?.split('\n').filter((line) => line !== '') ?? [];
+  if (result) change(() => known.rejected.set(task.id, lines.map((line) => JSON.parse(line) as Rejected)));
+}
+
+async function save(task: Task, person: Person): Promise<void> {
+  const result = await resultOf(task, person);
+  if (!result) return;
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(result);
+  link.download = `${task.kind}-${task.id}.ndjson`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+export function Tasks(): Child {
+  const pane = state.panes[state.front];
+  return (
+    <section class="card wide" aria-label="Tasks">
+      <h2>{pane ? `Tasks of ${pane.viewer.name}` : 'Tasks'}</h2>
+      {pane ? <Begin pane={pane} /> : <p class="quiet">Open the chat first: a task belongs to somebody.</p>}
+      {known.problem && <p class="problem" role="alert">{known.problem}</p>}
+      <p role="status">{known.said}</p>
+      {pane && known.tasks.length === 0 && <p>There is no task yet.</p>}
+      <ul class="tasks">{pane && known.tasks.map((task) => <TaskView task={task} pane={pane} />)}</ul>
+    </section>
+  );
+}
+
+function Begin({ pane }: { pane: Pane }): Child {
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void importFile(pane, event.target as HTMLFormElement);
+  };
+  return (
+    <>
+      <p class="quiet">
+        Long work goes on while you do something else. An import takes a file with a command a line, such as{' '}
+        <code>{'{"path": "/threads/post_message", "body": {"thread_id": "…", "text": "Hello"}}'}</code>.
+      </p>
+      <div class="row">
+        <form class="row" onSubmit={submit}>
+          <label>
+            <span class="hidden">File of commands</span>
+            <input type="file" name="file" accept=".ndjson,.jsonl,.json,.txt" />
+          </label>
+          <button>Import</button>
+        </form>
+        {pane.thread && (
+          <button onClick={() => void order(pane, '/tasks/export_thread', { thread_id: pane.selected }, 'The export has begun.')}>
+            Export the events of {pane.thread.name}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+const kinds: Record<string, string> = { import: 'Import', export_thread: 'Export of a thread', command: 'Command' };
+
+function TaskView({ task, pane }: { task: Task; pane: Pane }): Child {
+  const unit = task.kind === 'import' ? 'lines' : 'events';
+  const counts = task.total > 0 ? `${task.done.toLocaleString()} of ${task.total.toLocaleString()} ${unit}` : '';
+  return (
+    <li key={task.id} aria-label={`${kinds[task.kind] ?? task.kind} …${task.id.slice(-6)}`}>
+      <div class="row">
+        <span class="grow">
+          <b>{kinds[task.kind] ?? task.kind}</b> <small>…{task.id.slice(-6)}, {time(task.createdAt)}</small>
+        </span>
+        <span class={`status ${task.status}`} role="status">
+          {task.status}
+        </span>
+        {!finished(task) && (
+          <button class="danger" onClick={() => void order(pane, '/tasks/cancel', { task_id: task.id }, 'The task is cancelled; what it has done stays.')}>
+            Cancel
+          </button>
+        )}
+        {finished(task) && (
+          <button class="plain" onClick={() => void save(task, pane.viewer)}>
+            Save the result
+          </button>
+        )}
+      </div>
+      {!finished(task) && <progress max={task.total || 1} value={String(task.done)} aria-label="Progress" />}
+      <p class="quiet">
+        {counts}
+        {task.rejected > 0 && `, ${task.rejected.toLocaleString()} rejected`}
+      </p>
+      {task.message && <p class="problem">{task.message}</p>}
+      {finished(task) && task.kind === 'import' && task.rejected > 0 && <RejectedLines task={task} person={pane.viewer} />}
+    </li>
+  );
+}
+
+const shownLines = 20;
+
+function RejectedLines({ task, person }: { task: Task; person: Person }): Child {
+  const lines = known.rejected.get(task.id) ?? [];
+  return (
+    <details onToggle={() => void readRejected(task, person)}>
+      <summary>Why they were rejected</summary>
+      <ol>
+        {lines.slice(0, shownLines).map(({ line, request, problem }) => (
+          <li>
+            Line {line}: {problem.detail} <code>{typeof request === 'string' ? request : JSON.stringify(request)}</code>
+          </li>
+        ))}
+        {lines.length > shownLines && <li>{lines.length - shownLines} more are in the result.</li>}
+      </ol>
+    </details>
+  );
+}

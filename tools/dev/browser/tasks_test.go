@@ -1,0 +1,114 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+)
+
+// file writes lines for an import.
+func file(t *testing.T, name string, lines ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (p *tab) upload(path string) {
+	p.t.Helper()
+	p.run(chromedp.SetUploadFiles("input[type=file]", []string{path}, chromedp.ByQuery))
+	p.click(labelled(tasks, "Import"))
+}
+
+var tasks = within("Tasks")
+
+// nth is a task in the list, the latest first.
+func nth(n int) string { return fmt.Sprintf("%s?.querySelectorAll('.tasks > li')[%d]", tasks, n) }
+
+func TestTasks(t *testing.T) {
+	install(t)
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1200, 900)
+	begin(p)
+	thread := evaluate[string](p, "document.querySelector('.picker select').value")
+	line := func(text string) string {
+		return fmt.Sprintf(`{"path":"/threads/post_message","body":{"thread_id":%q,"text":%q}}`, thread, text)
+	}
+
+	p.click(labelled("document", "Operations"))
+	p.shows(tasks, "There is no task yet")
+	p.click(labelled(tasks, "Import"))
+	p.shows(tasks, "Choose a file first")
+
+	// One of these lines is no command, and one is rejected.
+	p.upload(file(t, "some.ndjson", line("one"), "not JSON", line("two"), line(" ")))
+	p.shows(nth(0), "succeeded")
+	p.shows(nth(0), "4 of 4 lines, 2 rejected")
+	p.click(labelled(nth(0), "Why they were rejected"))
+	p.shows(nth(0), "Line 2: the line must be one JSON object")
+	p.shows(nth(0), "Line 4: ")
+
+	// A long one moves, also after the program was killed, until it is cancelled.
+	many := make([]string, 100_000)
+	for i := range many {
+		many[i] = line(fmt.Sprint("number ", i))
+	}
+	p.upload(file(t, "many.ndjson", many...))
+	moves := func() {
+		t.Helper()
+		lines := fmt.Sprintf(`Number(/(\S+) of 100.000 lines/.exec(%s?.innerText)?.[1].replace(/\D/g, '') ?? 0)`, nth(0))
+		before := until(p, "lines are done", lines, func(n int) bool { return n > 0 })
+		until(p, "more lines are done", lines, func(n int) bool { return n > before })
+	}
+	moves()
+	p.allow("WebSocket connection", "Failed to load resource", "net::ERR")
+	s.end(syscall.SIGKILL)
+	p.shows("document.body", "reconnecting")
+	s.begin()
+	moves()
+	p.screenshot("tasks")
+	p.accessible("tasks")
+	p.click(labelled(nth(0), "Cancel"))
+	p.shows(nth(0), "cancelled")
+
+	p.click(labelled(tasks, "Export the events of Tea at four"))
+	p.shows(nth(0), "Export of a thread")
+	p.shows(nth(0), "succeeded")
+	saved := p.download(labelled(nth(0), "Save the result"))
+	if first, _, _ := strings.Cut(saved, "\n"); !strings.Contains(first, `"ThreadCreated"`) {
+		t.Errorf("the export begins with %q", first)
+	}
+}
+
+// download clicks on what saves a file, and returns what is in it.
+func (p *tab) download(element string) string {
+	p.t.Helper()
+	folder, saved := p.t.TempDir(), make(chan string, 1)
+	chromedp.ListenTarget(p.ctx, func(event any) {
+		if e, is := event.(*browser.EventDownloadProgress); is && e.State == browser.DownloadProgressStateCompleted {
+			saved <- e.GUID
+		}
+	})
+	p.run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllowAndName).WithDownloadPath(folder).WithEventsEnabled(true))
+	p.click(element)
+	select {
+	case name := <-saved:
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return string(content)
+	case <-time.After(patience):
+		p.t.Fatal("nothing was saved")
+		return ""
+	}
+}
