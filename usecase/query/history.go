@@ -81,8 +81,8 @@ func (h *History) Entries(ctx context.Context, viewer Viewer, id thread.ID, page
 	return h.entries(ctx, seen.journal, seen.key, seen.version, page)
 }
 
-// AccountEntries returns a page of the account's events, in order, to whoever asks: the caller knows who may. The error
-// is [account.ErrAccountNotFound] where there is no account.
+// AccountEntries returns a page of the account's events, in order. The caller checks who may see them. The error is
+// [account.ErrAccountNotFound] if there is no account.
 func (h *History) AccountEntries(ctx context.Context, tenant usecase.Tenant, id account.ID, page Range) (Page[HistoryEntry], error) {
 	journals, err := h.open(ctx)
 	if err != nil {

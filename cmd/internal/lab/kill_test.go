@@ -19,11 +19,10 @@ import (
 
 var order = usecase.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
 
-// stuck is the handler of orders, whose first transaction does not get on by itself: it has stored nothing yet, and
-// would store what it has even when it is told to stop.
+// stuck is a handler of orders. Its first transaction waits until its context ends, and then tries to commit.
 type stuck struct {
 	once   *sync.Once
-	inHand chan struct{} // closed once it is stuck
+	inHand chan struct{} // closed when the first transaction waits
 }
 
 func (stuck) Type() string { return "order" }
@@ -45,7 +44,7 @@ type fold struct{}
 func (fold) Apply(projection.Event) error { return nil }
 func (fold) Save(context.Context) error   { return nil }
 
-// set presses a button.
+// set changes the state of the lab, like its page.
 func set(t *testing.T, l *lab.Lab, state string) {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -55,8 +54,8 @@ func set(t *testing.T, l *lab.Lab, state string) {
 	}
 }
 
-// A kill breaks off the transaction in hand: nothing of it is stored, the position included. A new projection starts
-// from there.
+// A kill rolls back the current transaction: neither rows nor position are stored. A new projection continues from the
+// stored position.
 func TestAKillRollsTheBatchInHandBack(t *testing.T) {
 	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "rows.db"), database.Settings{})
 	if err != nil {

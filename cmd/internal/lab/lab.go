@@ -106,7 +106,7 @@ func (l *Lab) Gateway(store eventstore.EventPersistenceGateway) eventstore.Event
 	return &faulty.Gateway{EventPersistenceGateway: store, Fault: l.meet}
 }
 
-// meet is what an append meets.
+// meet injects the active faults into an append.
 func (l *Lab) meet(ctx context.Context, send func(context.Context) error) error {
 	l.mutex.Lock()
 	late, lose := faulty.Late(l.delay), l.loseAnswer

@@ -1,4 +1,4 @@
-// Package faulty puts faults between a program and its event store. Tests and the failure lab inject them.
+// Package faulty injects faults between a program and its event store. Tests and the failure lab use it.
 package faulty
 
 import (
@@ -8,7 +8,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-// Gateway is an event store whose appends meet a fault.
+// Gateway injects a fault into the appends of an event store.
 type Gateway struct {
 	eventstore.EventPersistenceGateway
 	Fault Fault // nil: none
@@ -26,7 +26,7 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 	return g.Fault(ctx, send)
 }
 
-// Late sends after a delay; if ctx ends before, it does not send.
+// Late sends after a delay. If ctx ends first, it does not send.
 func Late(delay time.Duration) Fault {
 	return func(ctx context.Context, send func(context.Context) error) error {
 		timer := time.NewTimer(delay)
@@ -40,7 +40,7 @@ func Late(delay time.Duration) Fault {
 	}
 }
 
-// LoseAnswer sends, and loses the answer of an append that succeeded.
+// LoseAnswer sends. The answer of a successful append is lost: the error is [eventstore.ErrUnavailable].
 func LoseAnswer(ctx context.Context, send func(context.Context) error) error {
 	if err := send(ctx); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/usecase/projection"
 )
 
-// Broken is a set of events that cannot be read, at most one of an aggregate. The zero value is empty. It is safe for
+// Broken is a set of events that cannot be read, at most one of each aggregate. The zero value is empty. It is safe for
 // concurrent use.
 type Broken struct {
 	mutex  sync.Mutex
@@ -43,7 +43,7 @@ func (b *Broken) Count() int {
 	return len(b.events)
 }
 
-// Read returns the record as it is read.
+// Read returns the record, unreadable if its event is in the set.
 func (b *Broken) Read(record projection.Record) projection.Record {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -1,5 +1,5 @@
-// What led to what: the events of a thread by the request that they belong to, with the events of accounts that caused
-// some of them, and with what else those led to in the viewer's threads.
+// Causes: the events of a thread by request, with the events of accounts that caused some of them, and with the other
+// events that those caused in the viewer's threads.
 import { accountHistory, history } from './actions.ts';
 import { QueryError } from './api.ts';
 import { nameOf } from './chat.tsx';
@@ -13,7 +13,7 @@ type Placed = HistoryEvent & { place: string };
 
 const known = {
   viewer: '',
-  accounts: new Map<string, Placed[]>(), // by account; none where they may not be seen
+  accounts: new Map<string, Placed[]>(), // by account; empty where the viewer may not see them
   threads: new Map<string, { version: number; events: Placed[] }>(), // the viewer's others
 };
 
@@ -23,7 +23,7 @@ export const words = (type: string): string => type.replace(/^Thread(?=M)/, '').
 /** A process manager's command is caused by an event of another aggregate. */
 const byProcess = (event: HistoryEvent): boolean => event.source.startsWith('process/');
 
-/** Reads what the thread's events share a request with elsewhere. */
+/** Reads the events of other aggregates that belong to the same requests. */
 export async function loadCauses(pane: Pane, events: HistoryEvent[]): Promise<void> {
   const viewer = pane.viewer.id;
   if (known.viewer !== viewer) {
@@ -49,7 +49,7 @@ export async function loadCauses(pane: Pane, events: HistoryEvent[]): Promise<vo
   change(() => undefined);
 }
 
-/** Nothing of what this viewer may not see. */
+/** No events where the viewer may not see them. */
 const seen = (asked: Promise<HistoryEvent[]>): Promise<HistoryEvent[]> =>
   asked.catch((error: unknown) => {
     if (error instanceof QueryError && (error.code === 'FORBIDDEN' || error.code === 'NOT_FOUND')) return [];

@@ -1,4 +1,4 @@
-// Long work as tasks: imports and exports are begun here, and followed until they are finished.
+// Tasks: imports and exports are started here and followed until they are finished.
 import { asker, command, inWords, query } from './api.ts';
 import { time } from './chat.tsx';
 import { follow } from './live.ts';
@@ -50,7 +50,7 @@ export async function load(pane: Pane | undefined, token = ''): Promise<void> {
   }
 }
 
-/** What was read, or what has been pushed meanwhile. */
+/** The newer of what was read and what was pushed in the meantime. */
 const newer = (read: Task): Task => known.tasks.find((each) => each.id === read.id && each.version > read.version) ?? read;
 
 function keepUp(viewer: string, id: string): void {
@@ -69,7 +69,7 @@ function keepUp(viewer: string, id: string): void {
   followed.set(id, stop);
 }
 
-/** Begins or cancels a task, and shows what has become of it. */
+/** Starts or cancels a task, and shows the outcome. */
 async function order(pane: Pane, path: string, body: Record<string, unknown> | File, said: string): Promise<boolean> {
   change(() => Object.assign(known, { problem: '', said: '' }));
   const outcome = await command(path, pane.viewer, body);
@@ -84,9 +84,9 @@ async function importFile(pane: Pane, form: HTMLFormElement): Promise<void> {
   const file = (form.elements.namedItem('file') as HTMLInputElement).files?.[0];
   const wrong = !file ? 'Choose a file first.' : file.size > maxImport ? 'The file is larger than 16 MiB: split it.' : '';
   if (!file || wrong) return void change(() => Object.assign(known, { problem: wrong, said: '' }));
-  // In memory, so that what is sent again is the same.
+  // In memory, so that a retry sends the same bytes.
   const lines = new File([await file.arrayBuffer()], file.name, { type: 'application/x-ndjson' });
-  if (await order(pane, '/tasks/import', lines, `${file.name} has been taken in.`)) form.reset();
+  if (await order(pane, '/tasks/import', lines, `${file.name} is being imported.`)) form.reset();
 }
 
 async function resultOf(task: Task, person: Person): Promise<Blob | null> {
