@@ -112,7 +112,7 @@ func (o *operator) sayNext(aid, tenant, projection, event string) {
 			flags += " --" + flag[0] + " " + flag[1]
 		}
 	}
-	fmt.Fprintf(o.stdout, "  next      `threadctl dead-letters show %s%s` tells more; `retry` it once its reason is gone, or `skip` it\n", aid, flags)
+	fmt.Fprintf(o.stdout, "  next      `dead-letters show %s%s` tells more; `retry` it once its reason is gone, or `skip` it\n", aid, flags)
 }
 
 func (o *operator) showLetter(ctx context.Context, cmd *cli.Command) error {

@@ -202,7 +202,7 @@ func (v *verifier) end(ctx context.Context) error {
 	for _, key := range late {
 		if err := v.tell(key, projection.Verified{Differences: []projection.Difference{{
 			Key: key, Row: "all rows", What: "they are behind the journal and do not catch up",
-			Expected: "all events of the journal", Found: "fewer: is the read-model-updater running, and is this aggregate in `threadctl dead-letters list`?",
+			Expected: "all events of the journal", Found: "fewer: is the read-model-updater running, and is this aggregate in `dead-letters list`?",
 		}}}, false); err != nil {
 			return err
 		}

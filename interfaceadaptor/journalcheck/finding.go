@@ -88,7 +88,7 @@ func (f *findings) repair() string {
 // Command returns the operators' command line about an aggregate, quoted.
 func Command(words string, id eventstore.AggregateID) string {
 	if id.Tenant != "" {
-		return fmt.Sprintf("`threadctl %s %s --tenant %s`", words, id, id.Tenant)
+		return fmt.Sprintf("`%s %s --tenant %s`", words, id, id.Tenant)
 	}
-	return fmt.Sprintf("`threadctl %s %s`", words, id)
+	return fmt.Sprintf("`%s %s`", words, id)
 }

@@ -82,7 +82,7 @@ func (l *look) last() uint64 {
 
 func (c *Checker) checkEntry(l *look, stored eventstore.StoredEntry) {
 	const next = "the event can't be repaired here: compare it with a backup of the journal, and see `journal show`; " +
-		"who can't read it stops at it"
+		"a program that can't read it stops there"
 	at := "event " + decimal(stored.SeqNr)
 	for _, fault := range stored.Faults {
 		l.add(EventContradicts, fault.Expected, fault.Found, next, "%s is stored with a wrong %s", at, fault.Field)

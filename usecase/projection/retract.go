@@ -14,6 +14,12 @@ import (
 //
 // Errors are those of [Projector.Project], and the journal's.
 func (p *Projector) retract(ctx context.Context, other Store) error {
+	moved := 0
+	defer func() {
+		if moved > 0 {
+			p.logger.WarnContext(ctx, "another projection was ahead of the journal, and continues at its end", "aggregates", moved)
+		}
+	}()
 	for after := (usecase.Key{}); ; {
 		page, err := other.Positions(ctx, after, positionsPage)
 		if err != nil {
@@ -31,8 +37,12 @@ func (p *Projector) retract(ctx context.Context, other Store) error {
 			if position.Version <= rows[position.Key] {
 				continue
 			}
-			if err := p.retractOne(ctx, other, position, rows[position.Key]); err != nil {
+			done, err := p.retractOne(ctx, other, position, rows[position.Key])
+			if err != nil {
 				return err
+			}
+			if done {
+				moved++
 			}
 		}
 		if len(page) < positionsPage {
@@ -42,25 +52,24 @@ func (p *Projector) retract(ctx context.Context, other Store) error {
 	}
 }
 
-// retractOne retracts a position that is beyond the rows, which may just be behind.
-func (p *Projector) retractOne(ctx context.Context, other Store, position Head, rows uint64) error {
+// retractOne retracts a position that is beyond the rows, and reports whether it was beyond the journal, too: rows may
+// just be behind.
+func (p *Projector) retractOne(ctx context.Context, other Store, position Head, rows uint64) (bool, error) {
 	ahead, err := p.ahead(ctx, position)
 	if usecase.KindOf(err) == usecase.Inconsistent {
-		return nil // the head is wrong, and nothing is known to be lost
+		return false, nil // the head is wrong; no event is known to be lost
 	}
 	if err != nil || !ahead {
-		return err
+		return false, err
 	}
 	end := rows
 	for record, err := range p.journal.EventsAfter(ctx, position.Key, rows) {
 		if err != nil {
-			return err
+			return false, err
 		}
 		end = record.SeqNr
 	}
-	p.logger.WarnContext(ctx, "another projection was ahead of the journal, and goes on at its end", "aggregate", position.Key.String(),
-		"tenant", position.Key.Tenant.String(), "version", position.Version, "end", end)
-	return p.retry(ctx, func() error {
+	return true, p.retry(ctx, func() error {
 		return other.Change(ctx, func(ctx context.Context, tx Tx) error {
 			now, err := tx.Load(ctx, []usecase.Key{position.Key})
 			if err != nil || now[position.Key].Version != position.Version {

@@ -183,8 +183,8 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 	return nil
 }
 
-// contradicted reports whether err says that head and journal contradict each other. That is a difference, and no error:
-// the expected rows of this aggregate are unknown, those of the others are not.
+// contradicted reports whether err says that head and journal contradict each other. That is a difference and not an
+// error: only the expected rows of this aggregate are unknown.
 func (v *verification) contradicted(err error) bool {
 	if usecase.KindOf(err) != usecase.Inconsistent {
 		return false

@@ -10,7 +10,7 @@ import (
 	"example.com/threads/tests/sqlitetest"
 )
 
-// An updater that gets the turn again, after a pause of its own or of others, works again, with all that a turn can have.
+// An updater that loses the turn and gets it again must work again, also when it publishes.
 func TestATurnComesBack(t *testing.T) {
 	broker := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer broker.Close()

@@ -241,11 +241,11 @@ func (j wrongHead) EventsAfter(ctx context.Context, key usecase.Key, after uint6
 	}
 	return func(yield func(projection.Record, error) bool) {
 		last := min(j.version, uint64(len(j.journal[key])))
-		for record := range j.journal.EventsAfter(ctx, key, after) {
+		for record, err := range j.journal.EventsAfter(ctx, key, after) {
 			if record.SeqNr > last {
 				break
 			}
-			if !yield(record, nil) {
+			if !yield(record, err) {
 				return
 			}
 		}
