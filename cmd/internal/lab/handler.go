@@ -40,6 +40,7 @@ func (l *Lab) Handler() http.Handler {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, docs.Guarantees)
 	})
+	mux.HandleFunc("GET /tests/{name}", showTest)
 	mux.HandleFunc("GET /state", func(w http.ResponseWriter, _ *http.Request) { l.tell(w) })
 	mux.HandleFunc("POST /state", func(w http.ResponseWriter, r *http.Request) {
 		var wanted state

@@ -302,7 +302,7 @@ export function View(page: PageForLab): Child {
               {busy === each.name ? 'Working …' : results.get(each.name)}
             </p>
             <p>
-              {each.promise} <small>{each.tests}</small>
+              {each.promise} <small>{each.tests.split(/\b(Test\w+)/).map((part) => (part.startsWith('Test') ? <Source test={part} /> : part))}</small>
             </p>
           </article>
         ))}
@@ -311,3 +311,10 @@ export function View(page: PageForLab): Child {
     </section>
   );
 }
+
+/** Leads to the source of a test. */
+const Source = ({ test }: { test: string }): Child => (
+  <a href={`/lab/tests/${test}`} target="_blank" rel="noreferrer">
+    {test}
+  </a>
+);
