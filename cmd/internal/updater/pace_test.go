@@ -10,7 +10,7 @@ import (
 // The time left follows from the speed since the rebuild goes on: an interruption does not count.
 func TestTimeLeftOfARebuildLeavesInterruptionsOut(t *testing.T) {
 	begun := time.Now()
-	var pace pace
+	var p pace
 	for _, step := range []struct {
 		second, updated int
 		done            uint64
@@ -26,13 +26,13 @@ func TestTimeLeftOfARebuildLeavesInterruptionsOut(t *testing.T) {
 	} {
 		at := func(second int) time.Time { return begun.Add(time.Duration(second) * time.Second) }
 		state := projection.RebuildState{Phase: projection.Reading, Done: step.done, Total: 10_000, StartedAt: begun, UpdatedAt: at(step.updated)}
-		left, interrupted := pace.left(state, at(step.second))
+		left, interrupted := p.left(state, at(step.second))
 		if interrupted != step.interrupted || left.Round(time.Second) != time.Duration(step.left)*time.Second {
 			t.Errorf("after %d seconds: %v left, interrupted: %t; want %+v", step.second, left, interrupted, step)
 		}
 	}
 	next := projection.RebuildState{Phase: projection.Reading, Done: 100, Total: 200, StartedAt: begun.Add(time.Hour * 2), UpdatedAt: begun.Add(2*time.Hour + time.Second)}
-	if left, _ := pace.left(next, next.UpdatedAt); left != time.Second {
+	if left, _ := p.left(next, next.UpdatedAt); left != time.Second {
 		t.Errorf("another rebuild: %v left", left)
 	}
 }

@@ -315,9 +315,9 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 // A head that counts too many events parks its aggregate; once it is corrected, there is nothing to wait for.
 func TestAnEventThatOnlyAHeadClaimedIsNotWaitedFor(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
-	parked := func(journal projection.Journal, want bool) {
+	parked := func(read projection.Journal, want bool) {
 		t.Helper()
-		projector := projection.New(v.store, journal, projection.Options{}, chatrows.Handlers()...)
+		projector := projection.New(v.store, read, projection.Options{}, chatrows.Handlers()...)
 		if _, err := projector.Repair(t.Context()); err != nil {
 			t.Fatal(err)
 		}
