@@ -16,7 +16,9 @@ import (
 )
 
 func main() {
-	memory.Manage()
+	if err := memory.Manage(); err != nil {
+		fmt.Fprintf(os.Stderr, "threadctl: %v\n", err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()

@@ -2,7 +2,7 @@
 package memory
 
 import (
-	"log/slog"
+	"fmt"
 	"math"
 	"os"
 	"runtime/debug"
@@ -20,15 +20,17 @@ const (
 // Manage tells Go's runtime to stay below 90 % of the container's memory limit, or of the computer's memory, and to
 // collect garbage less often while it is far below. The environment variables GOMEMLIMIT and GOGC come first. A program
 // calls it when it starts.
-func Manage() {
+//
+// An error means that the limit is not known, and that nothing was changed.
+func Manage() error {
 	provider := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
 	if _, err := memlimit.Set(memlimit.WithProvider(provider)); err != nil {
-		slog.Warn("the memory that the program may use is not known; set GOMEMLIMIT", "error", err)
-		return
+		return fmt.Errorf("find out how much memory the program may use; set GOMEMLIMIT: %w", err)
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(growth)
 	}
+	return nil
 }
 
 // Limit returns how many bytes of memory the program may use: GOMEMLIMIT, or what [Manage] has found out.

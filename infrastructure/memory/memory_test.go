@@ -17,7 +17,9 @@ func TestMemoryIsLimited(t *testing.T) {
 	if got := Limit(); got != unknown {
 		t.Errorf("without a limit: %d, want %d", got, unknown)
 	}
-	Manage()
+	if err := Manage(); err != nil {
+		t.Fatal(err)
+	}
 	all, err := memlimit.FromSystem()
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +39,9 @@ func TestTheEnvironmentComesFirst(t *testing.T) {
 	debug.SetMemoryLimit(100 << 20) // as the runtime does with GOMEMLIMIT
 	before := debug.SetGCPercent(50)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
-	Manage()
+	if err := Manage(); err != nil {
+		t.Fatal(err)
+	}
 	if got := Limit(); got != 100<<20 {
 		t.Errorf("the limit is %d, want 100 MiB", got)
 	}

@@ -23,7 +23,9 @@ type Run func(ctx context.Context, args []string, getenv func(string) string, st
 
 // Main runs the program and exits: with 0 after a stop, 1 after a failure, 2 after wrong usage.
 func Main(name string, run Run) {
-	memory.Manage()
+	if err := memory.Manage(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
 	stop()
