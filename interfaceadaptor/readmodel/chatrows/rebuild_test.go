@@ -234,6 +234,9 @@ func TestRebuildGoesOnWhereverItWasInterrupted(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || life > 100 {
 				t.Fatal(err)
 			}
+			if state, err := r.sets.State(t.Context()); err != nil || state.Failure != "" {
+				t.Errorf("a rebuild that was stopped counts as failed: %q, %v", state.Failure, err)
+			}
 			if err := r.rebuild().Start(t.Context()); !errors.Is(err, projection.ErrUnfinished) {
 				t.Errorf("a second rebuild starts: %v", err)
 			}
