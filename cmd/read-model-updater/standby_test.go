@@ -96,18 +96,21 @@ func TestOneOfThreeUpdatersWorks(t *testing.T) {
 	for key, version := range versions {
 		testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), key, version) })
 	}
-	count := 0
-	for _, p := range group {
-		if isActive(t.Context(), p) {
-			count++
+	testenv.Eventually(t, soon, func() error {
+		count := 0
+		for _, p := range group {
+			if isActive(t.Context(), p) {
+				count++
+			}
+			if status, found, err := p.health(); err != nil || status != http.StatusOK {
+				return fmt.Errorf("an updater is not ready: %+v, %w", found, err)
+			}
 		}
-		if status, found, err := p.health(); err != nil || status != http.StatusOK {
-			t.Errorf("an updater is not ready: %+v, %v", found, err)
+		if count != 1 {
+			return fmt.Errorf("%d updaters work", count)
 		}
-	}
-	if count != 1 {
-		t.Errorf("%d updaters work", count)
-	}
+		return nil
+	})
 }
 
 func (p *process) signal(t *testing.T, signal syscall.Signal) {

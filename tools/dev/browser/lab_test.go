@@ -60,6 +60,6 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	experiment("Lose an answer", "Send, and lose the answer", held)
 	p.eventually("it is there once", bob+".innerText.split('sent twice, written once').length === 2")
 
-	experiment("Make the read model anew", "Rebuild", held)
-	p.shows(within("Make the read model anew"), "sent meanwhile is seen")
+	experiment("Rebuild the read model", "Rebuild", held)
+	p.shows(within("Rebuild the read model"), "sent meanwhile is seen")
 }

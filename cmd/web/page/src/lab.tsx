@@ -237,7 +237,7 @@ const experiments: Experiment[] = [
     ],
   },
   {
-    name: 'Make the read model anew',
+    name: 'Rebuild the read model',
     about: 'All rows from the first event on, beside the live ones, which go on; then they change places.',
     promise: 'A reader never sees half of it (5).',
     tests: 'TestRebuildBesideTheLiveProjection',

@@ -1,5 +1,5 @@
 // Subscriptions by graphql-transport-ws. One WebSocket carries all of them; when it breaks, it is opened again, and each
-// subscription begins anew with what is.
+// subscription starts again with the present state.
 import { change, state } from './state.ts';
 
 interface Subscription {

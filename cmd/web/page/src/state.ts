@@ -1,4 +1,4 @@
-// All that the page knows. change is the only way to change it; the page is described anew afterwards.
+// All that the page knows. change is the only way to change it; the page is described again afterwards.
 import type { Member, Message, Thread } from './schema.ts';
 
 export type Person = { id: string; name: string };

@@ -1,5 +1,5 @@
 // A very small view: h makes a description of the document, and show brings the document to it. There are no
-// components with a state of their own: all state is in state.ts, and every change describes the page anew.
+// components with a state of their own: all state is in state.ts, and after every change the whole page is described again.
 
 export interface VNode {
   tag: string; // '' for a text
