@@ -96,6 +96,19 @@ func TestTheDataIsOfTheDevelopmentSystemWhateverIsExported(t *testing.T) {
 	}
 }
 
+func TestEventsArePublishedOnRequest(t *testing.T) {
+	t.Setenv("PUBLISH_URL", "nats://of-another-system:4222")
+	settings, err := readSettings(clone, func(name string) string {
+		return map[string]string{"DEV_PUBLISH_URL": "nats://127.0.0.1:4222"}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if env := settings.environment(); !slices.Contains(env, "PUBLISH_URL=nats://127.0.0.1:4222") || slices.Contains(env, "PUBLISH_URL=") {
+		t.Errorf("the programs see %v", env)
+	}
+}
+
 // variablesOf returns the variables in a program's help.
 func variablesOf(t *testing.T, program string) []string {
 	t.Helper()
