@@ -20,6 +20,7 @@ type devSettings struct {
 	dynamoDBPort, mySQLPort int
 	addresses               map[string]string // that programs listen on, by program
 	publishURL              string            // of the broker that gets the events; empty: nothing is published
+	auth, issuer            string            // AUTH and AUTH_ISSUER of the programs
 }
 
 const updater = "read-model-updater"
@@ -41,7 +42,10 @@ func readSettings(root string, getenv func(string) string) (devSettings, error) 
 	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
 		return devSettings{}, fmt.Errorf("run this in the folder of go.mod: %w", err)
 	}
-	s := devSettings{root: root, folder: filepath.Join(root, "data", "dev"), addresses: map[string]string{}, publishURL: getenv("DEV_PUBLISH_URL")}
+	s := devSettings{
+		root: root, folder: filepath.Join(root, "data", "dev"), addresses: map[string]string{},
+		publishURL: getenv("DEV_PUBLISH_URL"), auth: getenv("AUTH"), issuer: getenv("AUTH_ISSUER"),
+	}
 	var wrong []error
 	read := func(name, value, before, want string) string {
 		if set := getenv(name); set != "" {
