@@ -12,6 +12,7 @@ import (
 	"example.com/threads/domain/task"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/erasure"
+	"example.com/threads/usecase/tasks"
 )
 
 // keys is a key store and a master key in memory.
@@ -124,4 +125,27 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 	_, rejected = w.finish(t, first)
 	contains("erased later", rejected, true, `{"line":3,"request":"[erased]","problem":{"code":"rejected"}}`)
 	contains("erased", w.readable(t), false, "bobs", "last")
+}
+
+// Sealed content does not compress, so a part must be small enough for an item of DynamoDB as it is. The problem of a
+// line is at most ten times as large as the line: twenty unknown fields without a name.
+func TestAPartOfAResultFitsIntoAnItem(t *testing.T) {
+	const item = 380_000 // what the gateway stores, after it has undone the base64
+	for _, author := range []fmt.Stringer{ada, bob} {
+		w := newWorld()
+		store := &keys{entries: map[string]erasure.Entry{}}
+		w.keys = erasure.NewKeyring(store, store, time.Now)
+		line := fmt.Sprintf(`{"key":"1","author":"%s","text":"!"%s}`+"\n", author, strings.Repeat(" ", 65))
+		w.problem = `{"code":"` + strings.Repeat("x", 10*len(line)) + `"}`
+		large := strings.Replace(line, "!", strings.Repeat("!", tasks.MaxLine-len(line)), 1)
+		asked := asked()
+		asked.ForOthers = true
+		result, err := w.intake().Import(t.Context(), asked, strings.NewReader(strings.Repeat(line, 110)+large+strings.Repeat(line, 500)))
+		w.finish(t, created(t, result, err))
+		for name, content := range w.files {
+			if size := len(content) / 4 * 3; size > item {
+				t.Errorf("in the name of %s: %s has %d bytes", author, name, size)
+			}
+		}
+	}
 }

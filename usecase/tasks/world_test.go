@@ -47,10 +47,11 @@ type world struct {
 	denied   error          // why exporting is rejected
 	broken   error          // why files can't be read
 	keys     *erasure.Keyring
+	problem  string // of rejected lines
 }
 
 func newWorld() *world {
-	return &world{states: map[string]task.Task{}, details: map[string]tasks.Details{}, files: map[string][]byte{}, applied: map[string]int{}}
+	return &world{states: map[string]task.Task{}, details: map[string]tasks.Details{}, files: map[string][]byte{}, applied: map[string]int{}, problem: `{"code":"rejected"}`}
 }
 
 // Handle implements [tasks.Handler].
@@ -136,7 +137,7 @@ func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.O
 			w.busy--
 			return tasks.Outcome{}, usecase.ErrUnavailable
 		case err != nil || strings.Contains(said.Text, "!"):
-			return tasks.Outcome{Body: []byte(`{"code":"rejected"}`), Rejected: "it has a !"}, nil
+			return tasks.Outcome{Body: []byte(w.problem), Rejected: "it has a !"}, nil
 		}
 		if w.applied[line.IdempotencyKey]++; w.applied[line.IdempotencyKey] == 1 {
 			w.order = append(w.order, said.Key+":"+said.Text)
