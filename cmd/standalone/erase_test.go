@@ -23,9 +23,10 @@ const (
 	bobsWords                         = "Medlarwords"
 
 	adasImport, adasRejected, adasLater = "Damsonimport", "Bilberryrejected", "Sloelater"
+	bobsImport, bobsRejected, bobsLate  = "Tansyimport", "Sorrelrejected", "Lovagelate" // by Bob, in Ada's name
 )
 
-var adasOwn = []string{adasName, adasThread, adasRenamed, adasWords, adasEdit, adasEdited, adasImport, adasRejected, adasLater}
+var adasOwn = []string{adasName, adasThread, adasRenamed, adasWords, adasEdit, adasEdited, adasImport, adasRejected, adasLater, bobsImport, bobsRejected, bobsLate}
 
 // After an erasure nothing that the person wrote can be read in any answer, file or table. All other data stays.
 func TestAPersonIsForgotten(t *testing.T) {
@@ -56,6 +57,14 @@ func TestAPersonIsForgotten(t *testing.T) {
 		{"path":"/threads/post_message","body":{"text":%q}}`, id, adasImport, adasRejected))
 	if got := r.result(t, ada, imported); !strings.Contains(got, adasRejected) || strings.Contains(got, adasImport) {
 		t.Errorf("the import rejected %s", got)
+	}
+	inHerName := func(words ...string) string { // the second one is rejected
+		return r.importLines(t, bob, fmt.Sprintf(`{"path":"/threads/post_message","body":{"executor_id":%[1]q,"thread_id":%[2]q,"text":%[3]q}}
+			{"path":"/threads/post_message","body":{"executor_id":{"value":%[1]q},"text":%[4]q}}`, ada, id, words[0], words[1]))
+	}
+	importedByBob := inHerName(bobsImport, bobsRejected)
+	if got := r.result(t, bob, importedByBob); !strings.Contains(got, `"line":2,"request":{"path"`) || !strings.Contains(got, bobsRejected) || strings.Contains(got, bobsImport) {
+		t.Errorf("Bob's import rejected %s", got)
 	}
 	later := on(map[string]any{"text": adasLater})
 	if first := say(ada, "/threads/post_message", later, "Prefer", "respond-async", "Idempotency-Key", "k-2"); r.result(t, ada, first.text("task_id")) == "" {
@@ -138,11 +147,11 @@ func TestAPersonIsForgotten(t *testing.T) {
 	if err := json.Unmarshal([]byte(after), &decoded); err != nil {
 		t.Fatalf("%v: %s", err, after)
 	}
-	texts := make([]string, 0, 6)
+	texts := make([]string, 0, 7)
 	for _, message := range decoded.Data.GetMessages {
 		texts = append(texts, message.Text)
 	}
-	if got := decoded.Data; got.GetThread.Name != "[erased]" || !slices.Equal(texts, []string{bobsWords, "[erased]", "[erased]", "[erased]", "[erased]", bobsWords}) ||
+	if got := decoded.Data; got.GetThread.Name != "[erased]" || !slices.Equal(texts, []string{bobsWords, "[erased]", "[erased]", "[erased]", "[erased]", "[erased]", bobsWords}) ||
 		got.GetAccount.Name != "[erased]" || !got.GetAccount.Closed || got.GetMessages[1].Sender.Name != "[erased]" {
 		t.Errorf("after the erasure: %s", after)
 	}
@@ -150,12 +159,19 @@ func TestAPersonIsForgotten(t *testing.T) {
 		t.Errorf("after the erasure there is still %v", where)
 	}
 
-	for executor, task := range map[string]string{ada: imported, bob: exported} {
+	for task, executor := range map[string]string{imported: ada, exported: bob, importedByBob: bob} {
 		if got := r.result(t, executor, task); !strings.Contains(got, "[erased]") {
 			t.Errorf("after the erasure the result of a task is %s", got)
 		} else if where := slices.IndexFunc(adasOwn, func(words string) bool { return strings.Contains(got, words) }); where >= 0 {
 			t.Errorf("after the erasure %q is in the result of a task: %s", adasOwn[where], got)
 		}
+	}
+
+	if got := r.result(t, bob, inHerName(bobsLate, bobsLate)); strings.Count(got, `"request":"[erased]"`) != 2 || strings.Count(got, `"code":"account_erased"`) != 2 {
+		t.Errorf("an import in the name of an erased account rejected %s", got)
+	}
+	if where := found(t, folder, r.said.String(), adasOwn...); len(where) > 0 {
+		t.Errorf("after that import, there is %v", where)
 	}
 
 	// No more commands are accepted in the erased account's name, it can't be registered again, and all else continues.

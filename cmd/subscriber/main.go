@@ -1,5 +1,5 @@
 // Command subscriber is an example subscriber. It prints the events that the system publishes to NATS: each event once,
-// and in order within its aggregate. After a restart it continues where it stopped.
+// and in order within its aggregate. After a restart it continues where it stopped, and may repeat the last event.
 //
 //	PUBLISH_URL=nats://127.0.0.1:4222 go run ./cmd/subscriber
 package main
@@ -22,14 +22,14 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Getenv, os.Stdout); err != nil {
+	if err := run(ctx, os.Getenv, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// run prints events until ctx ends.
-func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
+// run prints events until ctx ends. While NATS is down, it waits.
+func run(ctx context.Context, getenv func(string) string, out, log io.Writer) error {
 	url, topic := getenv("PUBLISH_URL"), getenv("PUBLISH_TOPIC")
 	if url == "" {
 		url = nats.DefaultURL
@@ -54,18 +54,17 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 	printed := map[string]int32{} // the last seq_nr by aggregate; a real subscriber stores it with its data
 	for ctx.Err() == nil {
 		batch, err := events.Fetch(1, nats.MaxWait(time.Second))
-		if errors.Is(err, nats.ErrTimeout) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
 		for _, m := range batch {
 			if err := show(out, m.Data, printed); err != nil {
 				return err
 			}
-			if err := m.AckSync(); err != nil {
-				return err
+			err = m.AckSync() // without an acknowledgement the event is delivered again
+		}
+		if err != nil && !errors.Is(err, nats.ErrTimeout) { // the client reconnects
+			fmt.Fprintln(log, "waiting for NATS:", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/tasks"
@@ -55,6 +56,9 @@ type malformedLine struct{ problem *Problem }
 func (e malformedLine) Error() string { return e.problem.Detail }
 
 func (l *Lines) prepare(line tasks.Line) (prepared, error) {
+	if line.Erased {
+		return prepared{}, account.ErrAccountErased
+	}
 	path, body := line.Path, json.RawMessage(line.Body)
 	if line.Raw != nil {
 		var err error
@@ -110,6 +114,20 @@ func readLine(raw []byte) (path string, body json.RawMessage, err error) {
 		return "", nil, invalid
 	}
 	return path, body, nil
+}
+
+// AuthorOf implements [tasks.AuthorOf].
+func AuthorOf(raw []byte) string {
+	_, body, err := readLine(raw)
+	if err != nil {
+		return ""
+	}
+	members, _ := membersOf(body)
+	var author userID
+	if named := members.take(executorField); len(named) != 1 || author.UnmarshalJSON(named[0]) != nil {
+		return ""
+	}
+	return author.value.String()
 }
 
 // maxFieldErrors limits the size of a problem in the result of a task.

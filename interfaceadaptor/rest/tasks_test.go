@@ -174,6 +174,26 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// The author of a line is known even if the command is invalid.
+func TestAuthorOf(t *testing.T) {
+	const ulid, uuid = "01H42KBHCWEBAGHA6WX8RP6X68", "01890535-c59c-72d5-08a8-dcea316374c8"
+	for line, want := range map[string]string{
+		`{"path":"/threads/create","body":{"executor_id":"` + ulid + `","name":"tea"}}`:                 ulid,
+		`{"path":"/nowhere","body":{"txt":"tea","executor_id":{"value":"` + uuid + `"}}}`:               ulid,
+		`{"path":"/threads/create","body":{"name":"tea"}}`:                                              "",
+		`{"path":"/threads/create","body":{"executor_id":"ada"}}`:                                       "",
+		`{"path":"/threads/create","body":{"executor_id":"` + ulid + `","executor_id":"` + ulid + `"}}`: "",
+		`{"path":"/threads/create","body":"` + ulid + `"}`:                                              "",
+		`{"body":{"executor_id":"` + ulid + `"}}`:                                                       "",
+		`nonsense`: "",
+		``:         "",
+	} {
+		if got := rest.AuthorOf([]byte(line)); got != want {
+			t.Errorf("%s is in the name of %q, want %q", line, got, want)
+		}
+	}
+}
+
 // An unknown outcome must not count as a rejection.
 func TestLinesWhoseOutcomeIsUnknown(t *testing.T) {
 	for _, err := range []error{usecase.ErrUnavailable, usecase.ErrConcurrentUpdate, context.Canceled, errors.New("anything else")} {

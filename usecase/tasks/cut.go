@@ -12,10 +12,10 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// A worker executes a part of the input as a whole, so parts are small: at most a second's work on most stores. The
-// number of lines also limits the size of the result.
+// A worker executes a part of the input as a whole, so parts are small: at most a second's work on most stores. A part
+// of the result must fit into an item of DynamoDB, even if all lines are rejected and sealed.
 const (
-	partBytes = 32 << 10
+	partBytes = 16 << 10
 	partLines = 500
 	// MaxLine is the maximum length of a line of the input, in bytes.
 	MaxLine = 66 << 10

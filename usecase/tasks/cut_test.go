@@ -56,7 +56,7 @@ func TestCut(t *testing.T) {
 		"an ended line":   {"a\n", 1},
 		"empty lines":     {"\n\na\n \r\nb\r\n\n", 1},
 		"many lines":      {strings.Repeat("x\n", 2*partLines+1), 3},
-		"many characters": {strings.Repeat(strings.Repeat("x", 1000)+"\n", 100), 4},
+		"many characters": {strings.Repeat(strings.Repeat("x", 1000)+"\n", 100), 6},
 		"long lines":      {strings.Repeat(strings.Repeat("x", MaxLine-1)+"\n", 3), 4},
 	} {
 		lines, parts := linesOf(t, test.input)

@@ -34,16 +34,12 @@ func (r *run) importLines(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var result bytes.Buffer
-		encoder := json.NewEncoder(&result)
-		encoder.SetEscapeHTML(false)
-		for _, line := range rejected {
-			if err := encoder.Encode(line); err != nil {
-				return err
-			}
+		result, err := encodeRejected(rejected)
+		if err != nil {
+			return err
 		}
 		// Even without rejections: a killed attempt may have stored some.
-		if err := r.putSealedResult(ctx, number, result.Bytes()); err != nil {
+		if err := r.putSealedResult(ctx, number, result); err != nil {
 			return err
 		}
 		progress := r.Progress
@@ -58,12 +54,17 @@ func (r *run) importLines(ctx context.Context) error {
 // rejectedLine is a line of the result.
 type rejectedLine struct {
 	Line    uint64          `json:"line"`
-	Request any             `json:"request"` // as sent; a string if it is not JSON
+	Request any             `json:"request,omitempty"` // as sent; a string if it is not JSON
+	Sealed  string          `json:"sealed,omitempty"`  // stored instead of Request if the author is not the creator
 	Problem json.RawMessage `json:"problem"`
 }
 
 // importPart handles the lines of a part: those for one aggregate in order, others concurrently.
-func (r *run) importPart(ctx context.Context, input linesPart) (rejected []rejectedLine, err error) {
+func (r *run) importPart(ctx context.Context, stored linesPart) (rejected []rejectedLine, err error) {
+	input, err := r.openOthers(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
 	type line struct {
 		rejectedLine
 		handle   func(context.Context) (Outcome, error)
@@ -76,7 +77,7 @@ func (r *run) importPart(ctx context.Context, input linesPart) (rejected []rejec
 		next := &line{rejectedLine: rejectedLine{Line: number, Request: requestOf(raw)}}
 		var key string
 		key, next.handle = r.ports.Commands.Prepare(Line{
-			Raw: raw, Later: Later{IdempotencyKey: lineKey(r.ID, number)}, Caller: r.caller, ForOthers: r.Request.ForOthers,
+			Raw: raw, Erased: bytes.Equal(raw, erasedLine), Later: Later{IdempotencyKey: lineKey(r.ID, number)}, Caller: r.caller, ForOthers: r.Request.ForOthers,
 		})
 		if key == "" {
 			key = fmt.Sprint(number)
@@ -106,6 +107,9 @@ func (r *run) importPart(ctx context.Context, input linesPart) (rejected []rejec
 	}
 	for _, line := range all {
 		if line.rejected {
+			if err := r.sealRejected(ctx, &line.rejectedLine); err != nil {
+				return nil, err
+			}
 			rejected = append(rejected, line.rejectedLine)
 		}
 	}

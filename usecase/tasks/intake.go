@@ -29,13 +29,14 @@ var ErrResultGone = ident.NotFound("task_not_found", "the result of the task has
 // Intake creates tasks and shows them to their creators. All fields but Keys are required. It is safe for concurrent
 // use.
 type Intake struct {
-	Handler Handler
-	Reader  Reader
-	Files   Files
-	Threads Threads
-	Keys    *erasure.Keyring // nil: erasure is off
-	NewID   func() task.ID
-	Clock   func() time.Time
+	Handler  Handler
+	Reader   Reader
+	Files    Files
+	Threads  Threads
+	Keys     *erasure.Keyring // nil: erasure is off
+	AuthorOf AuthorOf
+	NewID    func() task.ID
+	Clock    func() time.Time
 }
 
 // Asked describes a request for a task.
@@ -52,6 +53,9 @@ func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (comm
 	id, digest := i.NewID(), sha256.New()
 	request := task.Request{Kind: task.Import}
 	for part, err := range cut(io.TeeReader(input, digest)) {
+		if err == nil {
+			part, err = i.sealOthers(ctx, asked, inputOf(id), request.Parts, part)
+		}
 		if err == nil {
 			err = i.put(ctx, asked, id, request.Parts, part)
 		}
@@ -136,7 +140,9 @@ func (i *Intake) Result(ctx context.Context, tenant usecase.Tenant, asker ident.
 		for number := range found.Progress.Parts {
 			content, exists, err := i.Files.Part(ctx, tenant.String(), resultOf(id), number)
 			if exists && err == nil {
-				if content, err = unseal(ctx, i.Keys, tenant, content); errors.Is(err, account.ErrAccountErased) {
+				if content, err = unseal(ctx, i.Keys, tenant, content); err == nil && found.Request.Kind == task.Import {
+					content, err = openRejected(ctx, i.Keys, tenant, content)
+				} else if errors.Is(err, account.ErrAccountErased) {
 					content, err = []byte(`"`+erasure.Erased+"\"\n"), nil
 				}
 			}

@@ -63,7 +63,8 @@ type Journal interface {
 
 // Line is a command as a client sends it, with its conditions.
 type Line struct {
-	Raw []byte // the line of an import, as sent; or empty
+	Raw    []byte // the line of an import, as sent; or empty
+	Erased bool   // the author is erased, and the line with it
 	Later
 	Caller    usecase.Caller // the executor is the task's creator
 	ForOthers bool           // the command may name another executor

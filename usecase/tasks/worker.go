@@ -26,6 +26,7 @@ type Ports struct {
 	Reader     Reader
 	Files      Files
 	Keys       *erasure.Keyring // nil: erasure is off
+	AuthorOf   AuthorOf
 	Commands   Commands
 	Threads    Threads
 	Journal    Journal

@@ -18,6 +18,7 @@ import (
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
+	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/tasks"
 )
 
@@ -45,10 +46,12 @@ type world struct {
 	events   []string       // of the thread that is exported
 	denied   error          // why exporting is rejected
 	broken   error          // why files can't be read
+	keys     *erasure.Keyring
+	problem  string // of rejected lines
 }
 
 func newWorld() *world {
-	return &world{states: map[string]task.Task{}, details: map[string]tasks.Details{}, files: map[string][]byte{}, applied: map[string]int{}}
+	return &world{states: map[string]task.Task{}, details: map[string]tasks.Details{}, files: map[string][]byte{}, applied: map[string]int{}, problem: `{"code":"rejected"}`}
 }
 
 // Handle implements [tasks.Handler].
@@ -113,6 +116,11 @@ func (w *world) Part(_ context.Context, _, file string, number uint64) ([]byte, 
 
 // Prepare implements [tasks.Commands]. A line is {"key","text"}; a text with a ! is rejected.
 func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.Outcome, error)) {
+	if line.Erased {
+		return "", func(context.Context) (tasks.Outcome, error) {
+			return tasks.Outcome{Body: []byte(`{"code":"erased"}`), Rejected: "its author is erased"}, nil
+		}
+	}
 	raw := line.Raw
 	if raw == nil {
 		raw = line.Body
@@ -129,13 +137,20 @@ func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.O
 			w.busy--
 			return tasks.Outcome{}, usecase.ErrUnavailable
 		case err != nil || strings.Contains(said.Text, "!"):
-			return tasks.Outcome{Body: []byte(`{"code":"rejected"}`), Rejected: "it has a !"}, nil
+			return tasks.Outcome{Body: []byte(w.problem), Rejected: "it has a !"}, nil
 		}
 		if w.applied[line.IdempotencyKey]++; w.applied[line.IdempotencyKey] == 1 {
 			w.order = append(w.order, said.Key+":"+said.Text)
 		}
 		return tasks.Outcome{Body: []byte(`{"done":true}`)}, nil
 	}
+}
+
+// authorOf implements [tasks.AuthorOf]: a line may have an "author".
+func authorOf(line []byte) string {
+	var said struct{ Author string }
+	_ = json.Unmarshal(line, &said) // what is no JSON has none
+	return said.Author
 }
 
 // CheckExport implements [tasks.Threads].
@@ -160,7 +175,7 @@ func (w *world) Events(_ context.Context, _ usecase.Key, after, upTo uint64) ite
 }
 
 func (w *world) intake() *tasks.Intake {
-	return &tasks.Intake{Handler: w, Reader: w, Files: w, Threads: w, Clock: time.Now, NewID: func() task.ID {
+	return &tasks.Intake{Handler: w, Reader: w, Files: w, Threads: w, Keys: w.keys, AuthorOf: authorOf, Clock: time.Now, NewID: func() task.ID {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
 		return ident.New[task.Task](time.Now(), [10]byte{9: byte(len(w.details))})
@@ -200,7 +215,7 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 			}
 			return keys, nil
 		},
-		Handler: w, Reader: w, Files: w, Commands: w, Threads: w, Journal: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
+		Handler: w, Reader: w, Files: w, Keys: w.keys, AuthorOf: authorOf, Commands: w, Threads: w, Journal: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
 		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,
 	})
 	worker.Run(ctx)

@@ -37,6 +37,7 @@ func (f *journalFollower) newTaskWorker(databases Databases) taskWorker {
 		Reader:   commands.Tasks.Reader,
 		Files:    gateway,
 		Keys:     databases.Keys,
+		AuthorOf: rest.AuthorOf,
 		Commands: rest.NewLines(commands.Aggregates(), source, 2*settings.StoreTimeout, log),
 		Threads:  commands.Tasks.Threads,
 		Journal:  chatstore.Journal{Journal: gateway},

@@ -7,8 +7,8 @@ usage() {
 Usage: tools/dev/compose-check/run.sh [--clean]      (make compose-check)
 
 Builds the image, starts the system of docker-compose.yml as a separate project (threads-compose-check) on free ports
-of 127.0.0.1, runs the end-to-end tests against it, and removes its containers, networks and volumes. The system of
-`make up` is not affected.
+of 127.0.0.1, runs the end-to-end tests against it, starts it again with the profiles auth and publish, and removes its
+containers, networks and volumes. The system of `make up` is not affected.
 
 Docker:   uses a running daemon. Without one, root on Debian starts a daemon for this run, with a socket and a data
           folder of its own; docker.io, docker-compose and debootstrap are installed with apt-get if missing. The
@@ -42,6 +42,7 @@ esac
 . $here/compose.sh
 . $here/daemon.sh
 . $here/standins.sh
+. $here/profiles.sh
 
 finish() {
 	local code=$?
@@ -82,12 +83,13 @@ trap 'exit 1' INT TERM
 export COMPOSE_PROJECT_NAME=threads-compose-check COMPOSE_FILE=docker-compose.yml
 WRITE_API_PORT=$(free_port 38080) UPDATER_PORT=$(free_port 38180) READ_API_PORT=$(free_port 38280)
 DEV_DYNAMODB_PORT=$(free_port 38380) DEV_MYSQL_PORT=$(free_port 38480)
-export WRITE_API_PORT UPDATER_PORT READ_API_PORT DEV_DYNAMODB_PORT DEV_MYSQL_PORT
+WEB_PORT=$(free_port 38580) DEV_ISSUER_PORT=$(free_port 38680) NATS_PORT=$(free_port 38780)
+export WRITE_API_PORT UPDATER_PORT READ_API_PORT WEB_PORT DEV_DYNAMODB_PORT DEV_MYSQL_PORT DEV_ISSUER_PORT NATS_PORT
 
 obtain_daemon
 obtain_compose
 daemon_ready=yes
-compose down --volumes --remove-orphans --timeout 10 >/dev/null 2>&1 # leftovers of a killed run
+COMPOSE_PROFILES=auth,publish compose down --volumes --remove-orphans --timeout 10 >/dev/null 2>&1 # leftovers of a killed run
 obtain_images
 
 started=yes
@@ -101,4 +103,6 @@ export E2E_WRITE_API_URL=http://127.0.0.1:$WRITE_API_PORT
 export E2E_UPDATER_URL=http://127.0.0.1:$UPDATER_PORT
 export E2E_READ_API_URL=http://127.0.0.1:$READ_API_PORT
 go test -v -count=1 -timeout=15m ./tests/e2e/...
+say "the profiles auth and publish"
+check_profiles
 say "passed"

@@ -11,7 +11,7 @@ obtain_images() {
 	local image
 	for image in $(
 		sed -nE 's/^FROM (golang:[^ ]+).*/\1/p' Dockerfile
-		sed -nE 's/^ +image: ((mysql|amazon\/dynamodb-local):[^ ]+).*/\1/p' docker-compose.yml
+		sed -nE 's/^ +image: ((mysql|amazon\/dynamodb-local|nats):[^ ]+).*/\1/p' docker-compose.yml
 	); do
 		if docker image inspect "$image" >/dev/null 2>&1 && ! is_stand_in "$image"; then
 			say "$image is present"
@@ -33,7 +33,7 @@ is_stand_in() {
 stand_in() {
 	local from
 	case $1 in
-	golang:*) from=$(go version | cat - go.mod go.sum "$here/standins.sh" | sha256sum) ;;
+	golang:* | nats:*) from=$(go version | cat - go.mod go.sum "$here/standins.sh" | sha256sum) ;;
 	*) from=$(cat "$here"/standins/* "$here/standins.sh" | sha256sum) ;;
 	esac
 	if [[ $(docker image inspect --format "{{index .Config.Labels \"$label\"}}" "threads-stand-in/$1" 2>/dev/null) == "${from%% *}" ]]; then
@@ -45,6 +45,7 @@ stand_in() {
 	case $1 in
 	golang:*) stand_in_golang "$1" "${from%% *}" ;;
 	mysql:*) stand_in_build "$1" "${from%% *}" "$here/standins/mysql.Dockerfile" "$here/standins" ;;
+	nats:*) stand_in_build "$1" "${from%% *}" "$here/standins/nats.Dockerfile" "$(nats_server)" ;;
 	amazon/dynamodb-local:*) stand_in_build "$1" "${from%% *}" "$here/standins/dynamodb-local.Dockerfile" "$(dynamodb_local)" ;;
 	esac
 }
@@ -96,6 +97,13 @@ dynamodb_local() {
 	compgen -G "$pattern" >/dev/null || (cd tools/dev && go run ./devservices exec -- true) >"$cache/devservices.log" 2>&1 ||
 		fail "DynamoDB Local can't be downloaded: see $cache/devservices.log"
 	dirname "$(compgen -G "$pattern" | sort --version-sort | tail -n 1)"
+}
+
+# The folder of the NATS server that the tests use.
+nats_server() {
+	mkdir -p "$cache/nats"
+	CGO_ENABLED=0 go build -o "$cache/nats/nats-server" github.com/nats-io/nats-server/v2 || fail "the NATS server can't be built"
+	echo "$cache/nats"
 }
 
 untag_stand_ins() {

@@ -20,13 +20,14 @@ The system is up: open {{.Web}} in a browser.
   logs, process ids   {{.Folder}}
 
 Try it: create a thread, post a message, read it back.
-
-  THREAD=$(curl -s {{.Write}}/threads/create -H 'Content-Type: application/json' \
-    -d '{"executor_id":"{{.UserAccount}}","name":"hello"}' | sed 's/.*"thread_id":"\([0-9A-Z]*\)".*/\1/')
-  curl -s {{.Write}}/threads/post_message -H 'Content-Type: application/json' \
-    -d '{"executor_id":"{{.UserAccount}}","thread_id":"'$THREAD'","text":"first message"}'
-  curl -s {{.Read}}/graphql -H 'Content-Type: application/json' -H "Consistency-Token: $THREAD:2" \
-    -d '{"query":"{ getMessages(threadId: \"'$THREAD'\", userAccountId: \"{{.UserAccount}}\") { id text createdAt } }"}'
+{{with .Login}}
+  {{.}}{{end}}
+  THREAD=$(curl -s {{.Write}}/threads/create {{.Token}}-H 'Content-Type: application/json' \
+    -d '{ {{- .Executor}}"name":"hello"}' | sed 's/.*"thread_id":"\([0-9A-Z]*\)".*/\1/')
+  curl -s {{.Write}}/threads/post_message {{.Token}}-H 'Content-Type: application/json' \
+    -d '{ {{- .Executor}}"thread_id":"'$THREAD'","text":"first message"}'
+  curl -s {{.Read}}/graphql {{.Token}}-H 'Content-Type: application/json' -H "Consistency-Token: $THREAD:2" \
+    -d '{"query":"{ getMessages(threadId: \"'$THREAD'\"{{.Viewer}}) { id text createdAt } }"}'
 
 Look into the tables: in a browser at http://127.0.0.1:28001 (with Node 20 or newer), which shows items as they are stored;
 snapshots are compressed, and a head is not a state, so threadctl tells what they mean.
@@ -40,17 +41,32 @@ make dev-down stops it and keeps the data; make dev-up starts what is not runnin
 
 // hints writes the addresses of the running system and commands to paste into a shell.
 func (s devSettings) hints(out io.Writer) error {
+	const user = "01H42K4ABWQ5V2XQEP3A48VE0Z"
+	executor, viewer := `"executor_id":"`+user+`",`, `, userAccountId: \"`+user+`\"`
+	login, token := "", ""
+	switch s.auth { // a token names its account
+	case "dev":
+		login = `eval "$(curl -s http://127.0.0.1:28084/tokens)"; token=$ada`
+	case "oidc":
+		login = "token=...   # one of " + s.issuer
+	}
+	if login != "" {
+		executor, viewer, token = "", "", `-H "Authorization: Bearer $token" `
+	}
 	return hints.Execute(out, map[string]string{
-		"Web":         localURL(s.addresses["web"]),
-		"Write":       localURL(s.addresses["write-api"]),
-		"Read":        localURL(s.addresses["read-api"]),
-		"Updater":     localURL(s.addresses[updater]),
-		"DynamoDB":    services.Endpoint(s.dynamoDBPort),
-		"MySQLPort":   strconv.Itoa(s.mySQLPort),
-		"User":        services.User,
-		"Password":    services.Password,
-		"Database":    services.Database,
-		"Folder":      s.short(""),
-		"UserAccount": "01H42K4ABWQ5V2XQEP3A48VE0Z",
+		"Web":       localURL(s.addresses["web"]),
+		"Write":     localURL(s.addresses["write-api"]),
+		"Read":      localURL(s.addresses["read-api"]),
+		"Updater":   localURL(s.addresses[updater]),
+		"DynamoDB":  services.Endpoint(s.dynamoDBPort),
+		"MySQLPort": strconv.Itoa(s.mySQLPort),
+		"User":      services.User,
+		"Password":  services.Password,
+		"Database":  services.Database,
+		"Folder":    s.short(""),
+		"Login":     login,
+		"Token":     token,
+		"Executor":  executor,
+		"Viewer":    viewer,
 	})
 }

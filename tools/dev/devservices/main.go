@@ -30,8 +30,10 @@ const usage = `Usage: devservices COMMAND, in the folder of the clone
       in ./data/dev.
 
       Environment: DEV_DYNAMODB_PORT (28000), DEV_MYSQL_PORT (23306), WRITE_API_ADDR (:28080), UPDATER_ADDR (:28081),
-      READ_API_ADDR (:28082), WEB_ADDR (:28083). The programs also get the other variables, such as LOG_LEVEL and
-      SNAPSHOT_EVERY, except those that name the data: the data is always in this clone.
+      READ_API_ADDR (:28082), WEB_ADDR (:28083), DEV_PUBLISH_URL (the updater's PUBLISH_URL; empty: nothing is
+      published). The programs also get the other variables, such as LOG_LEVEL, AUTH and SNAPSHOT_EVERY, except those
+      that name the data: the data is always in this clone. Run make dev-down before you change them: they are read when
+      a program starts.
 
   down   (make dev-down)
       Stops what up started, and keeps the data.

@@ -19,6 +19,8 @@ type devSettings struct {
 	folder                  string // of logs, pid files, data and built programs; absolute
 	dynamoDBPort, mySQLPort int
 	addresses               map[string]string // that programs listen on, by program
+	publishURL              string            // of the broker that gets the events; empty: nothing is published
+	auth, issuer            string            // AUTH and AUTH_ISSUER of the programs
 }
 
 const updater = "read-model-updater"
@@ -40,7 +42,10 @@ func readSettings(root string, getenv func(string) string) (devSettings, error) 
 	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
 		return devSettings{}, fmt.Errorf("run this in the folder of go.mod: %w", err)
 	}
-	s := devSettings{root: root, folder: filepath.Join(root, "data", "dev"), addresses: map[string]string{}}
+	s := devSettings{
+		root: root, folder: filepath.Join(root, "data", "dev"), addresses: map[string]string{},
+		publishURL: getenv("DEV_PUBLISH_URL"), auth: getenv("AUTH"), issuer: getenv("AUTH_ISSUER"),
+	}
 	var wrong []error
 	read := func(name, value, before, want string) string {
 		if set := getenv(name); set != "" {
@@ -82,7 +87,7 @@ func (s devSettings) environment() []string {
 		"METRICS_ADDR=", // only one program could use it
 		"PPROF_ADDR=",
 		"AUTH_DEV_ADDR=",
-		"PUBLISH_URL=",
+		"PUBLISH_URL="+s.publishURL, // a broker that is exported may be that of another system
 		"DATABASE_URL="+services.DSN(s.mySQLPort, services.Database),
 	)
 	for _, listener := range listeners {

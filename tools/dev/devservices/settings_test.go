@@ -58,6 +58,30 @@ func TestHintsNameTheAddresses(t *testing.T) {
 	}
 }
 
+// With access on, the commands have a token and leave the account to it.
+func TestHintsHaveATokenWhereOneIsNeeded(t *testing.T) {
+	for auth, want := range map[string]string{"": "", "dev": `eval "$(curl -s http://127.0.0.1:28084/tokens)"`, "oidc": "# one of https://login.example.com/"} {
+		settings, err := readSettings(clone, func(name string) string {
+			return map[string]string{"AUTH": auth, "AUTH_ISSUER": "https://login.example.com/"}[name]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := settings.hints(&out); err != nil {
+			t.Fatal(err)
+		}
+		tokens, accounts := 3, 0
+		if auth == "" {
+			tokens, accounts = 0, 3
+		}
+		if text := out.String(); !strings.Contains(text, want) || strings.Count(text, "Bearer $token") != tokens ||
+			strings.Count(text, "01H42K4ABWQ5V2XQEP3A48VE0Z") != accounts {
+			t.Errorf("with AUTH=%s:\n%s", auth, text)
+		}
+	}
+}
+
 // whereDataIs matches the variables that name the data and the programs. A developer may export all others.
 var whereDataIs = regexp.MustCompile(`^AWS_|^EVENT_STORE|^SHARD_COUNT$|_(URL|TABLE|ADDR)$`)
 
@@ -93,6 +117,19 @@ func TestTheDataIsOfTheDevelopmentSystemWhateverIsExported(t *testing.T) {
 		if got := seen[name]; got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+}
+
+func TestEventsArePublishedOnRequest(t *testing.T) {
+	t.Setenv("PUBLISH_URL", "nats://of-another-system:4222")
+	settings, err := readSettings(clone, func(name string) string {
+		return map[string]string{"DEV_PUBLISH_URL": "nats://127.0.0.1:4222"}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if env := settings.environment(); !slices.Contains(env, "PUBLISH_URL=nats://127.0.0.1:4222") || slices.Contains(env, "PUBLISH_URL=") {
+		t.Errorf("the programs see %v", env)
 	}
 }
 

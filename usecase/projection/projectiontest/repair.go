@@ -3,6 +3,7 @@ package projectiontest
 import (
 	"context"
 	"fmt"
+	"iter"
 	mathrand "math/rand/v2"
 	"slices"
 	"sync"
@@ -70,6 +71,40 @@ func repairBesideTheSource(t *testing.T, db Database) {
 	}
 	wait.Wait()
 	expectRows(t, db, journal)
+}
+
+// staleHeads lists the heads as they were before the last events.
+type staleHeads struct{ *Journal }
+
+func (s staleHeads) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
+	return func(yield func(projection.Head, error) bool) {
+		for head, err := range s.Journal.Heads(ctx, aggregateType) {
+			head.Version--
+			if !yield(head, err) {
+				return
+			}
+		}
+	}
+}
+
+// repairWithStaleHeads: events that are projected after the heads were listed do not make the rows ahead of the
+// journal; events that the journal has lost do.
+func repairWithStaleHeads(t *testing.T, db Database) {
+	journal := NewJournal()
+	s := begin(t, journal, "")
+	s.write("second")
+	project(t, newProjector(db, journal, newClock()), s.all()...)
+	restored := NewJournal()
+	restored.Append(journal.Of(s.key)[0])
+	for want, journal := range []projection.Journal{staleHeads{journal}, restored} {
+		projector := projection.New(db, journal, projection.Options{}, ledgers{ledgerType, db})
+		if _, err := projector.Repair(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if found := projector.Drift(); found.Ahead != want {
+			t.Errorf("%T: %d aggregates are ahead, want %d", journal, found.Ahead, want)
+		}
+	}
 }
 
 // notify: every commit reports exactly the changed ledgers and their versions.

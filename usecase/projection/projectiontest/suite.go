@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"parked halfway":                    parkedHalfway,
 		"repair":                            repair,
 		"repair beside the source":          repairBesideTheSource,
+		"repair with stale heads":           repairWithStaleHeads,
 		"notify":                            notify,
 		"traces":                            traces,
 	} {

@@ -1,0 +1,151 @@
+package tasks_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/task"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/erasure"
+	"example.com/threads/usecase/tasks"
+)
+
+// keys is a key store and a master key in memory.
+type keys struct {
+	mutex   sync.Mutex
+	entries map[string]erasure.Entry
+}
+
+func (k *keys) Keys(_ context.Context, _ usecase.Tenant, owners []string) (map[string]erasure.Entry, error) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	found := map[string]erasure.Entry{}
+	for _, owner := range owners {
+		if entry, exists := k.entries[owner]; exists {
+			found[owner] = entry
+		}
+	}
+	return found, nil
+}
+
+func (k *keys) Create(_ context.Context, _ usecase.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	if _, exists := k.entries[owner]; !exists {
+		k.entries[owner] = erasure.Entry{Wrapped: wrapped}
+	}
+	return k.entries[owner], nil
+}
+
+func (k *keys) Destroy(_ context.Context, _ usecase.Tenant, owner string, at time.Time) error {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	k.entries[owner] = erasure.Entry{ErasedAt: at}
+	return nil
+}
+
+func (*keys) Wrap(_ context.Context, key []byte, _ string) ([]byte, error)   { return key, nil }
+func (*keys) Unwrap(_ context.Context, key []byte, _ string) ([]byte, error) { return key, nil }
+
+// readable returns the content of all files, with everything opened that the existing keys open.
+func (w *world) readable(t *testing.T) string {
+	t.Helper()
+	sealed := regexp.MustCompile("(\x01|" + `\\u0001` + ")1[0-9A-Z]{26}:[A-Za-z0-9_-]{40,}")
+	var all strings.Builder
+	for _, content := range w.files {
+		text, before := string(content), ""
+		for text != before {
+			before = text
+			text = sealed.ReplaceAllStringFunc(text, func(found string) string {
+				opened, err := w.keys.OpenOne(t.Context(), usecase.Tenant{}, strings.Replace(found, `\u0001`, "\x01", 1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return opened
+			})
+		}
+		all.WriteString(text)
+	}
+	return all.String()
+}
+
+// Lines in the name of another account can't be read any more when that account is erased.
+func TestLinesInTheNameOfOthers(t *testing.T) {
+	w := newWorld()
+	store := &keys{entries: map[string]erasure.Entry{}}
+	w.keys = erasure.NewKeyring(store, store, time.Now)
+	line := func(author fmt.Stringer, text string) string {
+		return fmt.Sprintf(`{"key":"1","author":"%s","text":"%s"}`+"\n", author, text)
+	}
+	forged := "\x01" + "1" + bob.String() + ":AAAA\n" + `{"sealed":"\u00011` + bob.String() + ":AAAA\",\"text\":\"!\"}\n"
+	input := line(ada, "adas") + line(bob, "bobs") + line(bob, "bobs rejected!") + line(ada, "adas rejected!") + forged + line(bob, "last")
+	begin := func() task.ID {
+		t.Helper()
+		asked := asked()
+		asked.ForOthers = true
+		result, err := w.intake().Import(t.Context(), asked, strings.NewReader(input))
+		return created(t, result, err)
+	}
+	contains := func(when, text string, want bool, words ...string) {
+		t.Helper()
+		for _, word := range words {
+			if strings.Contains(text, word) != want {
+				t.Errorf("%s: %q is there: %t, in %s", when, word, !want, text)
+			}
+		}
+	}
+
+	first := begin()
+	_, rejected := w.finish(t, first)
+	contains("before", rejected, true, `{"line":3,"request":{"key":"1","author":"`+bob.String()+`","text":"bobs rejected!"},"problem":{"code":"rejected"}}`,
+		`{"line":4,"request":{"key":"1","author":"`+ada.String()+`","text":"adas rejected!"}`, `{"line":6,"request":{"sealed":`)
+	contains("before", rejected, false, "last", `"bobs"`)
+	if want := "1:adas 1:bobs 1:last"; strings.Join(w.order, " ") != want {
+		t.Errorf("applied %v", w.order)
+	}
+	contains("before", w.readable(t), true, "bobs", "last", "bobs rejected", "adas rejected")
+
+	waiting := begin() // is erased before it is done
+	if err := w.keys.Destroy(t.Context(), usecase.Tenant{}, bob.String()); err != nil {
+		t.Fatal(err)
+	}
+	late := begin()
+	contains("erased", w.readable(t), false, "bobs", "last")
+	contains("erased", w.readable(t), true, "adas rejected")
+	for _, id := range []task.ID{waiting, late} {
+		_, rejected := w.finish(t, id)
+		contains("erased", rejected, true, `{"line":2,"request":"[erased]","problem":{"code":"erased"}}`, "adas rejected")
+		contains("erased", rejected, false, "bobs", "last")
+	}
+	_, rejected = w.finish(t, first)
+	contains("erased later", rejected, true, `{"line":3,"request":"[erased]","problem":{"code":"rejected"}}`)
+	contains("erased", w.readable(t), false, "bobs", "last")
+}
+
+// Sealed content does not compress, so a part must be small enough for an item of DynamoDB as it is. The problem of a
+// line is at most ten times as large as the line: twenty unknown fields without a name.
+func TestAPartOfAResultFitsIntoAnItem(t *testing.T) {
+	const item = 380_000 // what the gateway stores, after it has undone the base64
+	for _, author := range []fmt.Stringer{ada, bob} {
+		w := newWorld()
+		store := &keys{entries: map[string]erasure.Entry{}}
+		w.keys = erasure.NewKeyring(store, store, time.Now)
+		line := fmt.Sprintf(`{"key":"1","author":"%s","text":"!"%s}`+"\n", author, strings.Repeat(" ", 65))
+		w.problem = `{"code":"` + strings.Repeat("x", 10*len(line)) + `"}`
+		large := strings.Replace(line, "!", strings.Repeat("!", tasks.MaxLine-len(line)), 1)
+		asked := asked()
+		asked.ForOthers = true
+		result, err := w.intake().Import(t.Context(), asked, strings.NewReader(strings.Repeat(line, 110)+large+strings.Repeat(line, 500)))
+		w.finish(t, created(t, result, err))
+		for name, content := range w.files {
+			if size := len(content) / 4 * 3; size > item {
+				t.Errorf("in the name of %s: %s has %d bytes", author, name, size)
+			}
+		}
+	}
+}
