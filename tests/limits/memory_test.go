@@ -36,7 +36,10 @@ func TestClientsThatDoNotReceiveTheirAnswers(t *testing.T) {
 	if err := programs.Build(folder, "../../cmd/standalone"); err != nil {
 		t.Fatal(err)
 	}
-	program := programs.New(t, folder, "standalone", []string{"DATA_DIR=" + filepath.Join(folder, "data")}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR")
+	program := programs.New(t, folder, "standalone", []string{
+		"DATA_DIR=" + filepath.Join(folder, "data"),
+		"GOGC=100", // memory that is in use counts here, not garbage
+	}, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR")
 	program.Start(t)
 	write, read := program.URLs[0], program.URLs[1]
 

@@ -2,6 +2,8 @@ package testenv
 
 import (
 	"crypto/rand"
+	"fmt"
+	mathrand "math/rand/v2"
 	"net"
 	"strings"
 	"testing"
@@ -30,13 +32,18 @@ func UniqueName(t testing.TB) string {
 	return "t_" + stem + "_" + strings.ToLower(rand.Text()[:12])
 }
 
-// FreePort returns a TCP port of 127.0.0.1 that was free a moment ago, for a program that cannot listen on port 0.
+// FreePort returns a TCP port of 127.0.0.1 that was free a moment ago, for a program that cannot listen on port 0. It
+// is below the ports of outgoing connections, so that a program that is started again gets it again.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("find a free port: %v", err)
+	for range 100 {
+		port := 10_000 + mathrand.IntN(20_000) //nolint:gosec // no secret
+		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			_ = listener.Close()
+			return port
+		}
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port
+	t.Fatal("no free port was found")
+	return 0
 }

@@ -44,6 +44,7 @@ func TestTimeTravel(t *testing.T) {
 
 	// A closed account leaves its threads: the process manager's commands in each of them are shown below its event.
 	p.click(labelled("document", "Chat"))
+	p.shows(ada, "Tea at four")
 	p.run(chromedp.Evaluate(ada+".querySelector('details.new').open = true", nil))
 	p.fill(labelled(ada, "Name of the new thread"), "Lunch\r")
 	p.shows(ada, "1 person")

@@ -79,7 +79,7 @@ var lists = []registry{
 	{"cmd/threadctl/types.go", []line{
 		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},
 		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
-		{"account.AggregateType: ", "\t\tgadget.AggregateType: typeOf(gadgetcodec.Events(), chatstore.NewGadgetRepository(gateway, settings)),"},
+		{"account.AggregateType: ", "\t\tgadget.AggregateType: typeOf(gadgetcodec.Events(), gadgetcodec.Snapshots{}, chatstore.NewGadgetRepository(gateway, settings)),"},
 	}},
 	{"docs/asyncapi.yaml", []line{
 		{"AccountClosed: {$ref: '#/components/messages/AccountClosed'}", listedMessages},
