@@ -52,7 +52,7 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	tick := time.Second / time.Duration(perSecond)
 	again := p.options.Now()
 	pace := func() error {
-		if err := wait(ctx, tick); err != nil {
+		if err := usecase.Wait(ctx, tick); err != nil {
 			return err
 		}
 		if now := p.options.Now(); now.Sub(again) >= driftAgain {
@@ -72,7 +72,7 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 			p.logger.WarnContext(ctx, "verifying the rows failed and will be retried", "error", err)
 			pause = afterAFault
 		}
-		_ = wait(ctx, pause) // ctx is checked above
+		_ = usecase.Wait(ctx, pause) // ctx is checked above
 	}
 }
 

@@ -76,7 +76,7 @@ func (p *Projector) read(ctx context.Context, gap gap, left int) (run, error) {
 		}
 		switch {
 		case err != nil && attempt < journalAttempts:
-			if err := wait(ctx, retryPause<<attempt); err != nil {
+			if err := usecase.Wait(ctx, retryPause<<attempt); err != nil {
 				return piece, err
 			}
 			gap.after = version

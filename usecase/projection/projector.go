@@ -137,7 +137,7 @@ func (p *Projector) Run(ctx context.Context) {
 	var repairing sync.WaitGroup
 	defer repairing.Wait()
 	repairing.Go(func() { p.repairWhenDue(ctx) })
-	for wait(ctx, parkedEvery) == nil {
+	for usecase.Wait(ctx, parkedEvery) == nil {
 		if _, err := p.RetryParked(ctx); err != nil && ctx.Err() == nil {
 			p.logger.WarnContext(ctx, "retrying parked aggregates failed; next try in a moment", "error", err)
 		}

@@ -208,7 +208,7 @@ type rebuilding struct {
 const tellEvery = time.Second
 
 func (w *rebuilding) tell(ctx context.Context) {
-	for wait(ctx, tellEvery) == nil {
+	for usecase.Wait(ctx, tellEvery) == nil {
 		if err := w.save(ctx); err != nil && ctx.Err() == nil {
 			w.options.Logger.WarnContext(ctx, "storing the progress of the rebuild failed", "error", err)
 		}

@@ -56,7 +56,7 @@ func (p *Projector) repairWhenDue(ctx context.Context) {
 			return
 		case <-p.repairs:
 		}
-		for p.repairOwed(ctx) != nil && wait(ctx, repairAgain) == nil {
+		for p.repairOwed(ctx) != nil && usecase.Wait(ctx, repairAgain) == nil {
 		}
 	}
 }

@@ -47,14 +47,3 @@ func pauseBefore(attempts int) time.Duration {
 	}
 	return pause - rand.N(pause/2)
 }
-
-func wait(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -13,6 +13,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
+	"example.com/threads/usecase"
 )
 
 // errInputGone: the input has expired before the task was finished.
@@ -137,11 +138,7 @@ func persistently(ctx context.Context, handle func(context.Context) (Outcome, er
 		if outcome, err = handle(ctx); err == nil || ctx.Err() != nil {
 			return outcome, err
 		}
-		timer := time.NewTimer(linePause << attempt)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if usecase.Wait(ctx, linePause<<attempt) != nil {
 			return outcome, ctx.Err()
 		}
 	}

@@ -82,7 +82,7 @@ func (s *Store) read(ctx context.Context, keys []item, into map[string]erasure.E
 		if attempt == attempts {
 			return fmt.Errorf("DynamoDB left a part of the request unprocessed: %w", usecase.ErrUnavailable)
 		}
-		if attempt > 0 && !pause(ctx, 10*time.Millisecond<<attempt) {
+		if attempt > 0 && usecase.Wait(ctx, 10*time.Millisecond<<attempt) != nil {
 			return ctx.Err()
 		}
 		output, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked})
@@ -99,17 +99,6 @@ func (s *Store) read(ctx context.Context, keys []item, into map[string]erasure.E
 		asked = output.UnprocessedKeys
 	}
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // Create implements [erasure.Store].

@@ -328,7 +328,7 @@ func (r *RowSets) switchTables(ctx context.Context, row rebuildRow, level func(c
 		if now, err := r.row(ctx); err == nil && now.Live {
 			return nil // the answer was lost
 		}
-		pause(ctx, time.Second)
+		_ = usecase.Wait(ctx, time.Second)
 	}
 }
 

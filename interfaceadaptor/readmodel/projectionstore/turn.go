@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"example.com/threads/usecase"
 )
 
 const (
@@ -81,7 +83,7 @@ func (t *Turn) hold() {
 	defer close(t.done)
 	defer letGo(context.WithoutCancel(t.Lost), t.conn, updaterLock)
 	for {
-		pause(t.Lost, stillAlive)
+		_ = usecase.Wait(t.Lost, stillAlive)
 		if t.Lost.Err() != nil {
 			return
 		}
