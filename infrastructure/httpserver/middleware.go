@@ -3,6 +3,7 @@ package httpserver
 import (
 	"crypto/rand"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -54,16 +55,18 @@ func Wrap(log *slog.Logger, tracer trace.Tracer, next http.Handler) http.Handler
 	})
 }
 
-// guard keeps browsers from guessing what an answer is, from storing it, from loading anything for it and from
-// embedding it. Pages that need more say so.
-func guard(header http.Header) {
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Cache-Control", "no-store")
-	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	header.Set("Cross-Origin-Resource-Policy", "same-origin")
-	header.Set("Referrer-Policy", "no-referrer")
+// guards keep browsers from guessing what an answer is, from storing it, from loading anything for it and from
+// embedding it. Pages that need more say so. Names are in canonical form, and the values are shared by all answers.
+var guards = http.Header{
+	"X-Content-Type-Options":       {"nosniff"},
+	"Cache-Control":                {"no-store"},
+	"Content-Security-Policy":      {"default-src 'none'; frame-ancestors 'none'"},
+	"Cross-Origin-Opener-Policy":   {"same-origin"},
+	"Cross-Origin-Resource-Policy": {"same-origin"},
+	"Referrer-Policy":              {"no-referrer"},
 }
+
+func guard(header http.Header) { maps.Copy(header, guards) }
 
 // levelOf logs successful health and metrics requests at debug, because machines send them every few seconds.
 func levelOf(r *http.Request, status int) slog.Level {

@@ -63,6 +63,9 @@ func (g *Gate) Enter(answer http.Header, r *http.Request) (Principal, error) {
 
 // Knock admits an HTTP request that authenticates later: it counts for its address.
 func (g *Gate) Knock(answer http.Header, r *http.Request) error {
+	if g.PerAddress == nil {
+		return nil
+	}
 	return take(answer, g.PerAddress, "address", g.Network(r))
 }
 
@@ -106,11 +109,10 @@ func (g *Gate) Client(principal Principal, r *http.Request) string {
 // Network is the network whose requests are counted together: an IPv4 address, or the /64 of an IPv6 address, the usual
 // size of one customer's network.
 func (g *Gate) Network(r *http.Request) string {
-	ip := g.Proxies.ClientIP(r)
-	if address, err := netip.ParseAddr(ip); err == nil && address.Is6() {
+	if address := g.Proxies.client(r); address.Is6() {
 		return netip.PrefixFrom(address, 64).Masked().String()
 	}
-	return ip
+	return g.Proxies.ClientIP(r)
 }
 
 // take counts a request and sets the answer's RateLimit headers. They show the limit that was counted last.

@@ -29,13 +29,23 @@ func ParseProxies(list string) (Proxies, error) {
 
 // ClientIP returns the address that the request comes from: that of the connection, or, if that is a trusted proxy's,
 // the last address in X-Forwarded-For that is not a trusted proxy's. Addresses further left may be forged by the
-// client.
+// client. It is empty if the connection has no address.
 func (p Proxies) ClientIP(r *http.Request) string {
+	if address := p.client(r); address.IsValid() {
+		return address.String()
+	}
+	return ""
+}
+
+func (p Proxies) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return ""
+		return netip.Addr{}
 	}
 	address := plain(peer.Addr())
+	if !p.contain(address) {
+		return address
+	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
 		before, err := netip.ParseAddr(strings.TrimSpace(hop))
@@ -44,7 +54,7 @@ func (p Proxies) ClientIP(r *http.Request) string {
 		}
 		address = plain(before)
 	}
-	return address.String()
+	return address
 }
 
 func (p Proxies) contain(address netip.Addr) bool {

@@ -44,13 +44,13 @@ func (a *api) tenant(ctx context.Context, op operation, principal access.Princip
 }
 
 // read decodes a body and the executor, who must be one that the principal may act as.
-func read[B interface{ executor() ident.UserID }](s shape[B], c conditions, raw []byte) (body B, said map[string]string, caller usecase.Caller, err error) {
-	if body, said, err = s.decode(raw, absentFor(c.principal)); err != nil {
-		return body, nil, c.caller, err
+func read[B interface{ executor() ident.UserID }](s shape[B], c conditions, raw []byte) (body B, caller usecase.Caller, err error) {
+	if body, err = s.decode(raw, absentFor(c.principal)); err != nil {
+		return body, c.caller, err
 	}
 	executor, err := c.principal.For(body.executor())
 	c.caller.Executor = executor.String()
-	return body, said, c.caller, err
+	return body, c.caller, err
 }
 
 // absentFor returns the fields that the principal may leave out, with their values.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -37,20 +39,15 @@ func (invalidBody) Error() string { return "the request has invalid fields" }
 // isJSON reports whether raw is exactly one JSON value in UTF-8.
 func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
-// decode decodes a body from raw, which must be JSON, and returns its fields in canonical form, which is the same for
-// every form that clients may send. absent has the values of optional fields. The error is an [invalidBody] with all
-// problems: those of the fields in their order, then unknown members.
-func (s shape[B]) decode(raw []byte, absent map[string]json.RawMessage) (body B, said map[string]string, err error) {
+// decode decodes a body from raw, which must be JSON. absent has the values of optional fields. The error is an
+// [invalidBody] with all problems: those of the fields in their order, then unknown members.
+func (s shape[B]) decode(raw []byte, absent map[string]json.RawMessage) (body B, err error) {
 	members, ok := membersOf(raw)
 	if !ok {
-		return body, nil, invalidBody{{"body", "must be a JSON object"}}
+		return body, invalidBody{{"body", "must be a JSON object"}}
 	}
 	var invalid invalidBody
-	said = map[string]string{}
-	into := reflect.ValueOf(&body).Elem()
-	for _, f := range s {
-		name := f.Tag.Get("json")
-		value := into.FieldByIndex(f.Index).Addr().Interface().(field)
+	for name, value := range s.fieldsOf(&body) {
 		given := members.take(name)
 		if left, optional := absent[name]; optional && len(given) == 0 {
 			given = []json.RawMessage{left}
@@ -58,15 +55,37 @@ func (s shape[B]) decode(raw []byte, absent map[string]json.RawMessage) (body B,
 		if err := readField(value, given); err != nil {
 			invalid = append(invalid, FieldError{"body." + name, err.Error()})
 		}
-		said[name] = value.canonical()
 	}
 	for _, unknown := range members {
 		invalid = append(invalid, FieldError{"body." + unknown.name, "is not a field of this request"})
 	}
 	if len(invalid) > 0 {
-		return body, nil, invalid
+		return body, invalid
 	}
-	return body, said, nil
+	return body, nil
+}
+
+// canonical returns a body in the form that is the same for every form that clients may send. Repeats are recognised by
+// it, also after an update of the program.
+func (s shape[B]) canonical(body B) (string, error) {
+	said := map[string]string{}
+	for name, value := range s.fieldsOf(&body) {
+		said[name] = value.canonical()
+	}
+	content, err := json.Marshal(said) // sorted by name
+	return string(content), err
+}
+
+// fieldsOf yields the fields of a body with their names.
+func (s shape[B]) fieldsOf(body *B) iter.Seq2[string, field] {
+	return func(yield func(string, field) bool) {
+		value := reflect.ValueOf(body).Elem()
+		for _, f := range s {
+			if !yield(f.Tag.Get("json"), value.FieldByIndex(f.Index).Addr().Interface().(field)) {
+				return
+			}
+		}
+	}
 }
 
 func readField(into field, values []json.RawMessage) error {
@@ -88,39 +107,58 @@ type member struct {
 	value json.RawMessage
 }
 
-// membersOf splits a JSON object into its members; false if raw is not an object.
-func membersOf(raw []byte) (members, bool) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	if first, err := decoder.Token(); err != nil || first != json.Delim('{') {
-		return nil, false
-	}
-	var all members
-	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			return nil, false
-		}
-		next := member{name: name.(string)}
-		if err := decoder.Decode(&next.value); err != nil {
-			return nil, false
-		}
+// membersOf splits a JSON object into its members; false if raw, which must be JSON, is not an object.
+func membersOf(raw []byte) (all members, ok bool) {
+	rest, ok := bytes.CutPrefix(skipSpace(raw), []byte("{"))
+	for rest = skipSpace(rest); ok && rest[0] != '}'; rest = skipSpace(bytes.TrimPrefix(rest, []byte(","))) {
+		var next member
+		var quoted json.RawMessage
+		quoted, rest = cutValue(rest)
+		next.value, rest = cutValue(rest[1:]) // after the colon
+		next.name, _ = unquote(quoted)
 		all = append(all, next)
 	}
-	return all, true
+	return all, ok
 }
 
-// take removes the members with the name and returns their values.
-func (m *members) take(name string) []json.RawMessage {
-	var taken []json.RawMessage
-	var rest members
-	for _, member := range *m {
-		if member.name == name {
-			taken = append(taken, member.value)
-		} else {
-			rest = append(rest, member)
+// cutValue returns the first value in JSON, and what follows it, both without white space before them.
+func cutValue(raw []byte) (value json.RawMessage, rest []byte) {
+	raw = skipSpace(raw)
+	end := len(raw)
+	depth, quoted := 0, false
+	for i := 0; i < end; i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++ // what is escaped
+		case quoted && c != '"':
+		case c == '"':
+			quoted = !quoted
+			if !quoted && depth == 0 {
+				end = i + 1
+			}
+		case c == '{' || c == '[':
+			depth++
+		case depth == 0 && strings.IndexByte(" \t\r\n:,}]", c) >= 0:
+			end = i // of a number, true, false or null
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				end = i + 1
+			}
 		}
 	}
-	*m = rest
+	return raw[:end:end], skipSpace(raw[end:])
+}
+
+func skipSpace(raw []byte) []byte { return bytes.TrimLeft(raw, " \t\r\n") }
+
+// take removes the members with the name and returns their values.
+func (m *members) take(name string) (taken []json.RawMessage) {
+	*m = slices.DeleteFunc(*m, func(of member) bool {
+		if of.name == name {
+			taken = append(taken, of.value)
+		}
+		return of.name == name
+	})
 	return taken
 }
 
@@ -142,8 +180,15 @@ func textOf(raw json.RawMessage) (string, error) {
 	if hasHalfSurrogatePair(string(raw)) {
 		return "", errors.New("must not contain half of a surrogate pair")
 	}
-	var value string
-	err := json.Unmarshal(raw, &value)
+	return unquote(raw)
+}
+
+// unquote decodes a JSON string.
+func unquote(raw json.RawMessage) (value string, err error) {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), nil // the usual one, without the work of the decoder
+	}
+	err = json.Unmarshal(raw, &value)
 	return value, err
 }
 

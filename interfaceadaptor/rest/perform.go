@@ -2,9 +2,8 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"example.com/threads/domain/ident"
@@ -70,21 +69,22 @@ type reply struct {
 func handle[B commanding[C], C, A any](service Commands[C], answerOf func(command.Result) A) performer {
 	shape := shapeOf[B]()
 	prepare := func(c conditions, raw []byte) (prepared, error) {
-		body, said, caller, err := read(shape, c, raw)
+		body, caller, err := read(shape, c, raw)
 		if err != nil {
 			return prepared{}, err
 		}
 		request := body.asked()
 		request.Caller = caller
 		request.IfVersion, request.IdempotencyKey = c.ifVersion, c.idempotencyKey
-		content, err := json.Marshal(said) // sorted by name
-		if err != nil {
-			return prepared{}, err
+		if request.IdempotencyKey != "" {
+			if request.Content, err = shape.canonical(body); err != nil {
+				return prepared{}, err
+			}
 		}
-		request.Content = string(content)
 		p := prepared{caller: caller, name: request.Name, content: request.Content}
 		if !request.Begins {
-			p.key = strings.SplitN(request.Name, ".", 2)[0] + "-" + request.ID
+			aggregate, _, _ := strings.Cut(request.Name, ".")
+			p.key = aggregate + "-" + request.ID
 		}
 		p.execute = func(ctx context.Context) (reply, error) {
 			result, err := service.Handle(ctx, request)
@@ -101,7 +101,7 @@ func handle[B commanding[C], C, A any](service Commands[C], answerOf func(comman
 // headersOf returns the headers that every answer to a command has.
 func headersOf(result command.Result) map[string]string {
 	headers := map[string]string{
-		etag:             fmt.Sprintf(`"%d"`, result.Version),
+		etag:             `"` + strconv.FormatUint(result.Version, 10) + `"`,
 		consistencyToken: tokenOf(result),
 	}
 	if result.Replayed {
@@ -117,14 +117,14 @@ func tokenOf(r command.Result) string {
 	if r.Key.Type == thread.AggregateType {
 		name = r.Key.ID
 	}
-	return fmt.Sprintf("%s:%d", name, r.Version)
+	return name + ":" + strconv.FormatUint(r.Version, 10)
 }
 
 // snapshot returns the performer that stores a snapshot.
 func snapshot[C any](service Service[C]) performer {
 	shape := shapeOf[takeSnapshot]()
 	prepare := func(c conditions, raw []byte) (prepared, error) {
-		body, _, caller, err := read(shape, c, raw)
+		body, caller, err := read(shape, c, raw)
 		return prepared{execute: func(ctx context.Context) (reply, error) {
 			version, err := service.Snapshot(ctx, caller, body.thread().String())
 			return reply{body: snapshotAnswerOf(body.thread(), version)}, err

@@ -195,6 +195,9 @@ func says(header http.Header, media string) bool {
 	if len(types) != 1 || (encoding != "" && !strings.EqualFold(encoding, "identity")) {
 		return false
 	}
+	if types[0] == media {
+		return true // the usual form
+	}
 	mediaType, params, err := mime.ParseMediaType(types[0])
 	charset, has := params["charset"]
 	return err == nil && mediaType == media && (!has || strings.EqualFold(charset, "utf-8"))

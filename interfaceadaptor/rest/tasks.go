@@ -124,7 +124,7 @@ func importLines(intake *tasks.Intake) streamer {
 func export(intake *tasks.Intake) performer {
 	shape := shapeOf[exportThread]()
 	prepare := func(c conditions, raw []byte) (prepared, error) {
-		body, _, caller, err := read(shape, c, raw)
+		body, caller, err := read(shape, c, raw)
 		if err != nil {
 			return prepared{}, err
 		}

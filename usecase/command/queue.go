@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"example.com/threads/usecase"
 )
@@ -40,7 +41,7 @@ func (s *Service[S, C, E]) enqueue(key usecase.Key, c *call[C]) {
 	if !busy {
 		q = &queue[C]{}
 		s.queues[key] = q
-		s.running.Go(func() { s.work(key, q) })
+		s.workers.run(func() { s.work(key, q) })
 	}
 	q.waiting = append(q.waiting, c)
 }
@@ -86,15 +87,14 @@ func (s *Service[S, C, E]) next(key usecase.Key, q *queue[C]) []*call[C] {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var batch, rest []*call[C]
-	taken := map[string]bool{}
 	for _, c := range q.waiting {
+		same := func(taken *call[C]) bool { return taken.commandID == c.commandID }
 		switch {
 		case c.ctx.Err() != nil:
 			c.answer(Result{}, c.ctx.Err())
-		case taken[c.commandID] || len(batch) == maxBatch:
+		case len(batch) == maxBatch || slices.ContainsFunc(batch, same):
 			rest = append(rest, c)
 		default:
-			taken[c.commandID] = true
 			batch = append(batch, c)
 		}
 	}

@@ -17,10 +17,10 @@ type Service[S, C, E any] struct {
 	repository Repository[S, E]
 	settings   Settings
 	turns      turns
+	workers    *workers
 
-	mutex   sync.Mutex
-	queues  map[usecase.Key]*queue[C]
-	running sync.WaitGroup
+	mutex  sync.Mutex
+	queues map[usecase.Key]*queue[C]
 }
 
 // Settings configure a Service. Zero fields take their defaults.
@@ -81,6 +81,7 @@ func NewService[S, C, E any](decider Decider[S, C, E], repository Repository[S, 
 		decider:    decider,
 		repository: repository,
 		settings:   settings.withDefaults(),
+		workers:    newWorkers(),
 		queues:     map[usecase.Key]*queue[C]{},
 	}
 }
@@ -147,4 +148,4 @@ func (s *Service[S, C, E]) report(ctx context.Context, key usecase.Key, err erro
 
 // Drain waits for all commands in progress, including those whose callers have disconnected. Handle must not be called
 // after it.
-func (s *Service[S, C, E]) Drain() { s.running.Wait() }
+func (s *Service[S, C, E]) Drain() { s.workers.drain() }
