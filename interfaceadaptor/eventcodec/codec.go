@@ -83,7 +83,7 @@ func (c *Codec[E]) Encode(recorded usecase.Recorded[E]) ([]byte, error) {
 
 // readBack checks that decoding returns the same event. It decodes the parts, which takes a third of the time of
 // decoding the whole.
-func (c *Codec[E]) readBack(recorded usecase.Recorded[E], row Row[E], head head, fields []byte, tail tail) error {
+func (c *Codec[E]) readBack(recorded usecase.Recorded[E], row Row[E], head envelopeHead, fields []byte, tail envelopeTail) error {
 	event, err := row.decode(fields)
 	if err != nil {
 		return err
@@ -124,8 +124,8 @@ func (c *Codec[E]) Decode(payload []byte) (usecase.Recorded[E], error) {
 
 func (c *Codec[E]) decode(payload []byte) (recorded usecase.Recorded[E], err error) {
 	var wire struct {
-		head
-		tail
+		envelopeHead
+		envelopeTail
 	}
 	if err := json.Unmarshal(payload, &wire); err != nil {
 		return recorded, err
@@ -140,7 +140,7 @@ func (c *Codec[E]) decode(payload []byte) (recorded usecase.Recorded[E], err err
 	if wire.Executor.Value == "" && row.executor != nil {
 		wire.Executor.Value = id(row.executor(recorded.Event))
 	}
-	recorded.Envelope, err = envelope(c.aggregate, c.canonical, wire.head, wire.tail)
+	recorded.Envelope, err = envelope(c.aggregate, c.canonical, wire.envelopeHead, wire.envelopeTail)
 	return recorded, err
 }
 

@@ -15,33 +15,34 @@ import (
 // occurredAtFormat is RFC 3339 in UTC with microseconds.
 const occurredAtFormat = "2006-01-02T15:04:05.000000Z07:00"
 
-// head and tail are the envelope's JSON: what comes before the event's own fields and what comes after them.
+// envelopeHead and envelopeTail are the envelope's JSON: what comes before the event's own fields, and what comes after
+// them.
 type (
-	head struct {
-		Type      string `json:"type"`
-		ID        id     `json:"id"`
-		Aggregate object `json:"aggregate_id"`
-		SeqNr     uint64 `json:"seq_nr"`
+	envelopeHead struct {
+		Type      string   `json:"type"`
+		ID        id       `json:"id"`
+		Aggregate objectID `json:"aggregate_id"`
+		SeqNr     uint64   `json:"seq_nr"`
 	}
-	tail struct {
-		Executor      object `json:"executor_id"`
-		OccurredAt    string `json:"occurred_at"`
-		Tenant        string `json:"tenant_code"`
-		CommandID     string `json:"command_id,omitempty"`
-		CorrelationID string `json:"correlation_id,omitempty"`
-		CausationID   string `json:"causation_id,omitempty"`
-		Source        string `json:"source,omitempty"`
-		ClientIP      string `json:"client_ip,omitempty"`
-		RequestID     string `json:"request_id,omitempty"`
-		Traceparent   string `json:"traceparent,omitempty"`
+	envelopeTail struct {
+		Executor      objectID `json:"executor_id"`
+		OccurredAt    string   `json:"occurred_at"`
+		Tenant        string   `json:"tenant_code"`
+		CommandID     string   `json:"command_id,omitempty"`
+		CorrelationID string   `json:"correlation_id,omitempty"`
+		CausationID   string   `json:"causation_id,omitempty"`
+		Source        string   `json:"source,omitempty"`
+		ClientIP      string   `json:"client_ip,omitempty"`
+		RequestID     string   `json:"request_id,omitempty"`
+		Traceparent   string   `json:"traceparent,omitempty"`
 	}
 )
 
 // id is an identifier written as text; {"value": text} can be read too.
 type id string
 
-// object is an identifier written as {"value": text}; plain text can be read too.
-type object struct {
+// objectID is an identifier written as {"value": text}; plain text can be read too.
+type objectID struct {
 	Value id `json:"value"`
 }
 
@@ -53,7 +54,7 @@ func (i *id) UnmarshalJSON(data []byte) error {
 }
 
 // UnmarshalJSON reads both forms.
-func (o *object) UnmarshalJSON(data []byte) error { return o.Value.UnmarshalJSON(data) }
+func (o *objectID) UnmarshalJSON(data []byte) error { return o.Value.UnmarshalJSON(data) }
 
 // IDText returns the text of an identifier in JSON: a string, or {"value": string}. The current forms are parsed
 // without the JSON decoder, which would double the time to decode an event.
@@ -78,13 +79,13 @@ func IDText(data []byte) (string, error) {
 	return object.Value, nil
 }
 
-func headOf(name string, e usecase.Envelope) head {
-	return head{Type: name, ID: id(e.EventID), Aggregate: object{id(e.AggregateID)}, SeqNr: e.SeqNr}
+func headOf(name string, e usecase.Envelope) envelopeHead {
+	return envelopeHead{Type: name, ID: id(e.EventID), Aggregate: objectID{id(e.AggregateID)}, SeqNr: e.SeqNr}
 }
 
-func tailOf(e usecase.Envelope) tail {
-	return tail{
-		Executor:      object{id(e.Executor)},
+func tailOf(e usecase.Envelope) envelopeTail {
+	return envelopeTail{
+		Executor:      objectID{id(e.Executor)},
 		OccurredAt:    e.OccurredAt.UTC().Format(occurredAtFormat),
 		Tenant:        e.Tenant.String(),
 		CommandID:     e.CommandID,
@@ -98,7 +99,7 @@ func tailOf(e usecase.Envelope) tail {
 }
 
 // isText reports whether all texts are valid UTF-8, so that JSON can hold them unchanged.
-func (t tail) isText() bool {
+func (t envelopeTail) isText() bool {
 	for _, text := range []string{t.CommandID, t.CorrelationID, t.CausationID, t.Source, t.ClientIP, t.RequestID, t.Traceparent} {
 		if !utf8.ValidString(text) {
 			return false
@@ -108,7 +109,7 @@ func (t tail) isText() bool {
 }
 
 // envelope decodes an envelope, also from earlier versions of the program; canonical converts its ids.
-func envelope(aggregateType string, canonical func(string) (string, error), h head, t tail) (usecase.Envelope, error) {
+func envelope(aggregateType string, canonical func(string) (string, error), h envelopeHead, t envelopeTail) (usecase.Envelope, error) {
 	occurredAt, err := time.Parse(time.RFC3339Nano, t.OccurredAt)
 	if err != nil {
 		return usecase.Envelope{}, fmt.Errorf("occurred_at: %w", err)

@@ -17,8 +17,8 @@ func FuzzJSONIsThatOfTheStandardLibrary(f *testing.F) {
 		`"occurred_at":"2026-11-22T08:15:12.997310Z","tenant_code":"","source":"<&>` + "\u2028\xff" + `"}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		type wire struct {
-			head
-			tail
+			envelopeHead
+			envelopeTail
 			Own struct {
 				Text   string   `json:"text"`
 				Number *int     `json:"number,omitempty"`

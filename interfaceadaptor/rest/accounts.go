@@ -17,7 +17,7 @@ func (e Executor) onAccount(c account.Command) command.Request[account.Command] 
 
 type registerAccount struct {
 	Executor
-	Name name `json:"name" doc:"The account's name: 1 to 64 characters after trimming, none of them a control character."`
+	Name nameField `json:"name" doc:"The account's name: 1 to 64 characters after trimming, none of them a control character."`
 }
 
 func (b registerAccount) asked() command.Request[account.Command] {
@@ -26,7 +26,7 @@ func (b registerAccount) asked() command.Request[account.Command] {
 
 type renameAccount struct {
 	Executor
-	Name name `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character."`
+	Name nameField `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character."`
 }
 
 func (b renameAccount) asked() command.Request[account.Command] {

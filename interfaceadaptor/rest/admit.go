@@ -44,7 +44,7 @@ func (a *api) tenant(ctx context.Context, op operation, principal access.Princip
 }
 
 // read decodes a body and the executor, who must be one that the principal may act as.
-func read[B interface{ executor() ident.UserID }](s shape[B], c conditions, raw []byte) (body B, caller usecase.Caller, err error) {
+func read[B interface{ executor() ident.UserID }](s bodyShape[B], c requestConditions, raw []byte) (body B, caller usecase.Caller, err error) {
 	if body, err = s.decode(raw, absentFor(c.principal)); err != nil {
 		return body, c.caller, err
 	}

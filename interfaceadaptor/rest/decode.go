@@ -18,11 +18,11 @@ type FieldError struct {
 	Message  string `json:"message" doc:"What is expected, to be read after the field's name." example:"must not be empty"`
 }
 
-// shape holds the fields of request bodies of type B by name, including embedded ones.
-type shape[B any] []reflect.StructField // each of a type whose pointer is a field
+// bodyShape holds the fields of request bodies of type B by name, including embedded ones.
+type bodyShape[B any] []reflect.StructField // each of a type whose pointer is a field
 
-func shapeOf[B any]() shape[B] {
-	var fields shape[B]
+func shapeOf[B any]() bodyShape[B] {
+	var fields bodyShape[B]
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[B]()) {
 		if !field.Anonymous {
 			fields = append(fields, field)
@@ -41,7 +41,7 @@ func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
 // decode decodes a body from raw, which must be JSON. absent has the values of optional fields. The error is an
 // [invalidBody] with all problems: those of the fields in their order, then unknown members.
-func (s shape[B]) decode(raw []byte, absent map[string]json.RawMessage) (body B, err error) {
+func (s bodyShape[B]) decode(raw []byte, absent map[string]json.RawMessage) (body B, err error) {
 	members, ok := membersOf(raw)
 	if !ok {
 		return body, invalidBody{{"body", "must be a JSON object"}}
@@ -67,7 +67,7 @@ func (s shape[B]) decode(raw []byte, absent map[string]json.RawMessage) (body B,
 
 // canonical returns a body in the form that is the same for every form that clients may send. Repeats are recognised by
 // it, also after an update of the program.
-func (s shape[B]) canonical(body B) (string, error) {
+func (s bodyShape[B]) canonical(body B) (string, error) {
 	said := map[string]string{}
 	for name, value := range s.fieldsOf(&body) {
 		said[name] = value.canonical()
@@ -77,18 +77,18 @@ func (s shape[B]) canonical(body B) (string, error) {
 }
 
 // fieldsOf yields the fields of a body with their names.
-func (s shape[B]) fieldsOf(body *B) iter.Seq2[string, field] {
-	return func(yield func(string, field) bool) {
+func (s bodyShape[B]) fieldsOf(body *B) iter.Seq2[string, bodyField] {
+	return func(yield func(string, bodyField) bool) {
 		value := reflect.ValueOf(body).Elem()
 		for _, f := range s {
-			if !yield(f.Tag.Get("json"), value.FieldByIndex(f.Index).Addr().Interface().(field)) {
+			if !yield(f.Tag.Get("json"), value.FieldByIndex(f.Index).Addr().Interface().(bodyField)) {
 				return
 			}
 		}
 	}
 }
 
-func readField(into field, values []json.RawMessage) error {
+func readField(into bodyField, values []json.RawMessage) error {
 	switch len(values) {
 	case 0:
 		return errors.New("is required")
@@ -99,19 +99,19 @@ func readField(into field, values []json.RawMessage) error {
 	}
 }
 
-// members are the members of a JSON object as written: in order, with repetitions.
-type members []member
+// bodyMembers are the members of a JSON object as written: in order, with repetitions.
+type bodyMembers []bodyMember
 
-type member struct {
+type bodyMember struct {
 	name  string
 	value json.RawMessage
 }
 
 // membersOf splits a JSON object into its members; false if raw, which must be JSON, is not an object.
-func membersOf(raw []byte) (all members, ok bool) {
+func membersOf(raw []byte) (all bodyMembers, ok bool) {
 	rest, ok := bytes.CutPrefix(skipSpace(raw), []byte("{"))
 	for rest = skipSpace(rest); ok && rest[0] != '}'; rest = skipSpace(bytes.TrimPrefix(rest, []byte(","))) {
-		var next member
+		var next bodyMember
 		var quoted json.RawMessage
 		quoted, rest = cutValue(rest)
 		next.value, rest = cutValue(rest[1:]) // after the colon
@@ -152,8 +152,8 @@ func cutValue(raw []byte) (value json.RawMessage, rest []byte) {
 func skipSpace(raw []byte) []byte { return bytes.TrimLeft(raw, " \t\r\n") }
 
 // take removes the members with the name and returns their values.
-func (m *members) take(name string) (taken []json.RawMessage) {
-	*m = slices.DeleteFunc(*m, func(of member) bool {
+func (m *bodyMembers) take(name string) (taken []json.RawMessage) {
+	*m = slices.DeleteFunc(*m, func(of bodyMember) bool {
 		if of.name == name {
 			taken = append(taken, of.value)
 		}

@@ -14,14 +14,14 @@ import (
 // The fields of request bodies. Each decodes itself from JSON, with an error that is read after the field's name, and
 // defines its JSON Schema.
 type (
-	threadID  = id[thread.Thread]
-	userID    = id[ident.UserAccount]
-	messageID = id[thread.Message]
+	threadID  = idField[thread.Thread]
+	userID    = idField[ident.UserAccount]
+	messageID = idField[thread.Message]
 
-	id[T any] struct{ value ident.Of[T] }
-	name      struct{ value thread.Name }
-	text      struct{ value thread.Text }
-	role      struct{ value thread.Role }
+	idField[T any] struct{ value ident.Of[T] }
+	nameField      struct{ value thread.Name }
+	textField      struct{ value thread.Text }
+	roleField      struct{ value thread.Role }
 )
 
 const (
@@ -32,20 +32,20 @@ const (
 
 var errNotAnID = errors.New(`must be a ULID of 26 characters: as a string, in an object {"value": "<ulid>"}, or in the UUID form of the same 16 bytes`)
 
-// field is implemented by pointers to the fields of request bodies.
-type field interface {
+// bodyField is implemented by pointers to the fields of request bodies.
+type bodyField interface {
 	json.Unmarshaler
 	// canonical returns the value in a single form, in whichever form it was sent.
 	canonical() string
 }
 
-func (i *id[T]) canonical() string { return i.value.String() }
-func (n *name) canonical() string  { return n.value.String() }
-func (t *text) canonical() string  { return t.value.String() }
-func (r *role) canonical() string  { return r.value.String() }
+func (i *idField[T]) canonical() string { return i.value.String() }
+func (n *nameField) canonical() string  { return n.value.String() }
+func (t *textField) canonical() string  { return t.value.String() }
+func (r *roleField) canonical() string  { return r.value.String() }
 
-// UnmarshalJSON reads the forms that [id.Schema] lists.
-func (i *id[T]) UnmarshalJSON(raw []byte) error {
+// UnmarshalJSON reads the forms that [idField.Schema] lists.
+func (i *idField[T]) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '{' {
 		inner, ok := onlyMember(raw, "value")
 		if !ok {
@@ -64,19 +64,19 @@ func (i *id[T]) UnmarshalJSON(raw []byte) error {
 }
 
 // UnmarshalJSON reads a name.
-func (n *name) UnmarshalJSON(raw []byte) (err error) {
+func (n *nameField) UnmarshalJSON(raw []byte) (err error) {
 	n.value, err = parse(raw, writing.ParseName)
 	return err
 }
 
 // UnmarshalJSON reads a text.
-func (t *text) UnmarshalJSON(raw []byte) (err error) {
+func (t *textField) UnmarshalJSON(raw []byte) (err error) {
 	t.value, err = parse(raw, thread.ParseText)
 	return err
 }
 
 // UnmarshalJSON reads a role.
-func (r *role) UnmarshalJSON(raw []byte) (err error) {
+func (r *roleField) UnmarshalJSON(raw []byte) (err error) {
 	r.value, err = parse(raw, thread.ParseRole)
 	return err
 }
@@ -96,7 +96,7 @@ func parse[V any](raw json.RawMessage, read func(string) (V, error)) (V, error) 
 }
 
 // Schema implements [huma.SchemaProvider]. All identifiers share one schema.
-func (id[T]) Schema(schemas huma.Registry) *huma.Schema {
+func (idField[T]) Schema(schemas huma.Registry) *huma.Schema {
 	const shared = "Identifier"
 	ulid := &huma.Schema{Type: huma.TypeString, Pattern: ulidPattern, Description: "A ULID."}
 	schemas.Map()[shared] = &huma.Schema{
@@ -114,15 +114,17 @@ func (id[T]) Schema(schemas huma.Registry) *huma.Schema {
 }
 
 // Schema implements [huma.SchemaProvider].
-func (name) Schema(huma.Registry) *huma.Schema {
+func (nameField) Schema(huma.Registry) *huma.Schema {
 	return written(writing.MaxNameLength, "release planning")
 }
 
 // Schema implements [huma.SchemaProvider].
-func (text) Schema(huma.Registry) *huma.Schema { return written(thread.MaxTextLength, "Good morning!") }
+func (textField) Schema(huma.Registry) *huma.Schema {
+	return written(thread.MaxTextLength, "Good morning!")
+}
 
 // Schema implements [huma.SchemaProvider].
-func (role) Schema(huma.Registry) *huma.Schema {
+func (roleField) Schema(huma.Registry) *huma.Schema {
 	roles := []any{thread.RoleAdmin.String(), thread.RoleMember.String()}
 	return &huma.Schema{Type: huma.TypeString, Enum: roles, Examples: roles[1:]}
 }

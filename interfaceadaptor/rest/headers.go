@@ -34,8 +34,8 @@ const (
 
 const visibleASCII = `^[!-~]{1,128}$`
 
-// conditions are the caller and the values of a request's headers.
-type conditions struct {
+// requestConditions are the caller and the values of a request's headers.
+type requestConditions struct {
 	principal      access.Principal
 	caller         usecase.Caller // without the executor, which is in the body
 	ifVersion      uint64
@@ -49,7 +49,7 @@ type requestHeader struct {
 	example     string
 	expected    string         // in words, for the error
 	pattern     *regexp.Regexp // of usable values; nil: whatever it is, the request goes on
-	read        func(*conditions, string) error
+	read        func(*requestConditions, string) error
 }
 
 func requestHeaders() []requestHeader {
@@ -59,7 +59,7 @@ func requestHeaders() []requestHeader {
 			description: "Whose threads and accounts these are; without it, those of the tenant with the empty code.",
 			expected:    "1 to 32 characters out of a-z, 0-9 and -",
 			pattern:     regexp.MustCompile(`^[a-z0-9-]{1,32}$`),
-			read: func(c *conditions, value string) (err error) {
+			read: func(c *requestConditions, value string) (err error) {
 				c.caller.Tenant, err = usecase.ParseTenant(value)
 				return err
 			},
@@ -69,14 +69,14 @@ func requestHeaders() []requestHeader {
 			description: "Makes repeating safe: another request with the same key, from the same tenant and executor to the same path, gets the first answer for at least 24 hours. A rejection is not remembered.",
 			expected:    "1 to 128 visible ASCII characters",
 			pattern:     regexp.MustCompile(visibleASCII),
-			read:        func(c *conditions, value string) error { c.idempotencyKey = value; return nil },
+			read:        func(c *requestConditions, value string) error { c.idempotencyKey = value; return nil },
 		},
 		{
 			name: ifMatch, example: `"7"`,
 			description: "The version that the decision was made on, as the ETag of an answer gave it. At another version the command is rejected. Without it, the server decides on the latest version.",
 			expected:    `one version in quotes, such as "7"`,
 			pattern:     regexp.MustCompile(`^"[1-9][0-9]{0,18}"$`),
-			read: func(c *conditions, value string) (err error) {
+			read: func(c *requestConditions, value string) (err error) {
 				c.ifVersion, err = strconv.ParseUint(value[1:len(value)-1], 10, 64)
 				return err
 			},
@@ -84,24 +84,24 @@ func requestHeaders() []requestHeader {
 		{
 			name: requestID, example: "b7f2c0de",
 			description: "The request's id in logs and on events: 1 to 128 visible ASCII characters. In place of one that is missing or unusable the server makes one; the answer tells which.",
-			read:        func(c *conditions, value string) error { c.caller.RequestID = value; return nil },
+			read:        func(c *requestConditions, value string) error { c.caller.RequestID = value; return nil },
 		},
 		{
 			name: correlationID, example: "checkout-2291",
 			description: "The conversation that the request belongs to; without it, the request's id.",
 			expected:    "1 to 128 visible ASCII characters",
 			pattern:     regexp.MustCompile(visibleASCII),
-			read:        func(c *conditions, value string) error { c.caller.CorrelationID = value; return nil },
+			read:        func(c *requestConditions, value string) error { c.caller.CorrelationID = value; return nil },
 		},
 		{
 			name: traceparent, example: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
 			description: "W3C Trace Context: the request is part of this trace, and its id is logged and stored with the events. A malformed one is ignored.",
-			read:        func(*conditions, string) error { return nil },
+			read:        func(*requestConditions, string) error { return nil },
 		},
 		{
 			name: prefer, example: respondAsync,
 			description: "With respond-async (RFC 7240) the command is checked and becomes a task: the answer is 202 with its task_id, and the task's result is the command's answer or its problem. Other preferences are ignored.",
-			read:        func(*conditions, string) error { return nil },
+			read:        func(*requestConditions, string) error { return nil },
 		},
 	}
 }
@@ -122,8 +122,8 @@ func prefersLater(header http.Header) bool {
 }
 
 // readHeaders parses the headers. A condition that the operation does not support is rejected.
-func readHeaders(known []requestHeader, header http.Header, without []string) (conditions, *Problem) {
-	var c conditions
+func readHeaders(known []requestHeader, header http.Header, without []string) (requestConditions, *Problem) {
+	var c requestConditions
 	for _, h := range known {
 		values := header.Values(h.name)
 		switch {

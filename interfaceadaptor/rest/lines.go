@@ -81,7 +81,7 @@ func (l *Lines) prepare(line tasks.Line) (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
-	c := conditions{principal: principal, caller: line.Caller, ifVersion: line.IfVersion, idempotencyKey: line.IdempotencyKey}
+	c := requestConditions{principal: principal, caller: line.Caller, ifVersion: line.IfVersion, idempotencyKey: line.IdempotencyKey}
 	c.caller.Source = l.source + " " + path
 	return op.perform.prepare(c, body)
 }

@@ -202,7 +202,7 @@ func TestExamplesAreTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		var invalid invalidBody
-		if _, err := op.perform.run(t.Context(), conditions{}, raw); errors.As(err, &invalid) {
+		if _, err := op.perform.run(t.Context(), requestConditions{}, raw); errors.As(err, &invalid) {
 			t.Errorf("%s: %s: %v", op.path, raw, invalid)
 		}
 		var result huma.ValidateResult

@@ -24,14 +24,14 @@ type operation struct {
 }
 
 // streamer executes a request while its body arrives.
-type streamer func(ctx context.Context, c conditions, body io.Reader) (reply, error)
+type streamer func(ctx context.Context, c requestConditions, body io.Reader) (reply, error)
 
 // Aggregate is an aggregate type with its operations.
 type Aggregate struct {
 	name       string // of all aggregates of the type, in paths: "threads"
 	about      string // what the operations are, in the OpenAPI document
 	operations []operation
-	readings   []reading
+	readings   []readOperation
 }
 
 // operations returns the table of all operations.

@@ -21,8 +21,8 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// request is the last request that a service received, for commands of any aggregate.
-type request struct {
+// describedRequest is the last request that a service received, for commands of any aggregate.
+type describedRequest struct {
 	command           any
 	caller            usecase.Caller
 	id, name, content string
@@ -32,23 +32,23 @@ type request struct {
 // taker stores the last request.
 type taker[C any] struct {
 	nobody[C]
-	last *request
+	last *describedRequest
 }
 
 func (k taker[C]) Handle(_ context.Context, r command.Request[C]) (command.Result, error) {
-	*k.last = request{r.Command, r.Caller, r.ID, r.Name, r.Content, r.Begins}
+	*k.last = describedRequest{r.Command, r.Caller, r.ID, r.Name, r.Content, r.Begins}
 	return command.Result{About: map[string]string{}}, nil
 }
 
 // asked performs each operation that has a command and a body of its own, and passes the resulting request to see.
-func asked(t *testing.T, see func(op operation, r request)) {
+func asked(t *testing.T, see func(op operation, r describedRequest)) {
 	t.Helper()
 	const id = `"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 	values := map[string]string{
 		"executor_id": id, "thread_id": id, "user_account_id": id, "message_id": id, "name": `" tea "`, "text": `"hello"`, "role": `"Admin"`,
 		"tenant_code": `"acme"`,
 	}
-	var last request
+	var last describedRequest
 	for _, op := range operations([]Aggregate{
 		Threads(taker[thread.Command]{last: &last}), Accounts(taker[account.Command]{last: &last}), Tenants(taker[tenant.Command]{last: &last}),
 	}) {
@@ -64,7 +64,7 @@ func asked(t *testing.T, see func(op operation, r request)) {
 		}
 		raw, err := json.Marshal(fields)
 		if err == nil {
-			_, err = op.perform.run(t.Context(), conditions{idempotencyKey: "key"}, raw)
+			_, err = op.perform.run(t.Context(), requestConditions{idempotencyKey: "key"}, raw)
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", op.path, err)
@@ -75,7 +75,7 @@ func asked(t *testing.T, see func(op operation, r request)) {
 
 func TestEveryCommandHasAnOperation(t *testing.T) {
 	served := map[string][]string{}
-	asked(t, func(_ operation, r request) {
+	asked(t, func(_ operation, r describedRequest) {
 		aggregate, _, _ := strings.Cut(r.name, ".")
 		served[aggregate] = append(served[aggregate], sealed.Name(r.command))
 	})
@@ -124,7 +124,7 @@ func TestRejectionsAreDescribed(t *testing.T) {
 	meet("account.Erase", chat.ErrErasureOff)
 	// A creation generates the id of its thread, so it can't exist.
 	delete(met["thread.Create"], thread.ErrThreadExists.Code())
-	asked(t, func(op operation, r request) {
+	asked(t, func(op operation, r describedRequest) {
 		var described []string
 		for _, err := range op.rejections {
 			described = append(described, err.(*ident.Rejection).Code()) //nolint:errorlint // compare the value itself
@@ -157,7 +157,7 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		"tenant.Suspend":          `{"executor_id":"ID","tenant_code":"acme"}`,
 		"tenant.Reactivate":       `{"executor_id":"ID","tenant_code":"acme"}`,
 	}
-	asked(t, func(op operation, r request) {
+	asked(t, func(op operation, r describedRequest) {
 		if got := strings.ReplaceAll(r.content, executor, "ID"); got != want[r.name] {
 			t.Errorf("%s: %s is %s, want %s", op.path, r.name, got, want[r.name])
 		}

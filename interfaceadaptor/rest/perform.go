@@ -36,7 +36,7 @@ type commanding[C any] interface {
 // performer decodes and executes a request, and knows the types of body and response.
 type performer struct {
 	// prepare decodes and checks a request.
-	prepare      func(c conditions, raw []byte) (prepared, error)
+	prepare      func(c requestConditions, raw []byte) (prepared, error)
 	body, answer reflect.Type
 	versioned    bool // the answer carries the aggregate's version in its headers
 	later        bool // with Prefer: respond-async it becomes a task
@@ -51,7 +51,7 @@ type prepared struct {
 }
 
 // run decodes and executes a request.
-func (p performer) run(ctx context.Context, c conditions, raw []byte) (reply, error) {
+func (p performer) run(ctx context.Context, c requestConditions, raw []byte) (reply, error) {
 	request, err := p.prepare(c, raw)
 	if err != nil {
 		return reply{}, err
@@ -68,7 +68,7 @@ type reply struct {
 // handle returns the performer for a command with a body of type B.
 func handle[B commanding[C], C, A any](service Commands[C], answerOf func(command.Result) A) performer {
 	shape := shapeOf[B]()
-	prepare := func(c conditions, raw []byte) (prepared, error) {
+	prepare := func(c requestConditions, raw []byte) (prepared, error) {
 		body, caller, err := read(shape, c, raw)
 		if err != nil {
 			return prepared{}, err
@@ -123,7 +123,7 @@ func tokenOf(r command.Result) string {
 // snapshot returns the performer that stores a snapshot.
 func snapshot[C any](service Service[C]) performer {
 	shape := shapeOf[takeSnapshot]()
-	prepare := func(c conditions, raw []byte) (prepared, error) {
+	prepare := func(c requestConditions, raw []byte) (prepared, error) {
 		body, caller, err := read(shape, c, raw)
 		return prepared{execute: func(ctx context.Context) (reply, error) {
 			version, err := service.Snapshot(ctx, caller, body.thread().String())

@@ -15,8 +15,8 @@ import (
 // executorHeader says who asks where there is no body that could.
 const executorHeader = "X-Executor-Id"
 
-// reading is a GET on something that somebody owns.
-type reading struct {
+// readOperation is a GET on something that somebody owns.
+type readOperation struct {
 	path, summary, description string
 	media                      string
 	answer                     reflect.Type // of JSON; nil for other media
@@ -25,10 +25,10 @@ type reading struct {
 }
 
 // servesReading answers a request of asker's, or returns why not.
-type servesReading func(w http.ResponseWriter, r *http.Request, c conditions, asker ident.UserID) error
+type servesReading func(w http.ResponseWriter, r *http.Request, c requestConditions, asker ident.UserID) error
 
 // read returns the handler of a reading.
-func (a *api) read(reading reading) http.HandlerFunc {
+func (a *api) read(reading readOperation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		principal, err := a.admit(w, r, access.Write)
 		if err != nil {
@@ -63,7 +63,7 @@ func (a *api) read(reading reading) http.HandlerFunc {
 }
 
 // nameExecutor takes in who acts from the header X-Executor-Id, which a verified principal may leave out.
-func (c *conditions) nameExecutor(w http.ResponseWriter, header http.Header) *Problem {
+func (c *requestConditions) nameExecutor(w http.ResponseWriter, header http.Header) *Problem {
 	var named ident.UserID
 	values := header.Values(executorHeader)
 	if len(values) > 0 || !c.principal.IsVerified() {
@@ -84,7 +84,7 @@ func (c *conditions) nameExecutor(w http.ResponseWriter, header http.Header) *Pr
 }
 
 // describeReading describes a reading in the document.
-func describeReading(schemas huma.Registry, tag string, reading reading) *huma.Operation {
+func describeReading(schemas huma.Registry, tag string, reading readOperation) *huma.Operation {
 	problems := append(earlyProblems(),
 		malformed("the header %s must be sent once, and be a ULID of 26 characters", executorHeader),
 		newProblem(http.StatusTooManyRequests, tooManyRequests, "this address has sent more than 100 requests a second; send fewer, and try again later"),

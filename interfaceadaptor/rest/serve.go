@@ -74,7 +74,7 @@ func (a *api) serve(op operation) http.HandlerFunc {
 }
 
 // conditions are those of a request, in the tenant of its principal.
-func (a *api) conditions(w http.ResponseWriter, r *http.Request, principal access.Principal, op operation) (conditions, *Problem) {
+func (a *api) conditions(w http.ResponseWriter, r *http.Request, principal access.Principal, op operation) (requestConditions, *Problem) {
 	c, problem := readHeaders(a.headers, r.Header, op.without)
 	if problem != nil {
 		return c, problem
@@ -90,7 +90,7 @@ func (a *api) conditions(w http.ResponseWriter, r *http.Request, principal acces
 }
 
 // later makes a task of a command.
-func (a *api) later(ctx context.Context, op operation, c conditions, request prepared, raw []byte) (reply, error) {
+func (a *api) later(ctx context.Context, op operation, c requestConditions, request prepared, raw []byte) (reply, error) {
 	c.caller = request.caller
 	asked, err := askedOf(c)
 	if err != nil {
@@ -106,7 +106,7 @@ func (a *api) later(ctx context.Context, op operation, c conditions, request pre
 }
 
 // serveStream serves an operation whose body is lines.
-func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op operation, c conditions) {
+func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op operation, c requestConditions) {
 	if problem := c.nameExecutor(w, r.Header); problem != nil {
 		problem.write(w)
 		return

@@ -31,7 +31,7 @@ type taskReply struct {
 
 func taskReplyOf(r command.Result) taskReply { return taskReply{r.Key.ID} }
 
-type taskID = id[task.Task]
+type taskID = idField[task.Task]
 
 // NewTaskID returns the id of a new task.
 func NewTaskID() task.ID { return newID[task.Task]() }
@@ -79,7 +79,7 @@ func Tasks(intake *tasks.Intake) Aggregate {
 				without:     []string{prefer},
 			},
 		},
-		readings: []reading{
+		readings: []readOperation{
 			{
 				path: "/tasks/{task_id}", summary: "A task", description: "How far a task is. Its creator only.",
 				media: mediaJSON, answer: reflect.TypeFor[taskAnswer](), rejections: []error{task.ErrTaskNotFound}, serve: getTask(intake),
@@ -94,7 +94,7 @@ func Tasks(intake *tasks.Intake) Aggregate {
 }
 
 // askedOf is who asks for a task.
-func askedOf(c conditions) (tasks.Asked, error) {
+func askedOf(c requestConditions) (tasks.Asked, error) {
 	creator, err := ident.Parse[ident.UserAccount](c.caller.Executor)
 	return tasks.Asked{Caller: c.caller, Creator: creator, ForOthers: c.principal.ActsForOthers(), IdempotencyKey: c.idempotencyKey}, err
 }
@@ -111,7 +111,7 @@ func accepted(result command.Result, err error) (reply, error) {
 const importTimeout = 5 * time.Minute
 
 func importLines(intake *tasks.Intake) streamer {
-	return func(ctx context.Context, c conditions, input io.Reader) (reply, error) {
+	return func(ctx context.Context, c requestConditions, input io.Reader) (reply, error) {
 		asked, err := askedOf(c)
 		if err != nil {
 			return reply{}, err
@@ -123,7 +123,7 @@ func importLines(intake *tasks.Intake) streamer {
 
 func export(intake *tasks.Intake) performer {
 	shape := shapeOf[exportThread]()
-	prepare := func(c conditions, raw []byte) (prepared, error) {
+	prepare := func(c requestConditions, raw []byte) (prepared, error) {
 		body, caller, err := read(shape, c, raw)
 		if err != nil {
 			return prepared{}, err
@@ -164,7 +164,7 @@ func asksFor(r *http.Request) (task.ID, error) {
 }
 
 func getTask(intake *tasks.Intake) servesReading {
-	return func(w http.ResponseWriter, r *http.Request, c conditions, asker ident.UserID) error {
+	return func(w http.ResponseWriter, r *http.Request, c requestConditions, asker ident.UserID) error {
 		id, err := asksFor(r)
 		if err != nil {
 			return err
@@ -185,7 +185,7 @@ func getTask(intake *tasks.Intake) servesReading {
 const partTimeout = 30 * time.Second
 
 func getResult(intake *tasks.Intake) servesReading {
-	return func(w http.ResponseWriter, r *http.Request, c conditions, asker ident.UserID) error {
+	return func(w http.ResponseWriter, r *http.Request, c requestConditions, asker ident.UserID) error {
 		id, err := asksFor(r)
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ func (o OnThread) request(c thread.Command) threadRequest {
 
 type createThread struct {
 	Executor
-	Name name `json:"name" doc:"The thread's name: 1 to 64 characters after trimming, none of them a control character."`
+	Name nameField `json:"name" doc:"The thread's name: 1 to 64 characters after trimming, none of them a control character."`
 }
 
 func (b createThread) asked() threadRequest {
@@ -38,7 +38,7 @@ func (b createThread) asked() threadRequest {
 
 type renameThread struct {
 	OnThread
-	Name name `json:"name" doc:"The thread's new name: 1 to 64 characters after trimming, none of them a control character."`
+	Name nameField `json:"name" doc:"The thread's new name: 1 to 64 characters after trimming, none of them a control character."`
 }
 
 func (b renameThread) asked() threadRequest {
@@ -51,8 +51,8 @@ func (b deleteThread) asked() threadRequest { return b.request(thread.Delete{Exe
 
 type addMember struct {
 	OnThread
-	User userID `json:"user_account_id" doc:"The user account to let in."`
-	Role role   `json:"role" doc:"What the member may do."`
+	User userID    `json:"user_account_id" doc:"The user account to let in."`
+	Role roleField `json:"role" doc:"What the member may do."`
 }
 
 func (b addMember) asked() threadRequest {
@@ -70,8 +70,8 @@ func (b removeMember) asked() threadRequest {
 
 type changeMemberRole struct {
 	OnThread
-	User userID `json:"user_account_id" doc:"The member's user account."`
-	Role role   `json:"role" doc:"What the member may do from now on."`
+	User userID    `json:"user_account_id" doc:"The member's user account."`
+	Role roleField `json:"role" doc:"What the member may do from now on."`
 }
 
 func (b changeMemberRole) asked() threadRequest {
@@ -80,7 +80,7 @@ func (b changeMemberRole) asked() threadRequest {
 
 type postMessage struct {
 	OnThread
-	Text text `json:"text" doc:"What to say: 1 to 4000 characters after trimming, no control characters but newline and tab."`
+	Text textField `json:"text" doc:"What to say: 1 to 4000 characters after trimming, no control characters but newline and tab."`
 }
 
 func (b postMessage) asked() threadRequest {
@@ -90,7 +90,7 @@ func (b postMessage) asked() threadRequest {
 type editMessage struct {
 	OnThread
 	Message messageID `json:"message_id" doc:"The message."`
-	Text    text      `json:"text" doc:"The new text: 1 to 4000 characters after trimming, no control characters but newline and tab."`
+	Text    textField `json:"text" doc:"The new text: 1 to 4000 characters after trimming, no control characters but newline and tab."`
 }
 
 func (b editMessage) asked() threadRequest {
