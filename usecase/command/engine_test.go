@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -76,7 +77,7 @@ func purseEvents() *eventcodec.Codec[coinIn] {
 func openPurses(t *testing.T, gateway eventstore.EventPersistenceGateway, codec *eventcodec.Codec[coinIn]) *command.Service[purse, putIn, coinIn] {
 	t.Helper()
 	kept := repository.New(gateway, codec, purseSnapshots{}, purses().Apply, repository.Settings{SnapshotEvery: 50, Logger: slog.New(slog.DiscardHandler)})
-	service := command.NewService(purses(), kept, command.Settings{Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	service := command.NewService(purses(), kept, command.Settings{Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	t.Cleanup(func() {
 		service.Drain()
 		_ = kept.Close(t.Context())

@@ -12,11 +12,16 @@ const keptWorkers = 256
 // command.
 type workers struct {
 	next    chan func()
+	drained chan struct{} // closed when no goroutine may wait any more
+	end     func()        // closes drained, once
 	waiting atomic.Int64
 	running sync.WaitGroup // functions, not goroutines
 }
 
-func newWorkers() *workers { return &workers{next: make(chan func())} }
+func newWorkers() *workers {
+	drained := make(chan struct{})
+	return &workers{next: make(chan func()), drained: drained, end: sync.OnceFunc(func() { close(drained) })}
+}
 
 // run has the function run by a waiting goroutine, or by a new one.
 func (w *workers) run(work func()) {
@@ -29,20 +34,27 @@ func (w *workers) run(work func()) {
 }
 
 func (w *workers) serve(work func()) {
-	for ok := true; ok; {
+	for ; work != nil; work = w.wait() {
 		work()
 		w.running.Done()
-		if w.waiting.Add(1) <= keptWorkers {
-			work, ok = <-w.next
-		} else {
-			ok = false
-		}
-		w.waiting.Add(-1)
 	}
 }
 
-// drain returns when all functions have ended, and ends the goroutines. run must not be called after it.
+// wait returns the next function; nil if the goroutine is not to wait for it.
+func (w *workers) wait() (work func()) {
+	defer w.waiting.Add(-1)
+	if w.waiting.Add(1) > keptWorkers {
+		return nil
+	}
+	select {
+	case work = <-w.next:
+	case <-w.drained:
+	}
+	return work
+}
+
+// drain returns when all functions have ended, and lets the goroutines go.
 func (w *workers) drain() {
 	w.running.Wait()
-	close(w.next)
+	w.end()
 }
