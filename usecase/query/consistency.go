@@ -135,7 +135,7 @@ func (q *Queries) Await(ctx context.Context, t usecase.Tenant, tokens []Token) e
 // without an error when ctx ends.
 func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
 	return changes(ctx, q, viewer.key(id), func(ctx context.Context) (Thread, uint64, error) {
-		found, err := q.reader.Thread(ctx, viewer, id)
+		found, err := q.Thread(ctx, viewer, id)
 		return found, found.Version, err
 	})
 }
