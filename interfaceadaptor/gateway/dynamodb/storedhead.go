@@ -24,23 +24,7 @@ func (g *Gateway) StoredHead(ctx context.Context, id eventstore.AggregateID) (ev
 }
 
 func (g *Gateway) readStoredHead(ctx context.Context, id eventstore.AggregateID) (item, error) {
-	names := map[string]string{"#pkey": "pkey"}
-	shown := []string{"#pkey", formerNumber}
-	for _, attribute := range headAttributes {
-		names["#"+attribute] = attribute
-		shown = append(shown, "#"+attribute)
-	}
-	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:                aws.String(g.settings.SnapshotTable),
-		Key:                      g.key(id, headSeqNr),
-		ProjectionExpression:     aws.String(strings.Join(shown, ", ")),
-		ExpressionAttributeNames: names,
-		ConsistentRead:           aws.Bool(true),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return output.Item, nil
+	return g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), append([]string{"pkey", formerNumber}, headAttributes...)...)
 }
 
 func storedHeadOf(id eventstore.AggregateID, found item) eventstore.StoredHead {
