@@ -57,7 +57,7 @@ type streamed struct{ *dynamodbstreams.Source }
 func (streamed) Wake() {}
 
 func (s streamed) Measure(registry prometheus.Registerer) {
-	c := s.Source.Counters()
+	c := s.Counters()
 	metrics.Total(registry, "stream_polls_total", "Successful polls of the stream.", &c.Polls)
 	metrics.Total(registry, "stream_polls_empty_total", "Polls without records.", &c.Empty)
 	metrics.Total(registry, "stream_failures_total", "Failed calls and batches; each is retried.", &c.Failures)
@@ -72,7 +72,7 @@ func (s streamed) Measure(registry prometheus.Registerer) {
 type queued struct{ *relational.Source }
 
 func (q queued) Measure(registry prometheus.Registerer) {
-	c := q.Source.Counters()
+	c := q.Counters()
 	metrics.Total(registry, "queue_polls_total", "Successful polls of the queue.", &c.Polls)
 	metrics.Total(registry, "queue_polls_empty_total", "Polls without events.", &c.Empty)
 	metrics.Total(registry, "queue_failures_total", "Failed polls and batches; each is retried.", &c.Failures)
