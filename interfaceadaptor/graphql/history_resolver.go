@@ -78,11 +78,7 @@ func (stateResolver) Members(ctx context.Context, s *model.ThreadState) ([]model
 
 // Messages resolves ThreadState.messages.
 func (stateResolver) Messages(ctx context.Context, s *model.ThreadState, first *int, after *string) ([]model.StateMessage, error) {
-	n, err := limit("first", first, defaultPage)
-	if err != nil {
-		return nil, err
-	}
-	last, err := parseAfter[thread.Message](after)
+	n, last, err := pageAfter[thread.Message](first, after, defaultPage)
 	if err != nil {
 		return nil, err
 	}

@@ -51,11 +51,7 @@ func (r queryResolver) GetThreads(ctx context.Context, userAccountID string, fir
 	if err != nil {
 		return nil, err
 	}
-	n, err := limit("first", first, defaultPage)
-	if err != nil {
-		return nil, err
-	}
-	last, err := parseAfter[thread.Thread](after)
+	n, last, err := pageAfter[thread.Thread](first, after, defaultPage)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +82,7 @@ func (r queryResolver) GetMembers(ctx context.Context, threadID, userAccountID s
 	if err != nil {
 		return nil, err
 	}
-	n, err := limit("first", first, defaultPage)
-	if err != nil {
-		return nil, err
-	}
-	last, err := parseAfter[thread.Member](after)
+	n, last, err := pageAfter[thread.Member](first, after, defaultPage)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +113,7 @@ func (r queryResolver) GetMessages(ctx context.Context, threadID, userAccountID 
 	if err != nil {
 		return nil, err
 	}
-	n, err := limit("first", first, defaultMessages)
-	if err != nil {
-		return nil, err
-	}
-	last, err := parseAfter[thread.Message](after)
+	n, last, err := pageAfter[thread.Message](first, after, defaultMessages)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math/rand/v2"
@@ -37,12 +38,8 @@ type Manager struct {
 
 // NewManager makes the manager of the process with this name. It works while [Manager.Run] runs.
 func NewManager(name string, outbox Outbox, send Send, settings Settings) *Manager {
-	if settings.Every == 0 {
-		settings.Every = time.Second
-	}
-	if settings.Timeout == 0 {
-		settings.Timeout = 30 * time.Second
-	}
+	settings.Every = cmp.Or(settings.Every, time.Second)
+	settings.Timeout = cmp.Or(settings.Timeout, 30*time.Second)
 	if settings.Clock == nil {
 		settings.Clock = time.Now
 	}

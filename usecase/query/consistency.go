@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,12 +30,8 @@ type Settings struct {
 }
 
 func (s Settings) withDefaults() Settings {
-	if s.WaitTimeout <= 0 {
-		s.WaitTimeout = 2 * time.Second
-	}
-	if s.ReadTimeout <= 0 {
-		s.ReadTimeout = 5 * time.Second
-	}
+	s.WaitTimeout = cmp.Or(s.WaitTimeout, 2*time.Second)
+	s.ReadTimeout = cmp.Or(s.ReadTimeout, 5*time.Second)
 	if s.Waited == nil {
 		s.Waited = func(time.Duration, error) {}
 	}

@@ -1,8 +1,10 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -17,15 +19,11 @@ type Pace struct {
 }
 
 func (p Pace) withDefaults() Pace {
-	for _, pace := range []struct {
-		value    *time.Duration
-		standard time.Duration
-	}{{&p.Urgent, 5 * time.Millisecond}, {&p.Relaxed, 50 * time.Millisecond}, {&p.Broken, 500 * time.Millisecond}} {
-		if *pace.value <= 0 {
-			*pace.value = pace.standard
-		}
+	return Pace{
+		Urgent:  cmp.Or(p.Urgent, 5*time.Millisecond),
+		Relaxed: cmp.Or(p.Relaxed, 50*time.Millisecond),
+		Broken:  cmp.Or(p.Broken, 500*time.Millisecond),
 	}
-	return p
 }
 
 // Watcher waits for versions to arrive in the read model. One read serves all waiting queries and subscriptions; while
@@ -55,11 +53,7 @@ func NewWatcher(versions VersionReader, log *slog.Logger, pace Pace) *Watcher {
 // Await returns when every aggregate has reached its version. It fails with ctx's error, or with the error of reading
 // the versions.
 func (w *Watcher) Await(ctx context.Context, least map[usecase.Key]uint64) error {
-	missing := make(map[usecase.Key]uint64, len(least))
-	for key, version := range least {
-		missing[key] = version
-	}
-	return w.await(ctx, &waiter{least: missing, urgent: true, done: make(chan error, 1)})
+	return w.await(ctx, &waiter{least: maps.Clone(least), urgent: true, done: make(chan error, 1)})
 }
 
 // AwaitChange returns when the aggregate's version is above after. It fails with ctx's error.

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,15 +68,9 @@ type failure struct {
 
 // NewWorker returns a worker. It works while [Worker.Run] runs.
 func NewWorker(ports Ports) *Worker {
-	if ports.Look == 0 {
-		ports.Look = 500 * time.Millisecond
-	}
-	if ports.Retry == 0 {
-		ports.Retry = time.Second
-	}
-	if ports.ReportEvery == 0 {
-		ports.ReportEvery = time.Second
-	}
+	ports.Look = cmp.Or(ports.Look, 500*time.Millisecond)
+	ports.Retry = cmp.Or(ports.Retry, time.Second)
+	ports.ReportEvery = cmp.Or(ports.ReportEvery, time.Second)
 	newLane := func(slots int, kinds ...task.Kind) *lane {
 		return &lane{kinds: kinds, slots: slots, woken: make(chan struct{}, 1), running: map[usecase.Key]bool{}, failed: map[usecase.Key]failure{}}
 	}

@@ -32,14 +32,11 @@ type Source interface {
 // called before Run.
 func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
 	if s.settings.Kind == stores.DynamoDB {
-		source := dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
-			Tables: s.aws, Streams: s.streams,
-			Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log,
-		}, dynamodbstreams.Settings{
-			PollMin: settings.Polling.Min, PollMax: settings.Polling.Max, PageLimit: int32(settings.Streams.PageLimit),
-			DiscoverEvery: settings.Streams.DiscoverEvery, Concurrency: settings.Streams.Concurrency,
-		})
-		return streamed{source}, nil
+		streams := settings.Streams
+		streams.PollMin, streams.PollMax = settings.PollMin, settings.PollMax
+		return streamed{dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
+			Tables: s.aws, Streams: s.streams, Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log,
+		}, streams)}, nil
 	}
 	queue, err := sqlstore.NewQueue(s.db)
 	if err != nil {
@@ -47,7 +44,7 @@ func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkp
 	}
 	return queued{relational.New(
 		relational.Ports{Queue: queue, Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log},
-		relational.Settings{PollMin: settings.Polling.Min, PollMax: settings.Polling.Max},
+		relational.Settings{PollMin: settings.PollMin, PollMax: settings.PollMax},
 	)}, nil
 }
 

@@ -96,17 +96,9 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	})
 	mux := http.NewServeMux()
 	history := query.NewHistory(s.journal.journals, s.keys)
-	endpoint := graphql.NewHandler(ctx, queries, history, s.log, graphql.Settings{
-		ComplexityLimit: s.settings.ComplexityLimit,
-		ConnectionLimit: s.settings.ConnectionLimit,
-		InitLimit:       s.settings.InitLimit,
-		AccountLimit:    s.settings.AccountLimit,
-		OperationLimit:  s.settings.OperationLimit,
-		InFlightLimit:   s.settings.InFlightLimit,
-		Gate:            s.access.Gate,
-		Tenants:         s.access.Tenants(s.isActive),
-		AllowOrigin:     s.access.Origins.Allow,
-	})
+	settings := s.settings.Limits
+	settings.Gate, settings.Tenants, settings.AllowOrigin = s.access.Gate, s.access.Tenants(s.isActive), s.access.Origins.Allow
+	endpoint := graphql.NewHandler(ctx, queries, history, s.log, settings)
 	mux.Handle("GET /graphql", endpoint)
 	mux.Handle("POST /graphql", endpoint)
 	mux.Handle("GET /health/alive", httpserver.Alive(s.access.Notes))

@@ -163,8 +163,8 @@ func (f *journalFollower) beside(
 	options.Observe, options.Tracer, options.Ignore = measured.count, f.ports.tracer(name), append(options.Ignore, f.settings.Ignore...)
 	projector := projection.New(rows, stream.NewJournalReader(databases.Store.Gateway), options, handlers...)
 	settings := f.settings.Source
-	settings.Polling.Min = max(settings.Polling.Min, besidePollMin)
-	settings.Polling.Max = max(settings.Polling.Max, besidePollMax)
+	settings.PollMin = max(settings.PollMin, besidePollMin)
+	settings.PollMax = max(settings.PollMax, besidePollMax)
 	source, err := databases.Store.Source(timed{projector, measured}, positions, settings)
 	if err != nil {
 		return followed{}, err

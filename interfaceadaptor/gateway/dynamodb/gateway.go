@@ -1,6 +1,7 @@
 package dynamodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,16 +53,12 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 	case settings.Clock == nil:
 		return nil, errors.New("dynamodb gateway: set a clock")
 	}
-	shards := settings.Shards
-	if shards == 0 {
-		shards = DefaultShards
-	}
 	packer, err := packing.New()
 	if err != nil {
 		return nil, fmt.Errorf("dynamodb gateway: %w", err)
 	}
 	return &Gateway{
-		client: client, settings: settings, shards: uint64(shards), logger: logger, packer: packer,
+		client: client, settings: settings, shards: uint64(cmp.Or(settings.Shards, DefaultShards)), logger: logger, packer: packer,
 	}, nil
 }
 
