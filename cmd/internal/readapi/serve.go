@@ -2,9 +2,11 @@ package readapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +16,7 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/readapi/graphiql"
+	"example.com/threads/domain/tenant"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
@@ -109,4 +112,34 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	}
 	answer := httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")
 	return metrics.HTTP(registry, httpserver.Route)(httpserver.NameSpans(httpserver.Route)(answer)), nil
+}
+
+// isActive reports whether a tenant is active, from the read model.
+func (s *Server) isActive(ctx context.Context, named usecase.Tenant) (bool, error) {
+	code, err := tenant.ParseCode(named.String())
+	if err != nil {
+		return false, err
+	}
+	row, err := s.reader.Tenant(ctx, code)
+	if errors.Is(err, tenant.ErrTenantNotFound) {
+		return false, nil
+	}
+	return err == nil && !row.Suspended, err
+}
+
+// measureWaits returns an observer of how long queries wait for the versions of their consistency tokens.
+func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {
+	waits := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "consistency_wait_duration_seconds",
+		Help:    "Time that queries waited for their consistency tokens, by outcome: reached, or the kind of the error (behind: the version was not reached in time).",
+		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 5, 10},
+	}, []string{"outcome"})
+	registry.MustRegister(waits)
+	return func(took time.Duration, err error) {
+		outcome := "reached"
+		if err != nil {
+			outcome = usecase.KindOf(err).String()
+		}
+		waits.WithLabelValues(outcome).Observe(took.Seconds())
+	}
 }
