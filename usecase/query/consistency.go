@@ -20,10 +20,9 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Settings are time limits. Zero fields take their defaults.
+// Settings of [Queries]. Zero fields take their defaults.
 type Settings struct {
 	WaitTimeout time.Duration // how long a query waits for the versions of its tokens; default 2 s
-	ReadTimeout time.Duration // limit for one read of a subscription; default 5 s
 
 	// Waited is called after each wait for tokens, for metrics; nil: no metrics.
 	Waited func(took time.Duration, err error)
@@ -31,7 +30,6 @@ type Settings struct {
 
 func (s Settings) withDefaults() Settings {
 	s.WaitTimeout = cmp.Or(s.WaitTimeout, 2*time.Second)
-	s.ReadTimeout = cmp.Or(s.ReadTimeout, 5*time.Second)
 	if s.Waited == nil {
 		s.Waited = func(time.Duration, error) {}
 	}
@@ -137,10 +135,12 @@ func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID
 	})
 }
 
+const readTimeout = 5 * time.Second // for one read of a subscription
+
 // changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
 func changes[T any](ctx context.Context, q *Queries, key usecase.Key, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
 	within := func() (T, uint64, error) {
-		ctx, cancel := context.WithTimeout(ctx, q.settings.ReadTimeout)
+		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
 		return read(ctx)
 	}

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -11,27 +10,18 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Pace sets how often a [Watcher] polls. Zero fields take their defaults.
-type Pace struct {
-	Urgent  time.Duration // while a query waits for a version; default 5 ms
-	Relaxed time.Duration // while only subscriptions wait; default 50 ms
-	Broken  time.Duration // while the read model cannot be read; default 500 ms
-}
-
-func (p Pace) withDefaults() Pace {
-	return Pace{
-		Urgent:  cmp.Or(p.Urgent, 5*time.Millisecond),
-		Relaxed: cmp.Or(p.Relaxed, 50*time.Millisecond),
-		Broken:  cmp.Or(p.Broken, 500*time.Millisecond),
-	}
-}
+// The pauses between two polls of a [Watcher].
+const (
+	urgentPause  = 5 * time.Millisecond   // while a query waits for a version
+	relaxedPause = 50 * time.Millisecond  // while only subscriptions wait
+	brokenPause  = 500 * time.Millisecond // while the read model cannot be read
+)
 
 // Watcher waits for versions to arrive in the read model. One read serves all waiting queries and subscriptions; while
 // there are none, it reads nothing. It is safe for concurrent use.
 type Watcher struct {
 	versions VersionReader
 	log      *slog.Logger
-	pace     Pace
 	kick     chan struct{} // requests a read at once
 
 	mu    sync.Mutex
@@ -46,8 +36,8 @@ type waiter struct {
 }
 
 // NewWatcher returns a watcher. Waiting callers are only answered by [Watcher.Run] or [Watcher.Wake].
-func NewWatcher(versions VersionReader, log *slog.Logger, pace Pace) *Watcher {
-	return &Watcher{versions: versions, log: log, pace: pace.withDefaults(), kick: make(chan struct{}, 1), waits: map[*waiter]struct{}{}}
+func NewWatcher(versions VersionReader, log *slog.Logger) *Watcher {
+	return &Watcher{versions: versions, log: log, kick: make(chan struct{}, 1), waits: map[*waiter]struct{}{}}
 }
 
 // Await returns when every aggregate has reached its version. It fails with ctx's error, or with the error of reading
@@ -120,7 +110,7 @@ func (w *Watcher) Run(ctx context.Context) {
 				if !broken {
 					w.log.ErrorContext(ctx, "can't read the versions of the read model; queries with a consistency token fail until it can be read", "error", err)
 				}
-				pause = w.pace.Broken
+				pause = brokenPause
 			case err == nil && broken:
 				w.log.InfoContext(ctx, "the versions of the read model can be read again")
 			}
@@ -137,9 +127,9 @@ func (w *Watcher) pending() (keys []usecase.Key, pause time.Duration) {
 	known := map[usecase.Key]bool{}
 	for wait := range w.waits {
 		if wait.urgent {
-			pause = w.pace.Urgent
+			pause = urgentPause
 		} else if pause == 0 {
-			pause = w.pace.Relaxed
+			pause = relaxedPause
 		}
 		for key := range wait.least {
 			if !known[key] {

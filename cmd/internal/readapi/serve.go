@@ -55,7 +55,7 @@ func Listen(
 	}
 	return &Server{
 		Server: server, settings: settings, db: db, journal: &journal{store: store, log: log}, keys: keys, access: accessControl, log: log,
-		reader: reader, watcher: query.NewWatcher(reader, log, query.Pace{}),
+		reader: reader, watcher: query.NewWatcher(reader, log),
 	}, nil
 }
 
