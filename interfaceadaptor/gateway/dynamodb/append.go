@@ -31,7 +31,7 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 			return err
 		}
 	}
-	return explain(ctx, err, "append to", write.ID)
+	return explain(ctx, err, "append to %s", write.ID)
 }
 
 // whyRefused translates the cancellation reasons, which are in the order of the transaction's items: nil when this

@@ -59,7 +59,7 @@ func (g *Gateway) entriesByIndex(
 			ExpressionAttributeValues: g.indexValues(id, from, to),
 		}) {
 			if err != nil {
-				yield(eventstore.Entry{}, explain(ctx, err, "query the journal of", id))
+				yield(eventstore.Entry{}, explain(ctx, err, "query the journal of %s", id))
 				return
 			}
 			entry, err := entryOf(found)
@@ -117,7 +117,7 @@ func (g *Gateway) someEntries(
 		}
 		events, err := g.getEvents(ctx, keys)
 		if err != nil {
-			yield(eventstore.Entry{}, explain(ctx, err, "read the journal of", id))
+			yield(eventstore.Entry{}, explain(ctx, err, "read the journal of %s", id))
 			return
 		}
 		found := make(map[string]item, len(events))

@@ -19,7 +19,7 @@ const headSeqNr = 0
 func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
 	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), "version", "snapshot_version")
 	if err != nil {
-		return eventstore.Head{}, explain(ctx, err, "read the head of", id)
+		return eventstore.Head{}, explain(ctx, err, "read the head of %s", id)
 	}
 	return g.headOf(ctx, id, found)
 }
@@ -50,7 +50,7 @@ func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head ev
 	next := head.Version + 1
 	found, err := g.getItem(ctx, g.settings.JournalTable, g.key(id, next), "event_id")
 	if err != nil || found == nil {
-		return explain(ctx, err, "read the journal of", id)
+		return explain(ctx, err, "read the journal of %s", id)
 	}
 	return g.contradicts(ctx, id, head.Version, next)
 }
@@ -83,5 +83,5 @@ func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) err
 	if errors.As(err, &gone) {
 		return nil
 	}
-	return explain(ctx, err, "ask for a turn at", id)
+	return explain(ctx, err, "ask for a turn at %s", id)
 }

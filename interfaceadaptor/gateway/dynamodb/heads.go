@@ -27,7 +27,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eve
 			ExpressionAttributeValues: item{":head": number(headSeqNr), ":type": text(aggregateType + "-")},
 		}) {
 			if err != nil {
-				yield(eventstore.AggregateHead{}, explainf(ctx, err, "scan the heads of type %s", aggregateType))
+				yield(eventstore.AggregateHead{}, explain(ctx, err, "scan the heads of type %s", aggregateType))
 				return
 			}
 			for _, found := range page {

@@ -20,7 +20,7 @@ func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (events
 func (g *Gateway) readReceipt(ctx context.Context, tenant, commandID string) (item, eventstore.Receipt, error) {
 	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.receiptKey(tenant, commandID))
 	if err != nil || found == nil {
-		return nil, eventstore.Receipt{}, explainf(ctx, err, "read the receipt of command %s", commandID)
+		return nil, eventstore.Receipt{}, explain(ctx, err, "read the receipt of command %s", commandID)
 	}
 	receipt, err := receiptOf(commandID, found)
 	if err != nil || !receipt.ExpiresAt.After(g.settings.Clock()) {
@@ -43,7 +43,7 @@ func (g *Gateway) EntryByCommand(ctx context.Context, id eventstore.AggregateID,
 	event, err := g.getItem(ctx, g.settings.JournalTable, g.key(id, seqNr))
 	switch {
 	case err != nil:
-		return eventstore.Entry{}, false, explainf(ctx, err, "read the event of command %s", commandID)
+		return eventstore.Entry{}, false, explain(ctx, err, "read the event of command %s", commandID)
 	case event == nil:
 		return eventstore.Entry{}, false, &eventstore.InconsistentError{ID: id, Head: seqNr, Event: seqNr}
 	}

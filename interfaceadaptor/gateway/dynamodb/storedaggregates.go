@@ -19,7 +19,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 		var last eventstore.AggregateID
 		for page, err := range g.scanKeys(ctx, g.settings.JournalTable, "") {
 			if err != nil {
-				yield(eventstore.StoredAggregate{}, explainf(ctx, err, "scan the journal"))
+				yield(eventstore.StoredAggregate{}, explain(ctx, err, "scan the journal"))
 				return
 			}
 			for _, event := range page {
@@ -43,7 +43,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 				}
 			}
 			if err != nil {
-				yield(eventstore.StoredAggregate{}, explainf(ctx, err, "scan the heads"))
+				yield(eventstore.StoredAggregate{}, explain(ctx, err, "scan the heads"))
 				return
 			}
 		}

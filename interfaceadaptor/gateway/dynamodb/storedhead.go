@@ -20,7 +20,7 @@ var headAttributes = []string{"aid", "seq_nr", "version", "snapshot_version"}
 // StoredHead implements [eventstore.Maintainer].
 func (g *Gateway) StoredHead(ctx context.Context, id eventstore.AggregateID) (eventstore.StoredHead, error) {
 	found, err := g.readStoredHead(ctx, id)
-	return storedHeadOf(id, found), explain(ctx, err, "read the head of", id)
+	return storedHeadOf(id, found), explain(ctx, err, "read the head of %s", id)
 }
 
 func (g *Gateway) readStoredHead(ctx context.Context, id eventstore.AggregateID) (item, error) {
@@ -54,7 +54,7 @@ func (g *Gateway) ReplaceHead(ctx context.Context, id eventstore.AggregateID, fo
 	err := g.replaceHead(ctx, id, found, head)
 	var changed *types.ConditionalCheckFailedException
 	if !errors.As(err, &changed) {
-		return explain(ctx, err, "replace the head of", id)
+		return explain(ctx, err, "replace the head of %s", id)
 	}
 	now, err := g.StoredHead(ctx, id)
 	if err != nil || now.Is(head) {

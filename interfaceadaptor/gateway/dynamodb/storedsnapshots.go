@@ -11,7 +11,7 @@ import (
 // StoredSnapshots implements [eventstore.Maintainer]. The state after event 1, in the head item, is none of them.
 func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID) iter.Seq2[eventstore.StoredSnapshot, error] {
 	return func(yield func(eventstore.StoredSnapshot, error) bool) {
-		fail := func(err error) { yield(eventstore.StoredSnapshot{}, explain(ctx, err, "read the snapshots of", id)) }
+		fail := func(err error) { yield(eventstore.StoredSnapshot{}, explain(ctx, err, "read the snapshots of %s", id)) }
 		for main, err := range g.belongings(ctx, g.settings.SnapshotTable, id, "pkey", "skey", "aid", "seq_nr", "ttl") {
 			if err != nil {
 				fail(err)
@@ -57,5 +57,5 @@ func (g *Gateway) DropSnapshot(ctx context.Context, id eventstore.AggregateID, v
 		}
 		err = g.deleteSnapshot(ctx, main)
 	}
-	return explain(ctx, err, "drop a snapshot of", id)
+	return explain(ctx, err, "drop a snapshot of %s", id)
 }
