@@ -2,6 +2,7 @@ package usecase
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
@@ -15,4 +16,11 @@ func Wait(ctx context.Context, duration time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// Backoff returns the pause after a failure that followed on so many others: first, doubled by each of those, at most
+// longest. Up to half of it is taken off at random, so that those who failed together do not retry together.
+func Backoff(first, longest time.Duration, failures int) time.Duration {
+	pause := min(first<<min(failures, 10), longest)
+	return pause - rand.N(pause/2)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -154,8 +153,7 @@ func (l *lane) end(key usecase.Key, failed error, retry time.Duration) {
 		delete(l.failed, key)
 	} else {
 		attempts := l.failed[key].attempts
-		pause := min(retry<<min(attempts, 10), 60*retry)
-		l.failed[key] = failure{attempts + 1, time.Now().Add(pause - rand.N(pause/4))}
+		l.failed[key] = failure{attempts + 1, time.Now().Add(usecase.Backoff(retry, 60*retry, attempts))}
 	}
 	l.mutex.Unlock()
 	l.wake() // the slot is free for another task
