@@ -100,8 +100,8 @@ func textOf(finding journalcheck.Finding) string {
 		whose(finding.Tenant, finding.AID), finding.What, finding.Kind, finding.Expected, finding.Found, finding.Next)
 }
 
-// repaired is the outcome of a repair.
-type repaired struct {
+// repairOutcome is what a repair has done.
+type repairOutcome struct {
 	Tenant string                 `json:"tenant"`
 	AID    string                 `json:"aid"`
 	DryRun bool                   `json:"dry_run"`
@@ -109,7 +109,7 @@ type repaired struct {
 	Left   []journalcheck.Finding `json:"left"`
 }
 
-func (r repaired) text() string {
+func (r repairOutcome) text() string {
 	how := "done"
 	if r.DryRun {
 		how = "to do"
@@ -137,7 +137,7 @@ func (o *operator) repair(ctx context.Context, cmd *cli.Command, s *storeStation
 	if err != nil {
 		return err
 	}
-	done := repaired{id.Tenant, id.String(), dryRun, append([]string{}, repair.Steps...), append([]journalcheck.Finding{}, repair.Left...)}
+	done := repairOutcome{id.Tenant, id.String(), dryRun, append([]string{}, repair.Steps...), append([]journalcheck.Finding{}, repair.Left...)}
 	if err := o.print(cmd, done, done.text()); err != nil {
 		return err
 	}

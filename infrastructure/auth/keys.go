@@ -74,11 +74,9 @@ func (k *keySet) run(ctx context.Context) {
 				k.log.WarnContext(ctx, "the issuer's keys can't be fetched; the cached ones stay in use", "issuer", k.issuer, "error", err)
 			}
 		}
-		timer := time.NewTimer(wait + rand.N(wait/10))
 		select {
-		case <-timer.C:
+		case <-time.After(wait + rand.N(wait/10)):
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
 	}

@@ -166,9 +166,7 @@ func (w *Watcher) read(ctx context.Context, keys []usecase.Key) error {
 func (w *Watcher) pause(ctx context.Context, pause time.Duration) {
 	var next <-chan time.Time
 	if pause > 0 {
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		next = timer.C
+		next = time.After(pause)
 	}
 	select {
 	case <-ctx.Done():

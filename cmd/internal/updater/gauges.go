@@ -38,7 +38,7 @@ func (w *healthWatch) Collect(metrics chan<- prometheus.Metric) {
 	gauge("projection_rebuild_events_expected", "Events that the rebuild is expected to project.", float64(rebuild.EventsTotal))
 	gauge("projection_rebuild_seconds_left", "Estimated time until the rebuild has read all events; 0 if unknown.", rebuild.SecondsLeft)
 
-	var ahead, outdated, outage, refused int
+	var ahead, outdated, outage, parked int
 	var unpublished stream.Lag
 	parts := w.follower.parts.Load()
 	if parts != nil {
@@ -60,14 +60,14 @@ func (w *healthWatch) Collect(metrics chan<- prometheus.Metric) {
 		if parts.published.publisher.Outage() != nil {
 			outage = 1
 		}
-		refused, _ = parts.published.store.CountParked(ctx) // look reports a failure
+		parked, _ = parts.published.store.CountParked(ctx) // look reports a failure
 	}
 	gauge("projection_aggregates_ahead", "Aggregates whose rows have events that the journal lacks, of those verified so far.", float64(ahead))
 	gauge("projection_rows_outdated", "Aggregate types whose rows were made by another version of the program.", float64(outdated))
 	gauge("publisher_lag_seconds", "Age of the oldest event that is not published; 0 when there is none.", unpublished.Behind.Seconds())
 	gauge("publisher_lag_records", "Known events that are not published.", float64(unpublished.Records))
 	gauge("publisher_outage", "1 while the broker does not accept events.", float64(outage))
-	gauge("publisher_parked_aggregates", "Aggregates whose next event the broker has refused.", float64(refused))
+	gauge("publisher_parked_aggregates", "Aggregates whose next event the broker has refused.", float64(parked))
 }
 
 func oneIf(condition bool) float64 {
