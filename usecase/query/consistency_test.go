@@ -129,7 +129,7 @@ func TestAwait(t *testing.T) {
 
 func TestAllWhoWaitShareTheStatements(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		queries, watcher := watching(t, db, readmodeltest.NewReader(t, db.Counted), 10*time.Second)
+		queries, watcher := watching(t, db, readmodeltest.NewReader(t, db.Counted), time.Minute)
 		w := db.World(t, "acme")
 		const waits = 200
 		chats := make([]thread.ID, waits)

@@ -36,8 +36,6 @@ type turnParts struct {
 	keeper    *rowKeeper
 }
 
-const openEvery = 2 * time.Second // delay after a failed attempt to open the databases
-
 // run projects until ctx ends and the current batches are stored.
 func (f *journalFollower) run(ctx context.Context) error {
 	databases, err := f.open(ctx)
@@ -123,20 +121,15 @@ func (f *journalFollower) work(ctx context.Context, databases Databases, turn *p
 }
 
 // open waits for the databases and their schemas. It fails only when ctx ends.
-func (f *journalFollower) open(ctx context.Context) (Databases, error) {
-	for {
-		databases, err := f.ports.Open(ctx)
-		if err == nil {
-			return databases, nil
-		}
-		if ctx.Err() != nil {
-			return Databases{}, ctx.Err()
-		}
+func (f *journalFollower) open(ctx context.Context) (databases Databases, err error) {
+	report := func(err error) {
 		f.ports.Log.WarnContext(ctx, "waiting for the databases of events and read model", "error", err)
-		if !stream.Pause(ctx, openEvery) {
-			return Databases{}, ctx.Err()
-		}
 	}
+	err = stream.Retry(ctx, report, func(ctx context.Context) (err error) {
+		databases, err = f.ports.Open(ctx)
+		return err
+	})
+	return databases, err
 }
 
 // followed is a projection with the source that it follows.

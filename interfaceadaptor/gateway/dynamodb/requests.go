@@ -71,9 +71,9 @@ func (g *Gateway) getEvents(ctx context.Context, keys []map[string]types.Attribu
 // query yields the items that a query finds. page chooses how many are read at once; at most so many are in memory.
 func (g *Gateway) query(ctx context.Context, page *pageSize, input *dynamodb.QueryInput) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
-		for {
-			input.Limit = aws.Int32(int32(page.items()))
-			output, err := g.client.Query(ctx, input)
+		for request := *input; ; {
+			request.Limit = aws.Int32(int32(page.items()))
+			output, err := g.client.Query(ctx, &request)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -84,7 +84,7 @@ func (g *Gateway) query(ctx context.Context, page *pageSize, input *dynamodb.Que
 					return
 				}
 			}
-			if input.ExclusiveStartKey = output.LastEvaluatedKey; len(input.ExclusiveStartKey) == 0 {
+			if request.ExclusiveStartKey = output.LastEvaluatedKey; len(request.ExclusiveStartKey) == 0 {
 				return
 			}
 		}
