@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"golang.org/x/sync/errgroup"
-
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
@@ -87,11 +85,5 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return errors.Join(err, letIn.Close())
 	}
 	server.Tracer = traces.Tracer("http")
-	log.InfoContext(ctx, "listening", "url", server.URL())
-	group, serving := errgroup.WithContext(ctx)
-	group.Go(func() error { return letIn.Run(serving) })
-	group.Go(func() error { return server.Run(serving) })
-	err = group.Wait()
-	log.InfoContext(ctx, "stopped")
-	return err
+	return letIn.RunWith(ctx, log, server.URL(), server.Run)
 }

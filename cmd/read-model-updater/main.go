@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 
-	"golang.org/x/sync/errgroup"
-
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
@@ -93,13 +91,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}
-	log.InfoContext(ctx, "listening", "url", server.URL())
-	group, serving := errgroup.WithContext(ctx)
-	group.Go(func() error { return letIn.Run(serving) })
-	group.Go(func() error { return server.Run(serving) })
-	err = group.Wait()
-	log.InfoContext(ctx, "stopped")
-	return err
+	return letIn.RunWith(ctx, log, server.URL(), server.Run)
 }
 
 // spareConns are connections to the read model for repairs, retries, rebuilds and health, beside one for each shard.

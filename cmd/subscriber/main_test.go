@@ -138,7 +138,7 @@ func TestRepeatsAreNotPrinted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 3 || !strings.HasSuffix(lines[2], `OrderOpened               /acme/order-1  3  {"number":3}`) {
+	if printedLines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(printedLines) != 3 || !strings.HasSuffix(printedLines[2], `OrderOpened               /acme/order-1  3  {"number":3}`) {
 		t.Errorf("printed\n%s", out.String())
 	}
 	if err := show(&out, []byte("tea"), printed); err == nil {

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/outbox"
+	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 )
 
 const aboutLetters = `An event that can't be projected parks its aggregate: its rows do not change, all others
@@ -31,15 +35,15 @@ func (o *operator) deadLetters() *cli.Command {
 			{
 				Name: "list", Usage: "lists parked aggregates and failing commands of all projections and processes", Description: aboutLetters,
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "skipped", Usage: "list skipped events and commands instead, with who skipped them and why"}, jsonFlag},
-				Action: o.listLetters,
+				Before: noArgument, Action: o.withReadModel(o.listLetters),
 			},
 			{
 				Name: "show", Usage: "shows why one is parked or fails, with the event or the command", ArgsUsage: "AID", Description: aboutLetters,
-				Flags: []cli.Flag{tenantFlag, of, event, jsonFlag}, Action: o.showLetter,
+				Flags: []cli.Flag{tenantFlag, of, event, jsonFlag}, Before: oneAggregate, Action: o.withReadModel(o.showLetter),
 			},
 			{
 				Name: "retry", Usage: "retries one, or all of the projection or process", ArgsUsage: "[AID]", Description: aboutLetters,
-				Flags: []cli.Flag{tenantFlag, of, event, jsonFlag}, Action: o.retryLetter,
+				Flags: []cli.Flag{tenantFlag, of, event, jsonFlag}, Before: checkRetry, Action: o.withReadModel(o.retryLetter),
 			},
 			{
 				Name: "skip", Usage: "skips the event that an aggregate is parked on, or drops a failing command", ArgsUsage: "AID", Description: aboutSkip,
@@ -49,46 +53,39 @@ func (o *operator) deadLetters() *cli.Command {
 					&cli.StringFlag{Name: "by", Usage: "who decided it; default: the user logged in here (USER)"},
 					jsonFlag,
 				},
-				Action: o.skipLetter,
+				Before: o.checkSkip, Action: o.withReadModel(o.skipLetter),
 			},
 		},
 	}
 }
 
-func (o *operator) listLetters(ctx context.Context, cmd *cli.Command) error {
-	if cmd.NArg() > 0 {
-		return wrong(cmd, "the command takes no argument")
-	}
-	_, db, err := o.openReadModel(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
+func (o *operator) listLetters(ctx context.Context, cmd *cli.Command, db readModel) error {
 	if cmd.Bool("skipped") {
 		return o.listSkips(ctx, cmd, db)
 	}
-	letters, err := shownLetters(ctx, db)
+	letters, err := projectionstore.Letters(ctx, db.DB)
 	if err != nil {
-		return err
+		return fmt.Errorf("read the dead letters: %w", err)
 	}
-	commands, err := shownCommands(ctx, db)
+	failing, err := outbox.AllFailing(ctx, db.DB, maxListed)
 	if err != nil {
-		return err
+		return fmt.Errorf("read the commands of processes: %w", err)
 	}
-	if cmd.Bool(jsonFlag.Name) {
-		err = o.printJSON(map[string]any{"parked": letters, "commands": commands})
-	} else {
-		for _, letter := range letters {
-			o.sayLetter(letter)
-			o.sayNext(letter.AID, letter.Tenant, letter.Projection, "")
-		}
-		for _, command := range commands {
-			o.sayCommand(command)
-			o.sayNext(command.AID, command.Tenant, command.Process, command.EventID)
-		}
-		_, err = fmt.Fprintf(o.stdout, "%d aggregates are parked, %s commands fail\n", len(letters), upTo(len(commands)))
+	parked, commands := []shownLetter{}, []shownCommand{}
+	var text strings.Builder
+	for _, each := range letters {
+		letter := letterOf(each.Projection, each.DeadLetter)
+		parked = append(parked, letter)
+		text.WriteString(letter.text() + next(letter.AID, letter.Tenant, letter.Projection, ""))
 	}
-	if err == nil && len(letters)+len(commands) > 0 {
+	for _, each := range failing {
+		command := commandOf(each.Process, each.Pending)
+		commands = append(commands, command)
+		text.WriteString(command.text() + next(command.AID, command.Tenant, command.Process, command.EventID))
+	}
+	fmt.Fprintf(&text, "%d aggregates are parked, %s commands fail\n", len(parked), upTo(len(commands)))
+	err = o.print(cmd, map[string]any{"parked": parked, "commands": commands}, text.String())
+	if err == nil && len(parked)+len(commands) > 0 {
 		return errFound
 	}
 	return err
@@ -102,32 +99,29 @@ func upTo(n int) string {
 	return fmt.Sprint(n)
 }
 
-func (o *operator) sayNext(aid, tenant, projection, event string) {
-	if projection == chatrows.Projection {
-		projection = "" // the default
+// next returns the line that says what to do.
+func next(aid, tenant, of, event string) string {
+	if of == chatrows.Projection {
+		of = "" // the default
 	}
 	flags := ""
-	for _, flag := range [][2]string{{tenantFlag.Name, tenant}, {"projection", projection}, {"event", event}} {
+	for _, flag := range [][2]string{{tenantFlag.Name, tenant}, {"projection", of}, {"event", event}} {
 		if flag[1] != "" {
 			flags += " --" + flag[0] + " " + flag[1]
 		}
 	}
-	fmt.Fprintf(o.stdout, "  next      `dead-letters show %s%s` tells more; `retry` it once its reason is gone, or `skip` it\n", aid, flags)
+	return fmt.Sprintf("  next      `dead-letters show %s%s` tells more; `retry` it once its reason is gone, or `skip` it\n", aid, flags)
 }
 
-func (o *operator) showLetter(ctx context.Context, cmd *cli.Command) error {
-	if _, err := aggregateOf(cmd); err != nil {
-		return err
-	}
-	settings, db, err := o.openReadModel(ctx)
+func (o *operator) showLetter(ctx context.Context, cmd *cli.Command, db readModel) error {
+	found, err := find(ctx, cmd, db)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = db.Close() }()
-	if cmd.IsSet("event") {
-		err = o.showCommand(ctx, cmd, db)
+	if found.event != "" {
+		err = o.showCommand(cmd, found.command)
 	} else {
-		err = o.showParked(ctx, cmd, settings, db)
+		err = o.showParked(ctx, cmd, db, found.letter)
 	}
 	if err == nil {
 		return errFound
@@ -135,21 +129,27 @@ func (o *operator) showLetter(ctx context.Context, cmd *cli.Command) error {
 	return err
 }
 
-func (o *operator) retryLetter(ctx context.Context, cmd *cli.Command) error {
-	_, db, err := o.openReadModel(ctx)
-	if err != nil {
-		return err
+// checkRetry: --event needs an AID.
+func checkRetry(ctx context.Context, cmd *cli.Command) (context.Context, error) {
+	if cmd.IsSet("event") {
+		return oneAggregate(ctx, cmd)
 	}
-	defer func() { _ = db.Close() }()
+	return maybeAggregate(ctx, cmd)
+}
+
+func (o *operator) retryLetter(ctx context.Context, cmd *cli.Command, db readModel) error {
 	var due []stuck
-	if cmd.NArg() > 0 || cmd.IsSet("event") {
+	if cmd.NArg() > 0 {
 		one, err := find(ctx, cmd, db)
 		if err != nil {
 			return err
 		}
 		due = []stuck{one}
-	} else if due, err = allOf(ctx, cmd, db); err != nil {
-		return err
+	} else {
+		var err error
+		if due, err = allOf(ctx, cmd, db); err != nil {
+			return err
+		}
 	}
 	for _, one := range due {
 		if err := one.tryNow(ctx); err != nil {
@@ -159,24 +159,24 @@ func (o *operator) retryLetter(ctx context.Context, cmd *cli.Command) error {
 	return o.outcome(ctx, cmd, due)
 }
 
-func (o *operator) skipLetter(ctx context.Context, cmd *cli.Command) error {
-	by := cmd.String("by")
-	if by == "" {
-		by = o.getenv("USER")
+// skipper returns who skips: the flag --by or else the user.
+func (o *operator) skipper(cmd *cli.Command) string {
+	return cmp.Or(cmd.String("by"), o.getenv("USER"))
+}
+
+func (o *operator) checkSkip(ctx context.Context, cmd *cli.Command) (context.Context, error) {
+	if o.skipper(cmd) == "" || cmd.String("reason") == "" {
+		return ctx, wrong(cmd, "say with --reason why, and with --by who says so")
 	}
-	if by == "" || cmd.String("reason") == "" {
-		return wrong(cmd, "say with --reason why, and with --by who says so")
-	}
-	_, db, err := o.openReadModel(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
+	return oneAggregate(ctx, cmd)
+}
+
+func (o *operator) skipLetter(ctx context.Context, cmd *cli.Command, db readModel) error {
 	found, err := find(ctx, cmd, db)
 	if err != nil {
 		return err
 	}
-	if err := found.skip(ctx, cmd.String("reason"), by, time.Now()); err != nil {
+	if err := found.skip(ctx, cmd.String("reason"), o.skipper(cmd), time.Now()); err != nil {
 		return err
 	}
 	return o.outcome(ctx, cmd, []stuck{found})

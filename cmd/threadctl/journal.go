@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/interfaceadaptor/eventstore"
+	port "example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/journalcheck"
 )
 
@@ -30,157 +31,118 @@ func (o *operator) journal() *cli.Command {
 		Commands: []*cli.Command{
 			{
 				Name: "show", Usage: "prints the head, snapshots and events of an aggregate", ArgsUsage: "AID", Description: aboutShow,
-				Flags: []cli.Flag{tenantFlag, jsonFlag}, Action: o.withAggregate(o.show),
+				Flags: []cli.Flag{tenantFlag, jsonFlag}, Before: oneAggregate, Action: o.withStore(o.show),
 			},
 			{
 				Name: "check", Usage: "reports what is wrong", ArgsUsage: "[AID]", Description: aboutCheck,
-				Flags: []cli.Flag{tenantFlag, typeFlag, jsonFlag}, Action: o.check,
+				Flags: []cli.Flag{tenantFlag, typeFlag, jsonFlag}, Before: maybeAggregate, Action: o.withStore(o.check),
 			},
 			{
 				Name: "repair", Usage: "corrects the head from the journal", ArgsUsage: "AID", Description: aboutRepair,
-				Flags: []cli.Flag{tenantFlag, dryRun, jsonFlag}, Action: o.withAggregate(o.repair),
+				Flags: []cli.Flag{tenantFlag, dryRun, jsonFlag}, Before: oneAggregate, Action: o.withStore(o.repair),
 			},
 		},
 	}
 }
 
-func (o *operator) check(ctx context.Context, cmd *cli.Command) error {
-	id, one, err := optionalAggregateOf(cmd)
-	if err != nil {
-		return err
-	}
-	s, closing, err := o.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closing()
-	told := o.telling(cmd.Bool(jsonFlag.Name))
-	if one {
-		found, err := s.checker().Aggregate(ctx, id)
-		if err == nil {
-			err = told.tell(id, found)
+func (o *operator) check(ctx context.Context, cmd *cli.Command, s *storeStation) error {
+	told := o.report(cmd, "findings")
+	checked, wrong, findings := 0, 0, 0
+	tell := func(_ port.AggregateID, found []journalcheck.Finding) error {
+		checked++
+		findings += len(found)
+		if len(found) > 0 {
+			wrong++
 		}
+		for _, finding := range found {
+			if err := told.add(finding, textOf(finding)); err != nil {
+				return err
+			}
+		}
+		told.progress.tell("checked %d aggregates, %d findings", checked, findings)
+		return nil
+	}
+	if cmd.NArg() > 0 {
+		id, err := aggregateOf(cmd)
 		if err != nil {
 			return err
 		}
-		return told.end()
+		found, err := s.checker().Aggregate(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := tell(id, found); err != nil {
+			return err
+		}
+	} else if err := s.checker().All(ctx, wanted(cmd), tell); err != nil {
+		told.progress.clear()
+		return fmt.Errorf("after %d aggregates: %w", checked, err)
 	}
-	err = s.checker().All(ctx, wanted(cmd), told.tell)
 	told.progress.clear()
-	if err != nil {
-		return fmt.Errorf("after %d aggregates: %w", told.checked, err)
+	text := fmt.Sprintf("checked %d aggregates: all is well\n", checked)
+	if findings > 0 {
+		text = fmt.Sprintf("checked %d aggregates: %d findings in %d of them\n", checked, findings, wrong)
 	}
-	return told.end()
+	return told.end(findings == 0, text, "checked", checked, "wrong", wrong, "ok", findings == 0)
 }
 
 // wanted filters aggregates by the flags.
-func wanted(cmd *cli.Command) func(eventstore.AggregateID) bool {
+func wanted(cmd *cli.Command) func(port.AggregateID) bool {
 	tenant, kind := cmd.String(tenantFlag.Name), cmd.String("type")
-	return func(id eventstore.AggregateID) bool {
+	return func(id port.AggregateID) bool {
 		return (!cmd.IsSet(tenantFlag.Name) || id.Tenant == tenant) && (kind == "" || id.Type == kind)
 	}
 }
 
-// telling prints findings as they are found.
-type telling struct {
-	o        *operator
-	progress *progressLine
-	list     *list // nil: as text
-
-	checked, wrong, findings int
-}
-
-func (o *operator) telling(asJSON bool) *telling {
-	t := &telling{o: o, progress: o.progress()}
-	if asJSON {
-		t.list = beginList(o.stdout, "findings")
-	}
-	return t
-}
-
-func (t *telling) tell(_ eventstore.AggregateID, found []journalcheck.Finding) error {
-	t.checked++
-	if len(found) > 0 {
-		t.wrong++
-		t.findings += len(found)
-		t.progress.clear()
-	}
-	for _, finding := range found {
-		if t.list != nil {
-			if err := t.list.add(finding); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := t.o.say(finding); err != nil {
-			return err
-		}
-	}
-	t.progress.tell("checked %d aggregates, %d findings", t.checked, t.findings)
-	return nil
-}
-
-// say prints a finding as text.
-func (o *operator) say(finding journalcheck.Finding) error {
-	_, err := fmt.Fprintf(o.stdout, "%s: %s (%s)\n  expected  %s\n  found     %s\n  next      %s\n",
+// textOf returns a finding as text.
+func textOf(finding journalcheck.Finding) string {
+	return fmt.Sprintf("%s: %s (%s)\n  expected  %s\n  found     %s\n  next      %s\n",
 		whose(finding.Tenant, finding.AID), finding.What, finding.Kind, finding.Expected, finding.Found, finding.Next)
-	return err
 }
 
-func (t *telling) end() error {
-	var err error
-	if t.list != nil {
-		err = t.list.end("checked", t.checked, "wrong", t.wrong, "ok", t.findings == 0)
-	} else if t.findings == 0 {
-		_, err = fmt.Fprintf(t.o.stdout, "checked %d aggregates: all is well\n", t.checked)
-	} else {
-		_, err = fmt.Fprintf(t.o.stdout, "checked %d aggregates: %d findings in %d of them\n", t.checked, t.findings, t.wrong)
-	}
-	if err == nil && t.findings > 0 {
-		return errFound
-	}
-	return err
+// repairOutcome is what a repair has done.
+type repairOutcome struct {
+	Tenant string                 `json:"tenant"`
+	AID    string                 `json:"aid"`
+	DryRun bool                   `json:"dry_run"`
+	Steps  []string               `json:"steps"`
+	Left   []journalcheck.Finding `json:"left"`
 }
 
-func (o *operator) repair(ctx context.Context, cmd *cli.Command, s *openStation, id eventstore.AggregateID) error {
+func (r repairOutcome) text() string {
+	how := "done"
+	if r.DryRun {
+		how = "to do"
+	}
+	var text strings.Builder
+	for _, step := range r.Steps {
+		fmt.Fprintf(&text, "%s: %s\n", how, step)
+	}
+	if len(r.Steps) == 0 {
+		text.WriteString("there is nothing that a repair could do\n")
+	}
+	for _, finding := range r.Left {
+		text.WriteString(textOf(finding))
+	}
+	return text.String()
+}
+
+func (o *operator) repair(ctx context.Context, cmd *cli.Command, s *storeStation) error {
+	id, err := aggregateOf(cmd)
+	if err != nil {
+		return err
+	}
 	dryRun := cmd.Bool("dry-run")
 	repair, err := s.checker().Repair(ctx, id, dryRun)
 	if err != nil {
 		return err
 	}
-	if err := o.tellRepair(cmd, id, repair, dryRun); err != nil {
+	done := repairOutcome{id.Tenant, id.String(), dryRun, append([]string{}, repair.Steps...), append([]journalcheck.Finding{}, repair.Left...)}
+	if err := o.print(cmd, done, done.text()); err != nil {
 		return err
 	}
 	if len(repair.Left) > 0 || dryRun && len(repair.Steps) > 0 {
 		return errFound
-	}
-	return nil
-}
-
-func (o *operator) tellRepair(cmd *cli.Command, id eventstore.AggregateID, repair journalcheck.Repair, dryRun bool) error {
-	if cmd.Bool(jsonFlag.Name) {
-		return o.printJSON(struct {
-			Tenant string                 `json:"tenant"`
-			AID    string                 `json:"aid"`
-			DryRun bool                   `json:"dry_run"`
-			Steps  []string               `json:"steps"`
-			Left   []journalcheck.Finding `json:"left"`
-		}{id.Tenant, id.String(), dryRun, append([]string{}, repair.Steps...), append([]journalcheck.Finding{}, repair.Left...)})
-	}
-	how := "done"
-	if dryRun {
-		how = "to do"
-	}
-	for _, step := range repair.Steps {
-		fmt.Fprintf(o.stdout, "%s: %s\n", how, step)
-	}
-	if len(repair.Steps) == 0 {
-		fmt.Fprintln(o.stdout, "there is nothing that a repair could do")
-	}
-	for _, finding := range repair.Left {
-		if err := o.say(finding); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -85,11 +85,30 @@ func aggregateOf(cmd *cli.Command) (port.AggregateID, error) {
 	return id, nil
 }
 
-// optionalAggregateOf is aggregateOf with an optional AID; false: there is none.
-func optionalAggregateOf(cmd *cli.Command) (id port.AggregateID, given bool, err error) {
-	if cmd.NArg() == 0 {
-		return id, false, nil
+// noArgument, oneAggregate and maybeAggregate check the arguments before anything is opened.
+func noArgument(ctx context.Context, cmd *cli.Command) (context.Context, error) {
+	if cmd.NArg() > 0 {
+		return ctx, wrong(cmd, "the command takes no argument")
 	}
-	id, err = aggregateOf(cmd)
-	return id, true, err
+	return ctx, nil
+}
+
+func oneAggregate(ctx context.Context, cmd *cli.Command) (context.Context, error) {
+	_, err := aggregateOf(cmd)
+	return ctx, err
+}
+
+func maybeAggregate(ctx context.Context, cmd *cli.Command) (context.Context, error) {
+	if cmd.NArg() == 0 {
+		return ctx, nil
+	}
+	return oneAggregate(ctx, cmd)
+}
+
+// whose names an aggregate for people.
+func whose(tenant, aid string) string {
+	if tenant == "" {
+		return aid
+	}
+	return aid + " of tenant " + tenant
 }

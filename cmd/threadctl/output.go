@@ -7,14 +7,20 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/urfave/cli/v3"
 )
 
-// printJSON prints a value on lines of its own.
-func (o *operator) printJSON(value any) error {
-	text, err := indent("", value)
-	if err == nil {
-		_, err = fmt.Fprintf(o.stdout, "%s\n", text)
+// print prints a result: as JSON or as text.
+func (o *operator) print(cmd *cli.Command, value any, text string) error {
+	if cmd.Bool(jsonFlag.Name) {
+		encoded, err := indent("", value)
+		if err != nil {
+			return err
+		}
+		text = string(encoded) + "\n"
 	}
+	_, err := fmt.Fprint(o.stdout, text)
 	return err
 }
 
@@ -26,6 +32,45 @@ func indent(prefix string, value any) ([]byte, error) {
 	encoder.SetIndent(prefix, "  ")
 	err := encoder.Encode(value)
 	return bytes.TrimSpace(text.Bytes()), err
+}
+
+// report prints what a command finds, one by one: as text, or as the elements of a JSON list.
+type report struct {
+	out      io.Writer
+	progress *progressLine
+	list     *list // nil: as text
+}
+
+func (o *operator) report(cmd *cli.Command, name string) *report {
+	r := &report{out: o.stdout, progress: o.progress()}
+	if cmd.Bool(jsonFlag.Name) {
+		r.list = beginList(o.stdout, name)
+	}
+	return r
+}
+
+// add prints an element, or the text about it.
+func (r *report) add(element any, text string) error {
+	r.progress.clear()
+	if r.list != nil {
+		return r.list.add(element)
+	}
+	_, err := fmt.Fprint(r.out, text)
+	return err
+}
+
+// end prints the totals: as members after the list, or as text. It returns errFound if not all is well.
+func (r *report) end(isWell bool, text string, members ...any) error {
+	var err error
+	if r.list != nil {
+		err = r.list.end(members...)
+	} else {
+		_, err = fmt.Fprint(r.out, text)
+	}
+	if err == nil && !isWell {
+		return errFound
+	}
+	return err
 }
 
 // list prints a JSON object with one array, element by element, so that only one element is in memory.

@@ -6,12 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/projection"
 )
 
@@ -36,101 +32,35 @@ func letterOf(name string, letter projection.DeadLetter) shownLetter {
 	}
 }
 
-func (o *operator) sayLetter(letter shownLetter) {
-	fmt.Fprintf(o.stdout, "%s is parked on event %d in the projection %s since %s\n  reason    %s\n  attempts  %d, the next at %s\n",
-		whose(letter.Tenant, letter.AID), letter.SeqNr, letter.Projection, letter.ParkedAt.Format(time.RFC3339), letter.Reason, letter.Attempts,
-		letter.RetryAt.Format(time.RFC3339))
+func (l shownLetter) text() string {
+	return fmt.Sprintf("%s is parked on event %d in the projection %s since %s\n  reason    %s\n  attempts  %d, the next at %s\n",
+		whose(l.Tenant, l.AID), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), l.Reason, l.Attempts, l.RetryAt.Format(time.RFC3339))
 }
 
-func shownLetters(ctx context.Context, db *sqlx.DB) ([]shownLetter, error) {
-	letters, err := projectionstore.Letters(ctx, db)
-	if err != nil {
-		return nil, fmt.Errorf("read the dead letters: %w", err)
-	}
-	shown := []shownLetter{}
-	for _, letter := range letters {
-		shown = append(shown, letterOf(letter.Projection, letter.DeadLetter))
-	}
-	return shown, nil
-}
-
-// parkedAggregate is an aggregate's dead letter and its store.
-type parkedAggregate struct {
-	id     eventstore.AggregateID
-	key    usecase.Key
-	store  *projectionstore.Store
-	letter projection.DeadLetter
-}
-
-func findLetter(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (found parkedAggregate, err error) {
-	if found.id, err = aggregateOf(cmd); err != nil {
-		return found, err
-	}
-	if found.key, err = keyOf(found.id); err != nil {
-		return found, err
-	}
-	name := cmd.String("projection")
-	if found.store, err = projectionstore.New(db, name); err != nil {
-		return found, err
-	}
-	letter, isParked, err := found.store.Letter(ctx, found.key)
-	if err == nil && !isParked {
-		err = fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", whose(found.id.Tenant, found.id.String()), name)
-	}
-	found.letter = letter
-	return found, err
-}
-
-func (p parkedAggregate) stuck() stuck {
-	return stuck{
-		id: p.id, last: stateOf(p.letter),
-		look: func(ctx context.Context) (stuckState, bool, error) {
-			letter, parked, err := p.store.Letter(ctx, p.key)
-			return stateOf(letter), parked, err
-		},
-		retry: func(ctx context.Context, now time.Time) error { return p.store.Retry(ctx, p.key, now) },
-		skip: func(ctx context.Context, reason, by string, now time.Time) error {
-			return p.store.SkipEvent(ctx, p.key, p.letter.SeqNr, reason, by, now)
-		},
-	}
-}
-
-func stateOf(letter projection.DeadLetter) stuckState {
-	return stuckState{letter.SeqNr, letter.Attempts, letter.Reason}
-}
-
-func (o *operator) showParked(ctx context.Context, cmd *cli.Command, settings rowSettings, db *sqlx.DB) error {
-	found, err := findLetter(ctx, cmd, db)
-	if err != nil {
-		return err
-	}
-	payload := found.letter.Payload
+func (o *operator) showParked(ctx context.Context, cmd *cli.Command, db readModel, letter projection.DeadLetter) error {
+	payload := letter.Payload
 	if len(payload) == 0 {
-		if payload, err = o.payloadOf(ctx, settings, found); err != nil {
+		var err error
+		if payload, err = payloadOf(ctx, db, letter); err != nil {
 			return err
 		}
 	}
-	letter := letterOf(cmd.String("projection"), found.letter)
-	if letter.Event = string(payload); json.Valid(payload) {
-		letter.Event = json.RawMessage(payload)
+	shown := letterOf(cmd.String("projection"), letter)
+	if shown.Event = string(payload); json.Valid(payload) {
+		shown.Event = json.RawMessage(payload)
 	}
-	if cmd.Bool(jsonFlag.Name) {
-		return o.printJSON(letter)
-	}
-	o.sayLetter(letter)
-	event, _ := indent("  ", letter.Event) // JSON or text always encodes
-	_, err = fmt.Fprintf(o.stdout, "  event     %s\n", event)
-	return err
+	event, _ := indent("  ", shown.Event) // JSON or text always encodes
+	return o.print(cmd, shown, shown.text()+fmt.Sprintf("  event     %s\n", event))
 }
 
 // payloadOf returns the event as stored in the journal.
-func (o *operator) payloadOf(ctx context.Context, settings rowSettings, found parkedAggregate) ([]byte, error) {
-	s, closing, err := openStore(ctx, settings.storeSettings, settings.logging.Logger(o.stderr))
+func payloadOf(ctx context.Context, db readModel, letter projection.DeadLetter) ([]byte, error) {
+	s, err := openStore(ctx, db.settings.storeSettings, db.log)
 	if err != nil {
 		return nil, err
 	}
-	defer closing()
-	for entry, err := range s.store.Gateway.Entries(ctx, found.id, found.letter.SeqNr-1, found.letter.SeqNr) {
+	defer s.close(ctx)
+	for entry, err := range s.store.Gateway.Entries(ctx, idOf(letter.Key), letter.SeqNr-1, letter.SeqNr) {
 		if err != nil {
 			return fmt.Appendf(nil, "it can't be read from the journal: %v", err), nil
 		}

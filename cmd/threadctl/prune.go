@@ -23,7 +23,8 @@ func (o *operator) prune() *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "count the rows to drop, and drop nothing"},
 			jsonFlag,
 		},
-		Action: o.pruneAll,
+		Before: checkPrune,
+		Action: o.withRows(o.pruneAll),
 	}
 }
 
@@ -41,21 +42,17 @@ type pruned struct {
 	Files    int       `json:"file_parts"`
 }
 
-func (o *operator) pruneAll(ctx context.Context, cmd *cli.Command) error {
-	age, dryRun := cmd.Duration("older-than"), cmd.Bool("dry-run")
-	switch {
-	case cmd.NArg() > 0:
-		return wrong(cmd, "the command takes no argument")
-	case age < leastAge:
-		return wrong(cmd, fmt.Sprintf("--older-than must be %s at least", leastAge))
+func checkPrune(ctx context.Context, cmd *cli.Command) (context.Context, error) {
+	if cmd.Duration("older-than") < leastAge {
+		return ctx, wrong(cmd, fmt.Sprintf("--older-than must be %s at least", leastAge))
 	}
-	s, closing, err := o.openRows(ctx)
-	if err != nil {
-		return err
-	}
-	defer closing()
-	done := pruned{DryRun: dryRun, Before: time.Now().Add(-age).UTC()}
-	rows, err := chatrows.Prune(ctx, s.db, done.Before, dryRun)
+	return noArgument(ctx, cmd)
+}
+
+func (o *operator) pruneAll(ctx context.Context, cmd *cli.Command, s *rowStation) error {
+	dryRun := cmd.Bool("dry-run")
+	done := pruned{DryRun: dryRun, Before: time.Now().Add(-cmd.Duration("older-than")).UTC()}
+	rows, err := chatrows.Prune(ctx, s.db.DB, done.Before, dryRun)
 	if err != nil {
 		return fmt.Errorf("prune the read model: %w", err)
 	}
@@ -70,14 +67,10 @@ func (o *operator) pruneAll(ctx context.Context, cmd *cli.Command) error {
 			return err
 		}
 	}
-	if cmd.Bool(jsonFlag.Name) {
-		return o.printJSON(done)
-	}
 	how := "dropped"
 	if dryRun {
 		how = "would drop"
 	}
-	_, err = fmt.Fprintf(o.stdout, "%s rows of %d threads, %d members and %d messages, %d receipts and %d parts of the files of tasks\n",
-		how, done.Threads, done.Members, done.Messages, done.Receipts, done.Files)
-	return err
+	return o.print(cmd, done, fmt.Sprintf("%s rows of %d threads, %d members and %d messages, %d receipts and %d parts of the files of tasks\n",
+		how, done.Threads, done.Members, done.Messages, done.Receipts, done.Files))
 }

@@ -30,11 +30,12 @@ func (o *operator) rebuildCommand() *cli.Command {
 			&cli.BoolFlag{Name: "drop-old", Usage: "drop the rows that were live before the last rebuild"},
 			jsonFlag,
 		},
-		Action: o.rebuildRows,
+		Before: checkRebuild,
+		Action: o.withRows(o.rebuildRows),
 	}
 }
 
-func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command) error {
+func checkRebuild(ctx context.Context, cmd *cli.Command) (context.Context, error) {
 	asked := 0
 	for _, flag := range []string{"resume", "cancel", "drop-old"} {
 		if cmd.Bool(flag) {
@@ -42,13 +43,12 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command) error {
 		}
 	}
 	if cmd.NArg() > 0 || asked > 1 {
-		return wrong(cmd, "expected no argument, and one of --resume, --cancel and --drop-old at most")
+		return ctx, wrong(cmd, "expected no argument, and one of --resume, --cancel and --drop-old at most")
 	}
-	s, closing, err := o.openRows(ctx)
-	if err != nil {
-		return err
-	}
-	defer closing()
+	return ctx, nil
+}
+
+func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command, s *rowStation) error {
 	sets := projectionstore.NewRowSets(s.rows, chatrows.Tables())
 	if cmd.Bool("drop-old") {
 		return o.dropOld(ctx, cmd, sets)
@@ -57,13 +57,13 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	others, err := updater.Others(s.db, 0)
+	others, err := updater.Others(s.db.DB, 0)
 	if err != nil {
 		return err
 	}
 	progress := o.progress()
 	rebuild := projection.NewRebuild(sets, s.rows, journal, projection.RebuildOptions{
-		Logger: s.settings.logging.Logger(o.stderr), Workers: updater.Workers(s.db), Others: others,
+		Logger: s.db.log, Workers: updater.Workers(s.db.DB), Others: others,
 		Observe: func(state projection.RebuildState, since time.Time, from uint64) {
 			pace := ""
 			if left := state.Left(state.UpdatedAt, since, from); left > 0 {
@@ -109,16 +109,12 @@ func (o *operator) tellRebuild(ctx context.Context, cmd *cli.Command, sets *proj
 		return err
 	}
 	took := state.UpdatedAt.Sub(state.StartedAt)
-	if cmd.Bool(jsonFlag.Name) {
-		return o.printJSON(map[string]any{"phase": state.Phase.String(), "events": state.Done, "seconds": took.Seconds()})
-	}
-	if state.Phase == projection.Cancelled || state.Cancelled {
-		_, err = fmt.Fprintln(o.stdout, "the rebuild ends and its rows are dropped: the live rows are unchanged")
-		return err
-	}
-	_, err = fmt.Fprintf(o.stdout, "the rows were rebuilt from %d events in %.1f s, compared with the journal, and are live; "+
+	text := fmt.Sprintf("the rows were rebuilt from %d events in %.1f s, compared with the journal, and are live; "+
 		"--drop-old drops those that were live before\n", state.Done, took.Seconds())
-	return err
+	if state.Phase == projection.Cancelled || state.Cancelled {
+		text = "the rebuild ends and its rows are dropped: the live rows are unchanged\n"
+	}
+	return o.print(cmd, map[string]any{"phase": state.Phase.String(), "events": state.Done, "seconds": took.Seconds()}, text)
 }
 
 func (o *operator) dropOld(ctx context.Context, cmd *cli.Command, sets *projectionstore.RowSets) error {
@@ -140,9 +136,5 @@ func (o *operator) dropOld(ctx context.Context, cmd *cli.Command, sets *projecti
 	if err != nil {
 		return err
 	}
-	if cmd.Bool(jsonFlag.Name) {
-		return o.printJSON(map[string]any{"dropped": true})
-	}
-	_, err = fmt.Fprintln(o.stdout, "the rows from before the last rebuild, if any, are dropped")
-	return err
+	return o.print(cmd, map[string]any{"dropped": true}, "the rows from before the last rebuild, if any, are dropped\n")
 }

@@ -28,26 +28,18 @@ func (o *operator) rows() *cli.Command {
 		Name: "rows", Usage: "compares the read model with the journal, and repairs or rebuilds it",
 		Commands: []*cli.Command{{
 			Name: "verify", Usage: "reports how rows differ from the journal", ArgsUsage: "[AID]", Description: aboutVerify,
-			Flags: []cli.Flag{tenantFlag, repair, jsonFlag}, Action: o.verify,
+			Flags: []cli.Flag{tenantFlag, repair, jsonFlag}, Before: maybeAggregate, Action: o.withRows(o.verify),
 		}, o.rebuildCommand()},
 	}
 }
 
-func (o *operator) verify(ctx context.Context, cmd *cli.Command) error {
-	id, one, err := optionalAggregateOf(cmd)
-	if err != nil {
-		return err
-	}
-	s, closing, err := o.openRows(ctx)
-	if err != nil {
-		return err
-	}
-	defer closing()
-	v := &verifier{o: o, s: s, repair: cmd.Bool("repair"), progress: o.progress(), begun: time.Now()}
-	if cmd.Bool(jsonFlag.Name) {
-		v.list = beginList(o.stdout, "differences")
-	}
-	if one {
+func (o *operator) verify(ctx context.Context, cmd *cli.Command, s *rowStation) error {
+	v := &verifier{report: o.report(cmd, "differences"), s: s, repair: cmd.Bool("repair"), begun: time.Now()}
+	if cmd.NArg() > 0 {
+		id, err := aggregateOf(cmd)
+		if err != nil {
+			return err
+		}
 		key, err := v.known(ctx, id)
 		if err == nil {
 			err = v.look(ctx, key)
@@ -55,9 +47,9 @@ func (o *operator) verify(ctx context.Context, cmd *cli.Command) error {
 		if err != nil {
 			return err
 		}
-		return v.end(ctx)
+		return v.conclude(ctx)
 	}
-	err = s.projector.Aggregates(ctx, func(ctx context.Context, key usecase.Key) error {
+	err := s.projector.Aggregates(ctx, func(ctx context.Context, key usecase.Key) error {
 		if cmd.IsSet(tenantFlag.Name) && key.Tenant.String() != cmd.String(tenantFlag.Name) {
 			return nil
 		}
@@ -67,17 +59,15 @@ func (o *operator) verify(ctx context.Context, cmd *cli.Command) error {
 	if err != nil {
 		return fmt.Errorf("after %d aggregates: %w", v.checked, err)
 	}
-	return v.end(ctx)
+	return v.conclude(ctx)
 }
 
 // verifier prints differences as they are found.
 type verifier struct {
-	o        *operator
-	s        *rowStation
-	repair   bool
-	progress *progressLine
-	list     *list // nil: as text
-	begun    time.Time
+	*report
+	s      *rowStation
+	repair bool
+	begun  time.Time
 
 	mu                                    sync.Mutex
 	checked, wrong, differences, repaired int
@@ -153,27 +143,22 @@ type shownDifference struct {
 }
 
 func (v *verifier) tell(key usecase.Key, found projection.Verified, repaired bool) error {
-	differences, more := found.Differences, found.More
-	if len(differences) > 0 {
+	if len(found.Differences) > 0 {
 		v.wrong++
-		v.differences += len(differences) + more
-		v.progress.clear()
+		v.differences += len(found.Differences) + found.More
 	}
-	for _, d := range differences {
-		shown := shownDifference{key.Tenant.String(), key.String(), d.Row, d.What, d.Expected, d.Found, repaired}
-		if v.list != nil {
-			if err := v.list.add(shown); err != nil {
-				return err
+	tenant, aid := key.Tenant.String(), key.String()
+	for i, d := range found.Differences {
+		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", whose(tenant, aid), d.Row, d.What, d.Expected, d.Found)
+		if i == len(found.Differences)-1 {
+			if found.More > 0 {
+				text += fmt.Sprintf("%s: and %d differences more\n", whose(tenant, aid), found.More)
 			}
-			continue
+			text += fmt.Sprintf("  next      %s\n", v.next(key, found, repaired))
 		}
-		fmt.Fprintf(v.o.stdout, "%s: %s: %s\n  expected  %s\n  found     %s\n", whose(shown.Tenant, shown.AID), d.Row, d.What, d.Expected, d.Found)
-	}
-	if v.list == nil && len(differences) > 0 {
-		if more > 0 {
-			fmt.Fprintf(v.o.stdout, "%s: and %d differences more\n", whose(key.Tenant.String(), key.String()), more)
+		if err := v.add(shownDifference{tenant, aid, d.Row, d.What, d.Expected, d.Found, repaired}, text); err != nil {
+			return err
 		}
-		fmt.Fprintf(v.o.stdout, "  next      %s\n", v.next(key, found, repaired))
 	}
 	v.progress.tell("verified %d aggregates, %d differences", v.checked, v.differences)
 	return nil
@@ -193,8 +178,8 @@ func (v *verifier) next(key usecase.Key, found projection.Verified, repaired boo
 	}
 }
 
-// end verifies again the aggregates that were behind, and prints the totals.
-func (v *verifier) end(ctx context.Context) error {
+// conclude verifies again the aggregates that were behind, and prints the totals.
+func (v *verifier) conclude(ctx context.Context) error {
 	late, err := v.late(ctx)
 	if err != nil {
 		return err
@@ -208,17 +193,11 @@ func (v *verifier) end(ctx context.Context) error {
 		}
 	}
 	left := v.wrong - v.repaired
-	if v.list != nil {
-		err = v.list.end("verified", v.checked, "wrong", v.wrong, "repaired", v.repaired, "ok", left == 0)
-	} else if v.wrong == 0 {
-		_, err = fmt.Fprintf(v.o.stdout, "verified %d aggregates: all is well\n", v.checked)
-	} else {
-		_, err = fmt.Fprintf(v.o.stdout, "verified %d aggregates: %d differences in %d of them, %d repaired\n", v.checked, v.differences, v.wrong, v.repaired)
+	text := fmt.Sprintf("verified %d aggregates: all is well\n", v.checked)
+	if v.wrong > 0 {
+		text = fmt.Sprintf("verified %d aggregates: %d differences in %d of them, %d repaired\n", v.checked, v.differences, v.wrong, v.repaired)
 	}
-	if err == nil && left > 0 {
-		return errFound
-	}
-	return err
+	return v.end(left == 0, text, "verified", v.checked, "wrong", v.wrong, "repaired", v.repaired, "ok", left == 0)
 }
 
 // late returns the aggregates that stay behind. A repair brings them up to date.
@@ -226,10 +205,8 @@ func (v *verifier) late(ctx context.Context) (late []usecase.Key, err error) {
 	if len(v.behind) == 0 {
 		return nil, nil
 	}
-	select {
-	case <-time.After(time.Until(v.begun.Add(behindFor))):
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := usecase.Wait(ctx, time.Until(v.begun.Add(behindFor))); err != nil {
+		return nil, err
 	}
 	before, err := v.s.rows.Versions(ctx, v.behind)
 	if err != nil {
@@ -241,8 +218,7 @@ func (v *verifier) late(ctx context.Context) (late []usecase.Key, err error) {
 				return nil, err
 			}
 		}
-		id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
-		head, err := v.s.store.Gateway.Head(ctx, id)
+		head, err := v.s.store.Gateway.Head(ctx, idOf(key))
 		if err != nil {
 			return nil, err
 		}

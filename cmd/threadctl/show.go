@@ -51,7 +51,11 @@ func eventOf(stored eventstore.StoredEntry) shownEvent {
 }
 
 // show prints one JSON object: the short parts first, then the events one by one.
-func (o *operator) show(ctx context.Context, _ *cli.Command, s *openStation, id eventstore.AggregateID) error {
+func (o *operator) show(ctx context.Context, cmd *cli.Command, s *storeStation) error {
+	id, err := aggregateOf(cmd)
+	if err != nil {
+		return err
+	}
 	head, err := s.checked.StoredHead(ctx, id)
 	if err != nil {
 		return err

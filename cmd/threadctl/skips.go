@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/urfave/cli/v3"
 
 	"example.com/threads/interfaceadaptor/readmodel/outbox"
@@ -28,12 +28,12 @@ type shownSkip struct {
 
 const maxListed = 1000
 
-func (o *operator) listSkips(ctx context.Context, cmd *cli.Command, db *sqlx.DB) error {
-	skips, err := projectionstore.Skips(ctx, db, maxListed)
+func (o *operator) listSkips(ctx context.Context, cmd *cli.Command, db readModel) error {
+	skips, err := projectionstore.Skips(ctx, db.DB, maxListed)
 	if err != nil {
 		return fmt.Errorf("read what was skipped: %w", err)
 	}
-	commands, err := outbox.AllSkipped(ctx, db, maxListed)
+	commands, err := outbox.AllSkipped(ctx, db.DB, maxListed)
 	if err != nil {
 		return fmt.Errorf("read what was skipped: %w", err)
 	}
@@ -44,17 +44,15 @@ func (o *operator) listSkips(ctx context.Context, cmd *cli.Command, db *sqlx.DB)
 	for _, s := range commands {
 		shown = append(shown, shownSkip{s.Process, s.Target.Tenant.String(), s.Target.String(), 0, s.Name, s.EventID, s.Cause, s.Reason, s.By, s.At})
 	}
-	if cmd.Bool(jsonFlag.Name) {
-		return o.printJSON(map[string]any{"skipped": shown})
-	}
+	var text strings.Builder
 	for _, s := range shown {
 		what := fmt.Sprintf("event %d was left out of the projection", s.SeqNr)
 		if s.Command != "" {
 			what = fmt.Sprintf("the command %s was left out of the process", s.Command)
 		}
-		fmt.Fprintf(o.stdout, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n",
+		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n",
 			whose(s.Tenant, s.AID), what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
 	}
-	_, err = fmt.Fprintf(o.stdout, "%s events and %s commands were skipped\n", upTo(len(skips)), upTo(len(commands)))
-	return err
+	fmt.Fprintf(&text, "%s events and %s commands were skipped\n", upTo(len(skips)), upTo(len(commands)))
+	return o.print(cmd, map[string]any{"skipped": shown}, text.String())
 }

@@ -23,11 +23,11 @@ func (o *operator) snapshots() *cli.Command {
 		Commands: []*cli.Command{
 			{
 				Name: "due", Usage: "lists the aggregates with a snapshot due", Description: aboutDue,
-				Flags: []cli.Flag{tenantFlag, jsonFlag}, Action: o.due,
+				Flags: []cli.Flag{tenantFlag, jsonFlag}, Before: noArgument, Action: o.withStore(o.due),
 			},
 			{
 				Name: "take", Usage: "writes the snapshots that are due", ArgsUsage: "[AID]", Description: aboutTake,
-				Flags: []cli.Flag{tenantFlag, jsonFlag}, Action: o.take,
+				Flags: []cli.Flag{tenantFlag, jsonFlag}, Before: maybeAggregate, Action: o.withStore(o.take),
 			},
 		},
 	}
@@ -47,7 +47,7 @@ func dueOf(head eventstore.AggregateHead) dueSnapshot {
 }
 
 // lacking yields the aggregates of known types that are more than SNAPSHOT_EVERY events ahead of their snapshot.
-func (s *openStation) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[eventstore.AggregateHead, error] {
+func (s *storeStation) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[eventstore.AggregateHead, error] {
 	least := uint64(s.settings.snapshotEvery) + 1
 	wanted := wanted(cmd)
 	return func(yield func(eventstore.AggregateHead, error) bool) {
@@ -70,33 +70,22 @@ func (s *openStation) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[e
 	}
 }
 
-func (o *operator) due(ctx context.Context, cmd *cli.Command) error {
-	if cmd.NArg() > 0 {
-		return wrong(cmd, "the command takes no argument")
-	}
-	s, closing, err := o.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closing()
-	told := o.tellSnapshots(cmd, "due")
+func (o *operator) due(ctx context.Context, cmd *cli.Command, s *storeStation) error {
+	told, count := o.report(cmd, "snapshots"), 0
 	for head, err := range s.lacking(ctx, cmd) {
-		if err == nil {
-			err = told.add(dueOf(head), "is due: version %d, latest snapshot %d", head.Version, head.SnapshotVersion)
-		}
 		if err != nil {
 			return err
 		}
+		due := dueOf(head)
+		if err := told.add(due, fmt.Sprintf("%s is due: version %d, latest snapshot %d\n", whose(due.Tenant, due.AID), due.Version, due.SnapshotVersion)); err != nil {
+			return err
+		}
+		count++
 	}
-	return told.end()
+	return told.end(true, fmt.Sprintf("%d snapshots due\n", count), "due", count, "failed", 0)
 }
 
-func (o *operator) take(ctx context.Context, cmd *cli.Command) error {
-	s, closing, err := o.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closing()
+func (o *operator) take(ctx context.Context, cmd *cli.Command, s *storeStation) error {
 	due := s.lacking(ctx, cmd)
 	if cmd.NArg() > 0 {
 		id, err := aggregateOf(cmd)
@@ -107,19 +96,30 @@ func (o *operator) take(ctx context.Context, cmd *cli.Command) error {
 			return err
 		}
 	}
-	told := o.tellSnapshots(cmd, "taken")
+	told, count, failed := o.report(cmd, "snapshots"), 0, 0
 	for head, err := range due {
 		if err != nil {
 			return err
 		}
-		if err := s.takeOne(ctx, head, told); err != nil {
+		taken, err := s.takeOne(ctx, head)
+		if err != nil {
+			return err
+		}
+		text := fmt.Sprintf("%s has a snapshot at version %d\n", whose(taken.Tenant, taken.AID), taken.SnapshotVersion)
+		if taken.Error == "" {
+			count++
+		} else {
+			failed++
+			text = fmt.Sprintf("%s has got no snapshot: %s; `journal check` may tell more\n", whose(taken.Tenant, taken.AID), taken.Error)
+		}
+		if err := told.add(taken, text); err != nil {
 			return err
 		}
 	}
-	return told.end()
+	return told.end(failed == 0, fmt.Sprintf("%d snapshots taken\n", count), "taken", count, "failed", failed)
 }
 
-func (s *openStation) one(ctx context.Context, id eventstore.AggregateID) (iter.Seq2[eventstore.AggregateHead, error], error) {
+func (s *storeStation) one(ctx context.Context, id eventstore.AggregateID) (iter.Seq2[eventstore.AggregateHead, error], error) {
 	if _, known := s.types[id.Type]; !known {
 		return nil, fmt.Errorf("aggregates of type %q can't be loaded by this program; it knows %v", id.Type, s.types.names())
 	}
@@ -135,68 +135,18 @@ func (s *openStation) one(ctx context.Context, id eventstore.AggregateID) (iter.
 	}, nil
 }
 
-// takeOne writes a snapshot. An aggregate that can't be loaded does not stop the others.
-func (s *openStation) takeOne(ctx context.Context, due eventstore.AggregateHead, told *snapshotsTold) error {
-	err := s.types[due.ID.Type].take(ctx, due.ID)
-	if ctx.Err() != nil {
-		return err
-	}
-	taken := dueOf(due)
-	if err != nil {
-		told.failed++
+// takeOne writes a snapshot. An aggregate that can't be loaded does not stop the others: taken has the error.
+func (s *storeStation) takeOne(ctx context.Context, due eventstore.AggregateHead) (taken dueSnapshot, err error) {
+	taken = dueOf(due)
+	err = s.types[due.ID.Type].take(ctx, due.ID)
+	switch {
+	case ctx.Err() != nil:
+		return taken, context.Cause(ctx)
+	case err != nil:
 		taken.Error = err.Error()
-		return told.add(taken, "has got no snapshot: %v; %s", err, "`journal check` may tell more")
+		return taken, nil //nolint:nilerr // taken has it
 	}
 	head, err := s.store.Gateway.Head(ctx, due.ID)
-	if err != nil {
-		return err
-	}
 	taken.Version, taken.SnapshotVersion = head.Version, head.SnapshotVersion
-	return told.add(taken, "has a snapshot at version %d", head.SnapshotVersion)
-}
-
-// snapshotsTold prints aggregates as they are found.
-type snapshotsTold struct {
-	o             *operator
-	done          string
-	list          *list // nil: as text
-	count, failed int
-}
-
-func (o *operator) tellSnapshots(cmd *cli.Command, done string) *snapshotsTold {
-	told := &snapshotsTold{o: o, done: done}
-	if cmd.Bool(jsonFlag.Name) {
-		told.list = beginList(o.stdout, "snapshots")
-	}
-	return told
-}
-
-func (t *snapshotsTold) add(due dueSnapshot, words string, args ...any) error {
-	t.count++
-	if t.list != nil {
-		return t.list.add(due)
-	}
-	_, err := fmt.Fprintf(t.o.stdout, "%s %s\n", whose(due.Tenant, due.AID), fmt.Sprintf(words, args...))
-	return err
-}
-
-func (t *snapshotsTold) end() error {
-	var err error
-	if t.list != nil {
-		err = t.list.end(t.done, t.count-t.failed, "failed", t.failed)
-	} else {
-		_, err = fmt.Fprintf(t.o.stdout, "%d snapshots %s\n", t.count-t.failed, t.done)
-	}
-	if err == nil && t.failed > 0 {
-		return errFound
-	}
-	return err
-}
-
-// whose names an aggregate for people.
-func whose(tenant, aid string) string {
-	if tenant == "" {
-		return aid
-	}
-	return aid + " of tenant " + tenant
+	return taken, err
 }

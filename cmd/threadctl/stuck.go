@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/outbox"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/process"
+	"example.com/threads/usecase/projection"
 )
 
 // outcomeWithin limits the wait for a retry: programs check every second what is due.
@@ -19,9 +21,11 @@ const outcomeWithin = 10 * time.Second
 
 // stuck is an aggregate that is parked in a projection, or a failing command of a process.
 type stuck struct {
-	id    eventstore.AggregateID
-	event string // that caused the command; empty for an aggregate
-	last  stuckState
+	key     usecase.Key
+	letter  projection.DeadLetter // of an aggregate
+	event   string                // that caused the command; empty for an aggregate
+	command process.Pending
+	last    stuckState
 	// look returns the current state; false: no longer stuck.
 	look  func(context.Context) (stuckState, bool, error)
 	retry func(ctx context.Context, now time.Time) error
@@ -35,39 +39,91 @@ type stuckState struct {
 	reason   string
 }
 
-// find returns the one that the flags name.
-func find(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (stuck, error) {
-	if cmd.IsSet("event") {
-		found, err := findCommand(ctx, cmd, db)
-		return found.stuck(), err
+func parkedAggregate(store *projectionstore.Store, letter projection.DeadLetter) stuck {
+	stateOf := func(l projection.DeadLetter) stuckState { return stuckState{l.SeqNr, l.Attempts, l.Reason} }
+	return stuck{
+		key: letter.Key, letter: letter, last: stateOf(letter),
+		look: func(ctx context.Context) (stuckState, bool, error) {
+			now, parked, err := store.Letter(ctx, letter.Key)
+			return stateOf(now), parked, err
+		},
+		retry: func(ctx context.Context, now time.Time) error { return store.Retry(ctx, letter.Key, now) },
+		skip: func(ctx context.Context, reason, by string, now time.Time) error {
+			return store.SkipEvent(ctx, letter.Key, letter.SeqNr, reason, by, now)
+		},
 	}
-	found, err := findLetter(ctx, cmd, db)
-	return found.stuck(), err
+}
+
+func failingCommand(commands *outbox.Outbox, pending process.Pending) stuck {
+	target, event := pending.Target, pending.EventID
+	stateOf := func(p process.Pending) stuckState { return stuckState{attempts: p.Attempts, reason: p.Reason} }
+	return stuck{
+		key: target, event: event, command: pending, last: stateOf(pending),
+		look: func(ctx context.Context) (stuckState, bool, error) {
+			now, fails, err := commands.Failing(ctx, target, event)
+			return stateOf(now), fails, err
+		},
+		retry: func(ctx context.Context, now time.Time) error { return commands.Retry(ctx, target, event, now) },
+		skip: func(ctx context.Context, reason, by string, now time.Time) error {
+			return commands.Skip(ctx, target, event, reason, by, now)
+		},
+	}
+}
+
+// find returns the one that the argument and the flags name.
+func find(ctx context.Context, cmd *cli.Command, db readModel) (stuck, error) {
+	id, err := aggregateOf(cmd)
+	if err != nil {
+		return stuck{}, err
+	}
+	key, err := keyOf(id)
+	if err != nil {
+		return stuck{}, err
+	}
+	name, event := cmd.String("projection"), cmd.String("event")
+	store, err := projectionstore.New(db.DB, name)
+	if err != nil {
+		return stuck{}, err
+	}
+	if !cmd.IsSet("event") {
+		letter, isParked, err := store.Letter(ctx, key)
+		if err == nil && !isParked {
+			err = fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", whose(id.Tenant, id.String()), name)
+		}
+		return parkedAggregate(store, letter), err
+	}
+	commands := outbox.New(db.DB, store, name)
+	pending, fails, err := commands.Failing(ctx, key, event)
+	if err == nil && !fails {
+		err = fmt.Errorf("no command of the process %s for %s that follows from the event %q fails; `dead-letters list` tells what does",
+			name, whose(id.Tenant, id.String()), event)
+	}
+	return failingCommand(commands, pending), err
 }
 
 // allOf returns the parked aggregates of the projection and the failing commands of the process.
-func allOf(ctx context.Context, cmd *cli.Command, db *sqlx.DB) (due []stuck, err error) {
+func allOf(ctx context.Context, cmd *cli.Command, db readModel) (due []stuck, err error) {
 	name := cmd.String("projection")
-	wanted := func(of, tenant string) bool {
-		return of == name && (!cmd.IsSet(tenantFlag.Name) || tenant == cmd.String(tenantFlag.Name))
+	wanted := func(of string, key usecase.Key) bool {
+		return of == name && (!cmd.IsSet(tenantFlag.Name) || key.Tenant.String() == cmd.String(tenantFlag.Name))
 	}
-	store, err := projectionstore.New(db, name)
+	store, err := projectionstore.New(db.DB, name)
 	if err != nil {
 		return nil, err
 	}
-	letters, err := projectionstore.Letters(ctx, db)
+	letters, err := projectionstore.Letters(ctx, db.DB)
 	if err != nil {
 		return nil, err
 	}
-	for _, letter := range letters {
-		if key := letter.Key; wanted(letter.Projection, key.Tenant.String()) {
-			due = append(due, parkedAggregate{idOf(key), key, store, letter.DeadLetter}.stuck())
+	for _, each := range letters {
+		if wanted(each.Projection, each.Key) {
+			due = append(due, parkedAggregate(store, each.DeadLetter))
 		}
 	}
-	commands, err := outbox.AllFailing(ctx, db, maxListed)
-	for _, command := range commands {
-		if wanted(command.Process, command.Target.Tenant.String()) {
-			due = append(due, failingCommand{idOf(command.Target), outbox.New(db, store, name), command.Pending}.stuck())
+	failing, err := outbox.AllFailing(ctx, db.DB, maxListed)
+	for _, each := range failing {
+		if wanted(each.Process, each.Target) {
+			due = append(due, failingCommand(outbox.New(db.DB, store, name), each.Pending))
 		}
 	}
 	return due, err
@@ -107,30 +163,26 @@ func (o *operator) outcome(ctx context.Context, cmd *cli.Command, due []stuck) e
 			still++
 		}
 	}
-	var err error
-	if cmd.Bool(jsonFlag.Name) {
-		err = o.printJSON(map[string]any{"aggregates": results, "parked": still})
-	} else {
-		for _, found := range results {
-			o.sayResult(found)
-		}
+	var text strings.Builder
+	for _, found := range results {
+		text.WriteString(found.text())
 	}
+	err := o.print(cmd, map[string]any{"aggregates": results, "parked": still}, text.String())
 	if err == nil && still > 0 {
 		return errFound
 	}
 	return err
 }
 
-func (o *operator) sayResult(found result) {
-	what, how := whose(found.Tenant, found.AID), fmt.Sprintf("is parked on event %d", found.SeqNr)
-	if found.EventID != "" {
+func (r result) text() string {
+	what, how := whose(r.Tenant, r.AID), fmt.Sprintf("is parked on event %d", r.SeqNr)
+	if r.EventID != "" {
 		what, how = "the command for "+what, "fails"
 	}
-	if !found.Parked {
-		fmt.Fprintf(o.stdout, "%s continues\n", what)
-		return
+	if !r.Parked {
+		return fmt.Sprintf("%s continues\n", what)
 	}
-	fmt.Fprintf(o.stdout, "%s %s\n  reason    %s\n  next      %s\n", what, how, found.Reason, found.Next)
+	return fmt.Sprintf("%s %s\n  reason    %s\n  next      %s\n", what, how, r.Reason, r.Next)
 }
 
 const pollEvery = 100 * time.Millisecond
@@ -139,7 +191,7 @@ const pollEvery = 100 * time.Millisecond
 // started before the cause was fixed.
 func (s stuck) await(ctx context.Context, deadline time.Time) (result, error) {
 	found := result{
-		Tenant: s.id.Tenant, AID: s.id.String(), EventID: s.event,
+		Tenant: s.key.Tenant.String(), AID: s.key.String(), EventID: s.event,
 		Next: "it is due, but not retried yet: is the program of this projection or process running?",
 	}
 	before, tries := s.last, 0
@@ -161,10 +213,8 @@ func (s stuck) await(ctx context.Context, deadline time.Time) (result, error) {
 		if time.Now().After(deadline) {
 			return found, nil
 		}
-		select {
-		case <-time.After(pollEvery):
-		case <-ctx.Done():
-			return found, ctx.Err()
+		if err := usecase.Wait(ctx, pollEvery); err != nil {
+			return found, err
 		}
 	}
 }

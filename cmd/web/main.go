@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 
-	"golang.org/x/sync/errgroup"
-
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/web"
@@ -55,11 +53,5 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}
-	log.InfoContext(ctx, "listening", "url", server.URL())
-	group, serving := errgroup.WithContext(ctx)
-	group.Go(func() error { return letIn.Run(serving) })
-	group.Go(func() error { return server.Run(serving, s.programs) })
-	err = group.Wait()
-	log.InfoContext(ctx, "stopped")
-	return err
+	return letIn.RunWith(ctx, log, server.URL(), func(ctx context.Context) error { return server.Run(ctx, s.programs) })
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 
-	"golang.org/x/sync/errgroup"
-
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
@@ -47,7 +45,7 @@ func readSettings(r *config.Reader) (s settings) {
 
 // run serves until ctx ends, then finishes the accepted requests. The log goes to stdout; its line with the message
 // "listening" contains the address.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
 	s, helped, err := program.Settings("write-api", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {
 		return err
@@ -62,24 +60,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
 	keys, err := erasure.Open(ctx, s.erasure, store)
 	if err != nil {
-		return errors.Join(err, store.Close(ctx))
+		return err
 	}
 	letIn, err := access.Open(ctx, s.access, true, log)
 	if err != nil {
-		return errors.Join(err, store.Close(ctx))
+		return err
 	}
 	server, err := writeapi.Listen(ctx, s.api, store, keys, letIn, log)
 	if err != nil {
-		return errors.Join(err, letIn.Close(), store.Close(ctx))
+		return errors.Join(err, letIn.Close())
 	}
 	server.Tracer = traces.Tracer("http")
-	log.InfoContext(ctx, "listening", "url", server.URL())
-	group, serving := errgroup.WithContext(ctx)
-	group.Go(func() error { return letIn.Run(serving) })
-	group.Go(func() error { return server.Run(serving) })
-	err = errors.Join(group.Wait(), store.Close(context.WithoutCancel(ctx)))
-	log.InfoContext(ctx, "stopped")
-	return err
+	return letIn.RunWith(ctx, log, server.URL(), server.Run)
 }

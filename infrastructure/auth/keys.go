@@ -9,12 +9,12 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 )
 
@@ -40,9 +40,8 @@ type keySet struct {
 	keys    atomic.Pointer[jose.JSONWebKeySet] // nil until first fetched; never changed in place
 	reached atomic.Bool                        // the last attempt succeeded
 
-	fetching sync.Mutex
-	url      string // of the JWKS, once discovered; under fetching
-	ended    atomic.Uint64
+	fetching singleflight.Group
+	url      string // of the JWKS, once discovered; used by one fetch at a time
 }
 
 func newKeySet(settings Settings) *keySet {
@@ -75,11 +74,9 @@ func (k *keySet) run(ctx context.Context) {
 				k.log.WarnContext(ctx, "the issuer's keys can't be fetched; the cached ones stay in use", "issuer", k.issuer, "error", err)
 			}
 		}
-		timer := time.NewTimer(wait + rand.N(wait/10))
 		select {
-		case <-timer.C:
+		case <-time.After(wait + rand.N(wait/10)):
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
 	}
@@ -121,29 +118,23 @@ func signers(keys *jose.JSONWebKeySet, id string) []jose.JSONWebKey {
 
 // refresh fetches the keys. Concurrent calls share one request to the issuer and its result.
 func (k *keySet) refresh(ctx context.Context) error {
-	before := k.ended.Load()
-	k.fetching.Lock()
-	defer k.fetching.Unlock()
-	if k.ended.Load() != before && k.reached.Load() {
-		return nil
-	}
-	defer k.ended.Add(1)
-	// The first caller may be cancelled while others wait for the keys.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
-	defer cancel()
-	keys, err := k.fetch(ctx)
-	k.reached.Store(err == nil)
-	if err != nil {
-		return err
-	}
-	if !sameKeys(k.current(), keys) { // the same keys stay the same pointer, so that verified tokens stay known
-		k.keys.Store(keys)
-		k.log.InfoContext(ctx, "the issuer's keys have changed", "issuer", k.issuer, "keys", len(keys.Keys))
-	}
-	return nil
+	_, err, _ := k.fetching.Do("", func() (any, error) {
+		// The first caller may be cancelled while others wait for the keys.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
+		defer cancel()
+		keys, err := k.fetch(ctx)
+		k.reached.Store(err == nil)
+		// The same keys stay the same pointer, so that verified tokens stay known.
+		if err == nil && !sameKeys(k.current(), keys) {
+			k.keys.Store(keys)
+			k.log.InfoContext(ctx, "the issuer's keys have changed", "issuer", k.issuer, "keys", len(keys.Keys))
+		}
+		return nil, err
+	})
+	return err
 }
 
-// fetch discovers where the keys are, and reads them. Called with fetching held.
+// fetch discovers where the keys are, and reads them.
 func (k *keySet) fetch(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	if k.url == "" {
 		provider, err := oidc.NewProvider(oidc.ClientContext(ctx, k.http), k.issuer)

@@ -4,8 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
@@ -43,3 +50,68 @@ func DynamoDB(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Clie
 
 // Streams returns a client of the tables' streams. It is safe for concurrent use and meant to be shared.
 func Streams(cfg aws.Config) *dynamodbstreams.Client { return dynamodbstreams.NewFromConfig(cfg) }
+
+const (
+	// attemptTimeout limits one attempt, from dialling to the last byte of the answer. DynamoDB answers in
+	// milliseconds. An attempt that takes seconds has lost a packet or its host; a retry on another connection is
+	// better.
+	attemptTimeout = 3 * time.Second
+	dialTimeout    = time.Second
+
+	// idleConnections is the number of idle connections to keep. The SDK's default is 10, so the eleventh concurrent
+	// command would need a new TLS handshake.
+	idleConnections = 256
+
+	// idleTimeout is below the minute or so after which load balancers and NAT gateways silently drop idle connections.
+	// A connection that we close ourselves cannot fail the next request.
+	idleTimeout = 50 * time.Second
+)
+
+func newHTTPClient() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().
+		WithTimeout(attemptTimeout).
+		WithDialerOptions(func(dialer *net.Dialer) { dialer.Timeout = dialTimeout }).
+		WithTransportOptions(func(transport *http.Transport) {
+			transport.MaxIdleConns = idleConnections
+			transport.MaxIdleConnsPerHost = idleConnections
+			transport.IdleConnTimeout = idleTimeout
+		})
+}
+
+const (
+	maxAttempts = 5
+	minBackoff  = 25 * time.Millisecond
+	maxBackoff  = 400 * time.Millisecond
+)
+
+// newRetryer retries transient errors (lost connections, 5xx, throttling) four times within about a second. The SDK's
+// default backoff waits up to 2 s and then 4 s. Its MaxBackoff does not help: below one second it gives a constant
+// delay without jitter. So this package has its own backoff.
+//
+// The SDK's retry quota stays active: when everything fails, most calls fail at once instead of multiplying the load.
+func newRetryer() aws.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts = maxAttempts
+		o.Backoff = retry.BackoffDelayerFunc(backoff)
+		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(answerCutShort))
+	})
+}
+
+// backoff doubles from minBackoff to maxBackoff and returns a random point in the upper half, so that clients that
+// failed together do not retry together.
+func backoff(attempt int, _ error) (time.Duration, error) {
+	ceiling := maxBackoff
+	if doubled := minBackoff << min(attempt, 10); doubled < ceiling {
+		ceiling = doubled
+	}
+	return ceiling/2 + rand.N(ceiling/2), nil
+}
+
+// answerCutShort detects a connection that broke within an answer. The SDK takes it for an answer that cannot be parsed
+// and does not retry it.
+func answerCutShort(err error) aws.Ternary {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return aws.TrueTernary
+	}
+	return aws.UnknownTernary
+}

@@ -3,6 +3,7 @@ package eventstore
 import (
 	"context"
 	"iter"
+	"time"
 )
 
 // JournalPage is some entries of the journal, of any aggregates, and the position of the next page.
@@ -20,4 +21,18 @@ type WholeReader interface {
 	// entries of an aggregate are in the same part, in no reliable order. It may include concurrent writes. It ends
 	// after an error.
 	ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[JournalPage, error]
+}
+
+// Queued is an entry of a store that numbers the entries of all aggregates, so that they form a queue.
+type Queued struct {
+	Position uint64 // 1 or more, in the order of the store
+	ID       AggregateID
+	SeqNr    uint64
+	Payload  []byte // JSON, the complete event
+}
+
+// Backlog describes the queued entries after a position. The zero value means none.
+type Backlog struct {
+	Records int
+	Oldest  time.Time // when the first of them occurred
 }

@@ -14,10 +14,7 @@ func (r queryResolver) GetAccount(ctx context.Context, accountID string) (model.
 		return model.Account{}, err
 	}
 	found, err := r.queries.Account(ctx, askerOf(ctx).tenant, id)
-	if err != nil {
-		return model.Account{}, err
-	}
-	return model.NewAccount(found), nil
+	return model.NewAccount(found), err
 }
 
 // memberResolver resolves a member's account, in one read with the accounts of all members in the answer.

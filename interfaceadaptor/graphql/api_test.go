@@ -50,7 +50,7 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 	out := &syncBuffer{}
 	log := slog.New(slog.NewTextHandler(out, nil))
 	// Versions are read through another connection, so that tests count only the statements of queries.
-	watcher := query.NewWatcher(readmodeltest.NewReader(t, db.DB), log, query.Pace{})
+	watcher := query.NewWatcher(readmodeltest.NewReader(t, db.DB), log)
 	reader := readmodeltest.NewReader(t, pool)
 	queries := query.New(reader, watcher, query.Settings{WaitTimeout: s.wait})
 

@@ -6,7 +6,7 @@
 // gqlgen's own transports do not follow their specifications exactly. errors.go maps errors to codes.
 //
 // The schema is schema.graphqls. Package generated makes it executable, and package model holds its types. Package
-// plain writes fields without resolvers. Package graphiql is the page for trying queries.
+// plain writes fields without resolvers.
 package graphql
 
 //go:generate go run ../../tools/graphqlgen gqlgen.yml

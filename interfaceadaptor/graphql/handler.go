@@ -1,6 +1,7 @@
 package graphql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -42,15 +43,15 @@ type Settings struct {
 }
 
 func (s Settings) withDefaults() Settings {
-	orElse(&s.ComplexityLimit, 20_000)
-	orElse(&s.QueryTimeout, 10*time.Second)
-	orElse(&s.KeepAlive, 15*time.Second)
-	orElse(&s.InitTimeout, 10*time.Second)
-	orElse(&s.ConnectionLimit, 10_000)
-	orElse(&s.InitLimit, 500)
-	orElse(&s.AccountLimit, 1000)
-	orElse(&s.OperationLimit, 256)
-	orElse(&s.InFlightLimit, s.ComplexityLimit)
+	s.ComplexityLimit = cmp.Or(s.ComplexityLimit, 20_000)
+	s.QueryTimeout = cmp.Or(s.QueryTimeout, 10*time.Second)
+	s.KeepAlive = cmp.Or(s.KeepAlive, 15*time.Second)
+	s.InitTimeout = cmp.Or(s.InitTimeout, 10*time.Second)
+	s.ConnectionLimit = cmp.Or(s.ConnectionLimit, 10_000)
+	s.InitLimit = cmp.Or(s.InitLimit, 500)
+	s.AccountLimit = cmp.Or(s.AccountLimit, 1000)
+	s.OperationLimit = cmp.Or(s.OperationLimit, 256)
+	s.InFlightLimit = cmp.Or(s.InFlightLimit, s.ComplexityLimit)
 	if s.Gate == nil {
 		s.Gate = &access.Gate{}
 	}
@@ -58,12 +59,6 @@ func (s Settings) withDefaults() Settings {
 		s.AllowOrigin = func(string) bool { return false }
 	}
 	return s
-}
-
-func orElse[T int | time.Duration](setting *T, usual T) {
-	if *setting <= 0 {
-		*setting = usual
-	}
 }
 
 // handler is the GraphQL endpoint. It admits requests and parses them into operations.

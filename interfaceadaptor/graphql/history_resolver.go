@@ -23,10 +23,7 @@ func (r queryResolver) ThreadHistory(
 		return model.HistoryConnection{}, err
 	}
 	page, err := r.history.Entries(ctx, viewer, chat.ThreadID(key), asked)
-	if err != nil {
-		return model.HistoryConnection{}, err
-	}
-	return model.NewConnection(model.HistoryList, page, model.NewHistoryEntry), nil
+	return model.NewConnection(model.HistoryList, page, model.NewHistoryEntry), err
 }
 
 // AccountHistory resolves Query.accountHistory.
@@ -48,10 +45,7 @@ func (r queryResolver) AccountHistory(
 		return model.HistoryConnection{}, err
 	}
 	page, err := r.history.AccountEntries(ctx, a.tenant, id, asked)
-	if err != nil {
-		return model.HistoryConnection{}, err
-	}
-	return model.NewConnection(model.HistoryList, page, model.NewHistoryEntry), nil
+	return model.NewConnection(model.HistoryList, page, model.NewHistoryEntry), err
 }
 
 // ThreadAt resolves Query.threadAt.
@@ -61,10 +55,7 @@ func (r queryResolver) ThreadAt(ctx context.Context, threadID, userAccountID str
 		return model.ThreadState{}, err
 	}
 	state, err := r.history.At(ctx, viewer, chat.ThreadID(key), version)
-	if err != nil {
-		return model.ThreadState{}, err
-	}
-	return model.NewThreadState(state), nil
+	return model.NewThreadState(state), err
 }
 
 // stateResolver resolves the lists inside an earlier state of a thread.
@@ -78,11 +69,7 @@ func (stateResolver) Members(ctx context.Context, s *model.ThreadState) ([]model
 
 // Messages resolves ThreadState.messages.
 func (stateResolver) Messages(ctx context.Context, s *model.ThreadState, first *int, after *string) ([]model.StateMessage, error) {
-	n, err := limit("first", first, defaultPage)
-	if err != nil {
-		return nil, err
-	}
-	last, err := parseAfter[thread.Message](after)
+	n, last, err := pageAfter[thread.Message](first, after, defaultPage)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func TestAListCostsLittleForEachRow(t *testing.T) {
 	for range messages {
 		w.Post(chat, alice, "hello")
 	}
-	queries := query.New(reader, query.NewWatcher(reader, log, query.Pace{}), query.Settings{})
+	queries := query.New(reader, query.NewWatcher(reader, log), query.Settings{})
 	handler := graphql.NewHandler(t.Context(), queries, nil, log, graphql.Settings{})
 	cost := func(first int) float64 {
 		body := `{"query": ` + strconv.Quote(`{ getMessages(`+ids(chat, alice)+`, first: `+strconv.Itoa(first)+`) { id threadId userAccountId text createdAt updatedAt } }`) + `}`

@@ -39,10 +39,7 @@ func (r queryResolver) GetThreadByCode(ctx context.Context, code, userAccountID 
 }
 
 func (r queryResolver) thread(viewer query.Viewer, found query.Thread, err error) (model.Thread, error) {
-	if err != nil {
-		return model.Thread{}, err
-	}
-	return model.NewThread(found, model.NewSiblings(r.queries, viewer.Tenant, found)), nil
+	return model.NewThread(found, model.NewSiblings(r.queries, viewer.Tenant, found)), err
 }
 
 // GetThreads resolves Query.getThreads.
@@ -51,20 +48,13 @@ func (r queryResolver) GetThreads(ctx context.Context, userAccountID string, fir
 	if err != nil {
 		return nil, err
 	}
-	n, err := limit("first", first, defaultPage)
-	if err != nil {
-		return nil, err
-	}
-	last, err := parseAfter[thread.Thread](after)
+	n, last, err := pageAfter[thread.Thread](first, after, defaultPage)
 	if err != nil {
 		return nil, err
 	}
 	found, err := r.queries.ThreadsAfter(ctx, viewer, n, last)
-	if err != nil {
-		return nil, err
-	}
 	siblings := model.NewSiblings(r.queries, viewer.Tenant, found...)
-	return each(found, func(t query.Thread) model.Thread { return model.NewThread(t, siblings) }), nil
+	return each(found, func(t query.Thread) model.Thread { return model.NewThread(t, siblings) }), err
 }
 
 // GetMember resolves Query.getMember.
@@ -74,10 +64,7 @@ func (r queryResolver) GetMember(ctx context.Context, threadID, userAccountID st
 		return model.Member{}, err
 	}
 	found, err := r.queries.Member(ctx, key, member)
-	if err != nil {
-		return model.Member{}, err
-	}
-	return model.NewMembers(r.queries, key.Tenant, found)[0], nil
+	return model.NewMembers(r.queries, key.Tenant, found)[0], err
 }
 
 // GetMembers resolves Query.getMembers.
@@ -86,11 +73,7 @@ func (r queryResolver) GetMembers(ctx context.Context, threadID, userAccountID s
 	if err != nil {
 		return nil, err
 	}
-	n, err := limit("first", first, defaultPage)
-	if err != nil {
-		return nil, err
-	}
-	last, err := parseAfter[thread.Member](after)
+	n, last, err := pageAfter[thread.Member](first, after, defaultPage)
 	if err != nil {
 		return nil, err
 	}
@@ -109,10 +92,7 @@ func (r queryResolver) GetMessage(ctx context.Context, messageID, userAccountID 
 		return model.Message{}, err
 	}
 	found, err := r.queries.Message(ctx, viewer, id)
-	if err != nil {
-		return model.Message{}, err
-	}
-	return model.NewMessages(r.queries, viewer.Tenant, found)[0], nil
+	return model.NewMessages(r.queries, viewer.Tenant, found)[0], err
 }
 
 // GetMessages resolves Query.getMessages.
@@ -121,11 +101,7 @@ func (r queryResolver) GetMessages(ctx context.Context, threadID, userAccountID 
 	if err != nil {
 		return nil, err
 	}
-	n, err := limit("first", first, defaultMessages)
-	if err != nil {
-		return nil, err
-	}
-	last, err := parseAfter[thread.Message](after)
+	n, last, err := pageAfter[thread.Message](first, after, defaultMessages)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +120,8 @@ func (r queryResolver) Threads(ctx context.Context, userAccountID string, first 
 		return model.ThreadConnection{}, err
 	}
 	page, err := r.queries.Threads(ctx, viewer, asked)
-	if err != nil {
-		return model.ThreadConnection{}, err
-	}
 	siblings := model.NewSiblings(r.queries, viewer.Tenant, page.Items...)
-	return model.NewConnection(model.ThreadList, page, func(t query.Thread) model.Thread { return model.NewThread(t, siblings) }), nil
+	return model.NewConnection(model.ThreadList, page, func(t query.Thread) model.Thread { return model.NewThread(t, siblings) }), err
 }
 
 func each[S, T any](items []S, convert func(S) T) []T {

@@ -43,12 +43,13 @@ func parseID[T any](argument, text string) (ident.Of[T], error) {
 	return id, nil
 }
 
-// parseAfter reads the id of the last row of the previous page; zero: there is none.
-func parseAfter[T any](after *string) (ident.Of[T], error) {
-	if after == nil {
-		return ident.Of[T]{}, nil
+// pageAfter reads the length of a page, and the id of the last row of the previous page; zero: there is none.
+func pageAfter[T any](first *int, after *string, usual int) (length int, last ident.Of[T], err error) {
+	if length, err = limit("first", first, usual); err != nil || after == nil {
+		return length, last, err
 	}
-	return parseID[T]("after", *after)
+	last, err = parseID[T]("after", *after)
+	return length, last, err
 }
 
 // limit returns the length of a page: the requested one or the default.

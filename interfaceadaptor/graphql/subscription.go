@@ -3,13 +3,17 @@ package graphql
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/query"
 )
 
 // subscription is shared by the resolver, which sends changes, and the handler, which answers them.
@@ -115,3 +119,35 @@ func (h *handler) watchTenant(ctx context.Context, tenant usecase.Tenant, stop c
 const tenantCheck = time.Second // interval of checks for each subscription
 
 var errExpired = &limitRefusal{codeUnauthenticated, "the token has expired; subscribe again with a new one"}
+
+type subscriptionResolver struct{ resolver }
+
+// ThreadChanged resolves Subscription.threadChanged.
+func (r subscriptionResolver) ThreadChanged(ctx context.Context, threadID, userAccountID string) (<-chan model.Thread, error) {
+	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
+		return nil, err
+	}
+	return stream(ctx, r, r.queries.ThreadChanges(ctx, viewer, chat.ThreadID(key)), func(changed query.Thread) model.Thread {
+		return model.NewThread(changed, model.NewSiblings(r.queries, viewer.Tenant, changed))
+	}), nil
+}
+
+// stream sends changes to a subscription until they end. Its goroutine ends with ctx, which is the subscription's.
+func stream[S, T any](ctx context.Context, r subscriptionResolver, changes iter.Seq2[S, error], form func(S) T) <-chan T {
+	sub := subscriptionOf(ctx)
+	sent := make(chan T)
+	go func() {
+		defer close(sent)
+		for changed, err := range changes {
+			if err != nil {
+				sub.ended = r.presenter.present(ctx, resolverError{err})
+				return
+			}
+			if !send(ctx, sub, sent, form(changed)) {
+				return
+			}
+		}
+	}()
+	return sent
+}

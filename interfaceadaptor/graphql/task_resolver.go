@@ -29,10 +29,7 @@ func (r queryResolver) Tasks(ctx context.Context, userAccountID string, first *i
 		return model.TaskConnection{}, err
 	}
 	page, err := r.queries.Tasks(ctx, viewer, asked)
-	if err != nil {
-		return model.TaskConnection{}, err
-	}
-	return model.NewConnection(model.TaskList, page, model.NewTask), nil
+	return model.NewConnection(model.TaskList, page, model.NewTask), err
 }
 
 // TaskChanged resolves Subscription.taskChanged.

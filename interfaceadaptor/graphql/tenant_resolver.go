@@ -17,8 +17,5 @@ func (r queryResolver) Tenants(ctx context.Context, first *int, after *string, l
 		return model.TenantConnection{}, err
 	}
 	page, err := r.queries.Tenants(ctx, asked)
-	if err != nil {
-		return model.TenantConnection{}, err
-	}
-	return model.NewConnection(model.TenantList, page, model.NewTenant), nil
+	return model.NewConnection(model.TenantList, page, model.NewTenant), err
 }

@@ -18,10 +18,7 @@ func (threadResolver) Members(ctx context.Context, t *model.Thread, first *int, 
 		return model.MemberConnection{}, err
 	}
 	page, accounts, err := t.Siblings.Members(ctx, t.Key, asked)
-	if err != nil {
-		return model.MemberConnection{}, err
-	}
-	return model.NewConnection(model.MemberList, page, func(m query.Member) model.Member { return model.NewMember(m, accounts) }), nil
+	return model.NewConnection(model.MemberList, page, func(m query.Member) model.Member { return model.NewMember(m, accounts) }), err
 }
 
 // Messages resolves Thread.messages.
@@ -31,10 +28,7 @@ func (threadResolver) Messages(ctx context.Context, t *model.Thread, first *int,
 		return model.MessageConnection{}, err
 	}
 	page, accounts, err := t.Siblings.Messages(ctx, t.Key, asked)
-	if err != nil {
-		return model.MessageConnection{}, err
-	}
-	return model.NewConnection(model.MessageList, page, func(m query.Message) model.Message { return model.NewMessage(m, accounts) }), nil
+	return model.NewConnection(model.MessageList, page, func(m query.Message) model.Message { return model.NewMessage(m, accounts) }), err
 }
 
 // eitherWay returns the page at the start or the end of a range between two cursors.

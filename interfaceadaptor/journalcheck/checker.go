@@ -75,20 +75,11 @@ func (c *Checker) sure(ctx context.Context, id eventstore.AggregateID) (*look, [
 			return now, common(found, before), nil
 		}
 		before = found
-		if err := wait(ctx, betweenLook); err != nil {
-			return nil, nil, err
+		select {
+		case <-time.After(betweenLook):
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
 		}
-	}
-}
-
-func wait(ctx context.Context, duration time.Duration) error {
-	timer := time.NewTimer(duration)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

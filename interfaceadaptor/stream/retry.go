@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"example.com/threads/usecase"
 )
 
 // NewBackoff returns the backoff for repeated failures: 100 ms, doubling up to 5 s, each with jitter, so that sources
@@ -23,12 +25,5 @@ func Retry(ctx context.Context, report func(error), do func(context.Context) err
 
 // Pause waits and returns whether ctx is still active.
 func Pause(ctx context.Context, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
+	return usecase.Wait(ctx, wait) == nil && ctx.Err() == nil
 }

@@ -1,14 +1,16 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/usecase"
 )
 
 // Settings configure a [Manager]. Zero fields take their defaults.
@@ -37,12 +39,8 @@ type Manager struct {
 
 // NewManager makes the manager of the process with this name. It works while [Manager.Run] runs.
 func NewManager(name string, outbox Outbox, send Send, settings Settings) *Manager {
-	if settings.Every == 0 {
-		settings.Every = time.Second
-	}
-	if settings.Timeout == 0 {
-		settings.Timeout = 30 * time.Second
-	}
+	settings.Every = cmp.Or(settings.Every, time.Second)
+	settings.Timeout = cmp.Or(settings.Timeout, 30*time.Second)
 	if settings.Clock == nil {
 		settings.Clock = time.Now
 	}
@@ -133,15 +131,12 @@ func (m *Manager) postpone(ctx context.Context, pending Pending, failed error) e
 		m.settings.Logger.WarnContext(ctx, "a command of a process can't be decided; it is sent again later", "process", m.name,
 			"command", pending.Name, "aggregate", pending.Target.String(), "tenant", pending.Target.Tenant, "event_id", pending.EventID, "error", failed)
 	}
-	pause := retryAtMax
-	if pending.Attempts < 10 {
-		pause = min(retryAfter<<pending.Attempts, retryAtMax)
-	}
+	pause := usecase.Backoff(retryAfter, retryAtMax, pending.Attempts)
 	if pending.Attempts == 0 {
 		pending.FailingSince = m.settings.Clock()
 	}
 	pending.Attempts++
 	pending.Reason = failed.Error()
-	pending.DueAt = m.settings.Clock().Add(pause - rand.N(pause/2))
+	pending.DueAt = m.settings.Clock().Add(pause)
 	return m.outbox.Postpone(ctx, pending)
 }

@@ -3,7 +3,6 @@ package publishing
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -156,8 +155,7 @@ func (p *Publisher) paused() error {
 func (p *Publisher) failed(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pause := min(firstPause<<min(p.pauses, 10), longestPause)
-	pause -= rand.N(pause / 2)
+	pause := usecase.Backoff(firstPause, longestPause, p.pauses)
 	if busy := (*BusyError)(nil); errors.As(err, &busy) {
 		pause = max(pause, busy.After)
 	}

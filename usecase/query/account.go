@@ -27,7 +27,7 @@ type AccountReader interface {
 
 // Account returns the account, or [account.ErrAccountNotFound].
 func (q *Queries) Account(ctx context.Context, tenant usecase.Tenant, id account.ID) (Account, error) {
-	found, err := q.reader.Accounts(ctx, tenant, []account.ID{id})
+	found, err := q.Accounts(ctx, tenant, []account.ID{id})
 	if err != nil {
 		return Account{}, err
 	}
@@ -36,9 +36,4 @@ func (q *Queries) Account(ctx context.Context, tenant usecase.Tenant, id account
 		return row, account.ErrAccountNotFound
 	}
 	return row, nil
-}
-
-// AccountsOf returns the existing accounts among these.
-func (q *Queries) AccountsOf(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]Account, error) {
-	return q.reader.Accounts(ctx, tenant, ids)
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,22 +20,16 @@ import (
 	"example.com/threads/usecase"
 )
 
-// Settings are time limits. Zero fields take their defaults.
+// Settings of [Queries]. Zero fields take their defaults.
 type Settings struct {
 	WaitTimeout time.Duration // how long a query waits for the versions of its tokens; default 2 s
-	ReadTimeout time.Duration // limit for one read of a subscription; default 5 s
 
 	// Waited is called after each wait for tokens, for metrics; nil: no metrics.
 	Waited func(took time.Duration, err error)
 }
 
 func (s Settings) withDefaults() Settings {
-	if s.WaitTimeout <= 0 {
-		s.WaitTimeout = 2 * time.Second
-	}
-	if s.ReadTimeout <= 0 {
-		s.ReadTimeout = 5 * time.Second
-	}
+	s.WaitTimeout = cmp.Or(s.WaitTimeout, 2*time.Second)
 	if s.Waited == nil {
 		s.Waited = func(time.Duration, error) {}
 	}
@@ -135,15 +130,17 @@ func (q *Queries) Await(ctx context.Context, t usecase.Tenant, tokens []Token) e
 // without an error when ctx ends.
 func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
 	return changes(ctx, q, viewer.key(id), func(ctx context.Context) (Thread, uint64, error) {
-		found, err := q.reader.Thread(ctx, viewer, id)
+		found, err := q.Thread(ctx, viewer, id)
 		return found, found.Version, err
 	})
 }
 
+const readTimeout = 5 * time.Second // for one read of a subscription
+
 // changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
 func changes[T any](ctx context.Context, q *Queries, key usecase.Key, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
 	within := func() (T, uint64, error) {
-		ctx, cancel := context.WithTimeout(ctx, q.settings.ReadTimeout)
+		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
 		return read(ctx)
 	}

@@ -22,7 +22,7 @@ import (
 func watching(t *testing.T, db *readmodeltest.Database, versions query.VersionReader, wait time.Duration) (*query.Queries, *query.Watcher) {
 	t.Helper()
 	reader := readmodeltest.NewReader(t, db.DB)
-	watcher := query.NewWatcher(versions, slog.New(slog.DiscardHandler), query.Pace{Broken: 20 * time.Millisecond})
+	watcher := query.NewWatcher(versions, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { watcher.Run(ctx) })
@@ -129,7 +129,7 @@ func TestAwait(t *testing.T) {
 
 func TestAllWhoWaitShareTheStatements(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		queries, watcher := watching(t, db, readmodeltest.NewReader(t, db.Counted), 10*time.Second)
+		queries, watcher := watching(t, db, readmodeltest.NewReader(t, db.Counted), time.Minute)
 		w := db.World(t, "acme")
 		const waits = 200
 		chats := make([]thread.ID, waits)
@@ -235,7 +235,7 @@ func (n *nothing) Versions(context.Context, []usecase.Key) (map[usecase.Key]uint
 
 func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
 	empty := &nothing{}
-	watcher := query.NewWatcher(empty, slog.New(slog.DiscardHandler), query.Pace{})
+	watcher := query.NewWatcher(empty, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { watcher.Run(ctx) })

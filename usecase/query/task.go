@@ -48,22 +48,12 @@ type TaskReader interface {
 	Tasks(ctx context.Context, viewer Viewer, page Range) (Page[Task], error)
 }
 
-// Task returns a task of the viewer's, or [task.ErrTaskNotFound].
-func (q *Queries) Task(ctx context.Context, viewer Viewer, id task.ID) (Task, error) {
-	return q.reader.Task(ctx, viewer, id)
-}
-
-// Tasks returns a page of the viewer's tasks, latest first.
-func (q *Queries) Tasks(ctx context.Context, viewer Viewer, page Range) (Page[Task], error) {
-	return q.reader.Tasks(ctx, viewer, page)
-}
-
 // TaskChanges yields a task of the viewer's: its current state, then a state after each change, until it is finished.
 // The sequence also ends with the first error, and without one when ctx ends.
 func (q *Queries) TaskChanges(ctx context.Context, viewer Viewer, id task.ID) iter.Seq2[Task, error] {
 	key := usecase.Key{Tenant: viewer.Tenant, Type: task.AggregateType, ID: id.String()}
 	read := func(ctx context.Context) (Task, uint64, error) {
-		found, err := q.reader.Task(ctx, viewer, id)
+		found, err := q.Task(ctx, viewer, id)
 		return found, found.Version, err
 	}
 	return func(yield func(Task, error) bool) {

@@ -30,13 +30,8 @@ func (t Tenant) Compare(other Tenant) int {
 
 // TenantReader reads registered tenants.
 type TenantReader interface {
-	// Tenants reads a page of all tenants, including suspended ones.
+	// Tenants reads a page of all tenants, including suspended ones. The caller checks that the viewer is an operator.
 	Tenants(ctx context.Context, page Range) (Page[Tenant], error)
 	// Tenant returns a tenant, or [tenant.ErrTenantNotFound].
 	Tenant(ctx context.Context, code tenant.Code) (Tenant, error)
-}
-
-// Tenants returns a page of all registered tenants. The caller checks that the viewer is an operator.
-func (q *Queries) Tenants(ctx context.Context, page Range) (Page[Tenant], error) {
-	return q.reader.Tenants(ctx, page)
 }

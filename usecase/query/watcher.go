@@ -3,37 +3,25 @@ package query
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
 	"example.com/threads/usecase"
 )
 
-// Pace sets how often a [Watcher] polls. Zero fields take their defaults.
-type Pace struct {
-	Urgent  time.Duration // while a query waits for a version; default 5 ms
-	Relaxed time.Duration // while only subscriptions wait; default 50 ms
-	Broken  time.Duration // while the read model cannot be read; default 500 ms
-}
-
-func (p Pace) withDefaults() Pace {
-	for _, pace := range []struct {
-		value    *time.Duration
-		standard time.Duration
-	}{{&p.Urgent, 5 * time.Millisecond}, {&p.Relaxed, 50 * time.Millisecond}, {&p.Broken, 500 * time.Millisecond}} {
-		if *pace.value <= 0 {
-			*pace.value = pace.standard
-		}
-	}
-	return p
-}
+// The pauses between two polls of a [Watcher].
+const (
+	urgentPause  = 5 * time.Millisecond   // while a query waits for a version
+	relaxedPause = 50 * time.Millisecond  // while only subscriptions wait
+	brokenPause  = 500 * time.Millisecond // while the read model cannot be read
+)
 
 // Watcher waits for versions to arrive in the read model. One read serves all waiting queries and subscriptions; while
 // there are none, it reads nothing. It is safe for concurrent use.
 type Watcher struct {
 	versions VersionReader
 	log      *slog.Logger
-	pace     Pace
 	kick     chan struct{} // requests a read at once
 
 	mu    sync.Mutex
@@ -48,18 +36,14 @@ type waiter struct {
 }
 
 // NewWatcher returns a watcher. Waiting callers are only answered by [Watcher.Run] or [Watcher.Wake].
-func NewWatcher(versions VersionReader, log *slog.Logger, pace Pace) *Watcher {
-	return &Watcher{versions: versions, log: log, pace: pace.withDefaults(), kick: make(chan struct{}, 1), waits: map[*waiter]struct{}{}}
+func NewWatcher(versions VersionReader, log *slog.Logger) *Watcher {
+	return &Watcher{versions: versions, log: log, kick: make(chan struct{}, 1), waits: map[*waiter]struct{}{}}
 }
 
 // Await returns when every aggregate has reached its version. It fails with ctx's error, or with the error of reading
 // the versions.
 func (w *Watcher) Await(ctx context.Context, least map[usecase.Key]uint64) error {
-	missing := make(map[usecase.Key]uint64, len(least))
-	for key, version := range least {
-		missing[key] = version
-	}
-	return w.await(ctx, &waiter{least: missing, urgent: true, done: make(chan error, 1)})
+	return w.await(ctx, &waiter{least: maps.Clone(least), urgent: true, done: make(chan error, 1)})
 }
 
 // AwaitChange returns when the aggregate's version is above after. It fails with ctx's error.
@@ -126,7 +110,7 @@ func (w *Watcher) Run(ctx context.Context) {
 				if !broken {
 					w.log.ErrorContext(ctx, "can't read the versions of the read model; queries with a consistency token fail until it can be read", "error", err)
 				}
-				pause = w.pace.Broken
+				pause = brokenPause
 			case err == nil && broken:
 				w.log.InfoContext(ctx, "the versions of the read model can be read again")
 			}
@@ -143,9 +127,9 @@ func (w *Watcher) pending() (keys []usecase.Key, pause time.Duration) {
 	known := map[usecase.Key]bool{}
 	for wait := range w.waits {
 		if wait.urgent {
-			pause = w.pace.Urgent
+			pause = urgentPause
 		} else if pause == 0 {
-			pause = w.pace.Relaxed
+			pause = relaxedPause
 		}
 		for key := range wait.least {
 			if !known[key] {
@@ -182,9 +166,7 @@ func (w *Watcher) read(ctx context.Context, keys []usecase.Key) error {
 func (w *Watcher) pause(ctx context.Context, pause time.Duration) {
 	var next <-chan time.Time
 	if pause > 0 {
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		next = timer.C
+		next = time.After(pause)
 	}
 	select {
 	case <-ctx.Done():

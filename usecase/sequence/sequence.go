@@ -1,6 +1,7 @@
 package sequence
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -64,12 +65,8 @@ const maxBlocks = 10_000
 
 // New returns the sequence of a kind, such as "ORDER", whose codes begin with it.
 func New(store Store, kind string, settings Settings) *Sequence {
-	if settings.Reset == "" {
-		settings.Reset = Never
-	}
-	if settings.Block == 0 {
-		settings.Block = 1
-	}
+	settings.Reset = cmp.Or(settings.Reset, Never)
+	settings.Block = cmp.Or(settings.Block, 1)
 	if settings.Clock == nil {
 		settings.Clock = time.Now
 	}

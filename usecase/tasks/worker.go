@@ -1,12 +1,12 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -67,15 +67,9 @@ type failure struct {
 
 // NewWorker returns a worker. It works while [Worker.Run] runs.
 func NewWorker(ports Ports) *Worker {
-	if ports.Look == 0 {
-		ports.Look = 500 * time.Millisecond
-	}
-	if ports.Retry == 0 {
-		ports.Retry = time.Second
-	}
-	if ports.ReportEvery == 0 {
-		ports.ReportEvery = time.Second
-	}
+	ports.Look = cmp.Or(ports.Look, 500*time.Millisecond)
+	ports.Retry = cmp.Or(ports.Retry, time.Second)
+	ports.ReportEvery = cmp.Or(ports.ReportEvery, time.Second)
 	newLane := func(slots int, kinds ...task.Kind) *lane {
 		return &lane{kinds: kinds, slots: slots, woken: make(chan struct{}, 1), running: map[usecase.Key]bool{}, failed: map[usecase.Key]failure{}}
 	}
@@ -159,8 +153,7 @@ func (l *lane) end(key usecase.Key, failed error, retry time.Duration) {
 		delete(l.failed, key)
 	} else {
 		attempts := l.failed[key].attempts
-		pause := min(retry<<min(attempts, 10), 60*retry)
-		l.failed[key] = failure{attempts + 1, time.Now().Add(pause - rand.N(pause/4))}
+		l.failed[key] = failure{attempts + 1, time.Now().Add(usecase.Backoff(retry, 60*retry, attempts))}
 	}
 	l.mutex.Unlock()
 	l.wake() // the slot is free for another task

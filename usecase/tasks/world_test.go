@@ -200,7 +200,7 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, stop := context.WithCancel(ctx)
 	worker := tasks.NewWorker(tasks.Ports{
-		Unfinished: func(_ context.Context, kinds []task.Kind, _ int) (keys []usecase.Key, err error) {
+		Unfinished: func(_ context.Context, kinds []task.Kind, _ int) (toDo []usecase.Key, err error) {
 			w.mutex.Lock()
 			defer w.mutex.Unlock()
 			if done() {
@@ -209,11 +209,11 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 			for id, found := range w.details {
 				for _, kind := range kinds {
 					if kind == found.Kind && !found.Finished() {
-						keys = append(keys, usecase.Key{Type: task.AggregateType, ID: id})
+						toDo = append(toDo, usecase.Key{Type: task.AggregateType, ID: id})
 					}
 				}
 			}
-			return keys, nil
+			return toDo, nil
 		},
 		Handler: w, Reader: w, Files: w, Keys: w.keys, AuthorOf: authorOf, Commands: w, Threads: w, Journal: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
 		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,

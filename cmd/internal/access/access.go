@@ -113,6 +113,17 @@ func (a *Access) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
+// RunWith runs a program's server beside [Access.Run], and logs its URL and its end.
+func (a *Access) RunWith(ctx context.Context, log *slog.Logger, url string, run func(context.Context) error) error {
+	log.InfoContext(ctx, "listening", "url", url)
+	group, serving := errgroup.WithContext(ctx)
+	group.Go(func() error { return a.Run(serving) })
+	group.Go(func() error { return run(serving) })
+	err := group.Wait()
+	log.InfoContext(ctx, "stopped")
+	return err
+}
+
 // Close releases what Open took. It is for programs that never call Run.
 func (a *Access) Close() error {
 	if a.server == nil {

@@ -2,9 +2,11 @@ package eventstore
 
 import (
 	"context"
-	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/infrastructure/config/stores"
+	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
@@ -22,28 +24,19 @@ type Source interface {
 	Lag(ctx context.Context) stream.Lag
 	// Health returns an error if something makes no progress.
 	Health() error
-	// Counters returns the running totals.
-	Counters() []Counter
-}
-
-// Counter is a running total of a source, for metrics.
-type Counter struct {
-	Name, Help string
-	Value      *atomic.Int64
+	// Measure registers the running totals.
+	Measure(registry prometheus.Registerer)
 }
 
 // Source returns a source of the store's changes. Sources of one store share the readers of its stream. No argument is
 // called before Run.
 func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
 	if s.settings.Kind == stores.DynamoDB {
-		source := dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
-			Tables: s.aws, Streams: s.streams,
-			Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log,
-		}, dynamodbstreams.Settings{
-			PollMin: settings.Polling.Min, PollMax: settings.Polling.Max, PageLimit: int32(settings.Streams.PageLimit),
-			DiscoverEvery: settings.Streams.DiscoverEvery, Concurrency: settings.Streams.Concurrency,
-		})
-		return streamed{source}, nil
+		streams := settings.Streams
+		streams.PollMin, streams.PollMax = settings.PollMin, settings.PollMax
+		return streamed{dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
+			Tables: s.aws, Streams: s.streams, Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log,
+		}, streams)}, nil
 	}
 	queue, err := sqlstore.NewQueue(s.db)
 	if err != nil {
@@ -51,7 +44,7 @@ func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkp
 	}
 	return queued{relational.New(
 		relational.Ports{Queue: queue, Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log},
-		relational.Settings{PollMin: settings.Polling.Min, PollMax: settings.Polling.Max},
+		relational.Settings{PollMin: settings.PollMin, PollMax: settings.PollMax},
 	)}, nil
 }
 
@@ -60,30 +53,26 @@ type streamed struct{ *dynamodbstreams.Source }
 
 func (streamed) Wake() {}
 
-func (s streamed) Counters() []Counter {
-	c := s.Source.Counters()
-	return []Counter{
-		{"stream_polls_total", "Successful polls of the stream.", &c.Polls},
-		{"stream_polls_empty_total", "Polls without records.", &c.Empty},
-		{"stream_failures_total", "Failed calls and batches; each is retried.", &c.Failures},
-		{"stream_records_total", "Records handed to the projection.", &c.Records},
-		{"stream_items_skipped_total", "New items of the journal table that are not journal entries.", &c.Skipped},
-		{"stream_records_ignored_total", "Updates and deletions in the journal table.", &c.Ignored},
-		{"stream_iterators_expired_total", "Iterators that expired and were replaced.", &c.Expired},
-		{"stream_positions_lost_total", "Positions after which the stream had trimmed records.", &c.Lost},
-	}
+func (s streamed) Measure(registry prometheus.Registerer) {
+	c := s.Counters()
+	metrics.Total(registry, "stream_polls_total", "Successful polls of the stream.", &c.Polls)
+	metrics.Total(registry, "stream_polls_empty_total", "Polls without records.", &c.Empty)
+	metrics.Total(registry, "stream_failures_total", "Failed calls and batches; each is retried.", &c.Failures)
+	metrics.Total(registry, "stream_records_total", "Records handed to the projection.", &c.Records)
+	metrics.Total(registry, "stream_items_skipped_total", "New items of the journal table that are not journal entries.", &c.Skipped)
+	metrics.Total(registry, "stream_records_ignored_total", "Updates and deletions in the journal table.", &c.Ignored)
+	metrics.Total(registry, "stream_iterators_expired_total", "Iterators that expired and were replaced.", &c.Expired)
+	metrics.Total(registry, "stream_positions_lost_total", "Positions after which the stream had trimmed records.", &c.Lost)
 }
 
 // queued is the events table as a queue, which never trims events.
 type queued struct{ *relational.Source }
 
-func (q queued) Counters() []Counter {
-	c := q.Source.Counters()
-	return []Counter{
-		{"queue_polls_total", "Successful polls of the queue.", &c.Polls},
-		{"queue_polls_empty_total", "Polls without events.", &c.Empty},
-		{"queue_failures_total", "Failed polls and batches; each is retried.", &c.Failures},
-		{"queue_records_total", "Events handed to the projection.", &c.Records},
-		{"queue_entries_skipped_total", "Entries without a valid aggregate.", &c.Skipped},
-	}
+func (q queued) Measure(registry prometheus.Registerer) {
+	c := q.Counters()
+	metrics.Total(registry, "queue_polls_total", "Successful polls of the queue.", &c.Polls)
+	metrics.Total(registry, "queue_polls_empty_total", "Polls without events.", &c.Empty)
+	metrics.Total(registry, "queue_failures_total", "Failed polls and batches; each is retried.", &c.Failures)
+	metrics.Total(registry, "queue_records_total", "Events handed to the projection.", &c.Records)
+	metrics.Total(registry, "queue_entries_skipped_total", "Entries without a valid aggregate.", &c.Skipped)
 }

@@ -4,49 +4,38 @@ import (
 	"time"
 
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
 )
 
 // SourceSettings configure a source.
 type SourceSettings struct {
-	Polling Polling
-	Streams Streams
+	PollMin time.Duration // between two polls that return events
+	PollMax time.Duration // between two polls that return none
+	Streams dynamodbstreams.Settings
 }
 
-// Polling sets the poll interval of any source.
-type Polling struct {
-	Min time.Duration // between two polls that return events
-	Max time.Duration // between two polls that return none
-}
-
-// ReadPolling reads the poll interval of any source.
-func ReadPolling(r *config.Reader) Polling {
+// ReadSource reads the poll interval of any source.
+func ReadSource(r *config.Reader) SourceSettings {
 	const shortest, longest = "STREAM_POLL_MIN", "STREAM_POLL_MAX"
-	p := Polling{
-		Min: r.Duration(shortest, 5*time.Millisecond, time.Millisecond, time.Minute,
+	s := SourceSettings{
+		PollMin: r.Duration(shortest, 5*time.Millisecond, time.Millisecond, time.Minute,
 			"wait between two polls of a shard or queue while events arrive"),
-		Max: r.Duration(longest, 100*time.Millisecond, time.Millisecond, time.Minute,
+		PollMax: r.Duration(longest, 100*time.Millisecond, time.Millisecond, time.Minute,
 			"longest wait without events; AWS charges for each poll of each open shard"),
 	}
-	if p.Min > p.Max {
+	if s.PollMin > s.PollMax {
 		r.Wrong(shortest + " is longer than " + longest + "; the longest wait can't be shorter than the shortest")
 	}
-	return p
+	return s
 }
 
-// Streams are the settings for DynamoDB Streams.
-type Streams struct {
-	PageLimit     int           // records per poll
-	DiscoverEvery time.Duration // between two listings of the shards
-	Concurrency   int           // shards projected at the same time
-}
-
-// ReadStreams reads the settings for DynamoDB Streams. It also declares and checks the variables that the AWS SDK reads
-// by itself.
-func ReadStreams(r *config.Reader) Streams {
+// ReadStreams reads the other settings for DynamoDB Streams. It also declares and checks the variables that the AWS SDK
+// reads by itself.
+func ReadStreams(r *config.Reader) dynamodbstreams.Settings {
 	r.URL("AWS_ENDPOINT_URL_DYNAMODB_STREAMS",
 		"endpoint of the streams if they are not on AWS; with DynamoDB Local the same as for the tables")
-	return Streams{
-		PageLimit: r.Int("STREAM_PAGE_LIMIT", 1000, 1, 1000, "with dynamodb: records per poll"),
+	return dynamodbstreams.Settings{
+		PageLimit: int32(r.Int("STREAM_PAGE_LIMIT", 1000, 1, 1000, "with dynamodb: records per poll")),
 		DiscoverEvery: r.Duration("STREAM_DISCOVERY_INTERVAL", 10*time.Second, time.Second, 5*time.Minute,
 			"with dynamodb: time between two listings of the shards"),
 		Concurrency: r.Int("STREAM_CONCURRENCY", 16, 1, 1024,

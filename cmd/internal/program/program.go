@@ -7,11 +7,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/logging"
 	"example.com/threads/infrastructure/memory"
 )
 
@@ -63,3 +65,23 @@ func Settings[S any](
 	settings, err = config.Read(getenv, read)
 	return settings, false, err
 }
+
+// Logging is the level and the format of a program's log.
+type Logging struct {
+	Level  slog.Level
+	Format logging.Format
+}
+
+// ReadLogging reads how a server logs.
+func ReadLogging(r *config.Reader) Logging { return ReadLoggingWith(r, "info", "json") }
+
+// ReadLoggingWith is ReadLogging with other defaults.
+func ReadLoggingWith(r *config.Reader, level, format string) Logging {
+	return Logging{
+		Level:  config.Parsed(r, "LOG_LEVEL", level, "debug, info, warn or error", logging.ParseLevel),
+		Format: config.Parsed(r, "LOG_FORMAT", format, "json or text", logging.ParseFormat),
+	}
+}
+
+// Logger returns the program's logger.
+func (l Logging) Logger(out io.Writer) *slog.Logger { return logging.New(out, l.Level, l.Format) }

@@ -2,9 +2,11 @@ package readapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,10 +15,11 @@ import (
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/cmd/internal/readapi/graphiql"
+	"example.com/threads/domain/tenant"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
-	"example.com/threads/interfaceadaptor/graphql/graphiql"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/erasure"
@@ -52,7 +55,7 @@ func Listen(
 	}
 	return &Server{
 		Server: server, settings: settings, db: db, journal: &journal{store: store, log: log}, keys: keys, access: accessControl, log: log,
-		reader: reader, watcher: query.NewWatcher(reader, log, query.Pace{}),
+		reader: reader, watcher: query.NewWatcher(reader, log),
 	}, nil
 }
 
@@ -96,17 +99,9 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	})
 	mux := http.NewServeMux()
 	history := query.NewHistory(s.journal.journals, s.keys)
-	endpoint := graphql.NewHandler(ctx, queries, history, s.log, graphql.Settings{
-		ComplexityLimit: s.settings.ComplexityLimit,
-		ConnectionLimit: s.settings.ConnectionLimit,
-		InitLimit:       s.settings.InitLimit,
-		AccountLimit:    s.settings.AccountLimit,
-		OperationLimit:  s.settings.OperationLimit,
-		InFlightLimit:   s.settings.InFlightLimit,
-		Gate:            s.access.Gate,
-		Tenants:         s.access.Tenants(s.isActive),
-		AllowOrigin:     s.access.Origins.Allow,
-	})
+	settings := s.settings.Limits
+	settings.Gate, settings.Tenants, settings.AllowOrigin = s.access.Gate, s.access.Tenants(s.isActive), s.access.Origins.Allow
+	endpoint := graphql.NewHandler(ctx, queries, history, s.log, settings)
 	mux.Handle("GET /graphql", endpoint)
 	mux.Handle("POST /graphql", endpoint)
 	mux.Handle("GET /health/alive", httpserver.Alive(s.access.Notes))
@@ -117,4 +112,34 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	}
 	answer := httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")
 	return metrics.HTTP(registry, httpserver.Route)(httpserver.NameSpans(httpserver.Route)(answer)), nil
+}
+
+// isActive reports whether a tenant is active, from the read model.
+func (s *Server) isActive(ctx context.Context, named usecase.Tenant) (bool, error) {
+	code, err := tenant.ParseCode(named.String())
+	if err != nil {
+		return false, err
+	}
+	row, err := s.reader.Tenant(ctx, code)
+	if errors.Is(err, tenant.ErrTenantNotFound) {
+		return false, nil
+	}
+	return err == nil && !row.Suspended, err
+}
+
+// measureWaits returns an observer of how long queries wait for the versions of their consistency tokens.
+func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {
+	waits := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "consistency_wait_duration_seconds",
+		Help:    "Time that queries waited for their consistency tokens, by outcome: reached, or the kind of the error (behind: the version was not reached in time).",
+		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 5, 10},
+	}, []string{"outcome"})
+	registry.MustRegister(waits)
+	return func(took time.Duration, err error) {
+		outcome := "reached"
+		if err != nil {
+			outcome = usecase.KindOf(err).String()
+		}
+		waits.WithLabelValues(outcome).Observe(took.Seconds())
+	}
 }

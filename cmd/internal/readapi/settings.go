@@ -5,19 +5,15 @@ import (
 
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/interfaceadaptor/graphql"
 )
 
 // Settings are read from the environment.
 type Settings struct {
-	Address         string
-	WaitTimeout     time.Duration
-	ComplexityLimit int
-	ConnectionLimit int
-	InitLimit       int
-	AccountLimit    int
-	OperationLimit  int
-	InFlightLimit   int
-	Measurements    measurements.Settings
+	Address      string
+	WaitTimeout  time.Duration
+	Limits       graphql.Settings // its limits
+	Measurements measurements.Settings
 }
 
 func ReadSettings(r *config.Reader) Settings {
@@ -25,17 +21,19 @@ func ReadSettings(r *config.Reader) Settings {
 		Address: r.Address("READ_API_ADDR", ":28082", "address to listen on"),
 		WaitTimeout: r.Duration("READ_WAIT_TIMEOUT", 2*time.Second, time.Millisecond, 8*time.Second,
 			"how long a query waits for the versions of its Consistency-Token"),
-		ComplexityLimit: r.Int("QUERY_COMPLEXITY_LIMIT", 20_000, 1, 10_000_000,
-			"the most fields times page sizes of an operation"),
-		ConnectionLimit: r.Int("LIVE_CONNECTION_LIMIT", 10_000, 1, 1_000_000,
-			"WebSockets and event streams open at once; one more is answered with 503"),
-		InitLimit: r.Int("WEBSOCKET_INIT_LIMIT", 500, 1, 1_000_000,
-			"WebSockets of one client address that have not sent connection_init yet; one more is answered with 429"),
-		AccountLimit: r.Int("LIVE_CONNECTION_LIMIT_ACCOUNT", 1000, 1, 1_000_000,
-			"WebSockets and event streams of one account open at once; one more is refused"),
-		OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 256, 1, 10_000,
-			"operations at once on one WebSocket; one more is refused"),
-		InFlightLimit: r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000,
-			"the complexity of all operations in progress; further ones wait"),
+		Limits: graphql.Settings{
+			ComplexityLimit: r.Int("QUERY_COMPLEXITY_LIMIT", 20_000, 1, 10_000_000,
+				"the most fields times page sizes of an operation"),
+			ConnectionLimit: r.Int("LIVE_CONNECTION_LIMIT", 10_000, 1, 1_000_000,
+				"WebSockets and event streams open at once; one more is answered with 503"),
+			InitLimit: r.Int("WEBSOCKET_INIT_LIMIT", 500, 1, 1_000_000,
+				"WebSockets of one client address that have not sent connection_init yet; one more is answered with 429"),
+			AccountLimit: r.Int("LIVE_CONNECTION_LIMIT_ACCOUNT", 1000, 1, 1_000_000,
+				"WebSockets and event streams of one account open at once; one more is refused"),
+			OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 256, 1, 10_000,
+				"operations at once on one WebSocket; one more is refused"),
+			InFlightLimit: r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000,
+				"the complexity of all operations in progress; further ones wait"),
+		},
 	}
 }

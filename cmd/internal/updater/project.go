@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -21,23 +22,19 @@ type journalFollower struct {
 	settings Settings
 	ports    Ports
 	registry prometheus.Registerer
-	outcomes *outcomeCounters
+	outcomes *outcomes
 	shared   atomic.Pointer[turnsState] // nil until the databases are open
 	parts    atomic.Pointer[turnParts]  // nil while another process has the turn
 }
 
 // turnParts are what a turn runs.
 type turnParts struct {
-	store     *projectionstore.Store
-	projector *projection.Projector
-	source    eventstore.Source
+	followed
 	caughtUp  atomic.Bool // at least once since the tables were created
 	process   *running
 	published *publication // nil: publishing is off
 	keeper    *rowKeeper
 }
-
-const openEvery = 2 * time.Second // delay after a failed attempt to open the databases
 
 // run projects until ctx ends and the current batches are stored.
 func (f *journalFollower) run(ctx context.Context) error {
@@ -69,8 +66,10 @@ func (f *journalFollower) work(ctx context.Context, databases Databases, turn *p
 	if err != nil {
 		return err
 	}
-	registerCounters(registry, source)
-	registerDrift(registry, projector)
+	source.Measure(registry)
+	promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{
+		Name: "projection_verifications_total", Help: "Comparisons of an aggregate's rows with the journal (VERIFY_RATE).",
+	}, func() float64 { return float64(projector.Drift().Checked) })
 	process, err := f.newLeaveOnClose(databases, turn.Term, registry)
 	if err != nil {
 		return err
@@ -90,7 +89,7 @@ func (f *journalFollower) work(ctx context.Context, databases Databases, turn *p
 		return err
 	}
 	defer f.registry.Unregister(registry)
-	parts := &turnParts{store: store, projector: projector, source: source, process: process, published: published, keeper: keeper}
+	parts := &turnParts{followed: followed{store, projector, source}, process: process, published: published, keeper: keeper}
 	f.parts.Store(parts)
 	defer f.parts.Store(nil)
 
@@ -98,7 +97,6 @@ func (f *journalFollower) work(ctx context.Context, databases Databases, turn *p
 	// existed, so store the versions first.
 	keeper.storeVersions(ctx)
 	var background sync.WaitGroup
-	background.Go(func() { projector.Run(ctx) })
 	background.Go(func() { f.report(ctx, parts) })
 	background.Go(func() { keeper.run(ctx) })
 	background.Go(func() { worker.run(ctx) })
@@ -117,34 +115,69 @@ func (f *journalFollower) work(ctx context.Context, databases Databases, turn *p
 	if rate := f.settings.VerifyRate; rate > 0 {
 		background.Go(func() { projector.Watch(ctx, rate) })
 	}
-	source.Run(ctx)
+	parts.run(ctx)
 	background.Wait()
 	return nil
 }
 
 // open waits for the databases and their schemas. It fails only when ctx ends.
-func (f *journalFollower) open(ctx context.Context) (Databases, error) {
-	for {
-		databases, err := f.ports.Open(ctx)
-		if err == nil {
-			return databases, nil
-		}
-		if ctx.Err() != nil {
-			return Databases{}, ctx.Err()
-		}
+func (f *journalFollower) open(ctx context.Context) (databases Databases, err error) {
+	report := func(err error) {
 		f.ports.Log.WarnContext(ctx, "waiting for the databases of events and read model", "error", err)
-		if !stream.Pause(ctx, openEvery) {
-			return Databases{}, ctx.Err()
-		}
 	}
+	err = stream.Retry(ctx, report, func(ctx context.Context) (err error) {
+		databases, err = f.ports.Open(ctx)
+		return err
+	})
+	return databases, err
 }
 
-func (p *turnParts) lag(ctx context.Context) stream.Lag { return lagOf(ctx, p.source, p.projector) }
+// followed is a projection with the source that it follows.
+type followed struct {
+	store     *projectionstore.Store
+	projector *projection.Projector
+	source    eventstore.Source
+}
 
-// lagOf returns the lag of a projection: that of its source, or, while a repair is due, at least the time since then.
-func lagOf(ctx context.Context, source eventstore.Source, projector *projection.Projector) stream.Lag {
-	lag := source.Lag(ctx)
-	if since := projector.RepairSince(); !since.IsZero() {
+// A projection beside the read model polls less often, because no user waits for it. Each poll then returns more events
+// for each of its transactions.
+const (
+	besidePollMin = 100 * time.Millisecond
+	besidePollMax = 500 * time.Millisecond
+)
+
+// beside returns a projection with a source of its own, so that it does not delay the read model. rows is what it
+// writes to; positions holds its positions.
+func (f *journalFollower) beside(
+	databases Databases, name string, rows projection.Store, positions *projectionstore.Store, registry prometheus.Registerer,
+	options projection.Options, handlers ...projection.Handler,
+) (followed, error) {
+	measured := newOutcomes(registry)
+	options.Observe, options.Tracer, options.Ignore = measured.count, f.ports.tracer(name), append(options.Ignore, f.settings.Ignore...)
+	projector := projection.New(rows, stream.NewJournalReader(databases.Store.Gateway), options, handlers...)
+	settings := f.settings.Source
+	settings.PollMin = max(settings.PollMin, besidePollMin)
+	settings.PollMax = max(settings.PollMax, besidePollMax)
+	source, err := databases.Store.Source(timed{projector, measured}, positions, settings)
+	if err != nil {
+		return followed{}, err
+	}
+	source.Measure(registry)
+	return followed{positions, projector, source}, nil
+}
+
+// run projects until ctx ends and the current batches are stored.
+func (f followed) run(ctx context.Context) {
+	var working sync.WaitGroup
+	working.Go(func() { f.projector.Run(ctx) })
+	f.source.Run(ctx)
+	working.Wait()
+}
+
+// lag returns the lag of the source or, while a repair is due, at least the time since then.
+func (f followed) lag(ctx context.Context) stream.Lag {
+	lag := f.source.Lag(ctx)
+	if since := f.projector.RepairSince(); !since.IsZero() {
 		lag.Behind, lag.AtLeast = max(lag.Behind, time.Since(since)), true
 	}
 	return lag

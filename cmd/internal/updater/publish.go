@@ -3,18 +3,15 @@ package updater
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/publisher"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
@@ -66,12 +63,10 @@ func published[E any](codec *eventcodec.Codec[E]) publishedType {
 	return publishedType{codec.Type(), publisher.Decode(codec)}
 }
 
-// publication publishes events. It has a source of its own, so that it does not delay the read model.
+// publication publishes events.
 type publication struct {
-	store     *projectionstore.Store
+	followed
 	publisher *publishing.Publisher
-	projector *projection.Projector
-	source    eventstore.Source
 	broker    *publisher.Broker
 }
 
@@ -90,53 +85,29 @@ func (f *journalFollower) newPublication(databases Databases, term uint64, regis
 	if err != nil {
 		return nil, fmt.Errorf("PUBLISH_URL: %w", err)
 	}
-	p := &publication{store: store, broker: broker, publisher: publishing.New(store, publishing.Opened(broker, databases.Keys))}
-	log := f.ports.Log.With("projection", Publisher)
-	registry = prometheus.WrapRegistererWithPrefix("publisher_", registry)
-	outcomes := newOutcomes(registry)
+	p := &publication{broker: broker, publisher: publishing.New(store, publishing.Opened(broker, databases.Keys))}
 	var handlers []projection.Handler
 	for _, each := range publishedTypes() {
 		handlers = append(handlers, p.publisher.Handler(each.name, each.decode))
 	}
-	p.projector = projection.New(p.publisher, stream.NewJournalReader(databases.Store.Gateway), projection.Options{
-		Logger: log, Observe: outcomes.count, Ignore: f.settings.Ignore, Tracer: f.ports.tracer(Publisher),
+	registry = prometheus.WrapRegistererWithPrefix("publisher_", registry)
+	metrics.Total(registry, "events_published_total", "Events that the broker has accepted, repeats included.", &p.publisher.Published)
+	metrics.Total(registry, "events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused)
+	metrics.Total(registry, "events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
+	p.followed, err = f.beside(databases, Publisher, p.publisher, store, registry, projection.Options{
+		Logger:        f.ports.Log.With("projection", Publisher),
 		RepairWorkers: 1, // events are handed over by one change at a time
 		Attempts:      3, // per batch; the source continues with longer pauses
 	}, handlers...)
-	slower := f.settings.Source
-	slower.Polling.Min = max(slower.Polling.Min, processPollMin)
-	slower.Polling.Max = max(slower.Polling.Max, processPollMax)
-	if p.source, err = databases.Store.Source(timed{p.projector, outcomes}, store, slower); err != nil {
+	if err != nil {
 		_ = broker.Close() // nothing was published
-		return nil, err
 	}
-	registerCounters(registry, p.source)
-	p.register(registry)
-	return p, nil
+	return p, err
 }
-
-// register registers the publisher's counters.
-func (p *publication) register(registry prometheus.Registerer) {
-	for _, c := range []struct {
-		name, help string
-		count      *atomic.Int64
-	}{
-		{"events_published_total", "Events that the broker has accepted, repeats included.", &p.publisher.Published},
-		{"events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused},
-		{"events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures},
-	} {
-		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help}, func() float64 { return float64(c.count.Load()) }))
-	}
-}
-
-func (p *publication) lag(ctx context.Context) stream.Lag { return lagOf(ctx, p.source, p.projector) }
 
 // run works until ctx ends and the current batches are stored.
 func (p *publication) run(ctx context.Context) error {
-	var working sync.WaitGroup
-	working.Go(func() { p.projector.Run(ctx) })
-	p.source.Run(ctx)
-	working.Wait()
+	p.followed.run(ctx)
 	return p.broker.Close()
 }
 

@@ -89,13 +89,9 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 	}
 	registry := metrics.NewRegistry()
 	follower := &journalFollower{settings: settings, ports: ports, registry: registry, outcomes: newOutcomes(registry)}
-	watch := &healthWatch{follower: follower, gauges: newGauges(registry), since: time.Now()}
-	measured := watch.measured(metrics.Handler(registry))
-	shown := measured
-	if settings.Measurements.Address != "" {
-		shown = measurements.Handler(settings.Measurements, registry)
-	}
-	return &Server{Server: server, follower: follower, settings: settings, metrics: measured, handler: routes(watch, shown, &operations{follower, ports.Access.Gate})}, nil
+	watch := &healthWatch{follower: follower, since: time.Now()}
+	registry.MustRegister(watch)
+	return &Server{Server: server, follower: follower, settings: settings, metrics: metrics.Handler(registry), handler: routes(watch, measurements.Handler(settings.Measurements, registry), &operations{follower, ports.Access.Gate})}, nil
 }
 
 // Wake makes the projection poll at once. It never blocks.
@@ -140,14 +136,6 @@ func (s *Server) Run(ctx context.Context) error {
 		})
 	})
 	return group.Wait()
-}
-
-// measured sets the gauges before the metrics are served.
-func (w *healthWatch) measured(metricsHandler http.Handler) http.Handler {
-	return http.HandlerFunc(func(response http.ResponseWriter, r *http.Request) {
-		w.measure(r.Context())
-		metricsHandler.ServeHTTP(response, r)
-	})
 }
 
 func routes(watch *healthWatch, metricsHandler http.Handler, operate *operations) http.Handler {

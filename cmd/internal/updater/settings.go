@@ -29,7 +29,7 @@ func ReadSettings(r *config.Reader) Settings {
 	return Settings{
 		Address:    r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health and metrics"),
 		Ignore:     strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' }),
-		Source:     eventstore.SourceSettings{Polling: eventstore.ReadPolling(r)},
+		Source:     eventstore.ReadSource(r),
 		Publishing: ReadPublishing(r),
 		VerifyRate: r.Int("VERIFY_RATE", 1, 0, 1000,
 			"aggregates per second whose rows are compared with the journal, all the time, to find drift; with 0 none are"),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"example.com/threads/cmd/internal/readmodel"
@@ -13,8 +14,8 @@ import (
 // healthWatch reports the updater's health.
 type healthWatch struct {
 	follower *journalFollower
-	gauges   *gauges
-	since    time.Time // start of the program
+	since    time.Time    // start of the program
+	parked   atomic.Int64 // aggregates, as last known
 }
 
 // Report is the answer of /health/ready.
@@ -51,6 +52,7 @@ func (w *healthWatch) look(ctx context.Context) Report {
 	parked, err := shared.store.CountParked(ctx)
 	if err == nil {
 		found.ParkedAggregates = &parked
+		w.parked.Store(int64(parked))
 		if found.Rebuild, err = shared.rebuilding(ctx); err == nil && found.Rebuild.Over {
 			found.Rebuild = nil
 		}

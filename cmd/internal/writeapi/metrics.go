@@ -1,10 +1,10 @@
 package writeapi
 
 import (
-	"sync/atomic"
-
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/usecase/command"
 )
@@ -12,25 +12,10 @@ import (
 // countersOf registers the counters of the command services.
 func countersOf(registry prometheus.Registerer) *command.Counters {
 	counters := new(command.Counters)
-	for _, c := range []counter{
-		{"commands_conflicts_total", "Writes that failed because another process was faster; they are decided again.", &counters.Conflicts},
-		{"commands_given_up_total", "Commands that were given up because others kept changing the aggregate.", &counters.GivenUp},
-		{"commands_inconsistent_total", "Times that a command found its aggregate's head and journal in contradiction; the log names it.", &counters.Inconsistent},
-	} {
-		c.register(registry)
-	}
+	metrics.Total(registry, "commands_conflicts_total", "Writes that failed because another process was faster; they are decided again.", &counters.Conflicts)
+	metrics.Total(registry, "commands_given_up_total", "Commands that were given up because others kept changing the aggregate.", &counters.GivenUp)
+	metrics.Total(registry, "commands_inconsistent_total", "Times that a command found its aggregate's head and journal in contradiction; the log names it.", &counters.Inconsistent)
 	return counters
-}
-
-// counter is a running total of a package that does not know Prometheus.
-type counter struct {
-	name, help string
-	value      *atomic.Int64
-}
-
-func (c counter) register(registry prometheus.Registerer) {
-	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help},
-		func() float64 { return float64(c.value.Load()) }))
 }
 
 // observer counts commands and writes of all aggregate types.
@@ -40,18 +25,17 @@ type observer struct {
 }
 
 func newObserver(registry prometheus.Registerer) *observer {
+	register := promauto.With(registry)
 	sizes := func(name, help string) prometheus.Histogram {
-		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: []float64{1, 2, 4, 8, 16, 32, 64, command.MaxWrite}})
+		return register.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: []float64{1, 2, 4, 8, 16, 32, 64, command.MaxWrite}})
 	}
-	o := &observer{
-		commands: prometheus.NewCounterVec(prometheus.CounterOpts{
+	return &observer{
+		commands: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "commands_total", Help: "Commands by name and outcome: accepted, replayed (a repeat with the same key), or the kind of the error.",
 		}, []string{"command", "outcome"}),
 		perWrite: sizes("commands_per_write", "Commands that were decided together and share a write to the event store."),
 		events:   sizes("events_per_write", "Events of one write to the event store."),
 	}
-	registry.MustRegister(o.commands, o.perWrite, o.events)
-	return o
 }
 
 // Handled implements [command.Observer].
@@ -73,23 +57,15 @@ type caching interface {
 func registerCache(registry prometheus.Registerer, name string, from caching) {
 	registry = prometheus.WrapRegistererWith(prometheus.Labels{"aggregate_type": name}, registry)
 	counters := from.Counters()
-	for _, c := range []counter{
-		{"state_cache_hits_total", "States of aggregates that were found in memory.", &counters.Hits},
-		{"state_cache_misses_total", "States of aggregates that were read from the event store.", &counters.Misses},
-		{"snapshots_written_total", "Snapshots that were written.", &counters.SnapshotsWritten},
-		{"snapshots_written_bytes_total", "Size of the snapshots that were written, before compression.", &counters.SnapshotBytes},
-		{"snapshots_failed_total", "Snapshots that could not be written; the next event of the aggregate tries again.", &counters.SnapshotsFailed},
-		{"snapshots_unreadable_total", "Snapshots that were skipped because they can't be read; the log names them.", &counters.SnapshotsUnreadable},
-	} {
-		c.register(registry)
+	metrics.Total(registry, "state_cache_hits_total", "States of aggregates that were found in memory.", &counters.Hits)
+	metrics.Total(registry, "state_cache_misses_total", "States of aggregates that were read from the event store.", &counters.Misses)
+	metrics.Total(registry, "snapshots_written_total", "Snapshots that were written.", &counters.SnapshotsWritten)
+	metrics.Total(registry, "snapshots_written_bytes_total", "Size of the snapshots that were written, before compression.", &counters.SnapshotBytes)
+	metrics.Total(registry, "snapshots_failed_total", "Snapshots that could not be written; the next event of the aggregate tries again.", &counters.SnapshotsFailed)
+	metrics.Total(registry, "snapshots_unreadable_total", "Snapshots that were skipped because they can't be read; the log names them.", &counters.SnapshotsUnreadable)
+	gauge := func(name, help string, value func() float64) {
+		promauto.With(registry).NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
-	for _, gauge := range []struct {
-		name, help string
-		value      func() float64
-	}{
-		{"state_cache_entries", "States of aggregates in memory.", func() float64 { states, _ := from.Cached(); return float64(states) }},
-		{"state_cache_bytes", "Estimated size of the states in memory.", func() float64 { _, bytes := from.Cached(); return float64(bytes) }},
-	} {
-		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: gauge.name, Help: gauge.help}, gauge.value))
-	}
+	gauge("state_cache_entries", "States of aggregates in memory.", func() float64 { states, _ := from.Cached(); return float64(states) })
+	gauge("state_cache_bytes", "Estimated size of the states in memory.", func() float64 { _, bytes := from.Cached(); return float64(bytes) })
 }

@@ -13,9 +13,14 @@ import (
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/domain/tenant"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/rest"
+	"example.com/threads/usecase"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/erasure"
 )
@@ -95,4 +100,17 @@ func (s *Server) measureClock(registry prometheus.Registerer) {
 		Name: "clock_ahead_seconds",
 		Help: "How far this computer's clock was ahead of the event store's when they were last compared; negative: behind.",
 	}, func() float64 { return s.store.Skew.Ahead().Seconds() }))
+}
+
+// registry reports whether a tenant is active, from the event store.
+func (s *Server) registry() func(context.Context, usecase.Tenant) (bool, error) {
+	tenants := chatstore.NewTenantRepository(s.store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: s.log})
+	return func(ctx context.Context, named usecase.Tenant) (bool, error) {
+		code, err := tenant.ParseCode(named.String())
+		if err != nil {
+			return false, err
+		}
+		state, err := tenants.Reload(ctx, chat.TenantKey(code))
+		return state.Value.IsActive(), err
+	}
 }

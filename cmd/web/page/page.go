@@ -6,14 +6,10 @@ package page
 //go:generate go run -C ../../../tools/dev ./page
 
 import (
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"net/http"
-	"strconv"
-	"strings"
+
+	"example.com/threads/infrastructure/asset"
 )
 
 var (
@@ -42,41 +38,7 @@ func Files() map[string]http.Handler {
 	}
 }
 
-// file is what is served under one path.
-type file struct {
-	contentType, tag string
-	plain, small     []byte // as it is, and by gzip
-}
-
 // File serves a part of the page.
 func File(content []byte, contentType string) http.Handler {
-	var small bytes.Buffer
-	packing, _ := gzip.NewWriterLevel(&small, gzip.BestCompression) // a good level
-	_, _ = packing.Write(content)                                   // into memory, which takes it
-	_ = packing.Close()
-	sum := sha256.Sum256(content)
-	return file{contentType, hex.EncodeToString(sum[:8]), content, small.Bytes()}
-}
-
-// ServeHTTP implements [http.Handler], for GET and HEAD.
-func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	header := w.Header()
-	header.Set("Content-Type", f.contentType)
-	header.Set("Content-Security-Policy", contentSecurityPolicy)
-	header.Set("Cache-Control", "no-cache") // ask, and take 304 for an answer
-	header.Set("Vary", "Accept-Encoding")
-	content, tag := f.plain, `"`+f.tag+`"`
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		header.Set("Content-Encoding", "gzip")
-		content, tag = f.small, `"`+f.tag+`-gzip"`
-	}
-	header.Set("ETag", tag)
-	if r.Header.Get("If-None-Match") == tag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	header.Set("Content-Length", strconv.Itoa(len(content)))
-	if r.Method == http.MethodGet {
-		_, _ = w.Write(content) // fails only when the client has gone
-	}
+	return asset.New(content, asset.Pack(content), contentType, contentSecurityPolicy)
 }

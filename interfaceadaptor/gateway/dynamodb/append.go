@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/interfaceadaptor/eventstore"
@@ -33,7 +31,7 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 			return err
 		}
 	}
-	return explain(ctx, err, "append to", write.ID)
+	return explain(ctx, err, "append to %s", write.ID)
 }
 
 // whyRefused translates the cancellation reasons, which are in the order of the transaction's items: nil when this
@@ -79,16 +77,10 @@ func (g *Gateway) isOwn(ctx context.Context, write eventstore.Append, reason typ
 	first := write.Entries[0]
 	found := item(reason.Item)
 	if len(found) == 0 {
-		output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
-			TableName:            aws.String(g.settings.JournalTable),
-			Key:                  g.key(write.ID, first.SeqNr),
-			ProjectionExpression: aws.String("event_id"),
-			ConsistentRead:       aws.Bool(true),
-		})
-		if err != nil {
+		var err error
+		if found, err = g.getItem(ctx, g.settings.JournalTable, g.key(write.ID, first.SeqNr), "event_id"); err != nil {
 			return false, err
 		}
-		found = output.Item
 	}
 	return found.text("event_id") == first.EventID, nil
 }

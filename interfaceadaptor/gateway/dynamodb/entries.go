@@ -50,29 +50,20 @@ func (g *Gateway) entriesByIndex(
 	ctx context.Context, page *pageSize, id eventstore.AggregateID, from, to uint64,
 ) iter.Seq2[eventstore.Entry, error] {
 	return func(yield func(eventstore.Entry, error) bool) {
-		query := &dynamodb.QueryInput{
+		for found, err := range g.query(ctx, page, &dynamodb.QueryInput{
 			TableName:                 aws.String(g.settings.JournalTable),
 			IndexName:                 aws.String(journalIndex),
 			KeyConditionExpression:    aws.String(indexKey),
 			FilterExpression:          aws.String(indexFilter),
 			ExpressionAttributeNames:  indexNames(),
 			ExpressionAttributeValues: g.indexValues(id, from, to),
-		}
-		for {
-			query.Limit = aws.Int32(int32(page.items()))
-			output, err := g.client.Query(ctx, query)
+		}) {
 			if err != nil {
-				yield(eventstore.Entry{}, explain(ctx, err, "query the journal of", id))
+				yield(eventstore.Entry{}, explain(ctx, err, "query the journal of %s", id))
 				return
 			}
-			for _, found := range output.Items {
-				page.saw(found)
-				entry, err := entryOf(found)
-				if !yield(entry, err) || err != nil {
-					return
-				}
-			}
-			if query.ExclusiveStartKey = output.LastEvaluatedKey; len(query.ExclusiveStartKey) == 0 {
+			entry, err := entryOf(found)
+			if !yield(entry, err) || err != nil {
 				return
 			}
 		}
@@ -120,10 +111,18 @@ func (g *Gateway) someEntries(
 	ctx context.Context, page *pageSize, id eventstore.AggregateID, seqNrs []uint64, upTo uint64,
 ) iter.Seq2[eventstore.Entry, error] {
 	return func(yield func(eventstore.Entry, error) bool) {
-		found, err := g.getEntries(ctx, id, seqNrs)
+		keys := make([]map[string]types.AttributeValue, len(seqNrs))
+		for i, seqNr := range seqNrs {
+			keys[i] = g.key(id, seqNr)
+		}
+		events, err := g.getEvents(ctx, keys)
 		if err != nil {
-			yield(eventstore.Entry{}, explain(ctx, err, "read the journal of", id))
+			yield(eventstore.Entry{}, explain(ctx, err, "read the journal of %s", id))
 			return
+		}
+		found := make(map[string]item, len(events))
+		for _, event := range events {
+			found[event.text("skey")] = event
 		}
 		for _, seqNr := range seqNrs {
 			event, exists := found[sortKey(id, seqNr)]
@@ -173,35 +172,4 @@ func entryOf(event item) (eventstore.Entry, error) {
 		OccurredAt: time.UnixMilli(occurredAt).UTC(),
 		Payload:    payload,
 	}, nil
-}
-
-// maxBatchGet is the maximum number of keys per BatchGetItem.
-const maxBatchGet = 100
-
-// getEntries reads up to maxBatchGet items by their sort keys, consistently. When capacity is short, DynamoDB returns
-// only some of them; the rest is requested again.
-func (g *Gateway) getEntries(ctx context.Context, id eventstore.AggregateID, seqNrs []uint64) (map[string]item, error) {
-	var keys []map[string]types.AttributeValue
-	for _, seqNr := range seqNrs {
-		keys = append(keys, g.key(id, seqNr))
-	}
-	table := g.settings.JournalTable
-	rest := map[string]types.KeysAndAttributes{table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
-	found := make(map[string]item, len(keys))
-	for attempt := 1; ; attempt++ {
-		output, err := g.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
-		if err != nil {
-			return nil, err
-		}
-		for _, event := range output.Responses[table] {
-			found[item(event).text("skey")] = event
-			attempt = 0 // keep trying as long as items arrive
-		}
-		if rest = output.UnprocessedKeys; len(rest) == 0 {
-			return found, nil
-		}
-		if attempt == contentionAttempts || !pause(ctx, attempt+1) {
-			return nil, errUnprocessed
-		}
-	}
 }

@@ -17,15 +17,12 @@ import (
 
 // explain adds what failed, and classifies the error: the caller has disconnected (context.Canceled), the store did not
 // answer (eventstore.ErrUnavailable), or a fault.
-func explain(ctx context.Context, err error, doing string, id eventstore.AggregateID) error {
-	return explainf(ctx, err, "%s %s", doing, id)
-}
-
-func explainf(ctx context.Context, err error, format string, args ...any) error {
+func explain(ctx context.Context, err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
 	doing := fmt.Sprintf(format, args...)
 	switch ended := ctx.Err(); {
-	case err == nil:
-		return nil
 	case errors.Is(ended, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, ended)
 	case ended != nil || transient(err):

@@ -1,6 +1,7 @@
 package dynamodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,16 +53,12 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 	case settings.Clock == nil:
 		return nil, errors.New("dynamodb gateway: set a clock")
 	}
-	shards := settings.Shards
-	if shards == 0 {
-		shards = DefaultShards
-	}
 	packer, err := packing.New()
 	if err != nil {
 		return nil, fmt.Errorf("dynamodb gateway: %w", err)
 	}
 	return &Gateway{
-		client: client, settings: settings, shards: uint64(shards), logger: logger, packer: packer,
+		client: client, settings: settings, shards: uint64(cmp.Or(settings.Shards, DefaultShards)), logger: logger, packer: packer,
 	}, nil
 }
 
@@ -69,7 +66,7 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 func (g *Gateway) Now(ctx context.Context) (time.Time, error) {
 	answer, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(g.settings.SnapshotTable), Key: g.key(nobody, headSeqNr)})
 	if err != nil {
-		return time.Time{}, explainf(ctx, err, "read the time of table %s", g.settings.SnapshotTable)
+		return time.Time{}, explain(ctx, err, "read the time of table %s", g.settings.SnapshotTable)
 	}
 	now, ok := middleware.GetServerTime(answer.ResultMetadata)
 	if !ok {
@@ -87,7 +84,7 @@ func (g *Gateway) Check(ctx context.Context) error {
 	for _, table := range []string{g.settings.JournalTable, g.settings.SnapshotTable} {
 		_, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: g.key(nobody, headSeqNr)})
 		if err != nil {
-			return explainf(ctx, err, "read table %s", table)
+			return explain(ctx, err, "read table %s", table)
 		}
 	}
 	return nil

@@ -17,17 +17,11 @@ const headSeqNr = 0
 
 // Head reads the head item without its payload, consistently.
 func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
-	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:                aws.String(g.settings.SnapshotTable),
-		Key:                      g.key(id, headSeqNr),
-		ProjectionExpression:     aws.String("#version, #snapshot_version"),
-		ExpressionAttributeNames: map[string]string{"#version": "version", "#snapshot_version": "snapshot_version"},
-		ConsistentRead:           aws.Bool(true),
-	})
+	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), "version", "snapshot_version")
 	if err != nil {
-		return eventstore.Head{}, explain(ctx, err, "read the head of", id)
+		return eventstore.Head{}, explain(ctx, err, "read the head of %s", id)
 	}
-	return g.headOf(ctx, id, output.Item)
+	return g.headOf(ctx, id, found)
 }
 
 // headOf decodes a head item. An invalid snapshot pointer is logged and read as 0, which only costs time; the next
@@ -54,14 +48,9 @@ func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, found i
 // Verify reads the event after the head's version.
 func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) error {
 	next := head.Version + 1
-	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:            aws.String(g.settings.JournalTable),
-		Key:                  g.key(id, next),
-		ProjectionExpression: aws.String("event_id"),
-		ConsistentRead:       aws.Bool(true),
-	})
-	if err != nil || output.Item == nil {
-		return explain(ctx, err, "read the journal of", id)
+	found, err := g.getItem(ctx, g.settings.JournalTable, g.key(id, next), "event_id")
+	if err != nil || found == nil {
+		return explain(ctx, err, "read the journal of %s", id)
 	}
 	return g.contradicts(ctx, id, head.Version, next)
 }
@@ -94,5 +83,5 @@ func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) err
 	if errors.As(err, &gone) {
 		return nil
 	}
-	return explain(ctx, err, "ask for a turn at", id)
+	return explain(ctx, err, "ask for a turn at %s", id)
 }

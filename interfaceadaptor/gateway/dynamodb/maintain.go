@@ -38,51 +38,19 @@ func cutLast(skey string) (before, after string, found bool) {
 }
 
 // belongings yields the items of an aggregate in a table, ordered by skey as text. It reads the table consistently,
-// without an index. names limits the attributes; empty: all of them.
-func (g *Gateway) belongings(ctx context.Context, table string, id eventstore.AggregateID, names ...string) iter.Seq2[item, error] {
-	return func(yield func(item, error) bool) {
-		page := new(pageSize)
-		query := &dynamodb.QueryInput{
-			TableName:                aws.String(table),
-			KeyConditionExpression:   aws.String("#pkey = :pkey AND begins_with(#skey, :prefix)"),
-			ExpressionAttributeNames: map[string]string{"#pkey": "pkey", "#skey": "skey"},
-			ExpressionAttributeValues: item{
-				":pkey": text(g.partition(id.Tenant, id.Type, id.ULID)), ":prefix": text(id.String() + "-"),
-			},
-			ConsistentRead: aws.Bool(true),
-		}
-		project(query, names)
-		for {
-			query.Limit = aws.Int32(int32(page.items()))
-			output, err := g.client.Query(ctx, query)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, found := range output.Items {
-				page.saw(found)
-				if !yield(found, nil) {
-					return
-				}
-			}
-			if query.ExclusiveStartKey = output.LastEvaluatedKey; len(query.ExclusiveStartKey) == 0 {
-				return
-			}
-		}
-	}
-}
-
-// project limits a query to some attributes beside the key.
-func project(query *dynamodb.QueryInput, names []string) {
-	if len(names) == 0 {
-		return
-	}
-	shown := []string{"#pkey", "#skey"}
-	for _, name := range names {
-		query.ExpressionAttributeNames["#"+name] = name
-		shown = append(shown, "#"+name)
-	}
-	query.ProjectionExpression = aws.String(strings.Join(shown, ", "))
+// without an index: all attributes of the items, or some.
+func (g *Gateway) belongings(ctx context.Context, table string, id eventstore.AggregateID, attributes ...string) iter.Seq2[item, error] {
+	expression, names := shown(attributes...)
+	return g.query(ctx, new(pageSize), &dynamodb.QueryInput{
+		TableName:                aws.String(table),
+		KeyConditionExpression:   aws.String("pkey = :pkey AND begins_with(skey, :prefix)"),
+		ProjectionExpression:     expression,
+		ExpressionAttributeNames: names,
+		ExpressionAttributeValues: item{
+			":pkey": text(g.partition(id.Tenant, id.Type, id.ULID)), ":prefix": text(id.String() + "-"),
+		},
+		ConsistentRead: aws.Bool(true),
+	})
 }
 
 // expect adds a fault unless the attribute has the expected value.

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 )
@@ -18,7 +15,7 @@ var errBroken = errors.New("the snapshot is missing or broken")
 // readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state in the head item, which is that
 // after event 1. It fails with errBroken if they are not a complete snapshot.
 func (g *Gateway) readSnapshot(ctx context.Context, id eventstore.AggregateID, seqNr uint64) (eventstore.Snapshot, error) {
-	main, err := g.getItem(ctx, g.key(id, seqNr))
+	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, seqNr))
 	if err != nil {
 		return eventstore.Snapshot{}, err
 	}
@@ -31,7 +28,7 @@ func (g *Gateway) readSnapshot(ctx context.Context, id eventstore.AggregateID, s
 		return eventstore.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	for i, key := range parts {
-		part, err := g.getItem(ctx, key)
+		part, err := g.getItem(ctx, g.settings.SnapshotTable, key)
 		if err != nil {
 			return eventstore.Snapshot{}, err
 		}
@@ -50,16 +47,4 @@ func (g *Gateway) readSnapshot(ctx context.Context, id eventstore.AggregateID, s
 		}
 	}
 	return eventstore.Snapshot{Version: max(seqNr, 1), Payload: payload}, nil
-}
-
-func (g *Gateway) getItem(ctx context.Context, key item) (item, error) {
-	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(g.settings.SnapshotTable),
-		Key:            key,
-		ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return output.Item, nil
 }

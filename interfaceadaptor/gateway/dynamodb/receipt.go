@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/interfaceadaptor/eventstore"
@@ -19,22 +18,15 @@ func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (events
 
 // readReceipt returns the item of a valid receipt, too; both are zero if there is none.
 func (g *Gateway) readReceipt(ctx context.Context, tenant, commandID string) (item, eventstore.Receipt, error) {
-	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(g.settings.SnapshotTable),
-		Key:            g.receiptKey(tenant, commandID),
-		ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return nil, eventstore.Receipt{}, explainf(ctx, err, "read the receipt of command %s", commandID)
+	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.receiptKey(tenant, commandID))
+	if err != nil || found == nil {
+		return nil, eventstore.Receipt{}, explain(ctx, err, "read the receipt of command %s", commandID)
 	}
-	if len(output.Item) == 0 {
-		return nil, eventstore.Receipt{}, nil
-	}
-	receipt, err := receiptOf(commandID, output.Item)
+	receipt, err := receiptOf(commandID, found)
 	if err != nil || !receipt.ExpiresAt.After(g.settings.Clock()) {
 		return nil, eventstore.Receipt{}, err
 	}
-	return output.Item, receipt, nil
+	return found, receipt, nil
 }
 
 // EntryByCommand finds the entry through the command's receipt. The journal has no index on command ids: it would cost
@@ -48,18 +40,14 @@ func (g *Gateway) EntryByCommand(ctx context.Context, id eventstore.AggregateID,
 	if err != nil {
 		return eventstore.Entry{}, false, err
 	}
-	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(g.settings.JournalTable),
-		Key:            g.key(id, seqNr),
-		ConsistentRead: aws.Bool(true),
-	})
+	event, err := g.getItem(ctx, g.settings.JournalTable, g.key(id, seqNr))
 	switch {
 	case err != nil:
-		return eventstore.Entry{}, false, explainf(ctx, err, "read the event of command %s", commandID)
-	case len(output.Item) == 0:
+		return eventstore.Entry{}, false, explain(ctx, err, "read the event of command %s", commandID)
+	case event == nil:
 		return eventstore.Entry{}, false, &eventstore.InconsistentError{ID: id, Head: seqNr, Event: seqNr}
 	}
-	entry, err := entryOf(output.Item)
+	entry, err := entryOf(event)
 	entry.CommandID = commandID
 	return entry, err == nil, err
 }

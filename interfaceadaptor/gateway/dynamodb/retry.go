@@ -36,10 +36,8 @@ func pause(ctx context.Context, attempt int) bool {
 
 // wait waits for the duration. It returns false when ctx has ended.
 func wait(ctx context.Context, duration time.Duration) bool {
-	timer := time.NewTimer(duration)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(duration):
 		return true
 	case <-ctx.Done():
 		return false

@@ -40,7 +40,7 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, s
 			err = g.trimSnapshots(ctx, id, latest)
 		}
 	}
-	return explain(ctx, err, "save a snapshot of", id)
+	return explain(ctx, err, "save a snapshot of %s", id)
 }
 
 // writeSnapshot stores a snapshot. A complete one of the same version is kept, so that it never changes while it is

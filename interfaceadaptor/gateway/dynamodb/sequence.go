@@ -27,7 +27,7 @@ func (g *Gateway) Draw(ctx context.Context, tenant, sequence string, count uint6
 		return err
 	})
 	if err != nil {
-		return 0, explainf(ctx, err, "draw from the sequence %s", sequence)
+		return 0, explain(ctx, err, "draw from the sequence %s", sequence)
 	}
 	last, err := item(drawn.Attributes).number("drawn")
 	return last - count + 1, err

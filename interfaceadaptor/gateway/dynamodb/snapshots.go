@@ -17,7 +17,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 	return func(yield func(eventstore.Snapshot, error) bool) {
 		for version, err := range g.candidates(ctx, id, head) {
 			if err != nil {
-				yield(eventstore.Snapshot{}, explain(ctx, err, "find the snapshots of", id))
+				yield(eventstore.Snapshot{}, explain(ctx, err, "find the snapshots of %s", id))
 				return
 			}
 			snapshot, err := g.readSnapshot(ctx, id, version)
@@ -29,7 +29,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 			if err == nil && snapshot.Version > head.Version {
 				continue // the state in an earlier writer's head
 			}
-			if !yield(snapshot, explain(ctx, err, "read a snapshot of", id)) || err != nil {
+			if !yield(snapshot, explain(ctx, err, "read a snapshot of %s", id)) || err != nil {
 				return
 			}
 		}

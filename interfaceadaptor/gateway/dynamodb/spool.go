@@ -32,20 +32,15 @@ func (g *Gateway) PutPart(ctx context.Context, tenant, file string, nr uint64, c
 		_, err := g.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(g.settings.SnapshotTable), Item: part})
 		return err
 	})
-	return explainf(ctx, err, "store part %d of the file %s", nr, file)
+	return explain(ctx, err, "store part %d of the file %s", nr, file)
 }
 
 // Part reads consistently. An expired part counts as missing, even if DynamoDB has not deleted it yet.
 func (g *Gateway) Part(ctx context.Context, tenant, file string, nr uint64) ([]byte, bool, error) {
-	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(g.settings.SnapshotTable),
-		Key:            g.filePartKey(tenant, file, nr),
-		ConsistentRead: aws.Bool(true),
-	})
+	part, err := g.getItem(ctx, g.settings.SnapshotTable, g.filePartKey(tenant, file, nr))
 	if err != nil {
-		return nil, false, explainf(ctx, err, "read part %d of the file %s", nr, file)
+		return nil, false, explain(ctx, err, "read part %d of the file %s", nr, file)
 	}
-	part := item(output.Item)
 	ttl, err := part.number("ttl")
 	if err != nil || len(part) == 0 || time.Unix(int64(ttl), 0).Before(g.settings.Clock()) {
 		return nil, false, err

@@ -19,7 +19,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 		var last eventstore.AggregateID
 		for page, err := range g.scanKeys(ctx, g.settings.JournalTable, "") {
 			if err != nil {
-				yield(eventstore.StoredAggregate{}, explainf(ctx, err, "scan the journal"))
+				yield(eventstore.StoredAggregate{}, explain(ctx, err, "scan the journal"))
 				return
 			}
 			for _, event := range page {
@@ -31,7 +31,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 				}
 			}
 		}
-		for page, err := range g.scanKeys(ctx, g.settings.SnapshotTable, "#seq_nr = :head") {
+		for page, err := range g.scanKeys(ctx, g.settings.SnapshotTable, "seq_nr = :head") {
 			for heads := range slices.Chunk(page, maxBatchGet) {
 				if err == nil {
 					heads, err = g.withoutFirstEvent(ctx, heads)
@@ -43,7 +43,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 				}
 			}
 			if err != nil {
-				yield(eventstore.StoredAggregate{}, explainf(ctx, err, "scan the heads"))
+				yield(eventstore.StoredAggregate{}, explain(ctx, err, "scan the heads"))
 				return
 			}
 		}
@@ -66,72 +66,35 @@ func (g *Gateway) aggregateAt(found item) eventstore.StoredAggregate {
 	return stored
 }
 
-// scanKeys yields the keys of a table's items page by page, with pauses that leave capacity for the programs.
+// scanKeys yields the keys of a table's items page by page.
 func (g *Gateway) scanKeys(ctx context.Context, table, filter string) iter.Seq2[[]item, error] {
-	return func(yield func([]item, error) bool) {
-		scan := &dynamodb.ScanInput{
-			TableName:                aws.String(table),
-			ProjectionExpression:     aws.String("#pkey, #skey"),
-			ExpressionAttributeNames: map[string]string{"#pkey": "pkey", "#skey": "skey"},
-			ConsistentRead:           aws.Bool(true),
-			Limit:                    aws.Int32(scanLimit),
-		}
-		if filter != "" {
-			scan.FilterExpression = aws.String(filter)
-			scan.ExpressionAttributeNames["#seq_nr"] = "seq_nr"
-			scan.ExpressionAttributeValues = item{":head": number(headSeqNr)}
-		}
-		for pages := dynamodb.NewScanPaginator(g.client, scan); pages.HasMorePages(); {
-			output, err := pages.NextPage(ctx)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			found := make([]item, len(output.Items))
-			for i := range output.Items {
-				found[i] = output.Items[i]
-			}
-			if !yield(found, nil) {
-				return
-			}
-			if pages.HasMorePages() && !wait(ctx, scanPause) {
-				yield(nil, ctx.Err())
-				return
-			}
-		}
+	scan := &dynamodb.ScanInput{TableName: aws.String(table), ProjectionExpression: aws.String("pkey, skey")}
+	if filter != "" {
+		scan.FilterExpression = aws.String(filter)
+		scan.ExpressionAttributeValues = item{":head": number(headSeqNr)}
 	}
+	return g.scan(ctx, scan)
 }
 
 // withoutFirstEvent returns those of at most maxBatchGet heads whose aggregate has no event 1 in the journal.
 func (g *Gateway) withoutFirstEvent(ctx context.Context, heads []item) ([]item, error) {
-	type key struct{ pkey, skey string }
-	first := func(head item) key {
+	type place struct{ pkey, skey string }
+	first := func(head item) place {
 		aid, _, _ := cutLast(head.text("skey"))
-		return key{head.text("pkey"), aid + "-1"}
+		return place{head.text("pkey"), aid + "-1"}
 	}
 	var keys []map[string]types.AttributeValue
 	for _, head := range heads {
 		at := first(head)
 		keys = append(keys, item{"pkey": text(at.pkey), "skey": text(at.skey)})
 	}
-	table := g.settings.JournalTable
-	rest := map[string]types.KeysAndAttributes{table: {
-		Keys: keys, ProjectionExpression: aws.String("pkey, skey"), ConsistentRead: aws.Bool(true),
-	}}
-	there := map[key]bool{}
-	for attempt := 1; len(rest) > 0; attempt++ {
-		if attempt > 1 && (attempt > contentionAttempts || !pause(ctx, attempt)) {
-			return nil, errUnprocessed
-		}
-		output, err := g.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
-		if err != nil {
-			return nil, err
-		}
-		for _, event := range output.Responses[table] {
-			there[key{item(event).text("pkey"), item(event).text("skey")}] = true
-			attempt = 1 // some progress: start the backoff again
-		}
-		rest = output.UnprocessedKeys
+	events, err := g.getEvents(ctx, keys, "pkey", "skey")
+	if err != nil {
+		return nil, err
+	}
+	there := map[place]bool{}
+	for _, event := range events {
+		there[place{event.text("pkey"), event.text("skey")}] = true
 	}
 	return slices.DeleteFunc(slices.Clone(heads), func(head item) bool { return there[first(head)] }), nil
 }

@@ -13,7 +13,7 @@ func (g *Gateway) StoredEntries(ctx context.Context, id eventstore.AggregateID) 
 	return func(yield func(eventstore.StoredEntry, error) bool) {
 		for event, err := range g.belongings(ctx, g.settings.JournalTable, id) {
 			if err != nil {
-				yield(eventstore.StoredEntry{}, explain(ctx, err, "read the journal of", id))
+				yield(eventstore.StoredEntry{}, explain(ctx, err, "read the journal of %s", id))
 				return
 			}
 			if !yield(storedEntryOf(id, event), nil) {

@@ -20,27 +20,11 @@ var headAttributes = []string{"aid", "seq_nr", "version", "snapshot_version"}
 // StoredHead implements [eventstore.Maintainer].
 func (g *Gateway) StoredHead(ctx context.Context, id eventstore.AggregateID) (eventstore.StoredHead, error) {
 	found, err := g.readStoredHead(ctx, id)
-	return storedHeadOf(id, found), explain(ctx, err, "read the head of", id)
+	return storedHeadOf(id, found), explain(ctx, err, "read the head of %s", id)
 }
 
 func (g *Gateway) readStoredHead(ctx context.Context, id eventstore.AggregateID) (item, error) {
-	names := map[string]string{"#pkey": "pkey"}
-	shown := []string{"#pkey", formerNumber}
-	for _, attribute := range headAttributes {
-		names["#"+attribute] = attribute
-		shown = append(shown, "#"+attribute)
-	}
-	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:                aws.String(g.settings.SnapshotTable),
-		Key:                      g.key(id, headSeqNr),
-		ProjectionExpression:     aws.String(strings.Join(shown, ", ")),
-		ExpressionAttributeNames: names,
-		ConsistentRead:           aws.Bool(true),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return output.Item, nil
+	return g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), append([]string{"pkey", formerNumber}, headAttributes...)...)
 }
 
 func storedHeadOf(id eventstore.AggregateID, found item) eventstore.StoredHead {
@@ -70,7 +54,7 @@ func (g *Gateway) ReplaceHead(ctx context.Context, id eventstore.AggregateID, fo
 	err := g.replaceHead(ctx, id, found, head)
 	var changed *types.ConditionalCheckFailedException
 	if !errors.As(err, &changed) {
-		return explain(ctx, err, "replace the head of", id)
+		return explain(ctx, err, "replace the head of %s", id)
 	}
 	now, err := g.StoredHead(ctx, id)
 	if err != nil || now.Is(head) {

@@ -11,8 +11,8 @@ import (
 // StoredSnapshots implements [eventstore.Maintainer]. The state after event 1, in the head item, is none of them.
 func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID) iter.Seq2[eventstore.StoredSnapshot, error] {
 	return func(yield func(eventstore.StoredSnapshot, error) bool) {
-		fail := func(err error) { yield(eventstore.StoredSnapshot{}, explain(ctx, err, "read the snapshots of", id)) }
-		for main, err := range g.belongings(ctx, g.settings.SnapshotTable, id, "aid", "seq_nr", "ttl") {
+		fail := func(err error) { yield(eventstore.StoredSnapshot{}, explain(ctx, err, "read the snapshots of %s", id)) }
+		for main, err := range g.belongings(ctx, g.settings.SnapshotTable, id, "pkey", "skey", "aid", "seq_nr", "ttl") {
 			if err != nil {
 				fail(err)
 				return
@@ -50,12 +50,12 @@ func (g *Gateway) expired(found item) bool {
 
 // DropSnapshot implements [eventstore.Maintainer]. Parts that the main item does not list stay, and cost storage.
 func (g *Gateway) DropSnapshot(ctx context.Context, id eventstore.AggregateID, version uint64) error {
-	main, err := g.getItem(ctx, g.key(id, version))
+	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, version))
 	if err == nil && len(main) > 0 {
 		if _, unreadable := partKeys(main); unreadable != nil {
 			delete(main, "parts")
 		}
 		err = g.deleteSnapshot(ctx, main)
 	}
-	return explain(ctx, err, "drop a snapshot of", id)
+	return explain(ctx, err, "drop a snapshot of %s", id)
 }

@@ -43,7 +43,7 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string
 			}
 			output, err := g.client.Scan(ctx, scan)
 			if err != nil {
-				yield(eventstore.JournalPage{}, explainf(ctx, err, "scan the journal"))
+				yield(eventstore.JournalPage{}, explain(ctx, err, "scan the journal"))
 				return
 			}
 			after = wholeEnd

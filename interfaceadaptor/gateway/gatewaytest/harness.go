@@ -1,6 +1,7 @@
 package gatewaytest
 
 import (
+	"reflect"
 	"testing"
 
 	"example.com/threads/interfaceadaptor/eventstore"
@@ -77,19 +78,10 @@ type contract struct {
 func start(t *testing.T, open Open, settings Settings) Harness {
 	t.Helper()
 	h := open(t, settings)
-	switch {
-	case h.Gateway == nil:
-		t.Fatal("the harness has no Gateway")
-	case h.LoseNextAnswer == nil:
-		t.Fatal("the harness has no LoseNextAnswer")
-	case h.HideEntries == nil:
-		t.Fatal("the harness has no HideEntries; a store with consistent reads sets NothingLags")
-	case h.SetHead == nil:
-		t.Fatal("the harness has no SetHead")
-	case h.DamageSnapshot == nil:
-		t.Fatal("the harness has no DamageSnapshot")
-	case h.RemoveSnapshot == nil:
-		t.Fatal("the harness has no RemoveSnapshot")
+	for field, value := range reflect.ValueOf(h).Fields() {
+		if value.IsZero() {
+			t.Fatalf("the harness has no %s", field.Name)
+		}
 	}
 	return h
 }

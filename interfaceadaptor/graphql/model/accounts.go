@@ -11,18 +11,13 @@ import (
 
 // Accounts are the accounts of all rows on one level of an answer. The first access reads all of them in one statement.
 type Accounts struct {
-	from   AccountReader
+	from   query.AccountReader
 	tenant usecase.Tenant
 	ids    []account.ID
 
 	once  sync.Once
 	found map[account.ID]query.Account
 	err   error
-}
-
-// AccountReader reads accounts.
-type AccountReader interface {
-	AccountsOf(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]query.Account, error)
 }
 
 // AccountOf is the account of one row.
@@ -34,7 +29,7 @@ type AccountOf struct {
 // Read returns the account; nil: it does not exist.
 func (a AccountOf) Read(ctx context.Context) (*Account, error) {
 	all := a.all
-	all.once.Do(func() { all.found, all.err = all.from.AccountsOf(ctx, all.tenant, all.ids) })
+	all.once.Do(func() { all.found, all.err = all.from.Accounts(ctx, all.tenant, all.ids) })
 	row, exists := all.found[a.id]
 	if all.err != nil || !exists {
 		return nil, all.err
@@ -44,19 +39,19 @@ func (a AccountOf) Read(ctx context.Context) (*Account, error) {
 }
 
 // NewMembers converts members that share one read of accounts.
-func NewMembers(from AccountReader, tenant usecase.Tenant, rows ...query.Member) []Member {
+func NewMembers(from query.AccountReader, tenant usecase.Tenant, rows ...query.Member) []Member {
 	return with(rows, accountsOf(from, tenant, rows, userOf), NewMember)
 }
 
 // NewMessages converts messages that share one read of accounts.
-func NewMessages(from AccountReader, tenant usecase.Tenant, rows ...query.Message) []Message {
+func NewMessages(from query.AccountReader, tenant usecase.Tenant, rows ...query.Message) []Message {
 	return with(rows, accountsOf(from, tenant, rows, senderOf), NewMessage)
 }
 
 func userOf(m query.Member) account.ID    { return m.User }
 func senderOf(m query.Message) account.ID { return m.Sender }
 
-func accountsOf[R any](from AccountReader, tenant usecase.Tenant, rows []R, id func(R) account.ID) *Accounts {
+func accountsOf[R any](from query.AccountReader, tenant usecase.Tenant, rows []R, id func(R) account.ID) *Accounts {
 	all := &Accounts{from: from, tenant: tenant, ids: make([]account.ID, len(rows))}
 	for i, row := range rows {
 		all.ids[i] = id(row)

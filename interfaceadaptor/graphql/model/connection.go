@@ -1,6 +1,13 @@
 package model
 
-import "example.com/threads/usecase/query"
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/usecase/query"
+)
 
 // The schema's connections and their edges.
 type (
@@ -50,4 +57,37 @@ func NewConnection[S interface{ Position() query.Position }, T any](kind ListKin
 		connection.PageInfo.EndCursor = &connection.Edges[n-1].Cursor
 	}
 	return connection
+}
+
+// ListKind is the list that a cursor belongs to. Cursors of other lists are refused.
+type ListKind string
+
+// The kinds of lists.
+const (
+	ThreadList  ListKind = "threads"
+	MemberList  ListKind = "members"
+	MessageList ListKind = "messages"
+	TenantList  ListKind = "tenants"
+	HistoryList ListKind = "history"
+	TaskList    ListKind = "tasks"
+)
+
+// EncodeCursor writes a position as a cursor, which is opaque to clients.
+func EncodeCursor(kind ListKind, position query.Position) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(string(kind) + " " + strconv.FormatInt(position.At, 10) + " " + position.ID))
+}
+
+// DecodeCursor reads the cursor in the named argument. A cursor that is malformed or of another list is an
+// [ident.InvalidError].
+func DecodeCursor(kind ListKind, argument, cursor string) (query.Position, error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	parts := strings.Split(string(text), " ")
+	if err == nil && len(parts) == 3 && parts[0] == string(kind) {
+		at, atErr := strconv.ParseInt(parts[1], 10, 64)
+		id, idErr := ident.Parse[struct{}](parts[2])
+		if atErr == nil && idErr == nil {
+			return query.Position{At: at, ID: id.String()}, nil
+		}
+	}
+	return query.Position{}, &ident.InvalidError{Field: argument, Reason: "must be a cursor of this list, from an earlier answer"}
 }

@@ -18,22 +18,15 @@ type Siblings struct {
 	messages shared[query.Message]
 }
 
-// Lists reads the members and messages of threads.
-type Lists interface {
-	AccountReader
-	MembersOf(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error)
-	MessagesOf(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error)
-}
-
 // NewSiblings returns the siblings of a list of threads.
-func NewSiblings(lists Lists, tenant usecase.Tenant, threads ...query.Thread) *Siblings {
+func NewSiblings(from query.Reader, tenant usecase.Tenant, threads ...query.Thread) *Siblings {
 	ids := make([]thread.ID, len(threads))
 	for i, t := range threads {
 		ids[i] = t.ID
 	}
 	return &Siblings{
-		members:  shared[query.Member]{read: readOf(lists, tenant, ids, lists.MembersOf, userOf)},
-		messages: shared[query.Message]{read: readOf(lists, tenant, ids, lists.MessagesOf, senderOf)},
+		members:  shared[query.Member]{read: readOf(from, tenant, ids, from.Members, userOf)},
+		messages: shared[query.Message]{read: readOf(from, tenant, ids, from.Messages, senderOf)},
 	}
 }
 
@@ -62,7 +55,7 @@ type level[T any] struct {
 }
 
 func readOf[T any](
-	accounts AccountReader, tenant usecase.Tenant, ids []thread.ID,
+	accounts query.AccountReader, tenant usecase.Tenant, ids []thread.ID,
 	list func(context.Context, usecase.Tenant, []thread.ID, query.Range) (map[thread.ID]query.Page[T], error), user func(T) account.ID,
 ) func(context.Context, query.Range) (level[T], error) {
 	return func(ctx context.Context, page query.Range) (level[T], error) {

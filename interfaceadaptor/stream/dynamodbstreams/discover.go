@@ -45,14 +45,12 @@ func (d *discoverer) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-d.wake:
 			wait = min(minDiscover, every)
 		case <-ctx.Done():
 		}
-		timer.Stop()
 	}
 }
 

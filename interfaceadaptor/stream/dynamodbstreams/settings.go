@@ -15,7 +15,7 @@ type Settings struct {
 	// DiscoverEvery is the time between two listings of the shards (10 s). The end of a shard triggers a listing at
 	// once.
 	DiscoverEvery time.Duration
-	// Concurrency is the number of shards that are polled and projected at the same time (64). It limits memory, up to
+	// Concurrency is the number of shards that are polled and projected at the same time (16). It limits memory, up to
 	// 1 MB each, and database connections. All shards take turns.
 	Concurrency int
 	// Grace is how long a batch in progress may continue after Run's context has ended (8 s).
@@ -29,7 +29,7 @@ func (s Settings) withDefaults() Settings {
 	s.PollMax = max(s.PollMin, cmp.Or(s.PollMax, 100*time.Millisecond))
 	s.PageLimit = cmp.Or(s.PageLimit, maxPage)
 	s.DiscoverEvery = cmp.Or(s.DiscoverEvery, 10*time.Second)
-	s.Concurrency = cmp.Or(s.Concurrency, 64)
+	s.Concurrency = cmp.Or(s.Concurrency, 16)
 	s.Grace = cmp.Or(s.Grace, 8*time.Second)
 	s.StallAfter = cmp.Or(s.StallAfter, 10*time.Second)
 	return s

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/threads/interfaceadaptor/graphql/graphiql"
+	"example.com/threads/cmd/internal/readapi/graphiql"
 )
 
 func get(t *testing.T, path string, header map[string]string) *httptest.ResponseRecorder {

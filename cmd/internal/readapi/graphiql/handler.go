@@ -3,14 +3,14 @@ package graphiql
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
 	"path"
 	"strings"
+
+	"example.com/threads/infrastructure/asset"
 )
 
 //go:embed assets/*.gz page/*
@@ -25,13 +25,6 @@ var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
-}
-
-// file is a file of the page.
-type file struct {
-	contentType  string
-	tag          string
-	plain, small []byte // uncompressed, and by gzip
 }
 
 // Files returns the page's files by their patterns for [http.ServeMux]: the page itself at /, the rest under
@@ -61,48 +54,20 @@ func pattern(name string) string {
 	return "/graphiql/" + strings.TrimSuffix(name, ".gz")
 }
 
-func load(name string) (file, error) {
+func load(name string) (asset.File, error) {
 	content, err := files.ReadFile(name)
 	if err != nil {
-		return file{}, err
+		return asset.File{}, err
 	}
-	f := file{plain: content, contentType: contentTypes[path.Ext(strings.TrimSuffix(name, ".gz"))]}
-	if strings.HasSuffix(name, ".gz") {
-		reader, err := gzip.NewReader(bytes.NewReader(content))
-		if err != nil {
-			return file{}, err
-		}
-		f.small = content
-		if f.plain, err = io.ReadAll(reader); err != nil {
-			return file{}, err
-		}
+	plainName, packed := strings.CutSuffix(name, ".gz")
+	contentType := contentTypes[path.Ext(plainName)]
+	if !packed {
+		return asset.New(content, nil, contentType, contentSecurityPolicy), nil
 	}
-	sum := sha256.Sum256(f.plain)
-	f.tag = hex.EncodeToString(sum[:8])
-	return f, nil
-}
-
-// ServeHTTP implements [http.Handler], for GET and HEAD.
-func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	header := w.Header()
-	header.Set("Content-Type", f.contentType)
-	header.Set("Content-Security-Policy", contentSecurityPolicy)
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Cache-Control", "no-cache") // browsers revalidate and get 304
-	header.Set("Vary", "Accept-Encoding")
-
-	content, tag := f.plain, f.tag
-	if f.small != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		header.Set("Content-Encoding", "gzip")
-		content, tag = f.small, f.tag+"-gzip"
+	reader, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return asset.File{}, err
 	}
-	header.Set("ETag", `"`+tag+`"`)
-	if r.Header.Get("If-None-Match") == `"`+tag+`"` {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	header.Set("Content-Length", fmt.Sprint(len(content)))
-	if r.Method == http.MethodGet {
-		_, _ = w.Write(content)
-	}
+	plain, err := io.ReadAll(reader)
+	return asset.New(plain, content, contentType, contentSecurityPolicy), err
 }
