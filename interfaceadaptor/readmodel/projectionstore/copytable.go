@@ -54,19 +54,19 @@ var (
 	indexName = regexp.MustCompile(`^CREATE( UNIQUE)? INDEX (?:IF NOT EXISTS )?"?\w+"? ON "?\w+"?`)
 )
 
-// index is one of a SQLite table that was made by a statement.
-type index struct {
+// tableIndex is one of a SQLite table that was made by a statement.
+type tableIndex struct {
 	Name string `db:"name"`
 	SQL  string `db:"sql"`
 }
 
-func (s *Store) indexesOf(ctx context.Context, table string) (found []index, err error) {
+func (s *Store) indexesOf(ctx context.Context, table string) (found []tableIndex, err error) {
 	err = s.db.SelectContext(ctx, &found, "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL", table)
 	return found, err
 }
 
 // as is the statement that makes the same index under a name on a table.
-func (i index) as(name, table string) string {
+func (i tableIndex) as(name, table string) string {
 	return indexName.ReplaceAllString(i.SQL, fmt.Sprintf("CREATE${1} INDEX IF NOT EXISTS %s ON %s", name, table))
 }
 

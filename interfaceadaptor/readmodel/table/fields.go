@@ -11,15 +11,17 @@ import (
 
 // Text is a field that is stored as text: parse reads it, String writes it. An error of parse is not wrapped, because
 // an invalid stored value is not an error of the caller.
-func Text[T fmt.Stringer](field *T, parse func(string) (T, error)) any { return &text[T]{field, parse} }
+func Text[T fmt.Stringer](field *T, parse func(string) (T, error)) any {
+	return &textField[T]{field, parse}
+}
 
-type text[T fmt.Stringer] struct {
+type textField[T fmt.Stringer] struct {
 	field *T
 	parse func(string) (T, error)
 }
 
 // Scan implements [database/sql.Scanner].
-func (f *text[T]) Scan(source any) error {
+func (f *textField[T]) Scan(source any) error {
 	var found string
 	switch source := source.(type) {
 	case string:
@@ -38,7 +40,7 @@ func (f *text[T]) Scan(source any) error {
 }
 
 // Value implements [driver.Valuer].
-func (f *text[T]) Value() (driver.Value, error) { return (*f.field).String(), nil }
+func (f *textField[T]) Value() (driver.Value, error) { return (*f.field).String(), nil }
 
 // Tenant is a field that is stored as the tenant's code.
 func Tenant(field *usecase.Tenant) any { return Text(field, usecase.ParseTenant) }
