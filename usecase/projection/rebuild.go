@@ -258,9 +258,6 @@ func (w *rebuilding) work(ctx context.Context) error {
 	if err := w.enter(ctx, Settling); err != nil {
 		return err
 	}
-	if err := w.sets.Settle(ctx); err != nil {
-		return err
-	}
 	// If the live rows were ahead of the journal, the source may have skipped events as known that are missing from the
 	// new rows.
 	live := New(w.live, w.journal, w.projecting(), w.handlers...)
@@ -294,6 +291,9 @@ func (w *rebuilding) make(ctx context.Context) error {
 		return err
 	}
 	if err := w.read(ctx, next, projector); err != nil {
+		return err
+	}
+	if err := w.sets.Index(ctx); err != nil {
 		return err
 	}
 	// Events written during the read may be in no page: compare every head.
