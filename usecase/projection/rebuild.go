@@ -448,7 +448,7 @@ func (w *rebuilding) verify(ctx context.Context, next Making, projector *Project
 			"handler, and continue with --resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(w.options.Workers)
+	group.SetLimit(verifyWorkers)
 	for head, err := range w.sample(groupCtx) {
 		if err != nil {
 			return errors.Join(err, group.Wait())

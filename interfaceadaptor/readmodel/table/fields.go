@@ -3,6 +3,7 @@ package table
 import (
 	"database/sql/driver"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -67,3 +68,23 @@ func (f *micros) Scan(source any) error {
 
 // Value implements [driver.Valuer].
 func (f *micros) Value() (driver.Value, error) { return time.Time(*f).UnixMicro(), nil }
+
+// valueOf returns the value of a field in a form that database/sql hands to the driver as it is. It would find the same
+// value by reflection, which takes longer than writing it.
+func valueOf(field any) any {
+	switch field := field.(type) {
+	case *string:
+		return *field
+	case *bool:
+		return *field
+	case *uint64:
+		if *field <= math.MaxInt64 {
+			return int64(*field)
+		}
+	case driver.Valuer:
+		if value, err := field.Value(); err == nil {
+			return value
+		}
+	}
+	return field
+}
