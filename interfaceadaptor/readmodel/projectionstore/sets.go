@@ -81,6 +81,7 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 		tx.set, tx.Suffix = s.making, nextSuffix
 		return tx, nil
 	}
+	ctx = s.unhurried(ctx)
 	var term uint64
 	if err := begun.GetContext(ctx, &term, "SELECT term FROM projection_turn WHERE id = 1"+s.dialect.ForShare()); err != nil {
 		return nil, s.explain("see whose turn it is", err)
