@@ -296,12 +296,12 @@ func (r *RowSets) checkColumns(ctx context.Context) error {
 // switchFile is Switch on SQLite: one transaction, which keeps all other writers out.
 func (r *RowSets) switchFile(ctx context.Context, row rebuildRow, level func(context.Context, projection.Making) error) error {
 	s := r.store
-	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
+	begun, err := s.db.BeginTxx(s.unhurried(ctx), s.dialect.Writing())
 	if err != nil {
 		return s.explain("begin the switch", err)
 	}
 	if err = level(ctx, r.making(row.Set, begun)); err == nil {
-		err = r.rename(ctx, begun)
+		err = r.rename(s.unhurried(ctx), begun)
 	}
 	if err != nil {
 		return errors.Join(s.explain("switch to the new rows", err), begun.Rollback())
