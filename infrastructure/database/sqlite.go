@@ -53,8 +53,9 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 		"journal_mode(WAL)",   // readers and the writer do not wait for each other
 		"synchronous(" + synchronous + ")",
 		"foreign_keys(1)",
-		"cache_size(-16384)", // KiB a connection
-		"temp_store(MEMORY)", // savepoints keep their undo data in memory, not in a file
+		"wal_autocheckpoint(4000)", // pages, 16 MB: a page that changes often is copied to the file less often
+		"cache_size(-16384)",       // KiB a connection
+		"temp_store(MEMORY)",       // savepoints keep their undo data in memory, not in a file
 	}
 	for _, pragma := range asked["_pragma"] {
 		name, _, _ := strings.Cut(pragma, "(")

@@ -95,10 +95,7 @@ func (r *ThreadRows) Load(ctx context.Context, tx projection.Tx, events []projec
 	if err := r.store.Load(ctx, tx, rows); err != nil {
 		return nil, err
 	}
-	return &threadFold{
-		rows: rows, changed: NewRows(),
-		save: func(ctx context.Context, changed Rows) error { return r.store.Save(ctx, tx, changed) },
-	}, nil
+	return &threadFold{rows: rows, save: func(ctx context.Context) error { return r.store.Save(ctx, tx, rows) }}, nil
 }
 
 // neededBy returns the keys of the existing rows that events change.
@@ -121,15 +118,15 @@ func neededBy(events []projection.Event) Rows {
 	return rows
 }
 
-// threadFold holds the rows of one transaction.
+// threadFold holds the rows of one transaction. Every row in it is saved: one is loaded only for an event that changes
+// it, and unless that event cannot be applied, it does.
 type threadFold struct {
-	rows    Rows // current
-	changed Rows // to be saved
-	save    func(ctx context.Context, changed Rows) error
+	rows Rows
+	save func(ctx context.Context) error
 }
 
 // Save implements [projection.Fold].
-func (f *threadFold) Save(ctx context.Context) error { return f.save(ctx, f.changed) }
+func (f *threadFold) Save(ctx context.Context) error { return f.save(ctx) }
 
 // Apply implements [projection.Fold].
 func (f *threadFold) Apply(recorded projection.Event) error {
@@ -138,7 +135,6 @@ func (f *threadFold) Apply(recorded projection.Event) error {
 		return err
 	}
 	f.rows.Put(change)
-	f.changed.Put(change)
 	return nil
 }
 
@@ -184,6 +180,9 @@ func (w *work) changed(before query.Audit) query.Audit {
 // clipped is what the columns of an audit have room for, in characters.
 func clipped(text string) string {
 	const room = 255
+	if len(text) <= room {
+		return text
+	}
 	if runes := []rune(text); len(runes) > room {
 		return string(runes[:room])
 	}

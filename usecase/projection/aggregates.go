@@ -18,7 +18,7 @@ func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, u
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(verifyWorkers + 1)
 	group.Go(func() error {
-		atOnce := func() error { return nil }
+		atOnce := func(uint64) error { return nil }
 		return p.walk(ctx, atOnce, func(key usecase.Key) error {
 			group.Go(func() error { return look(ctx, key) })
 			return nil
@@ -28,8 +28,9 @@ func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, u
 }
 
 // walk calls do for the aggregates that have a head, then for those that have rows alone. It calls pace
-// before each aggregate, and again before it reads the journal for its rows. It stops at the first error.
-func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase.Key) error) error {
+// before each aggregate, and again before it reads the journal for its rows, with the number of events to be read. It
+// stops at the first error.
+func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do func(usecase.Key) error) error {
 	for name, handler := range p.handlers {
 		if _, able := handler.(Verifiable); !able {
 			continue
@@ -38,7 +39,7 @@ func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase
 			if err != nil {
 				return fmt.Errorf("list the aggregates of type %s: %w", name, err)
 			}
-			if err := pace(); err != nil {
+			if err := pace(head.Version); err != nil {
 				return err
 			}
 			if err := do(head.Key); err != nil {
@@ -55,7 +56,7 @@ func (p *Projector) walk(ctx context.Context, pace func() error, do func(usecase
 			if _, able := p.handlers[position.Key.Type].(Verifiable); !able || position.Version == 0 {
 				continue
 			}
-			if err := pace(); err != nil {
+			if err := pace(1); err != nil {
 				return err
 			}
 			headless, err := p.ahead(ctx, Head{Key: position.Key, Version: 1})

@@ -11,13 +11,13 @@ import (
 // result is the outcome of one or more transactions.
 type result struct {
 	outcome Outcome
-	gaps    []gap                // aggregates that the given events do not bring to their target
+	gaps    []eventGap           // aggregates that the given events do not bring to their target
 	changed []Head               // aggregates whose rows changed
 	parked  map[usecase.Key]bool // aggregates that are parked afterwards
 }
 
-// gap is a range of an aggregate's events that is missing from the rows: those above after.
-type gap struct {
+// eventGap is a range of an aggregate's events that is missing from the rows: those above after.
+type eventGap struct {
 	key    usecase.Key
 	after  uint64
 	target uint64 // the journal must have the events up to here
@@ -25,9 +25,9 @@ type gap struct {
 	origin origin // of the runs that fill the gap: fromJournal or fromRetry
 }
 
-// mark is stored with the last rows that a batch changes: the source's checkpoint, and the types of the records that
-// were skipped.
-type mark struct {
+// batchMark is stored with the last rows that a batch changes: the source's checkpoint, and the types of the records
+// that were skipped.
+type batchMark struct {
 	checkpoint   Checkpoint
 	unregistered []Type
 }
@@ -35,7 +35,7 @@ type mark struct {
 // applyAll applies runs in one transaction. If the database refuses them, it applies the halves one after the other,
 // down to the single event that causes the error; the aggregate of that event is parked. The mark is stored with the
 // last transaction, and only when there are no gaps.
-func (p *Projector) applyAll(ctx context.Context, runs []run, mark mark) (result, error) {
+func (p *Projector) applyAll(ctx context.Context, runs []eventRun, mark batchMark) (result, error) {
 	done, err := p.apply(ctx, runs, mark)
 	if !errors.Is(err, ErrRefused) {
 		return done, err
@@ -59,13 +59,13 @@ func (p *Projector) applyAll(ctx context.Context, runs []run, mark mark) (result
 	event := culprit.events[0]
 	culprit.failure = &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: err}
 	culprit.events = nil
-	return p.apply(ctx, []run{culprit}, mark)
+	return p.apply(ctx, []eventRun{culprit}, mark)
 }
 
-var withoutMark mark
+var withoutMark batchMark
 
 // apply applies runs in one transaction, with retries.
-func (p *Projector) apply(ctx context.Context, runs []run, mark mark) (result, error) {
+func (p *Projector) apply(ctx context.Context, runs []eventRun, mark batchMark) (result, error) {
 	var work *transaction
 	at := times{began: time.Now()}
 	err := p.retry(ctx, func() error {
@@ -109,7 +109,7 @@ func (r result) and(next result) result {
 }
 
 // addGap adds a gap. There is at most one per aggregate: both halves of its events may have found it.
-func (r *result) addGap(found gap) {
+func (r *result) addGap(found eventGap) {
 	for i, known := range r.gaps {
 		if known.key == found.key {
 			r.gaps[i].after = max(known.after, found.after)

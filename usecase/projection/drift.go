@@ -21,6 +21,7 @@ type Drift struct {
 
 const (
 	maxDrift    = 1000
+	driftEvents = 500              // that count as one aggregate
 	driftAgain  = 10 * time.Second // interval of checking wrong aggregates again
 	afterACycle = 5 * time.Second
 	afterAFault = 30 * time.Second
@@ -46,20 +47,23 @@ func (p *Projector) Drift() Drift {
 }
 
 // Watch verifies all aggregates, one after the other, in cycles, until ctx ends, so that wrong rows are found without
-// being asked for. It reads the journal for a limited number of aggregates per second and changes nothing. Run it in a
-// program that does not answer queries.
+// being asked for. It reads the journal for a limited number of aggregates per second and changes nothing. An aggregate
+// with more than 500 events counts as several, because all of them are read. Run it in a program that does not answer
+// queries.
 func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	tick := time.Second / time.Duration(perSecond)
 	again := p.options.Now()
-	pace := func() error {
-		if err := usecase.Wait(ctx, tick); err != nil {
-			return err
-		}
-		if now := p.options.Now(); now.Sub(again) >= driftAgain {
-			again = now
-			for _, known := range p.drift.keys() {
-				if err := p.lookAt(ctx, known); err != nil {
-					return err
+	pace := func(events uint64) error {
+		for read := uint64(0); read == 0 || read < events; read += driftEvents {
+			if err := usecase.Wait(ctx, tick); err != nil {
+				return err
+			}
+			if now := p.options.Now(); now.Sub(again) >= driftAgain {
+				again = now
+				for _, known := range p.drift.keys() {
+					if err := p.lookAt(ctx, known); err != nil {
+						return err
+					}
 				}
 			}
 		}

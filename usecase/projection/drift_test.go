@@ -2,6 +2,7 @@ package projection_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync/atomic"
 	"testing"
@@ -34,16 +35,17 @@ func (quietStore) Versions(context.Context, []usecase.Key) (map[usecase.Key]uint
 func (quietStore) Skipped(context.Context, usecase.Key) (map[uint64]bool, error)          { return nil, nil }
 func (quietStore) View(context.Context, func(context.Context, projection.Tx) error) error { return nil }
 
-// countingJournal counts the reads of aggregates.
+// countingJournal counts the reads of aggregates, whose heads have the same version.
 type countingJournal struct {
-	keys  []usecase.Key
-	asked atomic.Int64
+	keys    []usecase.Key
+	version uint64
+	asked   atomic.Int64
 }
 
 func (j *countingJournal) Heads(context.Context, string) iter.Seq2[projection.Head, error] {
 	return func(yield func(projection.Head, error) bool) {
 		for _, key := range j.keys {
-			if !yield(projection.Head{Key: key, Version: 1}, nil) {
+			if !yield(projection.Head{Key: key, Version: j.version}, nil) {
 				return
 			}
 		}
@@ -67,25 +69,39 @@ func (noRest) Rest() (uint64, bool) { return 0, false }
 
 // Watch must keep to its rate in every part of a cycle: while it reads the journal, and while it reads the positions.
 func TestWatchKeepsToItsRate(t *testing.T) {
+	keys := fiftyKeys()
+	expectRate(t, quietStore{keys: keys}, &countingJournal{keys: keys, version: 1}, 10)
+}
+
+// The rate is that of small aggregates, so that large ones do not take all of the processor.
+func TestWatchTakesTimeForLargeAggregates(t *testing.T) {
+	expectRate(t, quietStore{}, &countingJournal{keys: fiftyKeys(), version: 2000}, 3)
+}
+
+func fiftyKeys() (keys []usecase.Key) {
+	for i := range 50 {
+		keys = append(keys, usecase.Key{Type: "order", ID: fmt.Sprint(i)})
+	}
+	return keys
+}
+
+// expectRate watches at a rate of ten small aggregates, and expects that at most so many are read per second.
+func expectRate(t *testing.T, store quietStore, journal *countingJournal, want int64) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		const rate = 10
-		journal := &countingJournal{}
-		for range 50 {
-			journal.keys = append(journal.keys, usecase.Key{Type: "order", ID: time.Now().Format(time.RFC3339Nano)})
-		}
-		projector := projection.New(quietStore{keys: journal.keys}, journal, projection.Options{}, anyRows{})
+		projector := projection.New(store, journal, projection.Options{}, anyRows{})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			projector.Watch(ctx, rate)
+			projector.Watch(ctx, 10)
 		}()
 		var total int64
 		for range 60 { // several cycles
 			<-time.After(time.Second)
 			synctest.Wait()
 			asked := journal.asked.Swap(0)
-			if asked > rate+1 {
+			if asked > want+1 {
 				t.Errorf("asked about %d aggregates within a second", asked)
 			}
 			total += asked

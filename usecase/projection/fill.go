@@ -10,13 +10,13 @@ import (
 const journalAttempts = 3
 
 // fill applies the events of gaps, read from the journal in order, with at most FillEvents events per transaction. The
-// mark is stored with the last one.
-func (p *Projector) fill(ctx context.Context, gaps []gap, last mark) (Outcome, error) {
+// batchMark is stored with the last one.
+func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (Outcome, error) {
 	var total Outcome
-	var chunk []run
+	var chunk []eventRun
 	left := p.options.FillEvents
 	// flush applies the chunk.
-	flush := func(mark mark) (result, error) {
+	flush := func(mark batchMark) (result, error) {
 		done, err := p.applyAll(ctx, chunk, mark)
 		total = total.plus(done.outcome)
 		chunk, left = nil, p.options.FillEvents
@@ -63,8 +63,8 @@ func (p *Projector) fill(ctx context.Context, gaps []gap, last mark) (Outcome, e
 
 // read reads at most left events of a gap. An error that stops it is stored as the run's failure: it stops this
 // aggregate only. The returned error is ctx's.
-func (p *Projector) read(ctx context.Context, gap gap, left int) (run, error) {
-	piece := run{key: gap.key, target: gap.target, origin: gap.origin}
+func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun, error) {
+	piece := eventRun{key: gap.key, target: gap.target, origin: gap.origin}
 	version := gap.after
 	for attempt := 1; ; attempt++ {
 		err := p.readEvents(ctx, gap, left, &piece)
@@ -93,7 +93,7 @@ func (p *Projector) read(ctx context.Context, gap gap, left int) (run, error) {
 
 // missing returns why the journal ends before the event that a gap should reach. nil: a parked aggregate waits for an
 // event that neither the head nor the journal has any more, so there is nothing to wait for.
-func (p *Projector) missing(ctx context.Context, gap gap, version uint64) *failure {
+func (p *Projector) missing(ctx context.Context, gap eventGap, version uint64) *failure {
 	if gap.origin == fromRetry {
 		lost, err := p.ahead(ctx, Head{Key: gap.key, Version: gap.target + 1})
 		switch {
@@ -111,7 +111,7 @@ func (p *Projector) missing(ctx context.Context, gap gap, version uint64) *failu
 
 // readEvents appends events to piece. It stops when the gap is filled or the journal ends (then piece is complete), or
 // after left events. An event that cannot be decoded becomes the piece's failure; an error is the journal's.
-func (p *Projector) readEvents(ctx context.Context, gap gap, left int, piece *run) error {
+func (p *Projector) readEvents(ctx context.Context, gap eventGap, left int, piece *eventRun) error {
 	if !gap.whole && gap.after >= gap.target {
 		piece.complete = true
 		return nil

@@ -49,11 +49,11 @@ func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, 
 	if err != nil {
 		return 0, err
 	}
-	var gaps []gap
+	var gaps []eventGap
 	for _, live := range page {
 		if _, registered := projector.handlers[live.Key.Type]; registered && l.ahead[live.Key] != [2]uint64{live.Version, versions[live.Key]} {
 			// Up to the end of the journal: the live rows may be ahead of it.
-			gaps = append(gaps, gap{key: live.Key, after: versions[live.Key], target: versions[live.Key], whole: true, origin: fromJournal})
+			gaps = append(gaps, eventGap{key: live.Key, after: versions[live.Key], target: versions[live.Key], whole: true, origin: fromJournal})
 		}
 	}
 	outcome, err := projector.fill(ctx, gaps, withoutMark)

@@ -42,14 +42,14 @@ func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) 
 
 // gapsOf returns the gaps of parked aggregates that are not in seen. Aggregates of a type without a handler are
 // skipped.
-func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[usecase.Key]bool) ([]gap, error) {
+func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[usecase.Key]bool) ([]eventGap, error) {
 	var keys []usecase.Key
-	var gaps []gap
+	var gaps []eventGap
 	for _, letter := range letters {
 		if _, registered := p.handlers[letter.Key.Type]; registered && !seen[letter.Key] {
 			seen[letter.Key] = true
 			keys = append(keys, letter.Key)
-			gaps = append(gaps, gap{key: letter.Key, target: letter.SeqNr, whole: true, origin: fromRetry})
+			gaps = append(gaps, eventGap{key: letter.Key, target: letter.SeqNr, whole: true, origin: fromRetry})
 		}
 	}
 	if len(keys) == 0 {

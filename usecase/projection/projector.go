@@ -102,19 +102,19 @@ func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, 
 	return p.project(ctx, p.decodeAll(batch))
 }
 
-// decoded is a batch whose records are decoded.
-type decoded struct {
-	runs    []run
-	mark    mark
+// decodedBatch is a batch whose records are decoded.
+type decodedBatch struct {
+	runs    []eventRun
+	mark    batchMark
 	outcome Outcome // of decoding
 }
 
-func (p *Projector) decodeAll(batch Batch) decoded {
+func (p *Projector) decodeAll(batch Batch) decodedBatch {
 	runs, outcome, unregistered := p.runsOf(batch.Records)
-	return decoded{runs, mark{checkpoint: batch.Checkpoint, unregistered: unregistered}, outcome}
+	return decodedBatch{runs, batchMark{checkpoint: batch.Checkpoint, unregistered: unregistered}, outcome}
 }
 
-func (p *Projector) project(ctx context.Context, batch decoded) (outcome Outcome, err error) {
+func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Outcome, err error) {
 	defer func() { p.options.Observe(outcome) }()
 	ctx, span := p.startBatch(ctx, batch.runs)
 	defer func() { endBatch(span, err) }()

@@ -258,9 +258,6 @@ func (w *rebuilding) work(ctx context.Context) error {
 	if err := w.enter(ctx, Settling); err != nil {
 		return err
 	}
-	if err := w.sets.Settle(ctx); err != nil {
-		return err
-	}
 	// If the live rows were ahead of the journal, the source may have skipped events as known that are missing from the
 	// new rows.
 	live := New(w.live, w.journal, w.projecting(), w.handlers...)
@@ -294,6 +291,9 @@ func (w *rebuilding) make(ctx context.Context) error {
 		return err
 	}
 	if err := w.read(ctx, next, projector); err != nil {
+		return err
+	}
+	if err := w.sets.Index(ctx); err != nil {
 		return err
 	}
 	// Events written during the read may be in no page: compare every head.
@@ -342,7 +342,7 @@ func (w *rebuilding) read(ctx context.Context, next Making, projector *Projector
 			return err
 		}
 		// A page is read while the one before it is decoded, and the one before that is applied.
-		pages, batches := make(chan Page, pageWaits), make(chan []decoded)
+		pages, batches := make(chan Page, pageWaits), make(chan []decodedBatch)
 		group.Go(func() error {
 			defer close(pages)
 			for page, err := range w.journal.Read(ctx, part, parts, after) {
@@ -387,7 +387,7 @@ func hand[T any](ctx context.Context, to chan<- T, value T) error {
 }
 
 // decode decodes a page into shares that can be applied concurrently, and its checkpoint, which is stored last.
-func (w *rebuilding) decode(projector *Projector, shard string, page Page) []decoded {
+func (w *rebuilding) decode(projector *Projector, shard string, page Page) []decodedBatch {
 	shares := make([]Batch, max(1, w.options.Workers/w.journal.Parts()))
 	for _, record := range page.Records {
 		if _, registered := projector.handlers[record.Key.Type]; registered {
@@ -399,7 +399,7 @@ func (w *rebuilding) decode(projector *Projector, shard string, page Page) []dec
 		shares = append(shares, Batch{})
 	}
 	shares[len(shares)-1].Checkpoint = Checkpoint{Source: RebuildSource, Shard: shard, Position: page.Next}
-	decoded := make([]decoded, len(shares))
+	decoded := make([]decodedBatch, len(shares))
 	var group sync.WaitGroup
 	for i, share := range shares {
 		group.Go(func() { decoded[i] = projector.decodeAll(share) })
@@ -409,7 +409,7 @@ func (w *rebuilding) decode(projector *Projector, shard string, page Page) []dec
 }
 
 // project applies the shares of a page to the new rows and stores the checkpoint with the last one.
-func (w *rebuilding) project(ctx context.Context, projector *Projector, shares []decoded) error {
+func (w *rebuilding) project(ctx context.Context, projector *Projector, shares []decodedBatch) error {
 	last := len(shares) - 1
 	group, groupCtx := errgroup.WithContext(ctx)
 	for _, share := range shares[:last] {
@@ -448,7 +448,7 @@ func (w *rebuilding) verify(ctx context.Context, next Making, projector *Project
 			"handler, and continue with --resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(w.options.Workers)
+	group.SetLimit(verifyWorkers)
 	for head, err := range w.sample(groupCtx) {
 		if err != nil {
 			return errors.Join(err, group.Wait())

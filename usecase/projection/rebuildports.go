@@ -36,6 +36,8 @@ type RowSets interface {
 	Begin(ctx context.Context, handlers string, now time.Time) error
 	// Prepare creates the missing tables of a set that was begun.
 	Prepare(ctx context.Context) error
+	// Index makes the indexes that the new set still lacks. Until then its rows are found by their primary keys only.
+	Index(ctx context.Context) error
 	// Next returns the new set.
 	Next(ctx context.Context) (Making, error)
 	// Save stores the progress and reports whether the rebuild was cancelled.
@@ -45,8 +47,6 @@ type RowSets interface {
 	// Switch makes the new set the live one, atomically for readers and writers. It locks writers out while level
 	// catches up; if level fails, nothing is switched. If the set is live already, nothing happens.
 	Switch(ctx context.Context, level func(context.Context, Making) error) error
-	// Settle finishes the work left once the set is live.
-	Settle(ctx context.Context) error
 	// Drop drops every set but the live one.
 	Drop(ctx context.Context) error
 	// Handlers returns the versions of the handlers that made the live rows; "" if unknown.

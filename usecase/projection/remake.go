@@ -93,6 +93,6 @@ func (p *Projector) Fill(ctx context.Context, key usecase.Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.fill(ctx, []gap{{key: key, after: versions[key], target: versions[key], whole: true, origin: fromJournal}}, withoutMark)
+	_, err = p.fill(ctx, []eventGap{{key: key, after: versions[key], target: versions[key], whole: true, origin: fromJournal}}, withoutMark)
 	return err
 }

@@ -160,7 +160,7 @@ func (r *repair) compare(ctx context.Context, heads []Head) error {
 	if err != nil {
 		return fmt.Errorf("read positions: %w", err)
 	}
-	var gaps []gap
+	var gaps []eventGap
 	positions := 0
 	for _, head := range heads {
 		after := versions[head.Key]
@@ -173,7 +173,7 @@ func (r *repair) compare(ctx context.Context, heads []Head) error {
 			}
 		}
 		if after < head.Version {
-			gaps = append(gaps, gap{key: head.Key, after: after, target: head.Version, origin: fromJournal})
+			gaps = append(gaps, eventGap{key: head.Key, after: after, target: head.Version, origin: fromJournal})
 		}
 	}
 	behind := len(gaps)

@@ -8,8 +8,8 @@ import (
 	"example.com/threads/usecase"
 )
 
-// run holds consecutive events of one aggregate for one transaction.
-type run struct {
+// eventRun holds consecutive events of one aggregate for one transaction.
+type eventRun struct {
 	key    usecase.Key
 	events []Event // by SeqNr, no duplicates
 	target uint64  // the SeqNr that the aggregate should reach
@@ -39,7 +39,7 @@ type failure struct {
 
 // runsOf groups the records of a batch by aggregate, sorted by SeqNr. An unreadable record only proves that event SeqNr
 // exists; the event is then read from the journal. Types without a handler are returned as unregistered.
-func (p *Projector) runsOf(records []Record) (runs []run, outcome Outcome, unregistered []Type) {
+func (p *Projector) runsOf(records []Record) (runs []eventRun, outcome Outcome, unregistered []Type) {
 	index := make(map[usecase.Key]int) // into runs
 	for _, record := range records {
 		if _, registered := p.handlers[record.Key.Type]; !registered {
@@ -51,7 +51,7 @@ func (p *Projector) runsOf(records []Record) (runs []run, outcome Outcome, unreg
 		if !known {
 			i = len(runs)
 			index[record.Key] = i
-			runs = append(runs, run{key: record.Key})
+			runs = append(runs, eventRun{key: record.Key})
 		}
 		runs[i].target = max(runs[i].target, record.SeqNr)
 		if event, err := p.decode(record); err == nil {
@@ -87,7 +87,7 @@ func (p *Projector) decode(record Record) (Event, error) {
 }
 
 // split halves runs, or a single run by its events. A single event cannot be split.
-func split(runs []run) (left, right []run, halved bool) {
+func split(runs []eventRun) (left, right []eventRun, halved bool) {
 	switch {
 	case len(runs) > 1:
 		half := len(runs) / 2
@@ -97,13 +97,13 @@ func split(runs []run) (left, right []run, halved bool) {
 		half := len(first.events) / 2
 		first.events, second.events = first.events[:half], second.events[half:]
 		first.target, first.complete, first.failure = first.events[half-1].SeqNr, false, nil
-		return []run{first}, []run{second}, true
+		return []eventRun{first}, []eventRun{second}, true
 	default:
 		return nil, nil, false
 	}
 }
 
-func (r run) last() uint64 {
+func (r eventRun) last() uint64 {
 	if len(r.events) == 0 {
 		return 0
 	}

@@ -22,7 +22,7 @@ const (
 
 // startBatch starts the span of a batch that has traced events. It is a trace of its own, because a batch belongs to
 // many; it links to those of its events.
-func (p *Projector) startBatch(ctx context.Context, runs []run) (context.Context, trace.Span) {
+func (p *Projector) startBatch(ctx context.Context, runs []eventRun) (context.Context, trace.Span) {
 	var links []trace.Link
 	events := 0
 	for _, run := range runs {

@@ -23,7 +23,7 @@ type transaction struct {
 }
 
 // begin locks the positions of the runs' aggregates and loads the rows that their events need.
-func (p *Projector) begin(ctx context.Context, tx Tx, runs []run) (*transaction, error) {
+func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transaction, error) {
 	keys := make([]usecase.Key, len(runs))
 	for i, run := range runs {
 		keys[i] = run.key
@@ -59,7 +59,7 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []run) (*transaction,
 
 // apply applies a run to the rows as far as possible, and records gaps, failures and releases. An error is ctx's, or
 // errMovedBack.
-func (t *transaction) apply(ctx context.Context, run run) error {
+func (t *transaction) apply(ctx context.Context, run eventRun) error {
 	before := t.positions[run.key]
 	if before.Parked != nil && run.origin != fromRetry {
 		t.hold(run, before.Version)
@@ -84,9 +84,9 @@ func (t *transaction) apply(ctx context.Context, run run) error {
 		t.park(run.key, *failed)
 	case reached && failed != nil:
 		// Another projector has got past the failure in the meantime: read the journal again after the new version.
-		t.done.addGap(gap{key: run.key, after: version, target: run.target, whole: run.origin == fromRetry, origin: max(run.origin, fromJournal)})
+		t.done.addGap(eventGap{key: run.key, after: version, target: run.target, whole: run.origin == fromRetry, origin: max(run.origin, fromJournal)})
 	case run.origin == fromSource && version < run.target:
-		t.done.addGap(gap{key: run.key, after: version, target: run.target, origin: fromJournal})
+		t.done.addGap(eventGap{key: run.key, after: version, target: run.target, origin: fromJournal})
 	case run.origin == fromJournal && !reached:
 		return errMovedBack
 	case run.origin == fromRetry && reached && run.complete:
@@ -105,7 +105,7 @@ func (p *Projector) passes(key usecase.Key, event Event) bool {
 
 // fold applies the next events of run and skips those that are already in the rows. It stops at a gap, and at an event
 // that cannot be applied, which it returns as the failure.
-func (t *transaction) fold(run run) *failure {
+func (t *transaction) fold(run eventRun) *failure {
 	position := t.positions[run.key]
 	defer func() { t.positions[run.key] = position }()
 	for _, event := range run.events {
@@ -139,7 +139,7 @@ func (t *transaction) fold(run run) *failure {
 }
 
 // hold skips the events of a parked aggregate. The retry will read them from the journal.
-func (t *transaction) hold(run run, version uint64) {
+func (t *transaction) hold(run eventRun, version uint64) {
 	t.done.parked[run.key] = true
 	if run.origin != fromSource {
 		return
@@ -187,7 +187,7 @@ func (t *transaction) release(ctx context.Context, key usecase.Key) error {
 	for _, err := range t.projector.journal.EventsAfter(ctx, key, position.Version) {
 		switch {
 		case err == nil:
-			t.done.addGap(gap{key: key, after: position.Version, whole: true, origin: fromRetry})
+			t.done.addGap(eventGap{key: key, after: position.Version, whole: true, origin: fromRetry})
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		default:
@@ -205,7 +205,7 @@ func (t *transaction) release(ctx context.Context, key usecase.Key) error {
 }
 
 // save writes the changes: positions first, so that a transaction that lost a race fails before it writes rows.
-func (t *transaction) save(ctx context.Context, tx Tx, mark mark) error {
+func (t *transaction) save(ctx context.Context, tx Tx, mark batchMark) error {
 	if len(t.done.gaps) == 0 {
 		t.changes.Checkpoint, t.changes.Types = mark.checkpoint, mark.unregistered
 	}

@@ -32,6 +32,7 @@ func ReadSettings(r *config.Reader) Settings {
 		Source:     eventstore.ReadSource(r),
 		Publishing: ReadPublishing(r),
 		VerifyRate: r.Int("VERIFY_RATE", 1, 0, 1000,
-			"aggregates per second whose rows are compared with the journal, all the time, to find drift; with 0 none are"),
+			"aggregates per second whose rows are compared with the journal, all the time, to find drift; each 500 events of a large one "+
+				"count as one; with 0 none are"),
 	}
 }

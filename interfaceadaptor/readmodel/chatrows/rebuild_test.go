@@ -153,7 +153,7 @@ func (r *rebuilt) schema() (names []string) {
 	r.t.Helper()
 	query := "SELECT CONCAT(table_name, ' ', index_name, ' ', column_name, ' ', seq_in_index) FROM information_schema.statistics WHERE table_schema = DATABASE()"
 	if r.db.DB.DriverName() == database.SQLite {
-		query = "SELECT tbl_name || ' ' || name FROM sqlite_master"
+		query = "SELECT tbl_name || ' ' || name || IIF(type = 'index', ' ' || COALESCE(sql, ''), '') FROM sqlite_master"
 	}
 	if err := r.db.DB.SelectContext(r.t.Context(), &names, query); err != nil {
 		r.t.Fatal(err)
@@ -161,6 +161,18 @@ func (r *rebuilt) schema() (names []string) {
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "_old ") })
 	slices.Sort(names)
 	return names
+}
+
+// wantSoundFile checks a SQLite file for what is damaged, such as an index that does not fit its table.
+func (r *rebuilt) wantSoundFile() {
+	r.t.Helper()
+	var found []string
+	if r.db.DB.DriverName() != database.SQLite {
+		return
+	}
+	if err := r.db.DB.SelectContext(r.t.Context(), &found, "PRAGMA integrity_check"); err != nil || !slices.Equal(found, []string{"ok"}) {
+		r.t.Errorf("the file: %q, %v", found, err)
+	}
 }
 
 func TestRebuildMakesTheRowsThatTheJournalSays(t *testing.T) {
@@ -192,6 +204,7 @@ func TestRebuildMakesTheRowsThatTheJournalSays(t *testing.T) {
 			if after := r.schema(); !slices.Equal(before, after) {
 				t.Errorf("tables and indexes were\n%v\nand are\n%v", before, after)
 			}
+			r.wantSoundFile()
 			events := uint64(0)
 			for _, records := range r.journal {
 				events += uint64(len(records))

@@ -91,5 +91,6 @@ func (Store) Save(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
 }
 
 func save[K comparable, R any](ctx context.Context, in *projectionstore.Tx, into table.Table[R], rows map[K]R) error {
-	return in.Explain("write "+into.Name, into.In(in.Suffix).Upsert(ctx, in, in.Dialect, slices.Collect(maps.Values(rows))))
+	values := slices.AppendSeq(make([]R, 0, len(rows)), maps.Values(rows))
+	return in.Explain("write "+into.Name, into.In(in.Suffix).Upsert(ctx, in, in.Dialect, values))
 }

@@ -14,22 +14,22 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// part is the condition for the rows of a thread in a table, and the column with the SeqNr of the event that created a
-// row; empty means the first event.
-type part struct{ owner, seqNr string }
+// rowsOfThread is the condition for the rows of a thread in a table, and the column with the SeqNr of the event that
+// created a row; empty means the first event.
+type rowsOfThread struct{ owner, seqNr string }
 
 var (
-	threadPart   = part{owner: "id"}
-	memberPart   = part{"thread_id", "joined_seq"}
-	messagesPart = part{"thread_id", "seq_nr"}
+	threadPart   = rowsOfThread{owner: "id"}
+	memberPart   = rowsOfThread{"thread_id", "joined_seq"}
+	messagesPart = rowsOfThread{"thread_id", "seq_nr"}
 )
 
-func (p part) where(key usecase.Key, window chat.Window) (string, []any) {
-	where, args := "tenant_code = ? AND "+p.owner+" = ?", []any{key.Tenant.String(), key.ID}
-	if p.seqNr != "" && window != (chat.Window{}) {
-		where, args = where+" AND "+p.seqNr+" > ?", append(args, window.After)
+func (r rowsOfThread) where(key usecase.Key, window chat.Window) (string, []any) {
+	where, args := "tenant_code = ? AND "+r.owner+" = ?", []any{key.Tenant.String(), key.ID}
+	if r.seqNr != "" && window != (chat.Window{}) {
+		where, args = where+" AND "+r.seqNr+" > ?", append(args, window.After)
 		if window.UpTo > 0 {
-			where, args = where+" AND "+p.seqNr+" <= ?", append(args, window.UpTo)
+			where, args = where+" AND "+r.seqNr+" <= ?", append(args, window.UpTo)
 		}
 	}
 	return where, args
@@ -73,7 +73,7 @@ func (c comparison) add(row, what, expected, found string) {
 
 // compare compares the rows of a table with the expected ones, some of which may be missing.
 func compare[K comparable, R any](
-	ctx context.Context, c comparison, from table.Table[R], part part, want map[K]R, mayMiss func(R) bool,
+	ctx context.Context, c comparison, from table.Table[R], part rowsOfThread, want map[K]R, mayMiss func(R) bool,
 ) error {
 	missing := make(map[string]R, len(want))
 	for _, row := range want {
@@ -114,13 +114,13 @@ func (Store) Clear(ctx context.Context, tx projection.Tx, key usecase.Key) error
 	if err != nil {
 		return err
 	}
-	for _, table := range []struct {
+	for _, from := range []struct {
 		name string
-		part part
+		part rowsOfThread
 	}{{Messages.Name, messagesPart}, {Members.Name, memberPart}, {Threads.Name, threadPart}} {
-		where, args := table.part.where(key, chat.Window{})
-		if _, err := in.ExecContext(ctx, "DELETE FROM "+table.name+in.Suffix+" WHERE "+where, args...); err != nil {
-			return in.Explain("delete rows of "+table.name, err)
+		where, args := from.part.where(key, chat.Window{})
+		if _, err := in.ExecContext(ctx, "DELETE FROM "+from.name+in.Suffix+" WHERE "+where, args...); err != nil {
+			return in.Explain("delete rows of "+from.name, err)
 		}
 	}
 	return nil

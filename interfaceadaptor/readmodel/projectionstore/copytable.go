@@ -7,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // server tells that the database is a server, and no file.
 func (s *Store) server() bool { return s.db.DriverName() == "mysql" }
 
-// copyTable makes an empty table like the one with this name for the set that is being made, unless it is there.
+// copyTable makes an empty table like the one with this name for the set that is being made, unless it is there. On
+// SQLite it has no indexes but the primary key.
 func (s *Store) copyTable(ctx context.Context, name string) error {
 	if s.server() {
 		_, err := s.db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+name+nextSuffix+" LIKE "+name)
@@ -22,20 +26,24 @@ func (s *Store) copyTable(ctx context.Context, name string) error {
 	if err := s.db.GetContext(ctx, &made, "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", name); err != nil {
 		return err
 	}
-	statements := []string{tableName.ReplaceAllString(made, "CREATE TABLE IF NOT EXISTS "+name+nextSuffix)}
-	indexes, err := s.indexesOf(ctx, name)
-	if err != nil {
-		return err
+	_, err := s.db.ExecContext(ctx, tableName.ReplaceAllString(made, "CREATE TABLE IF NOT EXISTS "+name+nextSuffix))
+	return err
+}
+
+// copyIndexes gives the copy of a table the indexes of the original, unless it has them: on a server it does. The copy
+// is filled first, because building an index of all rows is faster than keeping it up to date row by row.
+func (s *Store) copyIndexes(ctx context.Context, name string) error {
+	if s.server() {
+		return nil
 	}
+	indexes, err := s.indexesOf(ctx, s.db, name)
 	for _, index := range indexes {
-		statements = append(statements, index.as(index.Name+nextSuffix, name+nextSuffix))
-	}
-	for _, statement := range statements {
-		if _, err := s.db.ExecContext(ctx, statement); err != nil {
-			return err
+		if err == nil {
+			statement := index.as(index.Name+nextSuffix, name+nextSuffix)
+			_, err = s.db.ExecContext(ctx, strings.Replace(statement, " INDEX ", " INDEX IF NOT EXISTS ", 1))
 		}
 	}
-	return nil
+	return err
 }
 
 func (s *Store) columns(ctx context.Context, table string) ([]string, error) {
@@ -54,57 +62,36 @@ var (
 	indexName = regexp.MustCompile(`^CREATE( UNIQUE)? INDEX (?:IF NOT EXISTS )?"?\w+"? ON "?\w+"?`)
 )
 
-// index is one of a SQLite table that was made by a statement.
-type index struct {
+// tableIndex is one of a SQLite table that was made by a statement.
+type tableIndex struct {
 	Name string `db:"name"`
 	SQL  string `db:"sql"`
 }
 
-func (s *Store) indexesOf(ctx context.Context, table string) (found []index, err error) {
-	err = s.db.SelectContext(ctx, &found, "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL", table)
+func (s *Store) indexesOf(ctx context.Context, from sqlx.QueryerContext, table string) (found []tableIndex, err error) {
+	err = sqlx.SelectContext(ctx, from, &found, "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL", table)
 	return found, err
 }
 
 // as is the statement that makes the same index under a name on a table.
-func (i index) as(name, table string) string {
-	return indexName.ReplaceAllString(i.SQL, fmt.Sprintf("CREATE${1} INDEX IF NOT EXISTS %s ON %s", name, table))
+func (i tableIndex) as(name, table string) string {
+	return indexName.ReplaceAllString(i.SQL, fmt.Sprintf("CREATE${1} INDEX %s ON %s", name, table))
 }
 
-// settleIndexes gives the indexes of a table that has become live the names that they have in the migrations. SQLite
-// can't rename an index, and its names are those of the whole file: so each is made again, once the one with the name
-// has gone from the old table.
-func (s *Store) settleIndexes(ctx context.Context, table string) error {
-	indexes, err := s.indexesOf(ctx, table)
-	if err != nil {
-		return err
-	}
+// renameIndexes gives the indexes of a table that was renamed from one suffix to another the names that go with it.
+// Names of indexes are unique in the file, SQLite has no statement that renames one, and making all of them again would
+// keep writers out for as long as that takes. So this changes the schema's own table, as ALTER TABLE does; the index
+// itself does not have its name in it. Renaming the table has told the other connections to read the schema again.
+func (s *Store) renameIndexes(ctx context.Context, in *sqlx.Tx, name, from, to string) error {
+	indexes, err := s.indexesOf(ctx, in, name+to)
 	for _, index := range indexes {
-		name, temporary := cutSuffix(index.Name)
-		if !temporary {
-			continue
-		}
-		begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
-		if err != nil {
-			return err
-		}
-		for _, statement := range []string{"DROP INDEX IF EXISTS " + name, index.as(name, table), "DROP INDEX " + index.Name} {
-			if _, err := begun.ExecContext(ctx, statement); err != nil {
-				_ = begun.Rollback()
-				return err
-			}
-		}
-		if err := begun.Commit(); err != nil {
-			return err
+		if err == nil {
+			renamed := strings.TrimSuffix(index.Name, from) + to
+			_, err = in.ExecContext(ctx, "UPDATE sqlite_master SET name = ?, sql = ? WHERE type = 'index' AND name = ?",
+				renamed, index.as(renamed, name+to), index.Name)
 		}
 	}
-	return nil
-}
-
-func cutSuffix(name string) (string, bool) {
-	if end := len(name) - len(nextSuffix); end > 0 && name[end:] == nextSuffix {
-		return name[:end], true
-	}
-	return name, false
+	return err
 }
 
 const deletedAtOnce = 5000

@@ -141,6 +141,16 @@ func (r *RowSets) makeTables(ctx context.Context, row rebuildRow) error {
 	return s.explain("name the set", sets.In(nextSuffix).Upsert(ctx, s.db, s.dialect, []setRow{own}))
 }
 
+// Index implements [projection.RowSets].
+func (r *RowSets) Index(ctx context.Context) error {
+	for _, name := range r.tables {
+		if err := r.store.copyIndexes(ctx, name); err != nil {
+			return r.store.explain("make the indexes of the table "+name+nextSuffix, err)
+		}
+	}
+	return nil
+}
+
 // Drop implements [projection.RowSets].
 func (r *RowSets) Drop(ctx context.Context) error {
 	s := r.store
@@ -286,24 +296,42 @@ func (r *RowSets) checkColumns(ctx context.Context) error {
 // switchFile is Switch on SQLite: one transaction, which keeps all other writers out.
 func (r *RowSets) switchFile(ctx context.Context, row rebuildRow, level func(context.Context, projection.Making) error) error {
 	s := r.store
-	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
+	begun, err := s.db.BeginTxx(s.unhurried(ctx), s.dialect.Writing())
 	if err != nil {
 		return s.explain("begin the switch", err)
 	}
 	if err = level(ctx, r.making(row.Set, begun)); err == nil {
-		for _, name := range r.tables {
-			if err == nil {
-				_, err = begun.ExecContext(ctx, "ALTER TABLE "+name+" RENAME TO "+name+oldSuffix)
-			}
-			if err == nil {
-				_, err = begun.ExecContext(ctx, "ALTER TABLE "+name+nextSuffix+" RENAME TO "+name)
-			}
-		}
+		err = r.rename(s.unhurried(ctx), begun)
 	}
 	if err != nil {
 		return errors.Join(s.explain("switch to the new rows", err), begun.Rollback())
 	}
 	return s.explain("commit the switch", begun.Commit())
+}
+
+// rename gives the live tables and those of the new set each other's place, with their indexes.
+func (r *RowSets) rename(ctx context.Context, in *sqlx.Tx) (err error) {
+	execute := func(statement string) {
+		if err == nil {
+			_, err = in.ExecContext(ctx, statement)
+		}
+	}
+	for _, name := range r.tables {
+		execute("ALTER TABLE " + name + " RENAME TO " + name + oldSuffix)
+		execute("ALTER TABLE " + name + nextSuffix + " RENAME TO " + name)
+	}
+	execute("PRAGMA writable_schema = ON")
+	for _, name := range r.tables {
+		if err == nil {
+			err = r.store.renameIndexes(ctx, in, name, "", oldSuffix)
+		}
+		if err == nil {
+			err = r.store.renameIndexes(ctx, in, name, nextSuffix, "")
+		}
+	}
+	// It also makes this connection read the schema again.
+	_, resetErr := in.ExecContext(ctx, "PRAGMA writable_schema = RESET")
+	return errors.Join(err, resetErr)
 }
 
 const (
@@ -363,17 +391,4 @@ func (r *RowSets) trySwitch(ctx context.Context, row rebuildRow, level func(cont
 			return s.explain("switch to the new rows", err)
 		})
 	})
-}
-
-// Settle implements [projection.RowSets].
-func (r *RowSets) Settle(ctx context.Context) error {
-	if r.store.server() {
-		return nil
-	}
-	for _, name := range r.tables {
-		if err := r.store.settleIndexes(ctx, name); err != nil {
-			return r.store.explain("give the indexes of "+name+" their names", err)
-		}
-	}
-	return nil
 }

@@ -37,17 +37,17 @@ func setOf(ctx context.Context, from Queryer, name string) (string, error) {
 // setSeparator stands between a projection's name and the number of the rebuild.
 const setSeparator = "@"
 
-// live are the names of the live sets that are not those of their projections, by projection.
-type live map[string]string
+// liveNames are the names of the live sets that are not those of their projections, by projection.
+type liveNames map[string]string
 
-func liveSets(ctx context.Context, from Queryer) (live, error) {
-	found := live{}
+func liveSets(ctx context.Context, from Queryer) (liveNames, error) {
+	found := liveNames{}
 	err := sets.Query(ctx, from, func(row setRow) { found[row.projection] = row.name }, "SELECT projection, set_name, handlers FROM row_sets")
 	return found, err
 }
 
 // projectionOf is whose live set this is; false: nobody's.
-func (l live) projectionOf(set string) (name string, is bool) {
+func (l liveNames) projectionOf(set string) (name string, is bool) {
 	name, _, _ = strings.Cut(set, setSeparator)
 	if known, renamed := l[name]; renamed {
 		return name, known == set
@@ -81,6 +81,7 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 		tx.set, tx.Suffix = s.making, nextSuffix
 		return tx, nil
 	}
+	ctx = s.unhurried(ctx)
 	var term uint64
 	if err := begun.GetContext(ctx, &term, "SELECT term FROM projection_turn WHERE id = 1"+s.dialect.ForShare()); err != nil {
 		return nil, s.explain("see whose turn it is", err)

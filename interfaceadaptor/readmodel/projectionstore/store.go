@@ -45,7 +45,7 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	if s.within != nil {
 		return s.changeWithin(ctx, change)
 	}
-	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
+	begun, err := s.db.BeginTxx(s.unhurried(ctx), s.dialect.Writing())
 	if err != nil {
 		return s.explain("begin a transaction", err)
 	}
@@ -74,7 +74,7 @@ func (s *Store) View(ctx context.Context, read func(context.Context, projection.
 	begun := s.within
 	if begun == nil {
 		var err error
-		if begun, err = s.db.BeginTxx(ctx, s.dialect.Viewing()); err != nil {
+		if begun, err = s.db.BeginTxx(s.unhurried(ctx), s.dialect.Viewing()); err != nil {
 			return s.explain("begin a transaction", err)
 		}
 		defer func() { _ = begun.Rollback() }()

@@ -2,6 +2,7 @@ package projectionstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,31 @@ type Tx struct {
 	set      string               // the name that positions and dead letters are under
 	existing map[usecase.Key]bool // the positions that Load found
 	view     bool                 // it locks nothing
+}
+
+// unhurried is the context for a transaction and its statements. On SQLite they do not end with ctx: each is short, and
+// to be able to interrupt it, the driver would start a goroutine for every one.
+func (s *Store) unhurried(ctx context.Context) context.Context {
+	if s.server() {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
+// ExecContext runs a statement, unless ctx has ended.
+func (t *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return t.Tx.ExecContext(t.store.unhurried(ctx), query, args...)
+}
+
+// QueryContext runs a query, unless ctx has ended.
+func (t *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return t.Tx.QueryContext(t.store.unhurried(ctx), query, args...)
 }
 
 // SQL returns the database transaction of tx.

@@ -1,9 +1,9 @@
 package table
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"reflect"
+	"strconv"
 )
 
 // Difference is a column in which two rows differ.
@@ -29,12 +29,14 @@ func (t Table[R]) Describe(row R) string {
 
 // stored is a field as text, the way it is stored.
 func stored(field any) string {
-	if valuer, able := field.(driver.Valuer); able {
-		value, err := valuer.Value()
-		if err != nil {
-			return err.Error()
-		}
-		return fmt.Sprint(value)
+	switch value := valueOf(field).(type) {
+	case string:
+		return value
+	case int64:
+		return strconv.FormatInt(value, 10)
+	case bool:
+		return strconv.FormatBool(value)
+	default:
+		return fmt.Sprint(reflect.Indirect(reflect.ValueOf(value)).Interface())
 	}
-	return fmt.Sprint(reflect.ValueOf(field).Elem().Interface())
 }

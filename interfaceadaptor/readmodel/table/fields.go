@@ -3,6 +3,7 @@ package table
 import (
 	"database/sql/driver"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -11,15 +12,17 @@ import (
 
 // Text is a field that is stored as text: parse reads it, String writes it. An error of parse is not wrapped, because
 // an invalid stored value is not an error of the caller.
-func Text[T fmt.Stringer](field *T, parse func(string) (T, error)) any { return &text[T]{field, parse} }
+func Text[T fmt.Stringer](field *T, parse func(string) (T, error)) any {
+	return &textField[T]{field, parse}
+}
 
-type text[T fmt.Stringer] struct {
+type textField[T fmt.Stringer] struct {
 	field *T
 	parse func(string) (T, error)
 }
 
 // Scan implements [database/sql.Scanner].
-func (f *text[T]) Scan(source any) error {
+func (f *textField[T]) Scan(source any) error {
 	var found string
 	switch source := source.(type) {
 	case string:
@@ -38,7 +41,7 @@ func (f *text[T]) Scan(source any) error {
 }
 
 // Value implements [driver.Valuer].
-func (f *text[T]) Value() (driver.Value, error) { return (*f.field).String(), nil }
+func (f *textField[T]) Value() (driver.Value, error) { return (*f.field).String(), nil }
 
 // Tenant is a field that is stored as the tenant's code.
 func Tenant(field *usecase.Tenant) any { return Text(field, usecase.ParseTenant) }
@@ -65,3 +68,23 @@ func (f *micros) Scan(source any) error {
 
 // Value implements [driver.Valuer].
 func (f *micros) Value() (driver.Value, error) { return time.Time(*f).UnixMicro(), nil }
+
+// valueOf returns the value of a field in a form that database/sql hands to the driver as it is. It would find the same
+// value by reflection, which takes longer than writing it.
+func valueOf(field any) any {
+	switch field := field.(type) {
+	case *string:
+		return *field
+	case *bool:
+		return *field
+	case *uint64:
+		if *field <= math.MaxInt64 {
+			return int64(*field)
+		}
+	case driver.Valuer:
+		if value, err := field.Value(); err == nil {
+			return value
+		}
+	}
+	return field
+}

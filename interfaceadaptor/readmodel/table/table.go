@@ -127,9 +127,10 @@ func (t Table[R]) write(ctx context.Context, into Execer, rows []R, statement fu
 		n, size := 0, 0
 		args := make([]any, 0, min(len(ordered), rowsAtOnce)*len(t.Columns))
 		for n < len(ordered) && n < rowsAtOnce && (n == 0 || size < bytesAtOnce) {
-			fields := t.Fields(ordered[n].row)
-			args = append(args, fields...)
-			size += sizeOf(fields)
+			for _, field := range t.Fields(ordered[n].row) {
+				value := valueOf(field)
+				args, size = append(args, value), size+sizeOf(value)
+			}
 			n++
 		}
 		if _, err := into.ExecContext(ctx, statement(n), args...); err != nil {
@@ -199,17 +200,12 @@ func inOrder(keys [][]string) [][]string {
 	return slices.CompactFunc(sorted, slices.Equal)
 }
 
-func sizeOf(fields []any) int {
-	size := 0
-	for _, field := range fields {
-		switch field := field.(type) {
-		case *string:
-			size += len(*field)
-		case *[]byte:
-			size += len(*field)
-		default:
-			size += 8
-		}
+func sizeOf(value any) int {
+	switch value := value.(type) {
+	case string:
+		return len(value)
+	case []byte:
+		return len(value)
 	}
-	return size
+	return 8
 }
