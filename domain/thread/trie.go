@@ -78,11 +78,10 @@ func (t trie[V]) get(key ulid.ULID) (value V, found bool) {
 	for depth := 0; n != nil && n.children != nil; depth++ {
 		n = n.children[digit(key, depth)]
 	}
-	if n == nil {
-		return value, false
-	}
-	if i, found := n.find(key); found {
-		return n.entries[i].value, true
+	if n != nil {
+		if i, exists := n.find(key); exists {
+			return n.entries[i].value, true
+		}
 	}
 	return value, false
 }

@@ -36,7 +36,7 @@ func Manage() error {
 	return nil
 }
 
-// Limit returns how many bytes of memory the program may use: GOMEMLIMIT, or what [Manage] has found out.
+// Limit returns how many bytes of memory Go may use: GOMEMLIMIT, or what [Manage] has found out.
 func Limit() uint64 {
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		return uint64(limit)
