@@ -108,7 +108,7 @@ func NewCommands(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyri
 	}
 	for _, each := range types {
 		c.all = append(c.all, each.open(gateway, keys, repository.Settings{
-			SnapshotEvery: uint64(settings.SnapshotEvery), CacheBytes: cache / shares * each.share, Logger: log,
+			SnapshotEvery: uint64(settings.SnapshotEvery), CacheBytes: max(1, cache*each.share/shares), Logger: log,
 		}, handle))
 	}
 	return c
