@@ -13,8 +13,8 @@ type trie[V any] struct {
 	size int
 }
 
-// node is a leaf with up to [leafSize] entries, or a branch with a child for each value of the key's next two bits. Keys
-// are read from their end, where ULIDs are random: what one thread holds shares its beginning, the time, so that
+// node is a leaf with up to [leafSize] entries, or a branch with a child for each value of the key's next two bits.
+// Keys are read from their end, where ULIDs are random: what one thread holds shares its beginning, the time, so that
 // branches would be chains. Equal contents have equal nodes, however they came about.
 type node[V any] struct {
 	entries  []entry[V] // of a leaf, in the order of their keys

@@ -24,7 +24,7 @@ type columns struct {
 	Senders numbers                      `json:"senders"`                  // places in Users
 	Digests []byte                       `json:"text_digests"`             // 8 bytes each
 	Posted  numbers                      `json:"seq_nrs"`                  // differences from the message before
-	Edited  numbers                      `json:"edited_seq_nrs,omitempty"` // without those of the last messages if they are 0
+	Edited  numbers                      `json:"edited_seq_nrs,omitempty"` // without zeros at the end
 }
 
 // numbers are variable-length integers.

@@ -18,8 +18,8 @@ import (
 	"example.com/threads/usecase/command"
 )
 
-// A write-api of 256 MiB keeps the states of 2,000 threads with 1,000 messages each, so that no command has to load one,
-// and has memory left for its work.
+// A write-api of 256 MiB keeps the states of 2,000 threads with 1,000 messages each, so that no command has to load
+// one, and has memory left for its work.
 func TestTwoMillionMessagesFitInto256MiB(t *testing.T) {
 	const mayUse = 256 << 20 * 7 / 10 // see memory.Manage
 	before := debug.SetMemoryLimit(mayUse)
