@@ -27,6 +27,12 @@ type columns struct {
 	Edited  numbers                      `json:"edited_seq_nrs,omitempty"` // without zeros at the end
 }
 
+// Bytes of an id and of a text's digest.
+const (
+	idSize     = len(ulid.ULID{})
+	digestSize = 8
+)
+
 // numbers are variable-length integers.
 type numbers []byte
 
@@ -43,7 +49,7 @@ func (n *numbers) next() int64 {
 }
 
 func (w wirePostings) MarshalJSON() ([]byte, error) {
-	var c columns
+	c := columns{IDs: make([]byte, 0, idSize*len(w)), Digests: make([]byte, 0, digestSize*len(w))}
 	users := map[ident.UserID]int{}
 	before := uint64(0)
 	for _, message := range w {
@@ -79,7 +85,6 @@ func (w *wirePostings) UnmarshalJSON(data []byte) (err error) {
 }
 
 func (c columns) messages() ([]thread.MessageDigest, error) {
-	const idSize, digestSize = len(ulid.ULID{}), 8
 	broken := errors.New("the columns of its messages do not fit together")
 	messages := make([]thread.MessageDigest, len(c.IDs)/idSize)
 	if count := len(messages); len(c.IDs) != idSize*count || len(c.Digests) != digestSize*count || min(len(c.Senders), len(c.Posted)) < count {

@@ -43,7 +43,8 @@ func (Snapshots) Encode(id string, version uint64, state thread.Thread) ([]byte,
 		return nil, fmt.Errorf("the thread's id %q: %v", id, err) //nolint:errorlint // not an error of the caller
 	}
 	m := state.Memento()
-	return json.Append(nil, wireSnapshot{
+	size := 500 + 400*len(m.Members) + 40*len(m.Messages) // usually
+	return json.Append(make([]byte, 0, size), wireSnapshot{
 		Format:   snapshotFormat,
 		ID:       wireID[thread.Thread]{parsed},
 		Name:     m.Name.String(),
