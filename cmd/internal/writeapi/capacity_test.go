@@ -72,11 +72,11 @@ type manyThreads struct {
 	head         eventstore.Head
 }
 
-func (m *manyThreads) SnapshotsDue(_ context.Context, aggregateType string, _ uint64) iter.Seq2[eventstore.AggregateHead, error] {
+func (m *manyThreads) SnapshotsDue(_ context.Context, name string, _ uint64) iter.Seq2[eventstore.AggregateHead, error] {
 	return func(yield func(eventstore.AggregateHead, error) bool) {
 		for i := range m.count {
 			id := ident.New[thread.Thread](time.UnixMilli(int64(1+i)), [10]byte{}).String()
-			if aggregateType != thread.AggregateType || !yield(eventstore.AggregateHead{ID: eventstore.AggregateID{Type: aggregateType, ULID: id}, Head: m.head}, nil) {
+			if name != thread.AggregateType || !yield(eventstore.AggregateHead{ID: eventstore.AggregateID{Type: name, ULID: id}, Head: m.head}, nil) {
 				return
 			}
 		}
