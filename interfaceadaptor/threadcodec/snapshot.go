@@ -50,7 +50,7 @@ func (Snapshots) Encode(id string, version uint64, state thread.Thread) ([]byte,
 		Name:     m.Name.String(),
 		Deleted:  m.Deleted,
 		Members:  participantsOf(m.Members),
-		Messages: m.Messages,
+		Messages: postingsOf(m.Messages),
 		Version:  version,
 	}, json.SortMapKeys)
 }
@@ -96,8 +96,10 @@ func decode(payload []byte) (id string, version uint64, m thread.Memento, err er
 	}
 	w.Version = max(w.Version, w.Counter)
 	m = thread.Memento{Deleted: w.Deleted, Events: w.Version, Name: writing.RecordedName(w.Name)}
-	m.Messages = w.Messages
 	if m.Members, err = w.Members.participants(); err != nil {
+		return fail(err)
+	}
+	if m.Messages, err = w.Messages.messages(); err != nil {
 		return fail(err)
 	}
 	return w.ID.id.String(), w.Version, m, nil

@@ -51,7 +51,7 @@ func New() (*Packer, error) {
 
 // Pack compresses a state.
 func (p *Packer) Pack(state []byte) Packed {
-	stored := p.encoder.EncodeAll(state, make([]byte, 0, len(state)/3))
+	stored := p.encoder.EncodeAll(state, make([]byte, 0, len(state)/4*3))
 	return Packed{Bytes: stored, Encoding: encodingZstd, Checksum: checksumOf(stored)}
 }
 
