@@ -17,10 +17,10 @@ const (
 	growth = 300
 	// share is what Go may use of the memory. The rest is for SQLite's page caches, and for the system to keep the
 	// pages of its files: without any, every page is read from disk again and again.
-	share = 0.7
+	share = 0.65
 )
 
-// Manage tells Go's runtime to stay below 70 % of the container's memory limit, or of the computer's memory, and to
+// Manage tells Go's runtime to stay below 65 % of the container's memory limit, or of the computer's memory, and to
 // collect garbage less often while it is far below. The environment variables GOMEMLIMIT and GOGC come first. A program
 // calls it when it starts.
 //
