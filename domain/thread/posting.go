@@ -3,6 +3,7 @@ package thread
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"unique"
 
 	"example.com/threads/domain/ident"
 )
@@ -58,12 +59,13 @@ var (
 	ErrTextUnchanged   = ident.Conflict("text_unchanged", "the message has this text already")
 )
 
-// posting is what decisions need of a message.
+// posting is what decisions need of a message. A process keeps millions of them, so they are small: a sender is kept
+// once for all messages, and the numbers are of 4 bytes, because no thread comes near 2³² events.
 type posting struct {
-	sender UserID
+	sender unique.Handle[UserID]
 	text   TextDigest
-	posted uint64 // number of the event that posted it; 0: not known, see [Memento.Numbered]
-	edited uint64 // number of the event that last gave it another text; 0: none has
+	posted uint32 // number of the event that posted it; 0: not known, see [Memento.Numbered]
+	edited uint32 // number of the event that last gave it another text; 0: none has
 }
 
 // TextDigest is the first 8 bytes of a text's SHA-256, to compare texts without keeping them.
@@ -90,7 +92,7 @@ func (t Thread) editMessage(c EditMessage) (Event, error) {
 	switch {
 	case !exists:
 		return nil, ErrMessageNotFound
-	case message.sender != c.Executor:
+	case message.sender.Value() != c.Executor:
 		return nil, ErrNotSender
 	case message.text == c.Text.Digest():
 		return nil, ErrTextUnchanged
@@ -106,7 +108,7 @@ func (t Thread) deleteMessage(c DeleteMessage) (Event, error) {
 	switch {
 	case !exists:
 		return nil, ErrMessageNotFound
-	case message.sender != c.Executor && t.mustBeAdmin(c.Executor) != nil:
+	case message.sender.Value() != c.Executor && t.mustBeAdmin(c.Executor) != nil:
 		return nil, ErrNotSender
 	}
 	return MessageDeleted{Message: c.Message}, nil

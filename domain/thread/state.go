@@ -3,6 +3,7 @@ package thread
 import (
 	"fmt"
 	"slices"
+	"unique"
 
 	"github.com/oklog/ulid/v2"
 
@@ -33,8 +34,8 @@ func (t Thread) Deleted() bool { return t.deleted }
 // Name returns the thread's name.
 func (t Thread) Name() Name { return t.name }
 
-// Size returns the number of members and messages, to which the size of the state is proportional.
-func (t Thread) Size() int { return t.members.size + t.messages.size }
+// Size returns the number of members and messages.
+func (t Thread) Size() (members, messages int) { return t.members.size, t.messages.size }
 
 // Event is something that has happened to a thread. The set is closed: lifecycle.go, membership.go and posting.go have
 // all of them. When, by whom and in which order it happened is told by the envelope around it, not by the event.
@@ -64,11 +65,11 @@ func (t Thread) Apply(event Event) Thread {
 	case MemberRoleChanged:
 		t = t.withMember(Member{ID: e.Member, User: e.User, Role: e.Role})
 	case MessagePosted:
-		posted := posting{sender: e.Message.Sender, text: e.Message.Text.Digest(), posted: t.events}
+		posted := posting{sender: unique.Make(e.Message.Sender), text: e.Message.Text.Digest(), posted: uint32(t.events)}
 		t.messages = t.messages.with(e.Message.ID.ULID(), posted)
 	case MessageEdited:
 		edited, _ := t.messages.get(e.Message.ID.ULID())
-		edited.sender, edited.text, edited.edited = e.Message.Sender, e.Message.Text.Digest(), t.events
+		edited.sender, edited.text, edited.edited = unique.Make(e.Message.Sender), e.Message.Text.Digest(), uint32(t.events)
 		t.messages = t.messages.with(e.Message.ID.ULID(), edited)
 	case MessageDeleted:
 		t.messages = t.messages.without(e.Message.ULID())
@@ -114,7 +115,11 @@ type MessageDigest struct {
 }
 
 func (p posting) digest(id ulid.ULID) MessageDigest {
-	return MessageDigest{ID: ident.FromULID[Message](id), Sender: p.sender, Text: p.text, Posted: p.posted, Edited: p.edited}
+	return MessageDigest{ID: ident.FromULID[Message](id), Sender: p.sender.Value(), Text: p.text, Posted: uint64(p.posted), Edited: uint64(p.edited)}
+}
+
+func (d MessageDigest) posting() posting {
+	return posting{sender: unique.Make(d.Sender), text: d.Text, posted: uint32(d.Posted), edited: uint32(d.Edited)}
 }
 
 // Memento lays the state open. Its cost grows with the thread: it is not for the path of a command.
@@ -139,9 +144,11 @@ func (m Memento) Thread() Thread {
 	for _, member := range m.Members {
 		t = t.withParticipant(member)
 	}
-	for _, d := range m.Messages {
-		t.messages.put(d.ID.ULID(), posting{sender: d.Sender, text: d.Text, posted: d.Posted, edited: d.Edited})
+	messages := make([]entry[posting], len(m.Messages))
+	for i, d := range m.Messages {
+		messages[i] = entry[posting]{d.ID.ULID(), d.posting()}
 	}
+	t.messages = trieOf(messages)
 	return t
 }
 

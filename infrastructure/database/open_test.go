@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -14,6 +15,24 @@ import (
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/tests/testenv"
 )
+
+// SQLite's memory is not Go's: in a small container, the page caches of all connections must be small together.
+func TestPageCachesShareTheMemory(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	for limit, want := range map[int64]int{128 << 20: 1 << 20, 128 << 30: 16 << 20} {
+		debug.SetMemoryLimit(limit)
+		db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "pages.db"), database.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		var size int
+		if err := db.GetContext(t.Context(), &size, "PRAGMA cache_size"); err != nil || size != -want>>10 {
+			t.Errorf("with %d bytes: cache_size %d, %v; want %d KiB", limit, size, err, want>>10)
+		}
+	}
+}
 
 func TestSettingsOfSQLite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "with space.db")

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
+
+	"example.com/threads/infrastructure/memory"
 )
 
 const sqliteExample = "sqlite:data/readmodel.db"
@@ -53,9 +55,9 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 		"journal_mode(WAL)",   // readers and the writer do not wait for each other
 		"synchronous(" + synchronous + ")",
 		"foreign_keys(1)",
-		"wal_autocheckpoint(4000)", // pages, 16 MB: a page that changes often is copied to the file less often
-		"cache_size(-16384)",       // KiB a connection
-		"temp_store(MEMORY)",       // savepoints keep their undo data in memory, not in a file
+		"wal_autocheckpoint(4000)",                        // pages, 16 MB: a page that changes often is copied to the file less often
+		fmt.Sprintf("cache_size(-%d)", sqliteCache()>>10), // KiB
+		"temp_store(MEMORY)",                              // savepoints keep their undo data in memory, not in a file
 	}
 	for _, pragma := range asked["_pragma"] {
 		name, _, _ := strings.Cut(pragma, "(")
@@ -68,6 +70,10 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 	}
 	return parameters
 }
+
+// sqliteCache returns the maximum size of a connection's page cache, in bytes. It is not part of Go's memory: all
+// connections together may use an eighth of what Go may.
+func sqliteCache() uint64 { return min(16<<20, memory.Limit()/8/defaultConns) }
 
 const (
 	sqliteReadOnly  = 8

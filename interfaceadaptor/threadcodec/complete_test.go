@@ -4,7 +4,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
 	"example.com/threads/interfaceadaptor/threadcodec"
@@ -37,9 +39,22 @@ func TestEveryEventHasItsJSON(t *testing.T) {
 	sealed.Check(t, "golden files of events", threadcodec.Events().Names(), files)
 }
 
+// large returns a thread with so many messages and at least so many members, each a sender.
+func large(messages int) thread.Thread {
+	state := thread.Thread{}.Apply(today["ThreadCreated"])
+	for i := range messages {
+		at, entropy := time.UnixMilli(int64(1+i)), [10]byte{9: byte(i)}
+		sender := ident.New[ident.UserAccount](at, entropy)
+		joined := thread.Member{ID: ident.New[thread.Member](at, entropy), User: sender, Role: thread.RoleMember}
+		posted := thread.Message{ID: ident.New[thread.Message](at, entropy), Sender: sender, Text: tricky}
+		state = state.Replay(thread.MemberAdded{Member: joined}, thread.MessagePosted{Message: posted})
+	}
+	return state
+}
+
 // Every field of the state must be in its snapshot; a missing one would be lost with the next snapshot.
 func TestEveryFieldOfTheStateIsInItsSnapshot(t *testing.T) {
-	var states []thread.Thread
+	states := []thread.Thread{large(100)}
 	for _, history := range threadtest.Histories() {
 		var state thread.Thread
 		for _, event := range threadtest.Events(history) {

@@ -63,19 +63,36 @@ func TestBrokenEvents(t *testing.T) {
 }
 
 func TestBrokenSnapshots(t *testing.T) {
-	whole := string(golden(t, "snapshot-3.json"))
+	whole, listed := string(golden(t, "snapshot-4.json")), string(golden(t, "snapshot-3.json"))
 	for about, payload := range map[string]string{
-		"nothing":         ``,
-		"cut off":         whole[:len(whole)/2],
-		"newer format":    strings.Replace(whole, `"format":3`, `"format":4`, 1),
-		"without members": strings.Replace(whole, `"members":`, `"persons":`, 1),
-		"without version": strings.Replace(whole, `"version":`, `"edition":`, 1),
-		"without name":    strings.Replace(whole, `"name":`, `"title":`, 1),
-		"without sender":  strings.Replace(whole, `"sender_id":`, `"author":`, 1),
-		"without digest":  strings.Replace(whole, `"text_digest":`, `"text_hash":`, 1),
-		"broken digest":   strings.Replace(whole, `"text_digest":"`, `"text_digest":"x`, 1),
+		"nothing":                ``,
+		"cut off":                whole[:len(whole)/2],
+		"newer format":           strings.Replace(whole, `"format":4`, `"format":5`, 1),
+		"without members":        strings.Replace(whole, `"members":`, `"persons":`, 1),
+		"without version":        strings.Replace(whole, `"version":`, `"edition":`, 1),
+		"without name":           strings.Replace(whole, `"name":`, `"title":`, 1),
+		"no base64":              strings.Replace(whole, `"ids":"`, `"ids":"-`, 1),
+		"half an id":             strings.Replace(whole, `"ids":"`, `"ids":"AAAA`, 1),
+		"another sender":         strings.Replace(whole, `"senders":"AAI="`, `"senders":"AAQ="`, 1),
+		"a sender below":         strings.Replace(whole, `"senders":"AAI="`, `"senders":"AAE="`, 1),
+		"many senders":           strings.Replace(whole, `"senders":"`, `"senders":"AAAA`, 1),
+		"many digests":           strings.Replace(whole, `"text_digests":"`, `"text_digests":"AAAA`, 1),
+		"many numbers":           strings.Replace(whole, `"seq_nrs":"`, `"seq_nrs":"AAAA`, 1),
+		"many edits":             strings.Replace(whole, `"edited_seq_nrs":"`, `"edited_seq_nrs":"AAAA`, 1),
+		"a broken number":        strings.Replace(whole, `"edited_seq_nrs":"Cg=="`, `"edited_seq_nrs":"gA=="`, 1),
+		"without ids":            strings.Replace(whole, `"ids":`, `"keys":`, 1),
+		"without users":          strings.Replace(whole, `"users":`, `"persons":`, 1),
+		"without senders":        strings.Replace(whole, `"senders":`, `"authors":`, 1),
+		"without digests":        strings.Replace(whole, `"text_digests":`, `"hashes":`, 1),
+		"without numbers":        strings.Replace(whole, `"seq_nrs":`, `"places":`, 1),
+		"a list, without sender": strings.Replace(listed, `"sender_id":`, `"author":`, 1),
+		"a list, without digest": strings.Replace(listed, `"text_digest":`, `"text_hash":`, 1),
+		"a list, broken digest":  strings.Replace(listed, `"text_digest":"`, `"text_digest":"x`, 1),
 	} {
 		t.Run(about, func(t *testing.T) {
+			if payload == whole || payload == listed {
+				t.Fatal("the golden file has nothing of the kind")
+			}
 			if id, version, _, err := (threadcodec.Snapshots{}).Decode([]byte(payload)); err == nil || id != "" || version != 0 {
 				t.Errorf("got %s at %d, %v", id, version, err)
 			}

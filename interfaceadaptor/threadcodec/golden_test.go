@@ -138,19 +138,30 @@ func TestTheFirstVersionOfThreadCreated(t *testing.T) {
 }
 
 func TestSnapshotOfToday(t *testing.T) {
-	second := thread.MessagePosted{Message: thread.Message{ID: parsed[thread.Message]("01H42KBHCWC000000000000HE2"), Sender: ada, Text: tricky}}
-	state := thread.Thread{}.Replay(today["ThreadCreated"], today["ThreadMemberAdded"], today["ThreadMessagePosted"], second, today["ThreadMessageEdited"])
-	encoded, err := threadcodec.Snapshots{}.Encode(aThread.String(), 5, state)
+	encoded, err := threadcodec.Snapshots{}.Encode(aThread.String(), 5, inTheSnapshots())
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkGolden(t, "snapshot-3.json", encoded)
+	checkGolden(t, "snapshot-4.json", encoded)
+	checkSnapshot(t, "snapshot-4.json")
+}
+
+func TestTheThirdVersionOfSnapshots(t *testing.T) { checkSnapshot(t, "snapshot-3.json") }
+
+// inTheSnapshots is the state in the golden files since the third version.
+func inTheSnapshots() thread.Thread {
+	second := thread.MessagePosted{Message: thread.Message{ID: parsed[thread.Message]("01H42KBHCWC000000000000HE2"), Sender: ada, Text: tricky}}
+	return thread.Thread{}.Replay(today["ThreadCreated"], today["ThreadMemberAdded"], today["ThreadMessagePosted"], second, today["ThreadMessageEdited"])
+}
+
+func checkSnapshot(t *testing.T, file string) {
+	t.Helper()
 	for _, codec := range []repository.SnapshotCodec[thread.Thread]{threadcodec.Snapshots{}, threadcodec.NumberedSnapshots{}} {
-		id, version, got, err := codec.Decode(golden(t, "snapshot-3.json"))
+		id, version, got, err := codec.Decode(golden(t, file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(state.Memento(), got.Memento(), byValue()); diff != "" || id != aThread.String() || version != 5 {
+		if diff := cmp.Diff(inTheSnapshots().Memento(), got.Memento(), byValue()); diff != "" || id != aThread.String() || version != 5 {
 			t.Errorf("%T decoded state of %s (-want +got):\n%s", codec, id, diff)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 const journalAttempts = 3
 
-// fill applies the events of gaps, read from the journal in order, with at most FillEvents events per transaction. The
-// batchMark is stored with the last one.
+// fill applies the events of gaps, read from the journal in order, with at most FillEvents events per transaction. last
+// is stored with the last of them.
 func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (Outcome, error) {
 	var total Outcome
 	var chunk []eventRun

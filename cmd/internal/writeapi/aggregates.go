@@ -33,7 +33,7 @@ func (c *Commands) aggregateTypes(codes *sequence.Sequence) []aggregateType {
 		return rest.Tasks(c.Tasks)
 	}
 	return []aggregateType{
-		of(8, chat.Threads(), chatstore.NewThreadRepository, threads, func(keys *erasure.Keyring, threads *chatstore.ThreadRepository) command.Prepare[thread.Command] {
+		of(29, chat.Threads(), chatstore.NewThreadRepository, threads, func(keys *erasure.Keyring, threads *chatstore.ThreadRepository) command.Prepare[thread.Command] {
 			return chat.SealThread(keys, threads.Load)
 		}),
 		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts, func(keys *erasure.Keyring, _ *chatstore.AccountRepository) command.Prepare[account.Command] {
@@ -104,11 +104,11 @@ func NewCommands(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyri
 	}
 	cache := settings.CacheBytes
 	if cache == 0 {
-		cache = memory.Limit() / 10
+		cache = memory.Limit() / 3 * 2
 	}
 	for _, each := range types {
 		c.all = append(c.all, each.open(gateway, keys, repository.Settings{
-			SnapshotEvery: uint64(settings.SnapshotEvery), CacheBytes: cache / shares * each.share, Logger: log,
+			SnapshotEvery: uint64(settings.SnapshotEvery), CacheBytes: max(1, cache*each.share/shares), Logger: log,
 		}, handle))
 	}
 	return c

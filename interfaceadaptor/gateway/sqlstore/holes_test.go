@@ -157,12 +157,12 @@ func TestNothingIsSkippedUnderLoad(t *testing.T) {
 	const writers, each = 16, 40
 	var writing sync.WaitGroup
 	handled := receipt("a-command-that-was-handled")
-	seed := write(newID(), 0, 1)
-	seed.Receipts = []eventstore.Receipt{handled}
-	mustAppend(t, gateway, seed)
-	for writer := range writers {
+	first := write(newID(), 0, 1)
+	first.Receipts = []eventstore.Receipt{handled}
+	mustAppend(t, gateway, first)
+	for seed := range uint64(writers) {
 		writing.Go(func() {
-			random := rand.New(rand.NewPCG(uint64(writer), 1))
+			random := rand.New(rand.NewPCG(seed, 1))
 			id, version := newID(), uint64(0)
 			for version < each {
 				w := write(id, version, 1+random.IntN(3))

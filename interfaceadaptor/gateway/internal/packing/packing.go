@@ -15,7 +15,7 @@ const (
 	encodingZstd = "zstd"
 
 	// MaxState is the maximum size of an unpacked state, in bytes. It limits the memory that a broken snapshot can make
-	// a reader allocate; a thread of 100,000 messages has about 6 MB.
+	// a reader allocate; a thread of 100,000 messages has about 4 MB.
 	MaxState = 512 << 20
 
 	// codecs is the maximum number of concurrent compressions, and of concurrent decompressions.
@@ -51,7 +51,7 @@ func New() (*Packer, error) {
 
 // Pack compresses a state.
 func (p *Packer) Pack(state []byte) Packed {
-	stored := p.encoder.EncodeAll(state, make([]byte, 0, len(state)/3))
+	stored := p.encoder.EncodeAll(state, make([]byte, 0, len(state)/4*3))
 	return Packed{Bytes: stored, Encoding: encodingZstd, Checksum: checksumOf(stored)}
 }
 

@@ -1,0 +1,100 @@
+package writeapi
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/usecase/command"
+)
+
+// A write-api of 256 MiB keeps the states of 2,000 threads with 1,000 messages each, so that no command has to load
+// one, and has memory left for its work.
+func TestTwoMillionMessagesFitInto256MiB(t *testing.T) {
+	const mayUse = 256 << 20 * 65 / 100 // see memory.Manage
+	before := debug.SetMemoryLimit(mayUse)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	gateway := &manyThreads{count: 2000, state: withMessages(1000), head: eventstore.Head{Version: 1001, SnapshotVersion: 1001}}
+	commands := NewCommands(gateway, nil, CommandSettings{SnapshotEvery: 100}, command.Settings{Logger: slog.New(slog.DiscardHandler)})
+	empty := heap()
+	for range 2 {
+		commands.catchUp(t.Context())
+	}
+	used := heap() - empty
+	if gateway.loads != gateway.count {
+		t.Errorf("%d states were read for %d threads", gateway.loads, gateway.count)
+	}
+	states, bytes := commands.all[0].caching.Cached()
+	if states != gateway.count || used > bytes || used > mayUse*2/3 {
+		t.Errorf("%d states take %d bytes of memory; they are counted as %d, and %d is all there is", states, used, bytes, mayUse)
+	}
+}
+
+// withMessages returns a thread with so many messages; its version is one more.
+func withMessages(count int) (state thread.Thread) {
+	random := rand.NewChaCha8([32]byte{})
+	next := func() (at time.Time, entropy [10]byte) {
+		_, _ = random.Read(entropy[:])
+		return time.UnixMilli(1), entropy
+	}
+	ada := ident.New[ident.UserAccount](next())
+	state = state.Apply(thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: ident.New[thread.Member](next()), User: ada, Role: thread.RoleAdmin}}})
+	for range count {
+		message := thread.Message{ID: ident.New[thread.Message](next()), Sender: ada, Text: thread.RecordedText("hello")}
+		state = state.Apply(thread.MessagePosted{Message: message})
+	}
+	return state
+}
+
+// heap returns the bytes that are in use.
+func heap() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// manyThreads is an event store that has a snapshot of each thread.
+type manyThreads struct {
+	eventstore.EventPersistenceGateway
+	count, loads int
+	state        thread.Thread
+	head         eventstore.Head
+}
+
+func (m *manyThreads) SnapshotsDue(_ context.Context, name string, _ uint64) iter.Seq2[eventstore.AggregateHead, error] {
+	return func(yield func(eventstore.AggregateHead, error) bool) {
+		for i := range m.count {
+			id := ident.New[thread.Thread](time.UnixMilli(int64(1+i)), [10]byte{}).String()
+			if name != thread.AggregateType || !yield(eventstore.AggregateHead{ID: eventstore.AggregateID{Type: name, ULID: id}, Head: m.head}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *manyThreads) Head(context.Context, eventstore.AggregateID) (eventstore.Head, error) {
+	return m.head, nil
+}
+
+func (m *manyThreads) Snapshots(_ context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[eventstore.Snapshot, error] {
+	m.loads++
+	payload, err := threadcodec.Snapshots{}.Encode(id.ULID, head.Version, m.state)
+	return func(yield func(eventstore.Snapshot, error) bool) {
+		yield(eventstore.Snapshot{Version: head.Version, Payload: payload}, err)
+	}
+}
+
+func (m *manyThreads) Entries(context.Context, eventstore.AggregateID, uint64, uint64) iter.Seq2[eventstore.Entry, error] {
+	return func(func(eventstore.Entry, error) bool) {}
+}
