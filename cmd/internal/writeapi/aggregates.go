@@ -104,7 +104,7 @@ func NewCommands(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyri
 	}
 	cache := settings.CacheBytes
 	if cache == 0 {
-		cache = memory.Limit() / 3 * 2
+		cache = min(memory.Limit()/3*2, 1<<30)
 	}
 	for _, each := range types {
 		c.all = append(c.all, each.open(gateway, keys, repository.Settings{
