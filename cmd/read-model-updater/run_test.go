@@ -186,7 +186,7 @@ func TestItIsReadyOnceTheReadModelHasCaughtUp(t *testing.T) {
 // orders is a handler without rows: only the positions of its aggregates are stored.
 type orders struct{}
 
-func (orders) Type() string { return "order" }
+func (orders) Type() string { return "gizmo" }
 
 func (orders) Decode(payload []byte) (event projection.Event, err error) {
 	var read struct {
@@ -194,7 +194,7 @@ func (orders) Decode(payload []byte) (event projection.Event, err error) {
 		SeqNr uint64
 	}
 	err = json.Unmarshal(payload, &read)
-	return projection.Event{Envelope: usecase.Envelope{AggregateType: "order", AggregateID: read.Order, SeqNr: read.SeqNr}}, err
+	return projection.Event{Envelope: usecase.Envelope{AggregateType: "gizmo", AggregateID: read.Order, SeqNr: read.SeqNr}}, err
 }
 
 func (orders) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
@@ -209,11 +209,11 @@ func (orders) Save(context.Context) error { return nil }
 // all its events must get into the rows: those from before, between and after, across all restarts.
 func TestATypeThatNobodyKnows(t *testing.T) {
 	s := newSystem(t).setUp(t)
-	key, order := s.create(t), usecase.Key{Type: "order", ID: newID[struct{}]().String()}
+	key, order := s.create(t), usecase.Key{Type: "gizmo", ID: newID[struct{}]().String()}
 	appendOrder := func(seqNr uint64) {
 		t.Helper()
 		err := s.gateway.Append(t.Context(), eventstore.Append{
-			ID: eventstore.AggregateID{Type: "order", ULID: order.ID}, ExpectedVersion: seqNr - 1,
+			ID: eventstore.AggregateID{Type: "gizmo", ULID: order.ID}, ExpectedVersion: seqNr - 1,
 			Entries: []eventstore.Entry{{
 				SeqNr: seqNr, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: fmt.Appendf(nil, `{"Order":%q,"SeqNr":%d}`, order.ID, seqNr),
 			}},
@@ -232,17 +232,17 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 		testenv.Eventually(t, soon, func() error {
 			status, found, err := p.health()
 			if err == nil && (status != http.StatusServiceUnavailable || found.Checks["aggregate_types"] != "failed" ||
-				!strings.Contains(found.Reason, order.String()) || !strings.Contains(found.Reason, "IGNORE_AGGREGATE_TYPES=order")) {
+				!strings.Contains(found.Reason, order.String()) || !strings.Contains(found.Reason, "IGNORE_AGGREGATE_TYPES=gizmo")) {
 				err = fmt.Errorf("%d %+v", status, found)
 			}
 			return errors.Join(err, s.isAt(t.Context(), key, version))
 		})
-		if _, measured, err := p.get("/metrics"); err != nil || !strings.Contains(string(measured), `projection_unregistered_type{aggregate_type="order"} 1`) {
+		if _, measured, err := p.get("/metrics"); err != nil || !strings.Contains(string(measured), `projection_unregistered_type{aggregate_type="gizmo"} 1`) {
 			t.Errorf("the metrics do not count the unknown type: %v", err)
 		}
 		p.kill()
 	}
-	s.env["IGNORE_AGGREGATE_TYPES"] = "invoice, order"
+	s.env["IGNORE_AGGREGATE_TYPES"] = "invoice, gizmo"
 	p := s.start(t)
 	appendOrder(3)
 	testenv.Eventually(t, soon, p.caughtUp)

@@ -42,7 +42,7 @@ func TestTokens(t *testing.T) {
 		"thread-" + one:                       1,
 		"thread-" + one + "," + one:           2,
 		"account-" + one:                      1,
-		"order-" + one:                        0,
+		"gizmo-" + one:                        0,
 		"thread-:7":                           0,
 		" " + one + " , " + one + " ":         2,
 		strings.Repeat(one+",", 19) + one:     20,

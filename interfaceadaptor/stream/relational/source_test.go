@@ -239,7 +239,7 @@ func TestWhatCanNotBeReadStopsItsAggregateAlone(t *testing.T) {
 // notes is a handler without rows: only the positions of its aggregates are stored.
 type notes struct{}
 
-func (notes) Type() string { return "order" }
+func (notes) Type() string { return "gizmo" }
 
 func (notes) Decode(payload []byte) (event projection.Event, err error) {
 	var read struct {
@@ -247,7 +247,7 @@ func (notes) Decode(payload []byte) (event projection.Event, err error) {
 		SeqNr uint64
 	}
 	err = json.Unmarshal(payload, &read)
-	return projection.Event{Envelope: usecase.Envelope{AggregateType: "order", AggregateID: read.Order, SeqNr: read.SeqNr}}, err
+	return projection.Event{Envelope: usecase.Envelope{AggregateType: "gizmo", AggregateID: read.Order, SeqNr: read.SeqNr}}, err
 }
 
 func (notes) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
@@ -262,11 +262,11 @@ func (notes) Save(context.Context) error { return nil }
 // events must get into the rows: those from before, between and after, across all restarts.
 func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 	onEach(t, func(t *testing.T, s *system) {
-		order := usecase.Key{Type: "order", ID: ulid.Make().String()}
+		order := usecase.Key{Type: "gizmo", ID: ulid.Make().String()}
 		appendOrder := func(seqNr uint64) {
 			t.Helper()
 			err := s.gateway.Append(t.Context(), eventstore.Append{
-				ID: eventstore.AggregateID{Type: "order", ULID: order.ID}, ExpectedVersion: seqNr - 1,
+				ID: eventstore.AggregateID{Type: "gizmo", ULID: order.ID}, ExpectedVersion: seqNr - 1,
 				Entries: []eventstore.Entry{{
 					SeqNr: seqNr, EventID: ulid.Make().String(), EventType: "OrderChanged", OccurredAt: time.Now(), CommandID: ulid.Make().String(),
 					Payload: fmt.Appendf(nil, `{"Order":%q,"SeqNr":%d}`, order.ID, seqNr),

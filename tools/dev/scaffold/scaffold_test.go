@@ -10,20 +10,20 @@ import (
 // A new aggregate must be a good start: it builds, its tests pass, and it works in the whole program.
 func TestAFreshAggregateWorks(t *testing.T) {
 	root := treecopy.Of(t, "../../..")
-	if err := run(t.Context(), root, "order"); err != nil {
+	if err := run(t.Context(), root, "voucher"); err != nil {
 		t.Fatal(err)
 	}
 	treecopy.Do(t, root, "go", "vet", "./cmd/...", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./rdb-migration/...")
-	treecopy.Do(t, root, "go", "test", "./domain/order", "./interfaceadaptor/ordercodec", "./tests/architecture")
+	treecopy.Do(t, root, "go", "test", "./domain/voucher", "./interfaceadaptor/vouchercodec", "./tests/architecture")
 	// The last of these tests sends commands to the running program and reads the results by GraphQL.
-	treecopy.Do(t, root, "go", "test", "-run", "Order|Schema", "./interfaceadaptor/rest", "./interfaceadaptor/readmodel/chatrows", "./interfaceadaptor/graphql", "./cmd/standalone")
+	treecopy.Do(t, root, "go", "test", "-run", "Voucher|Schema", "./interfaceadaptor/rest", "./interfaceadaptor/readmodel/chatrows", "./interfaceadaptor/graphql", "./cmd/standalone")
 	treecopy.Do(t, root, "go", "test", "-run", "Publish", "./cmd/internal/updater")
 	if unformatted := treecopy.Do(t, root, "gofmt", "-l", "."); unformatted != "" {
 		t.Errorf("gofmt would change %s", unformatted)
 	}
 
 	// Existing files must not be overwritten.
-	if err := run(t.Context(), root, "order"); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if err := run(t.Context(), root, "voucher"); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("a second time: %v", err)
 	}
 }
