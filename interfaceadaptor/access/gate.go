@@ -109,10 +109,11 @@ func (g *Gate) Client(principal Principal, r *http.Request) string {
 // Network is the network whose requests are counted together: an IPv4 address, or the /64 of an IPv6 address, the usual
 // size of one customer's network.
 func (g *Gate) Network(r *http.Request) string {
-	if address := g.Proxies.client(r); address.Is6() {
+	address := g.Proxies.client(r)
+	if address.Is6() {
 		return netip.PrefixFrom(address, 64).Masked().String()
 	}
-	return g.Proxies.ClientIP(r)
+	return textOf(address)
 }
 
 // take counts a request and sets the answer's RateLimit headers. They show the limit that was counted last.

@@ -30,11 +30,14 @@ func ParseProxies(list string) (Proxies, error) {
 // ClientIP returns the address that the request comes from: that of the connection, or, if that is a trusted proxy's,
 // the last address in X-Forwarded-For that is not a trusted proxy's. Addresses further left may be forged by the
 // client. It is empty if the connection has no address.
-func (p Proxies) ClientIP(r *http.Request) string {
-	if address := p.client(r); address.IsValid() {
-		return address.String()
+func (p Proxies) ClientIP(r *http.Request) string { return textOf(p.client(r)) }
+
+// textOf returns an address as text; empty for none.
+func textOf(address netip.Addr) string {
+	if !address.IsValid() {
+		return ""
 	}
-	return ""
+	return address.String()
 }
 
 func (p Proxies) client(r *http.Request) netip.Addr {
