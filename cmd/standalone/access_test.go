@@ -57,8 +57,8 @@ func newWorld(t *testing.T, unscopedScope string) world {
 	}}
 }
 
-// exampleThread is the thread that the actors try operations on.
-type exampleThread struct{ id, code, message, task string }
+// exampleThread is a thread with a message.
+type exampleThread struct{ id, code, message string }
 
 // newThread creates a thread of ada's with bob as a member and a message of bob's. The tokens name the accounts; the
 // bodies do not.
@@ -71,10 +71,37 @@ func (w world) newThread(t *testing.T) exampleThread {
 	if created.status != http.StatusCreated || added.status != http.StatusOK || posted.status != http.StatusOK {
 		t.Fatalf("%s\n%s\n%s", created.raw, added.raw, posted.raw)
 	}
-	if seen := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", posted.token()); seen.errorCode() != "" {
-		t.Fatalf("the new thread is not visible: %s", seen.raw)
-	}
+	w.waitFor(t, posted.token())
 	return exampleThread{id: id, code: created.text("code"), message: posted.text("message_id")}
+}
+
+// examples returns what the actors try operations on, by the name of a command's field. All of it is new and ada's, but
+// for bob's message and the task.
+func (w world) examples(t *testing.T, task string) map[string]string {
+	t.Helper()
+	thread := w.newThread(t)
+	return map[string]string{
+		"task_id": task, "thread_id": thread.id, "code": thread.code, "message_id": thread.message,
+	}
+}
+
+// create sends a command of ada's, waits until its effect is visible, and returns the field of its answer.
+func (w world) create(t *testing.T, path string, body map[string]any, field string) string {
+	t.Helper()
+	created := w.do(t, w.tokens[admin], path, body)
+	if created.status >= http.StatusMultipleChoices {
+		t.Fatalf("%s: %s", path, created.raw)
+	}
+	w.waitFor(t, created.token())
+	return created.text(field)
+}
+
+// waitFor waits until what the consistency token stands for is visible.
+func (w world) waitFor(t *testing.T, token string) {
+	t.Helper()
+	if seen := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", token); seen.errorCode() != "" {
+		t.Fatalf("%s is not visible: %s", token, seen.raw)
+	}
 }
 
 // newTask creates an import of ada's and waits for its end.
@@ -117,7 +144,7 @@ var (
 )
 
 var commands = map[string]struct {
-	body map[string]any // without thread_id and message_id, which are added where the operation has them
+	body map[string]any // an empty id is replaced by that of the example
 	want []string
 }{
 	// Operations on accounts run in this order: at first no account exists.
@@ -152,9 +179,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 	for _, path := range slices.Sorted(maps.Keys(commands)) {
 		command := commands[path]
 		for i, actor := range actors {
-			thread, body := w.newThread(t), maps.Clone(command.body)
-			for name, value := range map[string]string{"thread_id": thread.id, "message_id": thread.message, "task_id": task} {
-				if _, named := body[name]; named {
+			body := maps.Clone(command.body)
+			for name, value := range w.examples(t, task) {
+				if body[name] == "" {
 					body[name] = value
 				}
 			}
@@ -256,7 +283,7 @@ var (
 	byMember = []string{"UNAUTHENTICATED", "NOT_FOUND", "", "", "NOT_FOUND", "NOT_FOUND", "NOT_FOUND", "FORBIDDEN"}
 )
 
-// rootField holds a field's arguments and selection. {thread}, {message} and {viewer} are replaced.
+// rootField holds a field's arguments and their expected outcomes. {viewer} and the names of the examples are replaced.
 type rootField struct {
 	arguments string
 	want      []string
@@ -264,64 +291,64 @@ type rootField struct {
 
 var queryFields = map[string]rootField{
 	"getAccount":      {`accountId: "` + ada + `"`, []string{"UNAUTHENTICATED", "", "", "", "NOT_FOUND", "", "", "FORBIDDEN"}},
-	"getThread":       {`threadId: "{thread}" {viewer}`, bySeers},
+	"getThread":       {`threadId: "{thread_id}" {viewer}`, bySeers},
 	"getThreadByCode": {`code: "{code}" {viewer}`, bySeers},
 	"getThreads":      {`first: 3 {viewer}`, byAll},
-	"getMember":       {`threadId: "{thread}" {viewer}`, byMember},
-	"getMembers":      {`threadId: "{thread}" {viewer}`, bySeers},
-	"getMessage":      {`messageId: "{message}" {viewer}`, bySeers},
-	"getMessages":     {`threadId: "{thread}" {viewer}`, bySeers},
-	"getTask":         {`taskId: "{task}" {viewer}`, byOwner},
+	"getMember":       {`threadId: "{thread_id}" {viewer}`, byMember},
+	"getMembers":      {`threadId: "{thread_id}" {viewer}`, bySeers},
+	"getMessage":      {`messageId: "{message_id}" {viewer}`, bySeers},
+	"getMessages":     {`threadId: "{thread_id}" {viewer}`, bySeers},
+	"getTask":         {`taskId: "{task_id}" {viewer}`, byOwner},
 	"tasks":           {`first: 3 {viewer}`, byAll},
 	"tenants":         {`first: 3`, []string{"UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "", "FORBIDDEN", "FORBIDDEN"}},
 	"threads":         {`first: 3 {viewer}`, byAll},
 	"accountHistory":  {`accountId: "` + ada + `"`, []string{"UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "", "NOT_FOUND", "", "FORBIDDEN", "FORBIDDEN"}},
-	"threadHistory":   {`threadId: "{thread}" {viewer}`, byAuditors},
-	"threadAt":        {`threadId: "{thread}" version: 1 {viewer}`, byAuditors},
+	"threadHistory":   {`threadId: "{thread_id}" {viewer}`, byAuditors},
+	"threadAt":        {`threadId: "{thread_id}" version: 1 {viewer}`, byAuditors},
 }
 
 var subscriptionFields = map[string]rootField{
-	"taskChanged":   {`taskId: "{task}" {viewer}`, byOwner},
-	"threadChanged": {`threadId: "{thread}" {viewer}`, bySeers},
+	"taskChanged":   {`taskId: "{task_id}" {viewer}`, byOwner},
+	"threadChanged": {`threadId: "{thread_id}" {viewer}`, bySeers},
 }
 
-func (f rootField) in(thread exampleThread, actor string) string {
+func (f rootField) of(examples map[string]string, actor string) string {
 	viewer := ""
 	if actor == impostor {
 		viewer = `userAccountId: "` + ada + `"`
 	}
-	return strings.NewReplacer("{thread}", thread.id, "{task}", thread.task, "{code}", thread.code, "{message}", thread.message, "{viewer}", viewer).Replace(f.arguments)
+	arguments := strings.ReplaceAll(f.arguments, "{viewer}", viewer)
+	for name, value := range examples {
+		arguments = strings.ReplaceAll(arguments, "{"+name+"}", value)
+	}
+	return arguments
 }
 
-// withoutThreads are queries whose answers contain no thread.
-var withoutThreads = []string{"accountHistory", "getAccount", "getTask", "tasks", "threadHistory", "threadAt"}
+// withThread are the queries whose answers contain the thread's id.
+var withThread = []string{"getThread", "getThreadByCode", "getThreads", "getMember", "getMembers", "getMessage", "getMessages", "threads"}
 
 func TestWhoMaySeeWhat(t *testing.T) {
 	w := newWorld(t, "threads:write")
-	thread := w.newThread(t)
 	schema := w.introspect(t)
-	accepted := w.do(t, w.tokens[admin], "/tasks/export_thread", map[string]any{"thread_id": thread.id})
-	thread.task = accepted.text("task_id")
-	expectVerdict(t, "an account", w.do(t, w.tokens[admin], "/accounts/register", map[string]any{"name": "Ada"}), ok)
-	if caughtUp := w.ask(t, w.tokens[admin], "{ __typename }", "Consistency-Token", thread.id+":3, account-"+ada+":1, "+accepted.header.Get("Consistency-Token")); caughtUp.errorCode() != "" {
-		t.Fatal(caughtUp.raw)
-	}
+	w.create(t, "/accounts/register", map[string]any{"name": "Ada"}, "account_id")
+	examples := w.examples(t, "")
+	examples["task_id"] = w.create(t, "/tasks/export_thread", map[string]any{"thread_id": examples["thread_id"]}, "task_id")
 	for name, field := range queryFields {
 		for i, actor := range actors {
-			document := fmt.Sprintf("{ %s(%s) %s }", name, field.in(thread, actor), schema.selection(schema.typeOf("Query", name), 5))
+			document := fmt.Sprintf("{ %s(%s) %s }", name, field.of(examples, actor), schema.selection(schema.typeOf("Query", name), 5))
 			got := w.ask(t, w.tokens[actor], document)
 			if code := got.errorCode(); code != field.want[i] {
 				t.Errorf("%s as %s: got %q, want %q (%s)", name, actor, code, field.want[i], got.raw)
 			}
-			sees := strings.Contains(got.raw, thread.id)
-			if maySee := !slices.Contains(withoutThreads, name) && field.want[i] == "" && (actor == member || actor == admin); sees != maySee {
+			sees := strings.Contains(got.raw, examples["thread_id"])
+			if maySee := slices.Contains(withThread, name) && field.want[i] == "" && (actor == member || actor == admin); sees != maySee {
 				t.Errorf("%s as %s: sees the thread: %t (%s)", name, actor, sees, got.raw)
 			}
 		}
 	}
 	for name, field := range subscriptionFields {
 		for i, actor := range actors {
-			document := fmt.Sprintf("subscription { %s(%s) %s }", name, field.in(thread, actor), schema.selection(schema.typeOf("Subscription", name), 5))
+			document := fmt.Sprintf("subscription { %s(%s) %s }", name, field.of(examples, actor), schema.selection(schema.typeOf("Subscription", name), 5))
 			if code := w.firstEvent(t, w.tokens[actor], document); code != field.want[i] {
 				t.Errorf("%s over SSE as %s: got %q, want %q", name, actor, code, field.want[i])
 			}

@@ -81,12 +81,32 @@ var lists = []registry{
 		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
 		{"account.AggregateType: ", "\t\tgadget.AggregateType: typeOf(gadgetcodec.Events(), gadgetcodec.Snapshots{}, chatstore.NewGadgetRepository(gateway, settings)),"},
 	}},
+	{"cmd/standalone/access_test.go", []line{
+		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first"}, "gadget_id"),`},
+		{`notRegistered = "404 account_not_found"`, `noGadget = "404 gadget_not_found"
+			notGadgetOwner = "403 not_the_owner"`},
+		{"noAccount  = []string{", "byGadgetOwner = []string{noToken, notGadgetOwner, notGadgetOwner, ok, noGadget, notGadgetOwner, denied, denied}"},
+		{`"/accounts/rename":`, `"/gadgets/open": {map[string]any{"name": "second"}, byAnybody},
+			"/gadgets/rename": {map[string]any{"gadget_id": "", "name": "second"}, byGadgetOwner},
+			"/gadgets/close": {map[string]any{"gadget_id": ""}, byGadgetOwner},`},
+		{"var queryFields = ", "\"getGadget\": {`gadgetId: \"{gadget_id}\" {viewer}`, byOwner},"},
+	}},
+	{"tests/clients/commands.ts", []line{
+		{"assert.equal(erased.error?.code, 'erasure_off');", clientCalls},
+	}},
 	{"docs/asyncapi.yaml", []line{
 		{"AccountClosed: {$ref: '#/components/messages/AccountClosed'}", listedMessages},
 		{"payload: {$ref: '#/components/schemas/AccountClosed'}", messages},
 		{"            type: {const: AccountClosed}", schemas}, // the last line of the events' fields
 	}},
 }
+
+// The calls of a TypeScript client.
+const clientCalls = `
+const { gadget_id } = await done(api.POST('/gadgets/open', { params, body: { executor_id: ada, name: 'first' } }));
+await done(api.POST('/gadgets/rename', { params, body: { executor_id: ada, gadget_id, name: 'second' } }));
+const closedGadget = await done(api.POST('/gadgets/close', { params, body: { executor_id: ada, gadget_id } }));
+assert.equal(closedGadget.version, 3);`
 
 // The published events of a gadget.
 const (
