@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"runtime"
 	"syscall"
 
 	"github.com/jmoiron/sqlx"
@@ -25,7 +27,12 @@ import (
 	usecase "example.com/threads/usecase/erasure"
 )
 
-func main() { program.Main("standalone", run) }
+func main() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0)) // a goroutine that waits for a file keeps one of them
+	}
+	program.Main("standalone", run)
+}
 
 // run serves until ctx ends, then finishes the accepted requests.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {

@@ -55,7 +55,6 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 		"journal_mode(WAL)",   // readers and the writer do not wait for each other
 		"synchronous(" + synchronous + ")",
 		"foreign_keys(1)",
-		"wal_autocheckpoint(4000)",                        // pages: what changes often is copied to the file less often
 		fmt.Sprintf("cache_size(-%d)", sqliteCache()>>10), // KiB
 		"temp_store(MEMORY)",                              // savepoints keep their undo data in memory, not in a file
 	}

@@ -37,7 +37,7 @@ type Settings struct {
 	// PollMin is the wait between two polls while events arrive (5 ms); PollMax is the longest wait without events (100
 	// ms). [Source.Wake] ends a wait.
 	PollMin, PollMax time.Duration
-	// Gather is the minimum time from a poll that finds events to the next poll, even if Wake is called (4 ms), so that
+	// Gather is the minimum time from a poll that finds events to the next poll, even if Wake is called (2 ms), so that
 	// events in quick succession share a transaction. A single event is not delayed, and there is no wait after a full
 	// page.
 	Gather time.Duration
@@ -52,7 +52,7 @@ type Settings struct {
 func (s Settings) withDefaults() Settings {
 	s.PollMin = cmp.Or(s.PollMin, 5*time.Millisecond)
 	s.PollMax = max(s.PollMin, cmp.Or(s.PollMax, 100*time.Millisecond))
-	s.Gather = cmp.Or(s.Gather, 4*time.Millisecond)
+	s.Gather = cmp.Or(s.Gather, 2*time.Millisecond)
 	s.PageSize = cmp.Or(s.PageSize, 500)
 	s.Grace = cmp.Or(s.Grace, 8*time.Second)
 	s.StallAfter = cmp.Or(s.StallAfter, 10*time.Second)
