@@ -61,8 +61,11 @@ func KeyOf(tenant, aggregateType, id string) (usecase.Key, error) {
 		return usecase.Key{}, fmt.Errorf("%w: the tenant is %q", ErrNotAnEntry, tenant)
 	}
 	value, err := ulid.ParseStrict(strings.ToUpper(id))
-	if bytes, uuid := hex.DecodeString(strings.ReplaceAll(id, "-", "")); err != nil && uuid == nil && len(bytes) == len(value) && len(id) == 36 {
-		value, err = ulid.ULID(bytes), nil
+	if err != nil && len(id) == len("01890535-c59c-72d5-08a8-dcea316374c8") {
+		var bytes []byte
+		if bytes, err = hex.DecodeString(strings.ReplaceAll(id, "-", "")); err == nil {
+			err = value.UnmarshalBinary(bytes)
+		}
 	}
 	if err != nil || value.IsZero() || !typeName.MatchString(aggregateType) {
 		return usecase.Key{}, fmt.Errorf("%w: the aggregate is %q of type %q", ErrNotAnEntry, id, aggregateType)
