@@ -241,9 +241,12 @@ func testClosedAccountsLeaveThroughKills(t *testing.T, s *system) {
 	group.Wait()
 	for _, thread := range threads {
 		stay.sees(t, thread, stay.id+" ADMIN")
-		if view := stay.view(t, thread); len(stay.messagesOf(t, thread)) != posts {
-			t.Errorf("%d of %d messages in %+v", len(stay.messagesOf(t, thread)), posts, view)
-		}
+		testenv.Eventually(t, 20*time.Second, func() error {
+			if found := len(stay.messagesOf(t, thread)); found != posts {
+				return fmt.Errorf("%d of %d messages in %+v", found, posts, stay.view(t, thread))
+			}
+			return nil
+		})
 		// creation, members, posts, at least one promotion, and one withdrawal per closed account
 		events := 1 + leavers + posts + leavers
 		if version := stay.view(t, thread).Version; version <= events || version > events+leavers {

@@ -5,7 +5,11 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -32,12 +36,15 @@ func UniqueName(t testing.TB) string {
 	return "t_" + stem + "_" + strings.ToLower(rand.Text()[:12])
 }
 
-// FreePort returns a TCP port of 127.0.0.1 that was free a moment ago, for a program that cannot listen on port 0. It
-// is below the ports of outgoing connections, so that a program that is started again gets it again.
+// FreePort returns a TCP port of 127.0.0.1 for a program that cannot listen on port 0. A program that is started again
+// gets it again: it is below the ports of outgoing connections, and no other test gets it until this one ends.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
 		port := 10_000 + mathrand.IntN(20_000) //nolint:gosec // no secret
+		if !reserve(t, port) {
+			continue
+		}
 		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			_ = listener.Close()
@@ -46,4 +53,23 @@ func FreePort(t testing.TB) int {
 	}
 	t.Fatal("no free port was found")
 	return 0
+}
+
+// reserve locks the file of a port until the test ends. The system unlocks it when the test's process is killed.
+func reserve(t testing.TB, port int) bool {
+	t.Helper()
+	folder := filepath.Join(os.TempDir(), "threads-test-ports")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(filepath.Join(folder, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		_ = file.Close()
+		return false
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return true
 }

@@ -87,8 +87,13 @@ func TestUniqueName(t *testing.T) {
 }
 
 func TestFreePort(t *testing.T) {
-	if port := testenv.FreePort(t); port < 1024 {
-		t.Errorf("port %d", port)
+	given := make(map[int]bool)
+	for range 500 {
+		port := testenv.FreePort(t)
+		if port < 1024 || given[port] {
+			t.Errorf("port %d", port)
+		}
+		given[port] = true
 	}
 }
 

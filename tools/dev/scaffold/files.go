@@ -85,7 +85,7 @@ var lists = []registry{
 		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first"}, "gadget_id"),`},
 		{`notRegistered = "404 account_not_found"`, `noGadget = "404 gadget_not_found"
 			notGadgetOwner = "403 not_the_owner"`},
-		{"noAccount  = []string{", "byGadgetOwner = []string{noToken, notGadgetOwner, notGadgetOwner, ok, noGadget, notGadgetOwner, denied, denied}"},
+		{"= []string{noToken, notRegistered, notRegistered", "byGadgetOwner = []string{noToken, notGadgetOwner, notGadgetOwner, ok, noGadget, notGadgetOwner, denied, denied}"},
 		{`"/accounts/rename":`, `"/gadgets/open": {map[string]any{"name": "second"}, byAnybody},
 			"/gadgets/rename": {map[string]any{"gadget_id": "", "name": "second"}, byGadgetOwner},
 			"/gadgets/close": {map[string]any{"gadget_id": ""}, byGadgetOwner},`},
