@@ -9,7 +9,12 @@ import (
 	"example.com/threads/interfaceadaptor/eventstore"
 )
 
-const wholePage = 2000 // events
+// A page ends with the event that reaches one of these limits. The more events a page has, the less often a rebuild
+// reads and writes the rows of an aggregate that many of them belong to; it holds a few pages in memory.
+const (
+	wholePage      = 8000    // events
+	wholePageBytes = 8 << 20 // of their content
+)
 
 var _ eventstore.WholeReader = (*Gateway)(nil)
 
@@ -28,13 +33,13 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) it
 				return
 			}
 		}
-		for more := part == 0; more; {
-			var rows []queueRow
-			if err := g.db.SelectContext(ctx, &rows, selectQueue, number, wholePage); err != nil {
+		for part == 0 {
+			rows, err := g.wholePage(ctx, number)
+			if err != nil {
 				yield(eventstore.JournalPage{}, explain(ctx, g.dialect, err, "read the journal after %d", number))
 				return
 			}
-			if more = len(rows) == wholePage; len(rows) == 0 {
+			if len(rows) == 0 {
 				return
 			}
 			page := eventstore.JournalPage{Entries: make([]eventstore.Queued, len(rows))}
@@ -48,4 +53,21 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) it
 			}
 		}
 	}
+}
+
+// wholePage reads the page after a number; it is empty at the end.
+func (g *Gateway) wholePage(ctx context.Context, after uint64) (page []queueRow, err error) {
+	rows, err := g.db.QueryxContext(ctx, selectQueue, after, wholePage)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	for size := 0; size < wholePageBytes && rows.Next(); {
+		var row queueRow
+		if err := rows.StructScan(&row); err != nil {
+			return nil, err
+		}
+		page, size = append(page, row), size+len(row.Content)
+	}
+	return page, rows.Err()
 }
