@@ -31,9 +31,6 @@ type RebuildOptions struct {
 	Others []Store
 	// Workers is the number of concurrent transactions, at least one for each part of the journal; default 1.
 	Workers int
-	// Sample is how many aggregates have all their new rows compared with the journal before the switch; default 100.
-	// The versions of all aggregates are always compared.
-	Sample int
 }
 
 // Rebuild builds new rows of a projection from the journal, beside the live ones, and then switches to them. Queries
@@ -62,7 +59,6 @@ func NewRebuild(sets RowSets, live Store, journal WholeJournal, options RebuildO
 		options.Now = time.Now
 	}
 	options.Workers = cmp.Or(options.Workers, 1)
-	options.Sample = cmp.Or(options.Sample, 100)
 	return &Rebuild{sets, live, journal, handlers, options}
 }
 
@@ -432,6 +428,13 @@ func shareOf(key usecase.Key, shares int) int {
 	return int(hash.Sum32() % uint32(shares))
 }
 
+// Before the switch, all new rows of some aggregates are compared with the journal: of this number, or of fewer if they
+// have this many events. The versions of all aggregates are always compared.
+const (
+	sampleAggregates = 100
+	sampleEvents     = 5000
+)
+
 // verify compares a sample of the new rows with the journal, and checks that the new handlers can apply every event
 // that the live ones could.
 func (w *rebuilding) verify(ctx context.Context, next Making, projector *Projector) error {
@@ -458,10 +461,10 @@ func (w *rebuilding) verify(ctx context.Context, next Making, projector *Project
 	return group.Wait()
 }
 
-// sample yields the first Options.Sample aggregates whose rows can be compared.
+// sample yields the first aggregates whose rows can be compared.
 func (w *rebuilding) sample(ctx context.Context) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
-		seen := 0
+		aggregates, events := 0, uint64(0)
 		for _, handler := range w.handlers {
 			if _, able := handler.(Verifiable); !able {
 				continue
@@ -471,7 +474,11 @@ func (w *rebuilding) sample(ctx context.Context) iter.Seq2[Head, error] {
 					yield(head, fmt.Errorf("list the aggregates of type %s: %w", handler.Type(), err))
 					return
 				}
-				if seen++; seen > w.options.Sample || !yield(head, nil) {
+				if !yield(head, nil) {
+					return
+				}
+				aggregates, events = aggregates+1, events+head.Version
+				if aggregates == sampleAggregates || events >= sampleEvents {
 					return
 				}
 			}

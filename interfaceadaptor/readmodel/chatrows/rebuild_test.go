@@ -1,6 +1,7 @@
 package chatrows_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -544,5 +545,92 @@ func TestRebuildThatStopsShortStaysApart(t *testing.T) {
 	}
 	if found := r.differences(); len(found) > 0 {
 		t.Error(found)
+	}
+}
+
+// falsified is a journal whose pages have another name of one account than its events.
+type falsified struct {
+	*whole
+	account string
+}
+
+func (f falsified) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Page, error] {
+	return func(yield func(projection.Page, error) bool) {
+		for page, err := range f.whole.Read(ctx, part, parts, after) {
+			page.Records = slices.Clone(page.Records)
+			for i, record := range page.Records {
+				if record.Key.ID == f.account {
+					page.Records[i].Payload = bytes.ReplaceAll(record.Payload, []byte(`"Last"`), []byte(`"Lost"`))
+				}
+			}
+			if !yield(page, err) {
+				return
+			}
+		}
+	}
+}
+
+// Wrong rows must not replace the live ones if they are in the sample: the first 100 aggregates, or fewer if they have
+// 5,000 events.
+func TestRebuildComparesASampleOfItsRows(t *testing.T) {
+	for name, c := range map[string]struct {
+		aggregates, events int // before the wrong row
+		stops              bool
+	}{
+		"the 100th aggregate": {aggregates: 99, stops: true},
+		"the 101st aggregate": {aggregates: 100},
+		"after 4,999 events":  {events: 4999, stops: true},
+		"after 5,000 events":  {events: 5000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRebuilt(t, readmodeltest.SQLite(t))
+			aggregates, events := len(r.journal), 0
+			for _, records := range r.journal {
+				events += len(records)
+			}
+			for i := range c.aggregates - aggregates {
+				r.rename(fmt.Sprintf("01H42KBHCWC0000000001%05d", i), 1, "Ada")
+			}
+			if c.events > 0 {
+				r.rename("01H42KBHCWC000000000100000", c.events-events, "Ada")
+			}
+			const wrong = "01H42KBHCWC000000000200000"
+			r.rename(wrong, 1, "Last")
+			rebuild := projection.NewRebuild(r.sets, r.store, falsified{r.whole, wrong}, projection.RebuildOptions{}, chatrows.Handlers()...)
+			err := rebuild.Start(t.Context())
+			if stopped := err != nil && strings.Contains(err.Error(), "not switched: the new rows differ from the journal: account-"+wrong); stopped != c.stops {
+				t.Errorf("the rebuild ends with %v", err)
+			}
+		})
+	}
+}
+
+// rename adds an account that is registered, and renamed in its other events, to the journal and the live rows.
+func (r *rebuilt) rename(id string, events int, lastName string) {
+	r.t.Helper()
+	key := usecase.Key{Tenant: r.key.Tenant, Type: account.AggregateType, ID: id}
+	for seqNr := uint64(1); seqNr <= uint64(events); seqNr++ {
+		text := fmt.Sprint("name ", seqNr)
+		if seqNr == uint64(events) {
+			text = lastName
+		}
+		name, err := writing.ParseName(text)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		event := account.Event(account.Renamed{Name: name})
+		if seqNr == 1 {
+			event = account.Registered{Name: name}
+		}
+		r.journal[key] = append(r.journal[key], feed.Record(r.t, accountcodec.Events(), usecase.Recorded[account.Event]{
+			Envelope: usecase.Envelope{
+				EventID: fmt.Sprintf("%s%05d", id[:21], seqNr), AggregateType: key.Type, AggregateID: id, SeqNr: seqNr, OccurredAt: time.UnixMicro(1).UTC(),
+				Caller: usecase.Caller{Tenant: key.Tenant, Executor: id},
+			},
+			Event: event,
+		}))
+	}
+	if err := r.Fill(r.t.Context(), key); err != nil {
+		r.t.Fatal(err)
 	}
 }

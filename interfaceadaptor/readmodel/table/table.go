@@ -7,8 +7,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
@@ -122,23 +124,69 @@ func (t Table[R]) Upsert(ctx context.Context, into Execer, dialect sqldialect.Di
 
 // write runs statement, built for a number of rows, until all rows are written.
 func (t Table[R]) write(ctx context.Context, into Execer, rows []R, statement func(rows int) string) error {
-	ordered := t.ordered(rows)
-	for len(ordered) > 0 {
-		n, size := 0, 0
-		args := make([]any, 0, min(len(ordered), rowsAtOnce)*len(t.Columns))
-		for n < len(ordered) && n < rowsAtOnce && (n == 0 || size < bytesAtOnce) {
-			for _, field := range t.Fields(ordered[n].row) {
-				value := valueOf(field)
-				args, size = append(args, value), size+sizeOf(value)
-			}
-			n++
-		}
-		if _, err := into.ExecContext(ctx, statement(n), args...); err != nil {
+	batches := t.batches(rows)
+	if len(rows) > rowsAtOnce {
+		batches = ahead(batches)
+	}
+	for b := range batches {
+		if _, err := into.ExecContext(ctx, statement(b.rows), b.args...); err != nil {
 			return err
 		}
-		ordered = ordered[n:]
 	}
 	return nil
+}
+
+// batch is the values of the rows of one statement.
+type batch struct {
+	rows int
+	args []any
+}
+
+// batches yields the values of rows, sorted by primary key.
+func (t Table[R]) batches(rows []R) iter.Seq[batch] {
+	return func(yield func(batch) bool) {
+		ordered := t.ordered(rows)
+		for len(ordered) > 0 {
+			size := 0
+			b := batch{args: make([]any, 0, min(len(ordered), rowsAtOnce)*len(t.Columns))}
+			for b.rows < len(ordered) && b.rows < rowsAtOnce && (b.rows == 0 || size < bytesAtOnce) {
+				for _, field := range t.Fields(ordered[b.rows].row) {
+					value := valueOf(field)
+					b.args, size = append(b.args, value), size+sizeOf(value)
+				}
+				b.rows++
+			}
+			if !yield(b) {
+				return
+			}
+			ordered = ordered[b.rows:]
+		}
+	}
+}
+
+// ahead yields the same values, of which the next is made while one is used.
+func ahead[T any](values iter.Seq[T]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		made, enough := make(chan T), make(chan struct{})
+		var making sync.WaitGroup
+		defer making.Wait()
+		defer close(enough)
+		making.Go(func() {
+			defer close(made)
+			for value := range values {
+				select {
+				case made <- value:
+				case <-enough:
+					return
+				}
+			}
+		})
+		for value := range made {
+			if !yield(value) {
+				return
+			}
+		}
+	}
 }
 
 type keyed[R any] struct {
