@@ -90,7 +90,7 @@ check-observe:
 fuzz: ## runs every fuzz target for FUZZ_TIME; default: a minute
 	FUZZ_TIME=$${FUZZ_TIME:-1m} go test -count=1 -timeout=0 -v ./tests/fuzz
 
-bench: $(DEVSERVICES) ## runs the benchmark: prints a table of figures and ratios, and writes them as JSON; takes 15 minutes
+bench: $(DEVSERVICES) ## runs the benchmark: prints a table of figures and ratios, and writes them as JSON; takes 17 minutes
 	@go run ./tools/bench
 
 help: ## prints this table

@@ -36,7 +36,7 @@ func projections(ctx context.Context, l *lab) ([]reading, error) {
 	}
 	// Long enough for a journal whose reading takes most of a rebuild's time: starting the program, verifying a sample
 	// and switching take the same few hundred milliseconds for a journal of any size.
-	done, err := system.post(ctx, job{user: user, clients: 32, threads: threads, duration: l.warmUp + 3*l.duration, blind: true})
+	done, err := system.post(ctx, job{user: user, clients: 32, threads: threads, duration: l.warmUp + 9*l.duration, blind: true})
 	if err != nil {
 		return nil, err
 	}
