@@ -122,7 +122,8 @@ func (t Table[R]) Upsert(ctx context.Context, into Execer, dialect sqldialect.Di
 	return t.write(ctx, into, rows, func(n int) string { return dialect.Upsert(t.Name, t.Columns[:t.Key], t.Columns, n) })
 }
 
-// write runs statement, built for a number of rows, until all rows are written.
+// write runs statement, built for a number of rows, until all rows are written. While one statement runs, the values of
+// the next are collected.
 func (t Table[R]) write(ctx context.Context, into Execer, rows []R, statement func(rows int) string) error {
 	batches := t.batches(rows)
 	if len(rows) > rowsAtOnce {
@@ -164,7 +165,7 @@ func (t Table[R]) batches(rows []R) iter.Seq[batch] {
 	}
 }
 
-// ahead yields the same values, of which the next is made while one is used.
+// ahead yields the same values, and makes the next one, in a goroutine, while one is used.
 func ahead[T any](values iter.Seq[T]) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		made, enough := make(chan T), make(chan struct{})

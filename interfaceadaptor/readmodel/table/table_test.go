@@ -1,11 +1,15 @@
 package table_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
 	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/interfaceadaptor/sqldialect"
 	"example.com/threads/usecase"
 )
 
@@ -37,5 +41,40 @@ func TestARowThatCanNotBeReadBlamesNobody(t *testing.T) {
 	}
 	if err := field.Scan([]byte("acme")); err != nil || tenant.String() != "acme" {
 		t.Errorf("got %q, %v", tenant, err)
+	}
+}
+
+// failing is a database whose statements fail after some.
+type failing struct {
+	good    int
+	written []any
+}
+
+func (f *failing) ExecContext(_ context.Context, _ string, args ...any) (sql.Result, error) {
+	if f.good--; f.good < 0 {
+		return nil, errors.New("the disk is full")
+	}
+	f.written = append(f.written, args...)
+	return nil, nil
+}
+
+// Many rows are written in the order of their keys by several statements, and none follows one that fails.
+func TestManyRowsAreWrittenInOrder(t *testing.T) {
+	names := table.Table[string]{
+		Name: "names", Columns: []string{"name"}, Key: 1,
+		ID:     func(name *string) []string { return []string{*name} },
+		Fields: func(name *string) []any { return []any{name} },
+	}
+	rows, want := make([]string, 250), make([]any, 250)
+	for i := range rows {
+		rows[len(rows)-1-i] = fmt.Sprintf("%03d", i)
+		want[i] = fmt.Sprintf("%03d", i)
+	}
+	for _, c := range []struct{ good, written int }{{0, 0}, {1, 100}, {2, 200}, {3, 250}} {
+		into := &failing{good: c.good}
+		err := names.Insert(t.Context(), into, sqldialect.Dialect{}, rows)
+		if (err == nil) != (c.written == len(rows)) || !slices.Equal(into.written, want[:c.written]) {
+			t.Errorf("after %d statements: %v, and %d rows in the order %v", c.good, err, len(into.written), into.written)
+		}
 	}
 }
