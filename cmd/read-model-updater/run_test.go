@@ -183,39 +183,39 @@ func TestItIsReadyOnceTheReadModelHasCaughtUp(t *testing.T) {
 	testenv.Eventually(t, soon, s.start(t).caughtUp)
 }
 
-// orders is a handler without rows: only the positions of its aggregates are stored.
-type orders struct{}
+// gizmos is a handler without rows: only the positions of its aggregates are stored.
+type gizmos struct{}
 
-func (orders) Type() string { return "gizmo" }
+func (gizmos) Type() string { return "gizmo" }
 
-func (orders) Decode(payload []byte) (event projection.Event, err error) {
+func (gizmos) Decode(payload []byte) (event projection.Event, err error) {
 	var read struct {
-		Order string
+		Gizmo string
 		SeqNr uint64
 	}
 	err = json.Unmarshal(payload, &read)
-	return projection.Event{Envelope: usecase.Envelope{AggregateType: "gizmo", AggregateID: read.Order, SeqNr: read.SeqNr}}, err
+	return projection.Event{Envelope: usecase.Envelope{AggregateType: "gizmo", AggregateID: read.Gizmo, SeqNr: read.SeqNr}}, err
 }
 
-func (orders) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
-	return orders{}, nil
+func (gizmos) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
+	return gizmos{}, nil
 }
 
-func (orders) Apply(projection.Event) error { return nil }
+func (gizmos) Apply(projection.Event) error { return nil }
 
-func (orders) Save(context.Context) error { return nil }
+func (gizmos) Save(context.Context) error { return nil }
 
 // Events of an unknown type must not stop other events, and must be reported everywhere. Once a program knows the type,
 // all its events must get into the rows: those from before, between and after, across all restarts.
 func TestATypeThatNobodyKnows(t *testing.T) {
 	s := newSystem(t).setUp(t)
-	key, order := s.create(t), usecase.Key{Type: "gizmo", ID: newID[struct{}]().String()}
-	appendOrder := func(seqNr uint64) {
+	key, gizmo := s.create(t), usecase.Key{Type: "gizmo", ID: newID[struct{}]().String()}
+	appendGizmo := func(seqNr uint64) {
 		t.Helper()
 		err := s.gateway.Append(t.Context(), eventstore.Append{
-			ID: eventstore.AggregateID{Type: "gizmo", ULID: order.ID}, ExpectedVersion: seqNr - 1,
+			ID: eventstore.AggregateID{Type: "gizmo", ULID: gizmo.ID}, ExpectedVersion: seqNr - 1,
 			Entries: []eventstore.Entry{{
-				SeqNr: seqNr, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: fmt.Appendf(nil, `{"Order":%q,"SeqNr":%d}`, order.ID, seqNr),
+				SeqNr: seqNr, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: fmt.Appendf(nil, `{"Gizmo":%q,"SeqNr":%d}`, gizmo.ID, seqNr),
 			}},
 		})
 		if err != nil {
@@ -224,7 +224,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	}
 	for life := uint64(1); life <= 2; life++ {
 		p := s.start(t)
-		appendOrder(life)
+		appendGizmo(life)
 		version, err := s.post(t.Context(), key, fmt.Sprint("message ", life))
 		if err != nil {
 			t.Fatal(err)
@@ -232,7 +232,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 		testenv.Eventually(t, soon, func() error {
 			status, found, err := p.health()
 			if err == nil && (status != http.StatusServiceUnavailable || found.Checks["aggregate_types"] != "failed" ||
-				!strings.Contains(found.Reason, order.String()) || !strings.Contains(found.Reason, "IGNORE_AGGREGATE_TYPES=gizmo")) {
+				!strings.Contains(found.Reason, gizmo.String()) || !strings.Contains(found.Reason, "IGNORE_AGGREGATE_TYPES=gizmo")) {
 				err = fmt.Errorf("%d %+v", status, found)
 			}
 			return errors.Join(err, s.isAt(t.Context(), key, version))
@@ -244,7 +244,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	}
 	s.env["IGNORE_AGGREGATE_TYPES"] = "invoice, gizmo"
 	p := s.start(t)
-	appendOrder(3)
+	appendGizmo(3)
 	testenv.Eventually(t, soon, p.caughtUp)
 	p.kill()
 
@@ -252,7 +252,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	projector := projection.New(store, stream.NewJournalReader(s.gateway), projection.Options{}, append(chatrows.Handlers(), orders{})...)
+	projector := projection.New(store, stream.NewJournalReader(s.gateway), projection.Options{}, append(chatrows.Handlers(), gizmos{})...)
 	config := testenv.DynamoDBConfig(t)
 	source := dynamodbstreams.New(s.env["JOURNAL_TABLE"], dynamodbstreams.Ports{
 		Tables: awsclient.DynamoDB(config), Streams: awsclient.Streams(config), Projector: projector, Checkpoints: store, Log: slog.New(slog.DiscardHandler),
@@ -265,14 +265,14 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	defer stop()
 	for version := uint64(3); version <= 4; version++ {
 		testenv.Eventually(t, soon, func() error {
-			versions, err := store.Versions(t.Context(), []usecase.Key{order})
-			if err == nil && versions[order] != version {
-				err = fmt.Errorf("the order is at %d, not %d", versions[order], version)
+			versions, err := store.Versions(t.Context(), []usecase.Key{gizmo})
+			if err == nil && versions[gizmo] != version {
+				err = fmt.Errorf("the gizmo is at %d, not %d", versions[gizmo], version)
 			}
 			return err
 		})
 		if version == 3 {
-			appendOrder(4)
+			appendGizmo(4)
 		}
 	}
 }

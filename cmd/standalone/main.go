@@ -29,7 +29,7 @@ import (
 
 func main() {
 	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0)) // a goroutine that waits for a file keeps one of them
+		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0)) // a goroutine that waits for a file keeps one of them busy
 	}
 	program.Main("standalone", run)
 }

@@ -12,8 +12,8 @@ import (
 // A page ends with the event that reaches one of these limits. The more events a page has, the less often a rebuild
 // reads and writes the rows of an aggregate that many of them belong to; it holds a few pages in memory.
 const (
-	wholePage      = 8000    // events
-	wholePageBytes = 8 << 20 // of their content
+	pageEvents = 8000
+	pageBytes  = 8 << 20 // of the events' content
 )
 
 var _ eventstore.WholeReader = (*Gateway)(nil)
@@ -33,22 +33,20 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) it
 				return
 			}
 		}
-		for part == 0 {
-			rows, err := g.wholePage(ctx, number)
+		if part > 0 {
+			return
+		}
+		for {
+			entries, err := g.wholePage(ctx, number)
 			if err != nil {
 				yield(eventstore.JournalPage{}, explain(ctx, g.dialect, err, "read the journal after %d", number))
 				return
 			}
-			if len(rows) == 0 {
+			if len(entries) == 0 {
 				return
 			}
-			page := eventstore.JournalPage{Entries: make([]eventstore.Queued, len(rows))}
-			for i, row := range rows {
-				page.Entries[i] = row.queued()
-			}
-			number = rows[len(rows)-1].SequenceNumber
-			page.Next = strconv.FormatUint(number, 10)
-			if !yield(page, nil) {
+			number = entries[len(entries)-1].Position
+			if !yield(eventstore.JournalPage{Entries: entries, Next: strconv.FormatUint(number, 10)}, nil) {
 				return
 			}
 		}
@@ -56,18 +54,18 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) it
 }
 
 // wholePage reads the page after a number; it is empty at the end.
-func (g *Gateway) wholePage(ctx context.Context, after uint64) (page []queueRow, err error) {
-	rows, err := g.db.QueryxContext(ctx, selectQueue, after, wholePage)
+func (g *Gateway) wholePage(ctx context.Context, after uint64) (page []eventstore.Queued, err error) {
+	rows, err := g.db.QueryxContext(ctx, selectQueue, after, pageEvents)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
-	for size := 0; size < wholePageBytes && rows.Next(); {
+	for size := 0; size < pageBytes && rows.Next(); {
 		var row queueRow
 		if err := rows.StructScan(&row); err != nil {
 			return nil, err
 		}
-		page, size = append(page, row), size+len(row.Content)
+		page, size = append(page, row.queued()), size+len(row.Content)
 	}
 	return page, rows.Err()
 }

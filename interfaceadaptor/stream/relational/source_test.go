@@ -243,11 +243,11 @@ func (notes) Type() string { return "gizmo" }
 
 func (notes) Decode(payload []byte) (event projection.Event, err error) {
 	var read struct {
-		Order string
+		Gizmo string
 		SeqNr uint64
 	}
 	err = json.Unmarshal(payload, &read)
-	return projection.Event{Envelope: usecase.Envelope{AggregateType: "gizmo", AggregateID: read.Order, SeqNr: read.SeqNr}}, err
+	return projection.Event{Envelope: usecase.Envelope{AggregateType: "gizmo", AggregateID: read.Gizmo, SeqNr: read.SeqNr}}, err
 }
 
 func (notes) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
@@ -262,14 +262,14 @@ func (notes) Save(context.Context) error { return nil }
 // events must get into the rows: those from before, between and after, across all restarts.
 func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 	onEach(t, func(t *testing.T, s *system) {
-		order := usecase.Key{Type: "gizmo", ID: ulid.Make().String()}
-		appendOrder := func(seqNr uint64) {
+		gizmo := usecase.Key{Type: "gizmo", ID: ulid.Make().String()}
+		appendGizmo := func(seqNr uint64) {
 			t.Helper()
 			err := s.gateway.Append(t.Context(), eventstore.Append{
-				ID: eventstore.AggregateID{Type: "gizmo", ULID: order.ID}, ExpectedVersion: seqNr - 1,
+				ID: eventstore.AggregateID{Type: "gizmo", ULID: gizmo.ID}, ExpectedVersion: seqNr - 1,
 				Entries: []eventstore.Entry{{
-					SeqNr: seqNr, EventID: ulid.Make().String(), EventType: "OrderChanged", OccurredAt: time.Now(), CommandID: ulid.Make().String(),
-					Payload: fmt.Appendf(nil, `{"Order":%q,"SeqNr":%d}`, order.ID, seqNr),
+					SeqNr: seqNr, EventID: ulid.Make().String(), EventType: "GizmoChanged", OccurredAt: time.Now(), CommandID: ulid.Make().String(),
+					Payload: fmt.Appendf(nil, `{"Gizmo":%q,"SeqNr":%d}`, gizmo.ID, seqNr),
 				}},
 			})
 			if err != nil {
@@ -277,17 +277,17 @@ func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 			}
 		}
 		key := s.create(t, "")
-		for life := uint64(1); life <= 3; life++ { // a program that does not know orders, and its restarts
+		for life := uint64(1); life <= 3; life++ { // a program that does not know gizmos, and its restarts
 			projector := projection.New(s.readModel, stream.NewJournalReader(s.gateway), projection.Options{}, chatrows.Handlers()...)
 			stop := run(t, s.source(t, projector, relational.Settings{}))
-			appendOrder(life)
+			appendGizmo(life)
 			s.eventually(t, map[usecase.Key]uint64{key: s.post(t, key, "goes on").Version})
-			if found := projector.Unregistered(); len(found) != 1 || found[0] != order {
+			if found := projector.Unregistered(); len(found) != 1 || found[0] != gizmo {
 				t.Errorf("life %d: unregistered are %v", life, found)
 			}
 			stop()
 		}
-		appendOrder(4)
+		appendGizmo(4)
 		projector := projection.New(s.readModel, stream.NewJournalReader(s.gateway), projection.Options{}, append(chatrows.Handlers(), notes{})...)
 		run(t, s.source(t, projector, relational.Settings{}))
 		repairing, stop := context.WithCancel(t.Context())
@@ -295,9 +295,9 @@ func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 		repairs.Go(func() { projector.Run(repairing) })
 		defer repairs.Wait()
 		defer stop()
-		s.eventually(t, map[usecase.Key]uint64{order: 4})
-		appendOrder(5)
-		s.eventually(t, map[usecase.Key]uint64{order: 5})
+		s.eventually(t, map[usecase.Key]uint64{gizmo: 4})
+		appendGizmo(5)
+		s.eventually(t, map[usecase.Key]uint64{gizmo: 5})
 	})
 }
 
