@@ -140,9 +140,9 @@ type followed struct {
 }
 
 // A projection beside the read model polls less often, because no user waits for it. Each poll then returns more events
-// for each of its transactions.
+// for each of its transactions. On SQLite, each of these also empties the page caches of the other connections.
 const (
-	besidePollMin = 100 * time.Millisecond
+	besidePollMin = 250 * time.Millisecond
 	besidePollMax = 500 * time.Millisecond
 )
 
