@@ -26,7 +26,7 @@ func Parse[T any](text string) (Of[T], error) {
 			return Of[T]{value}, nil
 		}
 	}
-	value, err := ulid.ParseStrict(strings.ToUpper(text))
+	value, err := ulid.ParseStrict(text)
 	if err != nil || value.IsZero() {
 		return Of[T]{}, &InvalidError{Field: "id", Reason: "must be a ULID of 26 characters"}
 	}

@@ -71,8 +71,11 @@ func (c tracedConn) BeginTx(ctx context.Context, options driver.TxOptions) (driv
 	return tracedTx{tx, ctx}, nil
 }
 
-// CheckNamedValue implements [driver.NamedValueChecker] for drivers that do.
+// CheckNamedValue implements [driver.NamedValueChecker]: for values that need a conversion, as the driver does.
 func (c tracedConn) CheckNamedValue(value *driver.NamedValue) error {
+	if driver.IsValue(value.Value) {
+		return nil
+	}
 	if checker, able := c.fullConn.(driver.NamedValueChecker); able {
 		return checker.CheckNamedValue(value)
 	}

@@ -41,7 +41,7 @@ func canonical(id string) string {
 			return value.String()
 		}
 	}
-	if value, err := ulid.ParseStrict(strings.ToUpper(id)); err == nil {
+	if value, err := ulid.ParseStrict(id); err == nil {
 		return value.String()
 	}
 	return id

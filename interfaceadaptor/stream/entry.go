@@ -60,7 +60,7 @@ func KeyOf(tenant, aggregateType, id string) (usecase.Key, error) {
 	if err != nil {
 		return usecase.Key{}, fmt.Errorf("%w: the tenant is %q", ErrNotAnEntry, tenant)
 	}
-	value, err := ulid.ParseStrict(strings.ToUpper(id))
+	value, err := ulid.ParseStrict(id)
 	if err != nil && len(id) == len("01890535-c59c-72d5-08a8-dcea316374c8") {
 		var bytes []byte
 		if bytes, err = hex.DecodeString(strings.ReplaceAll(id, "-", "")); err == nil {

@@ -385,6 +385,9 @@ func hand[T any](ctx context.Context, to chan<- T, value T) error {
 // decode decodes a page into shares that can be applied concurrently, and its checkpoint, which is stored last.
 func (w *rebuilding) decode(projector *Projector, shard string, page Page) []decodedBatch {
 	shares := make([]Batch, max(1, w.options.Workers/w.journal.Parts()))
+	for i := range shares {
+		shares[i].Records = make([]Record, 0, len(page.Records)/len(shares))
+	}
 	for _, record := range page.Records {
 		if _, registered := projector.handlers[record.Key.Type]; registered {
 			share := &shares[shareOf(record.Key, len(shares))]

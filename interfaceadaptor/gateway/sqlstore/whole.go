@@ -12,7 +12,7 @@ import (
 // A page ends with the event that reaches one of these limits. The more events a page has, the less often a rebuild
 // reads and writes the rows of an aggregate that many of them belong to; it holds a few pages in memory.
 const (
-	pageEvents = 8000
+	pageEvents = 16000
 	pageBytes  = 8 << 20 // of the events' content
 )
 

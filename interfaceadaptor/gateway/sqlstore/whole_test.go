@@ -41,18 +41,18 @@ func expectPages(t *testing.T, pages []eventstore.JournalPage, sizes ...int) {
 	}
 }
 
-// A page has at most 8,000 entries, and a reader that stops goes on after the last page that it has read.
+// A page has at most 16,000 entries, and a reader that stops goes on after the last page that it has read.
 func TestPagesOfTheJournalHaveSomeEntries(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
 		id := newID()
-		for version := uint64(0); version < 8000; version += 80 {
+		for version := uint64(0); version < 16000; version += 80 {
 			mustAppend(t, gateway, write(id, version, 80))
 		}
-		expectPages(t, pagesAfter(t, gateway, ""), 8000)
-		mustAppend(t, gateway, write(id, 8000, 1))
+		expectPages(t, pagesAfter(t, gateway, ""), 16000)
+		mustAppend(t, gateway, write(id, 16000, 1))
 		pages := pagesAfter(t, gateway, "")
-		expectPages(t, pages, 8000, 1)
+		expectPages(t, pages, 16000, 1)
 		expectPages(t, pagesAfter(t, gateway, pages[0].Next), 1)
 		expectPages(t, pagesAfter(t, gateway, pages[1].Next))
 	})

@@ -29,7 +29,11 @@ func (t Table[R]) Describe(row R) string {
 
 // stored is a field as text, the way it is stored.
 func stored(field any) string {
-	switch value := valueOf(field).(type) {
+	value, err := valueOf(field)
+	if err != nil { // nothing that can be stored
+		return fmt.Sprint(reflect.Indirect(reflect.ValueOf(field)).Interface())
+	}
+	switch value := value.(type) {
 	case string:
 		return value
 	case int64:
@@ -37,6 +41,6 @@ func stored(field any) string {
 	case bool:
 		return strconv.FormatBool(value)
 	default:
-		return fmt.Sprint(reflect.Indirect(reflect.ValueOf(value)).Interface())
+		return fmt.Sprint(value)
 	}
 }

@@ -3,7 +3,6 @@ package table
 import (
 	"database/sql/driver"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -69,22 +68,15 @@ func (f *micros) Scan(source any) error {
 // Value implements [driver.Valuer].
 func (f *micros) Value() (driver.Value, error) { return time.Time(*f).UnixMicro(), nil }
 
-// valueOf returns the value of a field in a form that database/sql hands to the driver as it is. It would find the same
-// value by reflection, which takes longer than writing it.
-func valueOf(field any) any {
-	switch field := field.(type) {
+// valueOf returns the value of a field, a copy that the driver can bind.
+func valueOf(field any) (driver.Value, error) {
+	switch field := field.(type) { // the usual ones without reflection
 	case *string:
-		return *field
+		return *field, nil
 	case *bool:
-		return *field
+		return *field, nil
 	case *uint64:
-		if *field <= math.MaxInt64 {
-			return int64(*field)
-		}
-	case driver.Valuer:
-		if value, err := field.Value(); err == nil {
-			return value
-		}
+		return driver.DefaultParameterConverter.ConvertValue(*field)
 	}
-	return field
+	return driver.DefaultParameterConverter.ConvertValue(field)
 }

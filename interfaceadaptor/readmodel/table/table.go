@@ -129,8 +129,11 @@ func (t Table[R]) write(ctx context.Context, into Execer, rows []R, statement fu
 	if len(rows) > rowsAtOnce {
 		batches = ahead(batches)
 	}
-	for b := range batches {
-		if _, err := into.ExecContext(ctx, statement(b.rows), b.args...); err != nil {
+	for b, err := range batches {
+		if err == nil {
+			_, err = into.ExecContext(ctx, statement(b.rows), b.args...)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -143,21 +146,28 @@ type batch struct {
 	args []any
 }
 
-// batches yields the values of rows, sorted by primary key.
-func (t Table[R]) batches(rows []R) iter.Seq[batch] {
-	return func(yield func(batch) bool) {
+// batches yields the values of rows, sorted by primary key, or an error and then no more.
+func (t Table[R]) batches(rows []R) iter.Seq2[batch, error] {
+	return func(yield func(batch, error) bool) {
 		ordered := t.ordered(rows)
+		var row R // each row in turn, so that its fields are made once
+		fields := t.Fields(&row)
 		for len(ordered) > 0 {
 			size := 0
-			b := batch{args: make([]any, 0, min(len(ordered), rowsAtOnce)*len(t.Columns))}
+			b := batch{args: make([]any, 0, min(len(ordered), rowsAtOnce)*len(fields))}
 			for b.rows < len(ordered) && b.rows < rowsAtOnce && (b.rows == 0 || size < bytesAtOnce) {
-				for _, field := range t.Fields(ordered[b.rows].row) {
-					value := valueOf(field)
+				row = *ordered[b.rows].row
+				for _, field := range fields {
+					value, err := valueOf(field)
+					if err != nil {
+						yield(batch{}, fmt.Errorf("a value of %s: %w", t.Name, err))
+						return
+					}
 					b.args, size = append(b.args, value), size+sizeOf(value)
 				}
 				b.rows++
 			}
-			if !yield(b) {
+			if !yield(b, nil) {
 				return
 			}
 			ordered = ordered[b.rows:]
@@ -166,24 +176,28 @@ func (t Table[R]) batches(rows []R) iter.Seq[batch] {
 }
 
 // ahead yields the same values, and makes the next one, in a goroutine, while one is used.
-func ahead[T any](values iter.Seq[T]) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		made, enough := make(chan T), make(chan struct{})
+func ahead[T any](values iter.Seq2[T, error]) iter.Seq2[T, error] {
+	type result struct {
+		value T
+		err   error
+	}
+	return func(yield func(T, error) bool) {
+		made, enough := make(chan result), make(chan struct{})
 		var making sync.WaitGroup
 		defer making.Wait()
 		defer close(enough)
 		making.Go(func() {
 			defer close(made)
-			for value := range values {
+			for value, err := range values {
 				select {
-				case made <- value:
+				case made <- result{value, err}:
 				case <-enough:
 					return
 				}
 			}
 		})
-		for value := range made {
-			if !yield(value) {
+		for r := range made {
+			if !yield(r.value, r.err) {
 				return
 			}
 		}
