@@ -15,7 +15,7 @@ import (
 // without a tracer and for requests that are not traced: health checks, metrics and streams, whose duration depends on
 // the client.
 func startSpan(ctx context.Context, tracer trace.Tracer, r *http.Request) (context.Context, trace.Span) {
-	if r.Header.Get("traceparent") != "" {
+	if r.Header.Get("Traceparent") != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	}
 	isStream := r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")

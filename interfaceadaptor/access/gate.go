@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -123,11 +124,12 @@ func take(answer http.Header, limit Take, of, key string) error {
 	}
 	left := limit(key)
 	if answer != nil {
-		seconds := func(d time.Duration) string { return fmt.Sprint(int(math.Ceil(d.Seconds()))) }
-		answer.Set("RateLimit-Policy", fmt.Sprintf("%d;w=1", left.Limit))
-		answer.Set("RateLimit-Limit", fmt.Sprint(left.Limit))
-		answer.Set("RateLimit-Remaining", fmt.Sprint(left.Remaining))
-		answer.Set("RateLimit-Reset", seconds(left.Reset))
+		allowed := strconv.Itoa(left.Limit)
+		// in canonical form, as net/http writes them
+		answer["Ratelimit-Policy"] = []string{allowed + ";w=1"}
+		answer["Ratelimit-Limit"] = []string{allowed}
+		answer["Ratelimit-Remaining"] = []string{strconv.Itoa(left.Remaining)}
+		answer["Ratelimit-Reset"] = []string{strconv.Itoa(int(math.Ceil(left.Reset.Seconds())))}
 	}
 	if left.Wait > 0 {
 		return &Refusal{
