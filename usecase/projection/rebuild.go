@@ -164,6 +164,9 @@ func (r *Rebuild) begin(ctx context.Context) error {
 // run continues the rebuild: each step finds out what it still has to do.
 func (r *Rebuild) run(ctx context.Context) error {
 	state, err := r.sets.State(ctx)
+	if err == nil && !state.Live {
+		state.Done, err = r.done(ctx) // a kill may have come after the last stored progress
+	}
 	if err != nil {
 		return err
 	}
@@ -186,6 +189,14 @@ func (r *Rebuild) run(ctx context.Context) error {
 		work.mu.Unlock()
 	}
 	return errors.Join(err, work.save(last))
+}
+
+func (r *Rebuild) done(ctx context.Context) (uint64, error) {
+	next, err := r.sets.Next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return next.Events(ctx)
 }
 
 // rebuilding is a rebuild in progress.

@@ -60,6 +60,8 @@ type Making interface {
 	Store
 	// Checkpoint returns the position stored for a shard of [RebuildSource]; "": none.
 	Checkpoint(ctx context.Context, shard string) (string, error)
+	// Events returns the number of events in the rows, by their positions.
+	Events(ctx context.Context) (uint64, error)
 	// Behind lists at most limit live positions that this set is behind, in the order of their keys, those beyond
 	// after. Aggregates parked here are left out.
 	Behind(ctx context.Context, after usecase.Key, limit int) ([]Head, error)

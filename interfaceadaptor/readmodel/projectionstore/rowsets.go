@@ -211,6 +211,12 @@ func (m *making) Skips(ctx context.Context) (map[usecase.Key]map[uint64]bool, er
 	return found, m.explain("read skipped events", err)
 }
 
+// Events implements [projection.Making].
+func (m *making) Events(ctx context.Context) (events uint64, err error) {
+	err = m.db.GetContext(ctx, &events, "SELECT COALESCE(SUM(version), 0) FROM projection_positions WHERE projection = ?", m.making)
+	return events, m.explain("count the events in the rows", err)
+}
+
 // Behind implements [projection.Making].
 func (m *making) Behind(ctx context.Context, after usecase.Key, limit int) (found []projection.Head, err error) {
 	live, err := setOf(ctx, m.reading(), m.projection)
