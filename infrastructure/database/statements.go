@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
@@ -36,7 +37,13 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 		c.size -= len(query)
 		s.evict()
 	})
-	return c, err
+	if err == nil {
+		err = c.readTimeout(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return c, nil
 }
 
 // sqliteConn is a connection of the driver.
@@ -61,6 +68,9 @@ type connection struct {
 	sqliteConn
 	kept *simplelru.LRU[string, *statement]
 	size int // bytes of the texts
+
+	patience     time.Duration // busy_timeout
+	resetTimeout string        // the statement that sets it
 }
 
 // ExecContext implements [driver.ExecerContext].
