@@ -23,12 +23,13 @@ func (c *connection) BeginTx(ctx context.Context, options driver.TxOptions) (dri
 	if options.ReadOnly {
 		return c.sqliteConn.BeginTx(ctx, options)
 	}
-	if _, err := c.ExecContext(ctx, busyTimeout+" = 0", nil); err != nil {
+	whole := context.WithoutCancel(ctx) // the timeout must not stay changed
+	if _, err := c.ExecContext(whole, busyTimeout+" = 0", nil); err != nil {
 		return nil, err
 	}
 	tx, err := c.awaitLock(ctx, options)
-	if _, resetErr := c.ExecContext(context.WithoutCancel(ctx), c.resetTimeout, nil); resetErr != nil {
-		return nil, driver.ErrBadConn // which rolls back
+	if _, resetErr := c.ExecContext(whole, c.resetTimeout, nil); resetErr != nil {
+		return nil, driver.ErrBadConn // closes the connection, and so rolls back
 	}
 	return tx, err
 }
