@@ -44,6 +44,12 @@ func TestATransactionBeginsBetweenLongOnes(t *testing.T) {
 	busy, db := sharedFile(t, "")
 	ctx, stop := context.WithCancel(t.Context())
 	begun := make(chan struct{})
+	pause := func(d time.Duration) {
+		select {
+		case <-time.After(d):
+		case <-ctx.Done():
+		}
+	}
 	var count atomic.Int64
 	var working sync.WaitGroup
 	working.Go(func() {
@@ -54,9 +60,9 @@ func TestATransactionBeginsBetweenLongOnes(t *testing.T) {
 			case begun <- struct{}{}:
 			default:
 			}
-			time.Sleep(400 * time.Millisecond)
+			pause(400 * time.Millisecond)
 			_ = tx.Rollback()
-			time.Sleep(5 * time.Millisecond)
+			pause(5 * time.Millisecond)
 		}
 	})
 	for turn := range 5 {
