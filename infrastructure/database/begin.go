@@ -14,7 +14,6 @@ const (
 	lockPoll = 2 * time.Millisecond
 
 	busyTimeout = "PRAGMA busy_timeout"
-	sqliteBusy  = 5
 )
 
 // BeginTx implements [driver.ConnBeginTx]. A writing transaction waits for the lock of the file as long as the
@@ -38,7 +37,7 @@ func (c *connection) awaitLock(ctx context.Context, options driver.TxOptions) (d
 	began := time.Now()
 	for {
 		tx, err := c.sqliteConn.BeginTx(ctx, options)
-		if !isBusy(err) || time.Since(began) >= c.patience {
+		if sqliteClass(err) != sqliteBusy || time.Since(began) >= c.patience {
 			return tx, err
 		}
 		select {
@@ -47,11 +46,6 @@ func (c *connection) awaitLock(ctx context.Context, options driver.TxOptions) (d
 			return nil, ctx.Err()
 		}
 	}
-}
-
-func isBusy(err error) bool {
-	var failed interface{ Code() int }
-	return errors.As(err, &failed) && failed.Code()&sqliteClassMask == sqliteBusy
 }
 
 // readTimeout reads the busy_timeout that the connection was opened with.

@@ -75,6 +75,7 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 func sqliteCache() uint64 { return min(16<<20, memory.Limit()/8/defaultConns) }
 
 const (
+	sqliteBusy      = 5
 	sqliteReadOnly  = 8
 	sqliteCantOpen  = 14
 	sqliteNotADB    = 26
@@ -82,11 +83,7 @@ const (
 )
 
 func explainSQLite(path string, err error) error {
-	var failed interface{ Code() int }
-	if !errors.As(err, &failed) {
-		return fmt.Errorf("the database file %q can't be opened: %w", path, err)
-	}
-	switch failed.Code() & sqliteClassMask {
+	switch sqliteClass(err) {
 	case sqliteCantOpen, sqliteReadOnly:
 		return fmt.Errorf("the database file %q can't be written: create its folder, or give this user the right to write there: %w", path, err)
 	case sqliteNotADB:
@@ -94,4 +91,13 @@ func explainSQLite(path string, err error) error {
 	default:
 		return fmt.Errorf("the database file %q can't be opened: %w", path, err)
 	}
+}
+
+// sqliteClass returns SQLite's primary code of an error; 0 if it is not SQLite's.
+func sqliteClass(err error) int {
+	var failed interface{ Code() int }
+	if !errors.As(err, &failed) {
+		return 0
+	}
+	return failed.Code() & sqliteClassMask
 }

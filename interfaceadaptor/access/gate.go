@@ -126,10 +126,10 @@ func take(answer http.Header, limit Take, of, key string) error {
 	if answer != nil {
 		allowed := strconv.Itoa(left.Limit)
 		// in canonical form, as net/http writes them
-		answer["Ratelimit-Policy"] = []string{allowed + ";w=1"}
-		answer["Ratelimit-Limit"] = []string{allowed}
-		answer["Ratelimit-Remaining"] = []string{strconv.Itoa(left.Remaining)}
-		answer["Ratelimit-Reset"] = []string{strconv.Itoa(int(math.Ceil(left.Reset.Seconds())))}
+		answer.Set("Ratelimit-Policy", allowed+";w=1")
+		answer.Set("Ratelimit-Limit", allowed)
+		answer.Set("Ratelimit-Remaining", strconv.Itoa(left.Remaining))
+		answer.Set("Ratelimit-Reset", strconv.Itoa(int(math.Ceil(left.Reset.Seconds()))))
 	}
 	if left.Wait > 0 {
 		return &Refusal{

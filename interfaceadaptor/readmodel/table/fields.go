@@ -3,6 +3,7 @@ package table
 import (
 	"database/sql/driver"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -76,7 +77,9 @@ func valueOf(field any) (driver.Value, error) {
 	case *bool:
 		return *field, nil
 	case *uint64:
-		return driver.DefaultParameterConverter.ConvertValue(*field)
+		if *field <= math.MaxInt64 {
+			return int64(*field), nil
+		}
 	}
 	return driver.DefaultParameterConverter.ConvertValue(field)
 }
