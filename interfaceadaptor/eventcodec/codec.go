@@ -103,6 +103,15 @@ func (c *Codec[E]) readBack(recorded usecase.Recorded[E], row Row[E], head envel
 // marshal is json.Marshal without HTML escapes.
 func marshal(v any) ([]byte, error) { return json.Append(make([]byte, 0, 512), v, json.SortMapKeys) }
 
+// unmarshal is json.Unmarshal, but upper and lower case in names are different, which takes a sixth less time.
+func unmarshal(data []byte, into any) error {
+	rest, err := json.Parse(data, into, json.DontMatchCaseInsensitiveStructFields)
+	if err == nil && len(rest) > 0 {
+		err = errors.New("there is something after its end")
+	}
+	return err
+}
+
 // joined returns a JSON object with the fields of both objects.
 func joined(a, b []byte) []byte {
 	if len(b) == len("{}") {
@@ -127,7 +136,7 @@ func (c *Codec[E]) decode(payload []byte) (recorded usecase.Recorded[E], err err
 		envelopeHead
 		envelopeTail
 	}
-	if err := json.Unmarshal(payload, &wire); err != nil {
+	if err := unmarshal(payload, &wire); err != nil {
 		return recorded, err
 	}
 	row, known := c.byName[wire.Type]

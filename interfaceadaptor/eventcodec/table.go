@@ -1,10 +1,6 @@
 package eventcodec
 
-import (
-	"reflect"
-
-	"github.com/segmentio/encoding/json"
-)
+import "reflect"
 
 // Row defines how events of one type are encoded and decoded.
 type Row[E any] struct {
@@ -30,7 +26,7 @@ func Former[E, T, W any](name string, from func(W) (T, error)) Row[E] {
 	return Row[E]{name: name, decode: func(payload []byte) (E, error) {
 		var none E
 		var wire W
-		if err := json.Unmarshal(payload, &wire); err != nil {
+		if err := unmarshal(payload, &wire); err != nil {
 			return none, err
 		}
 		event, err := from(wire)

@@ -101,9 +101,13 @@ func (r *ThreadRows) Load(ctx context.Context, tx projection.Tx, events []projec
 // neededBy returns the keys of the existing rows that events change.
 func neededBy(events []projection.Event) Rows {
 	rows := NewRows()
+	var last usecase.Key
 	for _, recorded := range events {
 		in := recorded.Tenant
-		rows.Threads[RowKey[thread.Thread]{in, ThreadID(recorded.Key())}] = query.Thread{}
+		if key := recorded.Key(); key != last { // the events of a thread follow each other
+			rows.Threads[RowKey[thread.Thread]{in, ThreadID(key)}] = query.Thread{}
+			last = key
+		}
 		switch event := recorded.Event.(type) {
 		case thread.MemberRemoved:
 			rows.Members[RowKey[thread.Member]{in, event.Member}] = query.Member{}

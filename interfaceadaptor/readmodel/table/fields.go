@@ -80,6 +80,8 @@ func valueOf(field any) (driver.Value, error) {
 		if *field <= math.MaxInt64 {
 			return int64(*field), nil
 		}
+	case driver.Valuer:
+		return field.Value()
 	}
 	return driver.DefaultParameterConverter.ConvertValue(field)
 }
