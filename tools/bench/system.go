@@ -41,6 +41,9 @@ func (l *lab) start(ctx context.Context, env ...string) (*runningSystem, error) 
 	return s, errors.Join(s.launch(l, "standalone", env), s.waitUntilReady(ctx))
 }
 
+// unlimited turns off the limits on requests a second: one address, one account and one tenant send the whole load.
+var unlimited = []string{"RATE_LIMIT_ADDRESS=0", "RATE_LIMIT_ACCOUNT=0", "RATE_LIMIT_TENANT=0"}
+
 // launch starts a program with its output in a file.
 func (s *runningSystem) launch(l *lab, name string, env []string) error {
 	process := exec.CommandContext(context.Background(), filepath.Join(l.binaries, name))
@@ -50,7 +53,7 @@ func (s *runningSystem) launch(l *lab, name string, env []string) error {
 	}
 	defer func() { _ = log.Close() }()
 	process.Stdout, process.Stderr = log, log
-	process.Env = slices.Concat(os.Environ(), []string{"LOG_LEVEL=warn", "READ_WAIT_TIMEOUT=8s"}, env)
+	process.Env = slices.Concat(os.Environ(), []string{"LOG_LEVEL=warn", "READ_WAIT_TIMEOUT=8s"}, unlimited, env)
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is only for bench, which stops the programs
 	if err := process.Start(); err != nil {
 		return err
