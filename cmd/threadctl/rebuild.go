@@ -118,12 +118,9 @@ func (o *operator) tellRebuild(ctx context.Context, cmd *cli.Command, sets *proj
 }
 
 func (o *operator) dropOld(ctx context.Context, cmd *cli.Command, sets *projectionstore.RowSets) error {
-	release, locked, err := sets.Lock(ctx)
+	ctx, release, err := sets.Lock(ctx)
 	if err != nil {
-		return err
-	}
-	if !locked {
-		return rebuildAdvice(projection.ErrRebuilding)
+		return rebuildAdvice(err)
 	}
 	defer release()
 	state, err := sets.State(ctx)

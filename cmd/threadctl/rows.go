@@ -105,19 +105,9 @@ func idOf(key usecase.Key) eventstore.AggregateID {
 
 // look verifies an aggregate, and repairs it if requested.
 func (v *verifier) look(ctx context.Context, key usecase.Key) error {
-	found, err := v.s.projector.Verify(ctx, key)
+	found, repaired, err := v.s.projector.VerifyOrRepair(ctx, key, v.repair)
 	if err != nil {
 		return err
-	}
-	repaired := false
-	if v.repair && len(found.Differences) > 0 && !found.Contradicted {
-		if err := v.s.projector.Remake(ctx, key); err != nil {
-			found.Differences = append(found.Differences, projection.Difference{
-				Key: key, Row: "the repair", What: "nothing was changed", Expected: "rebuilt rows", Found: err.Error(),
-			})
-		} else {
-			repaired = true
-		}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -67,10 +67,14 @@ type InconsistentError struct {
 	ID    AggregateID
 	Head  uint64 // version of the head; 0: there is no head
 	Event uint64 // number of an event that the journal has beyond the head, or lacks below it
+	Cause error  // if set: why the head can't be read
 }
 
 func (e *InconsistentError) Error() string {
-	if e.Event > e.Head {
+	switch {
+	case e.Cause != nil:
+		return fmt.Sprintf("the head of %s can't be read: %v", e.ID, e.Cause)
+	case e.Event > e.Head:
 		return fmt.Sprintf("the head of %s says version %d, but the journal has event %d", e.ID, e.Head, e.Event)
 	}
 	return fmt.Sprintf("the head of %s says version %d, but the journal lacks event %d", e.ID, e.Head, e.Event)

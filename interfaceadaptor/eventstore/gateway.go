@@ -61,7 +61,8 @@ type Journal interface {
 	Verify(ctx context.Context, id AggregateID, head Head) error
 
 	// Heads yields every aggregate of the type with its head, in any order: for repairs, not for commands. Concurrent
-	// writes may or may not show. It ends after an error.
+	// writes may or may not show. A head that can't be read is yielded as version 0, and Head fails with an
+	// *InconsistentError. It ends after an error.
 	Heads(ctx context.Context, aggregateType string) iter.Seq2[AggregateHead, error]
 }
 

@@ -40,13 +40,13 @@ func (r *JournalReader) EventsAfter(ctx context.Context, key usecase.Key, after 
 	}
 }
 
-// Heads implements [projection.Journal].
+// Heads implements [projection.Journal]. What names no aggregate is left out.
 func (r *JournalReader) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
 	return func(yield func(projection.Head, error) bool) {
 		for aggregate, err := range r.journal.Heads(ctx, aggregateType) {
-			var key usecase.Key
-			if err == nil {
-				key, err = KeyOf(aggregate.ID.Tenant, aggregate.ID.Type, aggregate.ID.ULID)
+			key, unnamed := KeyOf(aggregate.ID.Tenant, aggregate.ID.Type, aggregate.ID.ULID)
+			if err == nil && unnamed != nil {
+				continue
 			}
 			if !yield(projection.Head{Key: key, Version: aggregate.Version}, err) || err != nil {
 				return

@@ -47,7 +47,8 @@ type MembershipStore interface {
 	Close(ctx context.Context, tx projection.Tx, closed map[AccountRow]Closing) error
 	// Of returns the memberships of a user account, which must be locked.
 	Of(ctx context.Context, tx projection.Tx, of AccountRow) ([]Membership, error)
-	// Change deletes the memberships in left and those of the ended threads, then inserts those in joined.
+	// Change deletes the memberships in left and those of the ended threads, then stores those in joined, which may be
+	// stored already.
 	Change(ctx context.Context, tx projection.Tx, left []Membership, ended []usecase.Key, joined []Membership) error
 }
 

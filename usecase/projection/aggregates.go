@@ -59,7 +59,7 @@ func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do
 			if err := pace(1); err != nil {
 				return err
 			}
-			headless, err := p.ahead(ctx, Head{Key: position.Key, Version: 1})
+			headless, err := p.endsAt(ctx, position.Key, 0)
 			if err != nil && usecase.KindOf(err) != usecase.Inconsistent {
 				return err
 			}
@@ -82,7 +82,17 @@ const positionsPage = 500
 // ahead reports whether the journal lacks the event that a position is at. The error is of the kind Inconsistent if the
 // head alone says so.
 func (p *Projector) ahead(ctx context.Context, position Head) (bool, error) {
-	for _, err := range p.journal.EventsAfter(ctx, position.Key, position.Version-1) {
+	// Only a reader that claims to know events beyond the head is told that the head is wrong.
+	ends, err := p.endsAt(ctx, position.Key, position.Version)
+	if err == nil && ends {
+		ends, err = p.endsAt(ctx, position.Key, position.Version-1)
+	}
+	return ends, err
+}
+
+// endsAt reports whether the journal has no event of an aggregate after the one with this number.
+func (p *Projector) endsAt(ctx context.Context, key usecase.Key, seqNr uint64) (bool, error) {
+	for _, err := range p.journal.EventsAfter(ctx, key, seqNr) {
 		return false, err
 	}
 	return true, nil

@@ -22,28 +22,29 @@ type leveller struct {
 	ahead map[usecase.Key][2]uint64
 }
 
-// bring applies the missing events and returns their number.
-func (l *leveller) bring(ctx context.Context, next Making, projector *Projector) (filled int, err error) {
+// bring applies the missing events and returns their number, and the live position of an aggregate that could not be
+// brought level; zero: there is none.
+func (l *leveller) bring(ctx context.Context, next Making, projector *Projector) (filled int, left Head, err error) {
 	for after, more := (usecase.Key{}), true; more; {
 		page, err := next.Behind(ctx, after, levelPage)
 		if err != nil {
-			return filled, fmt.Errorf("compare with the live rows: %w", err)
+			return filled, left, fmt.Errorf("compare with the live rows: %w", err)
 		}
 		if more = len(page) == levelPage; more {
 			after = page[len(page)-1].Key
 		}
-		n, err := l.fill(ctx, next, projector, page)
+		n, err := l.fill(ctx, next, projector, page, &left)
 		if filled += n; err != nil {
-			return filled, err
+			return filled, left, err
 		}
 	}
-	return filled, nil
+	return filled, left, nil
 }
 
-func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, page []Head) (filled int, err error) {
-	keys := make([]usecase.Key, len(page))
+func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, page []Head, left *Head) (filled int, err error) {
+	keys, lives := make([]usecase.Key, len(page)), make(map[usecase.Key]uint64, len(page))
 	for i, head := range page {
-		keys[i] = head.Key
+		keys[i], lives[head.Key] = head.Key, head.Version
 	}
 	versions, err := next.Versions(ctx, keys)
 	if err != nil {
@@ -63,9 +64,18 @@ func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, 
 	if versions, err = next.Versions(ctx, keys); err != nil {
 		return outcome.Filled, err
 	}
-	for _, live := range page {
-		if versions[live.Key] < live.Version {
+	for _, gap := range gaps {
+		live := Head{Key: gap.key, Version: lives[gap.key]}
+		if versions[gap.key] >= live.Version {
+			continue
+		}
+		switch lost, err := projector.ahead(ctx, live); {
+		case usecase.KindOf(err) == usecase.Inconsistent, err == nil && lost:
 			l.ahead[live.Key] = [2]uint64{live.Version, versions[live.Key]}
+		case err != nil:
+			return outcome.Filled, err
+		default: // a moment ago the journal could not be read, or its event can't be applied
+			*left = live
 		}
 	}
 	return outcome.Filled, nil

@@ -16,8 +16,8 @@ type Journal interface {
 	// records. The error is of the kind [usecase.Inconsistent] when the head counts events that the journal lacks, or
 	// when the journal has events beyond the head and after is beyond it, too.
 	EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[Record, error]
-	// Heads yields every aggregate of a type with its version, in any order. It is expensive: for repairs only. It ends
-	// after an error.
+	// Heads yields every aggregate of a type with its version, in any order; 0: its head can't be read. It is
+	// expensive: for repairs only. It ends after an error.
 	Heads(ctx context.Context, aggregateType string) iter.Seq2[Head, error]
 }
 

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"iter"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,7 +73,7 @@ var (
 
 // Start starts a rebuild and runs it to the end.
 func (r *Rebuild) Start(ctx context.Context) error {
-	return r.locked(ctx, func() error {
+	return r.locked(ctx, func(ctx context.Context) error {
 		state, err := r.sets.State(ctx)
 		if err != nil {
 			return err
@@ -86,7 +87,7 @@ func (r *Rebuild) Start(ctx context.Context) error {
 
 // Resume finishes an interrupted rebuild. A rebuild for other versions of the handlers starts over.
 func (r *Rebuild) Resume(ctx context.Context) error {
-	return r.locked(ctx, func() error {
+	return r.locked(ctx, func(ctx context.Context) error {
 		state, err := r.sets.State(ctx)
 		switch {
 		case err != nil:
@@ -116,7 +117,7 @@ func (r *Rebuild) Cancel(ctx context.Context) error {
 	if err := r.sets.Cancel(ctx); err != nil {
 		return err
 	}
-	err = r.locked(ctx, func() error {
+	err = r.locked(ctx, func(ctx context.Context) error {
 		state, err := r.sets.State(ctx)
 		if err != nil || state.Over() {
 			return err
@@ -141,20 +142,27 @@ func (r *Rebuild) drop(ctx context.Context, state RebuildState) error {
 	return err
 }
 
-func (r *Rebuild) locked(ctx context.Context, work func() error) error {
-	release, locked, err := r.sets.Lock(ctx)
+func (r *Rebuild) locked(ctx context.Context, work func(ctx context.Context) error) error {
+	held, release, err := r.sets.Lock(ctx)
 	if err != nil {
 		return err
 	}
-	if !locked {
-		return ErrRebuilding
-	}
 	defer release()
-	return work()
+	return work(held)
 }
 
-// begin drops what is left of an earlier rebuild.
+// begin drops what is left of an earlier rebuild. It refuses to make a set without a type that the live one has: the
+// program that knows the type would find its rows without positions.
 func (r *Rebuild) begin(ctx context.Context) error {
+	types, err := r.sets.Types(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range types {
+		if !slices.ContainsFunc(r.handlers, func(h Handler) bool { return h.Type() == name }) {
+			return fmt.Errorf("there are rows of the aggregate type %q, which this program does not know: rebuild with a program that does", name)
+		}
+	}
 	if err := r.sets.Begin(ctx, VersionsOf(r.handlers), r.options.Now()); err != nil {
 		return err
 	}
@@ -312,7 +320,7 @@ func (w *rebuilding) make(ctx context.Context) error {
 	}
 	level := leveller{ahead: make(map[usecase.Key][2]uint64)}
 	for range levelRounds {
-		filled, err := level.bring(ctx, next, projector)
+		filled, _, err := level.bring(ctx, next, projector)
 		if err != nil {
 			return err
 		}
@@ -330,9 +338,25 @@ func (w *rebuilding) make(ctx context.Context) error {
 		return err
 	}
 	return w.sets.Switch(ctx, func(ctx context.Context, next Making) error {
-		_, err := level.bring(ctx, next, New(next, w.journal, projecting, w.handlers...))
+		_, left, err := level.bring(ctx, next, New(next, w.journal, projecting, w.handlers...))
+		if err == nil {
+			err = noneParked(ctx, next)
+		}
+		if err == nil && left.Version > 0 {
+			err = fmt.Errorf("not switched: the new rows lack events up to %d of %s, which the live ones have; continue with --resume", left.Version, left.Key)
+		}
 		return err
 	})
+}
+
+// noneParked returns an error if an aggregate is parked in the new rows and not in the live ones.
+func noneParked(ctx context.Context, next Making) error {
+	parked, err := next.NewlyParked(ctx, 1)
+	if err != nil || len(parked) == 0 {
+		return err
+	}
+	return fmt.Errorf("not switched: the new rows of %s stop at event %d, and the live ones do not: %s; mend what `journal check` finds, or the "+
+		"handler, and continue with --resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
 }
 
 // pageWaits is the number of pages of a part that are read ahead.
@@ -456,13 +480,8 @@ func (w *rebuilding) verify(ctx context.Context, next Making, projector *Project
 	if _, err := projector.RetryParked(ctx); err != nil {
 		return err
 	}
-	parked, err := next.NewlyParked(ctx, 1)
-	if err != nil {
+	if err := noneParked(ctx, next); err != nil {
 		return err
-	}
-	if len(parked) > 0 {
-		return fmt.Errorf("not switched: the new rows of %s stop at event %d, and the live ones do not: %s; mend what `journal check` finds, or the "+
-			"handler, and continue with --resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(verifyWorkers)

@@ -28,8 +28,9 @@ type WholeJournal interface {
 // RowSets are the sets of rows of a projection: the live one, the new one, and the previous one. Errors are those of
 // [Store].
 type RowSets interface {
-	// Lock ensures that only one rebuild runs, if the database can; false: another one is running.
-	Lock(ctx context.Context) (release func(), locked bool, err error)
+	// Lock ensures that only one rebuild runs, if the database can. It fails with [ErrRebuilding] if another one is
+	// running. held ends with ctx, or when the lock is lost.
+	Lock(ctx context.Context) (held context.Context, release func(), err error)
 	// State returns the progress of the latest rebuild; the zero value: there was none.
 	State(ctx context.Context) (RebuildState, error)
 	// Begin drops the sets that are not live and creates an empty one for handlers.
@@ -49,6 +50,8 @@ type RowSets interface {
 	Switch(ctx context.Context, level func(context.Context, Making) error) error
 	// Drop drops every set but the live one.
 	Drop(ctx context.Context) error
+	// Types returns the aggregate types that have positions in the live set.
+	Types(ctx context.Context) ([]string, error)
 	// Handlers returns the versions of the handlers that made the live rows; "" if unknown.
 	Handlers(ctx context.Context) (string, error)
 	// SaveHandlers stores them.

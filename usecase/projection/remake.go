@@ -8,8 +8,8 @@ import (
 )
 
 // Remake rebuilds the rows of an aggregate and its position from the journal, in one transaction. Skipped events stay
-// left out; a parked aggregate stays parked. If an event that was in the rows can no longer be applied, Remake fails
-// and changes nothing.
+// left out; a parked aggregate stays parked. If an event that was in the rows can no longer be applied, or if head and
+// journal contradict each other, Remake fails and changes nothing.
 func (p *Projector) Remake(ctx context.Context, key usecase.Key) error {
 	handler, able := p.handlers[key.Type].(Verifiable)
 	if !able {
@@ -84,7 +84,27 @@ func (p *Projector) remake(ctx context.Context, tx Tx, handler Verifiable, key u
 	if err := flush(); err != nil {
 		return 0, err
 	}
+	if version < before.Version {
+		if _, err := p.ahead(ctx, Head{Key: key, Version: before.Version}); err != nil {
+			return 0, err
+		}
+	}
 	return version, tx.Save(ctx, before.moved(key, version, p.options.Now()))
+}
+
+// VerifyOrRepair verifies the rows of an aggregate. With repair, it rebuilds rows that differ, unless head and journal
+// contradict each other. If rows can't be rebuilt, the reason is among the differences.
+func (p *Projector) VerifyOrRepair(ctx context.Context, key usecase.Key, repair bool) (found Verified, repaired bool, err error) {
+	found, err = p.Verify(ctx, key)
+	if err != nil || !repair || len(found.Differences) == 0 || found.Contradicted {
+		return found, false, err
+	}
+	if err := p.Remake(ctx, key); err != nil {
+		reason := Difference{Key: key, Row: "the repair", What: "nothing was changed", Expected: "rebuilt rows", Found: err.Error()}
+		found.Differences = append(found.Differences, reason)
+		return found, false, context.Cause(ctx)
+	}
+	return found, true, nil
 }
 
 // Fill brings the rows of an aggregate to the end of the journal, unless it is parked.

@@ -94,7 +94,7 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 		t.done.addGap(eventGap{key: run.key, after: version, target: run.target, origin: fromJournal})
 	case run.origin == fromJournal && !reached:
 		return errMovedBack
-	case run.origin == fromRetry && reached && run.complete:
+	case run.origin == fromRetry && reached && run.complete && before.Parked != nil:
 		return t.release(ctx, run.key)
 	}
 	return nil

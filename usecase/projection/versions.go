@@ -57,10 +57,8 @@ func Outdated(ctx context.Context, sets RowSets, store Store, handlers []Handler
 		}
 	}
 	var told []string
-	for _, name := range slices.Sorted(maps.Keys(made)) {
-		if _, registered := now[name]; registered {
-			told = append(told, name+"="+made[name])
-		}
+	for _, name := range slices.Sorted(maps.Keys(made)) { // also of types that only another program knows
+		told = append(told, name+"="+made[name])
 	}
 	if now := strings.Join(told, ","); now != text {
 		err = sets.SaveHandlers(ctx, now)

@@ -224,15 +224,9 @@ func (o *operations) verify(ctx context.Context, ask struct {
 	found := verification{Differences: []difference{}}
 	var mutex sync.Mutex
 	err := parts.projector.Aggregates(limited, func(ctx context.Context, key usecase.Key) error {
-		one, err := parts.projector.Verify(ctx, key)
+		one, repaired, err := parts.projector.VerifyOrRepair(ctx, key, ask.Repair)
 		if err != nil {
 			return fmt.Errorf("verify %s: %w", key, err)
-		}
-		repaired := ask.Repair && len(one.Differences) > 0
-		if repaired {
-			if err := parts.projector.Remake(ctx, key); err != nil {
-				return fmt.Errorf("repair %s: %w", key, err)
-			}
 		}
 		mutex.Lock()
 		defer mutex.Unlock()

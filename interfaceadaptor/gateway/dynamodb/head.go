@@ -29,7 +29,7 @@ func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventsto
 func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, found item) (eventstore.Head, error) {
 	version, err := found.number("version")
 	if err != nil {
-		return eventstore.Head{}, err
+		return eventstore.Head{}, &eventstore.InconsistentError{ID: id, Cause: err}
 	}
 	snapshot, err := found.number("snapshot_version")
 	if err == nil && snapshot > version {

@@ -1,6 +1,7 @@
 package dynamodb_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -81,6 +82,27 @@ func TestAnotherShardCountIsTold(t *testing.T) {
 	}
 	if found == 0 {
 		t.Error("the aggregate is not found")
+	}
+}
+
+// A head that can't be read must not hide the others.
+func TestAHeadWithoutANumberIsListed(t *testing.T) {
+	s := newStore(t)
+	gateway := s.open(t, s.settings())
+	broken, good := begin(t, gateway, 2), begin(t, gateway, 2)
+	s.set(t, s.snapshot, broken, "0", "version", &types.AttributeValueMemberS{Value: "two"})
+	listed := map[eventstore.AggregateID]uint64{}
+	for head, err := range gateway.Heads(t.Context(), "thread") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed[head.ID] = head.Version
+	}
+	if version, found := listed[broken]; !found || version != 0 || listed[good] != 2 {
+		t.Errorf("the heads are %v", listed)
+	}
+	if _, err := gateway.Head(t.Context(), broken); !errors.Is(err, eventstore.ErrInconsistent) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -133,9 +133,11 @@ func (Memberships) Change(ctx context.Context, tx projection.Tx, left []chat.Mem
 	if err != nil {
 		return err
 	}
-	keys := make([][]string, len(left))
-	for i := range left {
-		keys[i] = memberships.ID(&left[i])
+	var keys [][]string
+	for _, changed := range [][]chat.Membership{left, joined} { // after a restore, those that join may be known already
+		for i := range changed {
+			keys = append(keys, memberships.ID(&changed[i]))
+		}
 	}
 	if err := memberships.Delete(ctx, in, keys); err != nil {
 		return in.Explain("end memberships", err)

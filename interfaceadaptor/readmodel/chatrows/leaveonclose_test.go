@@ -197,6 +197,36 @@ func TestWhoClosesLeaves(t *testing.T) {
 	})
 }
 
+// After the event store was restored, a member whose joining was lost may join again.
+func TestWhoJoinsAgainAfterARestoreIsKnown(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		s := newScene(t, db.World(t, "acme").Tenant, 9)
+		processManager := leaving(t, db, nil)
+		processManager.Project(t, s.thread...)
+		store, err := projectionstore.New(db.DB, chat.LeaveOnClose)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = store.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+			if _, err := tx.Load(ctx, []usecase.Key{s.thread[0].Key}); err != nil {
+				return err
+			}
+			return tx.Save(ctx, projection.Changes{Versions: map[usecase.Key]uint64{s.thread[0].Key: 1}})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		processManager.Project(t, s.thread[1:]...)
+		if parked, err := store.CountParked(t.Context()); parked != 0 || err != nil {
+			t.Errorf("%d threads are parked, %v", parked, err)
+		}
+		processManager.Project(t, s.account...)
+		if commands := processManager.Commands(t); len(commands) != 1 {
+			t.Errorf("the commands are %+v", commands)
+		}
+	})
+}
+
 // Two updaters, or two shards, at the same time: one projects the events of the thread, the other those of the account.
 func TestWhoJoinsAndClosesAtTheSameTimeLeavesOnce(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {

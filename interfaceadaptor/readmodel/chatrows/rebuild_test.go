@@ -32,6 +32,7 @@ type whole struct {
 	mu      sync.Mutex
 	records journal
 	onPage  func()
+	resumed int // reads that began after a stored position
 }
 
 func (w *whole) of(key usecase.Key) []projection.Record {
@@ -68,6 +69,11 @@ func (w *whole) Parts() int { return 2 }
 
 // Read returns pages of few records in no order, like the scan of a table.
 func (w *whole) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Page, error] {
+	if after != "" {
+		w.mu.Lock()
+		w.resumed++
+		w.mu.Unlock()
+	}
 	return func(yield func(projection.Page, error) bool) {
 		for i, key := range w.keys() {
 			name := fmt.Sprintf("%03d", i)
@@ -265,6 +271,9 @@ func TestRebuildGoesOnWhereverItWasInterrupted(t *testing.T) {
 		}
 		if err := r.rebuild().Resume(t.Context()); !errors.Is(err, projection.ErrNothingBegun) {
 			t.Errorf("a finished rebuild can be resumed: %v", err)
+		}
+		if r.whole.resumed == 0 {
+			t.Error("every life read the journal from the beginning")
 		}
 	})
 }
@@ -557,6 +566,136 @@ func TestRebuildThatStopsShortStaysApart(t *testing.T) {
 	}
 	if found := r.differences(); len(found) > 0 {
 		t.Error(found)
+	}
+}
+
+// lateSets calls before when everything is ready for the switch.
+type lateSets struct {
+	*projectionstore.RowSets
+	before func()
+}
+
+func (s lateSets) Switch(ctx context.Context, level func(context.Context, projection.Making) error) error {
+	s.before()
+	return s.RowSets.Switch(ctx, level)
+}
+
+// unreachable is a journal that can't be read for one aggregate.
+type unreachable struct {
+	*whole
+	of *usecase.Key
+}
+
+func (u unreachable) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+	if key != *u.of {
+		return u.whole.EventsAfter(ctx, key, after)
+	}
+	return func(yield func(projection.Record, error) bool) { yield(projection.Record{}, errors.New("down")) }
+}
+
+// The live rows get events until the switch. If the new rows can't follow, they must not replace the live ones.
+func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
+	const late = "01H42KBHCWC000000000300000"
+	for name, c := range map[string]struct {
+		spoil func(r *rebuilt, key usecase.Key, down *usecase.Key)
+		want  string
+	}{
+		"an event that they can't take": {func(r *rebuilt, key usecase.Key, _ *usecase.Key) { r.journal[key][1].Payload = []byte("{") }, "not switched: the new rows of account-" + late},
+		"a journal that can't be read":  {func(_ *rebuilt, key usecase.Key, down *usecase.Key) { *down = key }, "down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRebuilt(t, readmodeltest.SQLite(t))
+			key := usecase.Key{Tenant: r.key.Tenant, Type: account.AggregateType, ID: late}
+			var down usecase.Key
+			var good []byte
+			sets := lateSets{r.sets, func() {
+				r.rename(late, 2, "Last")
+				good = r.journal[key][1].Payload
+				c.spoil(r, key, &down)
+			}}
+			rebuild := projection.NewRebuild(sets, r.store, unreachable{r.whole, &down}, projection.RebuildOptions{}, chatrows.Handlers()...)
+			if err := rebuild.Start(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the rebuild ends with %v", err)
+			}
+			if state, err := r.sets.State(t.Context()); err != nil || state.Live {
+				t.Fatalf("the new rows are live: %+v, %v", state, err)
+			}
+			r.journal[key][1].Payload, down = good, usecase.Key{}
+			if err := r.rebuild().Resume(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if found := r.differences(); len(found) > 0 {
+				t.Error(found)
+			}
+		})
+	}
+}
+
+// A program without a type, such as an earlier release, must not take the positions of its rows away.
+func TestNoRebuildWithoutATypeThatHasRows(t *testing.T) {
+	r := newRebuilt(t, readmodeltest.SQLite(t))
+	rebuild := projection.NewRebuild(r.sets, r.store, r.whole, projection.RebuildOptions{}, chatrows.Handlers()[:1]...)
+	if err := rebuild.Start(t.Context()); err == nil || !strings.Contains(err.Error(), `"account"`) {
+		t.Errorf("the rebuild ends with %v", err)
+	}
+	if state, err := r.sets.State(t.Context()); err != nil || !state.Over() {
+		t.Errorf("it has begun: %+v, %v", state, err)
+	}
+}
+
+// The versions of a type's rows must stay known while a program without the type runs.
+func TestVersionsOutliveAProgramWithoutTheType(t *testing.T) {
+	r := newRebuilt(t, readmodeltest.SQLite(t))
+	if _, err := projection.Outdated(t.Context(), r.sets, r.store, chatrows.Handlers()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := projection.Outdated(t.Context(), r.sets, r.store, chatrows.Handlers()[:1]); err != nil {
+		t.Fatal(err)
+	}
+	later := versioned{chatrows.Handlers()[1]}
+	outdated, err := projection.Outdated(t.Context(), r.sets, r.store, []projection.Handler{chatrows.Handlers()[0], later})
+	if err != nil || !slices.Equal(outdated, []string{account.AggregateType}) {
+		t.Errorf("%v is outdated, %v", outdated, err)
+	}
+}
+
+// versioned is a handler of a later version.
+type versioned struct{ projection.Handler }
+
+func (versioned) RowsVersion() int { return 1000 }
+
+// staleLetters lists an aggregate as parked that no longer is.
+type staleLetters struct {
+	*projectionstore.Store
+	of usecase.Key
+}
+
+func (s staleLetters) Parked(context.Context, time.Time, int) ([]projection.DeadLetter, error) {
+	return []projection.DeadLetter{{Key: s.of, SeqNr: 1}}, nil
+}
+
+// failingLater is a journal that fails after its first read.
+type failingLater struct {
+	journal
+	reads *int
+}
+
+func (f failingLater) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+	if *f.reads++; *f.reads == 1 {
+		return f.journal.EventsAfter(ctx, key, after)
+	}
+	return func(yield func(projection.Record, error) bool) { yield(projection.Record{}, errors.New("down")) }
+}
+
+// Between the listing of a dead letter and its retry, a rebuild may have replaced the rows that it belonged to.
+func TestRetryOfAnAggregateThatIsNoLongerParked(t *testing.T) {
+	v := newVerified(t, readmodeltest.SQLite(t))
+	projector := projection.New(staleLetters{v.store, v.key}, failingLater{v.journal, new(int)}, projection.Options{}, chatrows.Handlers()...)
+	if _, err := projector.RetryParked(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if parked, err := v.store.CountParked(t.Context()); parked != 0 || err != nil {
+		t.Errorf("%d are parked, %v", parked, err)
 	}
 }
 

@@ -154,10 +154,6 @@ func (r *RowSets) Index(ctx context.Context) error {
 // Drop implements [projection.RowSets].
 func (r *RowSets) Drop(ctx context.Context) error {
 	s := r.store
-	live, err := s.set(ctx)
-	if err != nil {
-		return err
-	}
 	for _, name := range r.tables {
 		for _, suffix := range []string{nextSuffix, oldSuffix} {
 			if _, err := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+name+suffix); err != nil {
@@ -167,7 +163,9 @@ func (r *RowSets) Drop(ctx context.Context) error {
 	}
 	rebuilt := s.projection + setSeparator + "%"
 	for _, name := range []string{"projection_positions", "dead_letters"} {
-		err := s.deleteAll(ctx, "DELETE FROM "+name+" WHERE projection <> ? AND (projection = ? OR projection LIKE ?)", live, s.projection, rebuilt)
+		// Each statement looks up the live set, because on SQLite a rebuild may switch meanwhile.
+		err := s.deleteAll(ctx, "DELETE FROM "+name+" WHERE projection <> COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?) "+
+			"AND (projection = ? OR projection LIKE ?)", s.projection, s.projection, s.projection, rebuilt)
 		if err != nil {
 			return s.explain("delete what belonged to rows that are not live from "+name, err)
 		}
@@ -245,6 +243,15 @@ func (m *making) NewlyParked(ctx context.Context, limit int) (letters []projecti
 		LEFT JOIN dead_letters l ON l.projection = ? AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
 		WHERE n.projection = ? AND l.projection IS NULL LIMIT ?`, live, m.making, limit)
 	return letters, m.explain("compare dead letters", err)
+}
+
+// Types implements [projection.RowSets].
+func (r *RowSets) Types(ctx context.Context) (types []string, err error) {
+	live, err := r.store.set(ctx)
+	if err == nil {
+		err = r.store.db.SelectContext(ctx, &types, "SELECT DISTINCT aggregate_type FROM projection_positions WHERE projection = ?", live)
+	}
+	return types, r.store.explain("read which aggregate types have rows", err)
 }
 
 // Handlers implements [projection.RowSets].

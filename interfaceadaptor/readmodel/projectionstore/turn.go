@@ -1,6 +1,7 @@
 package projectionstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,11 +9,14 @@ import (
 	"time"
 
 	"example.com/threads/usecase"
+	"example.com/threads/usecase/projection"
 )
 
 const (
-	// silence is how long the server keeps the lock of a process that says nothing.
-	silence = 3 // s
+	// turnSilence and rebuildSilence are how long the server keeps the lock of a process that says nothing. To lose the
+	// lock of a rebuild costs more than to wait for it.
+	turnSilence    = 3 * time.Second
+	rebuildSilence = 10 * time.Second
 	// stillAlive is how often the process says something.
 	stillAlive = 500 * time.Millisecond
 	// turnWait is how long one statement waits for the lock.
@@ -28,42 +32,55 @@ type Turn struct {
 	// Lost ends when the turn is over.
 	Lost context.Context
 
-	conn *sql.Conn
-	stop context.CancelCauseFunc
-	done chan struct{}
+	lock *serverLock // nil: SQLite
 }
 
-// ErrLost is why a turn has ended that was not given up.
+// serverLock is a lock of the server, which a connection of its own holds.
+type serverLock struct {
+	name    string
+	conn    *sql.Conn
+	silence time.Duration
+	lost    context.Context
+	stop    context.CancelCauseFunc
+	done    chan struct{}
+}
+
+// ErrLost is why a turn or a rebuild has ended that was not given up.
 var ErrLost = errors.New("the connection that holds the lock on the read model is lost")
 
 // AwaitTurn waits until it is this process's turn. holder is what others see of it. It fails when ctx ends, or with an
 // error of the database; then it may be tried again.
 func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
-	lost, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	turn := &Turn{Lost: lost, stop: stop, done: make(chan struct{})}
 	if !s.server() {
-		close(turn.done)
-		return turn, nil
+		return &Turn{Lost: context.WithoutCancel(ctx)}, nil
 	}
-	conn, err := s.db.Conn(ctx)
+	conn, err := s.lockConnection(ctx, turnSilence)
 	if err != nil {
-		stop(err)
-		return nil, s.explain("connect for the lock on the read model", err)
+		return nil, err
 	}
-	turn.conn = conn
-	if turn.Term, err = s.takeTurn(ctx, conn, holder); err != nil {
-		stop(err)
+	term, err := s.takeTurn(ctx, conn, holder)
+	if err != nil {
 		discard(conn)
 		return nil, err
 	}
-	go turn.hold()
-	return turn, nil
+	lock := hold(ctx, updaterLock, conn, turnSilence)
+	return &Turn{term, lock.lost, lock}, nil
+}
+
+// lockConnection returns a connection that the server closes, with its locks, once it says nothing for so long.
+func (s *Store) lockConnection(ctx context.Context, silence time.Duration) (*sql.Conn, error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, s.explain("connect for a lock", err)
+	}
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %.0f", silence.Seconds())); err != nil {
+		discard(conn)
+		return nil, s.explain("prepare a lock", err)
+	}
+	return conn, nil
 }
 
 func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (term uint64, err error) {
-	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %d", silence)); err != nil {
-		return 0, s.explain("prepare the lock on the read model", err)
-	}
 	for got := false; !got; {
 		if got, err = getLock(ctx, conn, updaterLock, turnWait); err != nil {
 			return 0, s.explain("wait for the lock on the read model", err)
@@ -78,29 +95,42 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 	return term, s.explain("begin the turn", err)
 }
 
-// hold keeps the lock until the turn is given up or lost.
-func (t *Turn) hold() {
-	defer close(t.done)
-	defer letGo(context.WithoutCancel(t.Lost), t.conn, updaterLock)
+// hold keeps a lock that conn has got, until it is given up or lost; not only until ctx ends.
+func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duration) *serverLock {
+	lost, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	lock := &serverLock{name, conn, silence, lost, stop, make(chan struct{})}
+	go lock.keep()
+	return lock
+}
+
+func (l *serverLock) keep() {
+	defer close(l.done)
+	defer letGo(context.WithoutCancel(l.lost), l.conn, l.name)
 	for {
-		_ = usecase.Wait(t.Lost, stillAlive)
-		if t.Lost.Err() != nil {
+		_ = usecase.Wait(l.lost, stillAlive)
+		if l.lost.Err() != nil {
 			return
 		}
-		ctx, cancel := context.WithTimeout(t.Lost, silence*time.Second/2)
-		_, err := t.conn.ExecContext(ctx, "DO 1")
+		ctx, cancel := context.WithTimeout(l.lost, l.silence/2)
+		_, err := l.conn.ExecContext(ctx, "DO 1")
 		cancel()
-		if err != nil && t.Lost.Err() == nil {
-			t.stop(fmt.Errorf("%w: %w", ErrLost, err))
+		if err != nil && l.lost.Err() == nil {
+			l.stop(fmt.Errorf("%w: %w", ErrLost, err))
 			return
 		}
 	}
 }
 
+func (l *serverLock) giveUp() {
+	l.stop(context.Canceled)
+	<-l.done
+}
+
 // GiveUp ends the turn, so that another process has it at once.
 func (t *Turn) GiveUp() {
-	t.stop(context.Canceled)
-	<-t.done
+	if t.lock != nil {
+		t.lock.giveUp()
+	}
 }
 
 // Names of locks; they are the server's, for all of its databases.
@@ -124,23 +154,22 @@ func letGo(ctx context.Context, conn *sql.Conn, name string) {
 }
 
 // Lock implements [projection.RowSets].
-func (r *RowSets) Lock(ctx context.Context) (release func(), locked bool, err error) {
+func (r *RowSets) Lock(ctx context.Context) (held context.Context, release func(), err error) {
 	s := r.store
 	if !s.server() {
-		return func() {}, true, nil
+		return ctx, func() {}, nil
 	}
-	conn, err := s.db.Conn(ctx)
+	conn, err := s.lockConnection(ctx, rebuildSilence)
 	if err != nil {
-		return nil, false, s.explain("connect for the lock on rebuilds", err)
+		return nil, nil, err
 	}
-	// The lock lasts as long as the connection, which says nothing while the rebuild works.
-	_, err = conn.ExecContext(ctx, "SET SESSION wait_timeout = 86400")
-	if err == nil {
-		locked, err = getLock(ctx, conn, rebuildLock, 0)
-	}
+	locked, err := getLock(ctx, conn, rebuildLock, 0)
 	if err != nil || !locked {
 		discard(conn)
-		return nil, false, s.explain("lock rebuilds", err)
+		return nil, nil, cmp.Or(s.explain("lock rebuilds", err), projection.ErrRebuilding)
 	}
-	return func() { letGo(ctx, conn, rebuildLock) }, true, nil
+	lock := hold(ctx, rebuildLock, conn, rebuildSilence)
+	held, end := context.WithCancelCause(ctx)
+	context.AfterFunc(lock.lost, func() { end(context.Cause(lock.lost)) })
+	return held, lock.giveUp, nil
 }

@@ -56,14 +56,7 @@ func TestTurnsFollowEachOther(t *testing.T) {
 		t.Error(err)
 	}
 
-	// The server ends the turn of a silent process.
-	var holder int
-	if err := db.db.GetContext(t.Context(), &holder, "SELECT IS_USED_LOCK(CONCAT('updater.', MD5(DATABASE())))"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.db.ExecContext(t.Context(), fmt.Sprint("KILL ", holder)); err != nil {
-		t.Fatal(err)
-	}
+	killHolder(t, db, "updater.") // as the server does when a process is silent
 	select {
 	case <-second.Lost.Done():
 	case <-time.After(10 * time.Second):
@@ -75,6 +68,46 @@ func TestTurnsFollowEachOther(t *testing.T) {
 	}
 	third.GiveUp()
 	second.GiveUp()
+}
+
+// killHolder closes the connection that holds a lock.
+func killHolder(t *testing.T, db *fixture, lock string) {
+	t.Helper()
+	var holder int
+	if err := db.db.GetContext(t.Context(), &holder, "SELECT IS_USED_LOCK(CONCAT(?, MD5(DATABASE())))", lock); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.db.ExecContext(t.Context(), fmt.Sprint("KILL ", holder)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A rebuild whose connection is lost, like that of a process that was paused, must end, and another one may begin.
+func TestARebuildEndsWithItsLock(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	sets := projectionstore.NewRowSets(db.Store, nil)
+	held, release, err := sets.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if _, _, err := sets.Lock(t.Context()); !errors.Is(err, projection.ErrRebuilding) {
+		t.Errorf("two rebuilds have the lock: %v", err)
+	}
+	killHolder(t, db, "rebuild.")
+	select {
+	case <-held.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the rebuild does not notice that its lock is lost")
+	}
+	if !errors.Is(context.Cause(held), projectionstore.ErrLost) {
+		t.Errorf("it ends because of %v", context.Cause(held))
+	}
+	_, releaseNext, err := sets.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	releaseNext()
 }
 
 // A transaction of a turn must end before the next turn begins.

@@ -1,6 +1,7 @@
 package projectionstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -115,7 +116,8 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 	if changes.Checkpoint == (projection.Checkpoint{}) {
 		return nil
 	}
-	err := checkpoints.Upsert(ctx, t, t.Dialect, []checkpointRow{{t.store.projection, changes.Checkpoint, changes.At}})
+	owner := cmp.Or(t.store.making, t.store.projection)
+	err := checkpoints.Upsert(ctx, t, t.Dialect, []checkpointRow{{owner, changes.Checkpoint, changes.At}})
 	return t.Explain("write a checkpoint", err)
 }
 
