@@ -25,7 +25,7 @@ const about = `
 Follows the event store (the stream of the journal table, or the events table as a queue) and projects its events into
 the read model. It also executes the tasks that clients have created. While a database can't be reached, it waits and
 logs that. If several updaters use one read model, one works and the others stand by: another one takes over at once
-when the active one stops, and within five seconds when it dies or hangs.
+when the active one stops or dies, and within five seconds when it hangs.
 SIGINT and SIGTERM end it once the current batches are stored. After a kill it continues where it stopped.
 
 GET /health/alive   200 while the program runs

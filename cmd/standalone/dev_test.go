@@ -108,6 +108,7 @@ func TestAnOpenDoorIsLoud(t *testing.T) {
 	}
 	for _, url := range []string{
 		r.write + "/health/alive", r.write + "/health/ready", r.read + "/health/alive", r.read + "/health/ready", r.write + "/openapi.json",
+		r.updater + "/health/alive", r.updater + "/health/ready",
 	} {
 		got, err := send(t, http.MethodGet, url, "", nil)
 		if err != nil || !strings.Contains(got.raw, access.OpenWarning) {

@@ -3,18 +3,20 @@ package architecture_test
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // Every test that a document names must exist, because a promise without its test proves nothing.
 func TestDocumentsNameTestsThatExist(t *testing.T) {
-	declared := map[string]bool{}
+	declared := map[string][]string{} // the folders of each test
 	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	walk(t, ".go", func(_, text string) {
+	walk(t, ".go", func(path, text string) {
 		for _, match := range declaration.FindAllStringSubmatch(text, -1) {
-			declared[match[1]] = true
+			declared[match[1]] = append(declared[match[1]], filepath.Dir(path))
 		}
 	})
 	named := 0
@@ -22,7 +24,7 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	walk(t, ".md", func(path, text string) {
 		for _, match := range mention.FindAllStringSubmatch(text, -1) {
 			named++
-			if !declared[match[1]] {
+			if declared[match[1]] == nil {
 				t.Errorf("%s names %s, which is not a test of this repository", path, match[1])
 			}
 		}
@@ -31,7 +33,7 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	told := regexp.MustCompile(`\bTest[A-Z]\w+`)
 	walk(t, "lab.tsx", func(path, text string) {
 		for _, name := range told.FindAllString(text, -1) {
-			if named++; !declared[name] {
+			if named++; declared[name] == nil {
 				t.Errorf("%s names %s, which is not a test of this repository", path, name)
 			}
 		}
@@ -39,6 +41,20 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	if named == 0 {
 		t.Error("no document names a test")
 	}
+	// The guarantees name the folder before its tests.
+	quoted := regexp.MustCompile("`([^`]+)`")
+	walk(t, "guarantees.md", func(path, text string) {
+		for line := range strings.Lines(text) {
+			folder := ""
+			for _, match := range quoted.FindAllStringSubmatch(line, -1) {
+				if folders, is := declared[match[1]]; !is {
+					folder = match[1]
+				} else if folder != "" && !slices.Contains(folders, folder) {
+					t.Errorf("%s says that %s has %s; it is in %v", path, folder, match[1], folders)
+				}
+			}
+		}
+	})
 }
 
 // walk visits the repository's files with an extension, except third-party files.

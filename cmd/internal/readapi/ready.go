@@ -24,7 +24,7 @@ const (
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
-	health := readmodel.NewHealth()
+	health := readmodel.NewHealth(s.access.Notes)
 	s.checkAccess(ctx, &health)
 	var report projectionstore.Report
 	err := rdbmigration.Ready(ctx, s.db, rdbmigration.ReadModel())
@@ -51,22 +51,19 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	health.Answer(w, health)
 }
 
-// checkJournal warns when the event store can't be used. The API stays ready, because only two queries need the store.
+// checkJournal warns when the event store can't be used. The API stays ready, because only three queries need the
+// store.
 func (s *Server) checkJournal(ctx context.Context, health *readmodel.Health) {
 	ctx, cancel := context.WithTimeout(ctx, journalCheckTimeout)
 	defer cancel()
 	if err := s.journal.check(ctx); err != nil {
-		s.log.WarnContext(ctx, "the event store can't be used: threadHistory and threadAt are UNAVAILABLE", "error", err)
-		health.Warnings = append(health.Warnings, "the event store can't be used, so threadHistory and threadAt are UNAVAILABLE; the log says why")
+		s.log.WarnContext(ctx, "the event store can't be used: threadHistory, threadAt and accountHistory are UNAVAILABLE", "error", err)
+		health.Warnings = append(health.Warnings, "the event store can't be used, so threadHistory, threadAt and accountHistory are UNAVAILABLE; the log says why")
 	}
 }
 
-// checkAccess adds the notes of access control and whether tokens can be verified.
+// checkAccess adds whether tokens can be verified.
 func (s *Server) checkAccess(ctx context.Context, health *readmodel.Health) {
-	health.Auth = s.access.Notes["auth"]
-	if warning := s.access.Notes["warning"]; warning != "" {
-		health.Warnings = append(health.Warnings, warning)
-	}
 	for _, check := range s.access.Checks {
 		reason := ""
 		if err := check.Run(ctx); err != nil {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"example.com/threads/infrastructure/httpserver"
 )
 
 // Health is the answer of /health/ready of programs that write or read the read model. It includes the read model's lag
@@ -14,15 +16,21 @@ type Health struct {
 	Status        string            `json:"status"` // "ready" or "not ready"
 	Checks        map[string]string `json:"checks"` // by name: "ok" or "failed"
 	Reason        string            `json:"reason,omitempty"`
-	Auth          string            `json:"auth,omitempty"`     // set while every caller is trusted
+	Auth          string            `json:"auth,omitempty"`     // how callers are authenticated
 	Warnings      []string          `json:"warnings,omitempty"` // for operators; they do not make the program unready
 	BehindSeconds float64           `json:"behind_seconds"`
 	BehindRecords int               `json:"behind_records"`
 	BehindAtLeast bool              `json:"behind_at_least"` // the values above are lower bounds
 }
 
-// NewHealth returns a ready Health.
-func NewHealth() Health { return Health{Status: "ready", Checks: map[string]string{}} }
+// NewHealth returns a ready Health with the notes of access control.
+func NewHealth(access httpserver.Notes) Health {
+	h := Health{Status: "ready", Checks: map[string]string{}, Auth: access["auth"]}
+	if warning := access["warning"]; warning != "" {
+		h.Warnings = append(h.Warnings, warning)
+	}
+	return h
+}
 
 // Behind sets the lag.
 func (h *Health) Behind(behind time.Duration, records int, atLeast bool) {

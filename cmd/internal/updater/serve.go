@@ -140,7 +140,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 func routes(watch *healthWatch, metricsHandler http.Handler, operate *operations) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /health/alive", httpserver.Alive(nil))
+	mux.Handle("GET /health/alive", httpserver.Alive(watch.follower.ports.Access.Notes))
 	mux.HandleFunc("GET /health/ready", watch.ready)
 	mux.Handle("GET /metrics", metricsHandler)
 	operate.addTo(mux)

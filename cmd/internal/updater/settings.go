@@ -27,7 +27,7 @@ type Settings struct {
 func ReadSettings(r *config.Reader) Settings {
 	ignore := r.String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
 	return Settings{
-		Address:    r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health and metrics"),
+		Address:    r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health, metrics and operators (/operate)"),
 		Ignore:     strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' }),
 		Source:     eventstore.ReadSource(r),
 		Publishing: ReadPublishing(r),

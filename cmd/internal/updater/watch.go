@@ -39,7 +39,7 @@ var errNoDatabase = errors.New("the database has not been reached yet")
 func (w *healthWatch) look(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	found := Report{Health: readmodel.NewHealth()}
+	found := Report{Health: readmodel.NewHealth(w.follower.ports.Access.Notes)}
 	found.Behind(time.Since(w.since), 0, true)
 	shared, parts := w.follower.shared.Load(), w.follower.parts.Load()
 	if shared == nil {

@@ -34,7 +34,7 @@ func ReadCommands(r *config.Reader) CommandSettings {
 		SnapshotEvery: ReadSnapshotEvery(r),
 		Codes:         readCodes(r),
 		CacheBytes: uint64(r.Int("STATE_CACHE_BYTES", 0, 0, 1<<40,
-			"memory for cached states of threads, in bytes; 0: two thirds of the memory that Go may use, and at most 1 GiB")),
+			"memory for cached states of threads, in bytes; 0: two thirds of the memory that Go may use, and at most 1 GiB; for tasks a fortieth")),
 		StoreTimeout: r.Duration("STORE_TIMEOUT", 5*time.Second, 100*time.Millisecond, 12*time.Second,
 			"how long the store may take for a command, retries included; a request is answered within twice that"),
 	}

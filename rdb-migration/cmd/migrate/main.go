@@ -95,7 +95,7 @@ func targets(args []string, getenv func(string) string) ([]target, error) {
 	case len(args) == 2 && args[1] == "eventstore":
 		return config.Read(getenv, eventStore)
 	case len(args) == 2 && args[1] != "readmodel":
-		return nil, fmt.Errorf("%q is not readmodel or eventstore; see migrate --help", args[1])
+		return nil, fmt.Errorf("%w: %q is not readmodel or eventstore", errUsage, args[1])
 	case len(args) == 2, args[0] == "down":
 		return config.Read(getenv, readModel)
 	default:
