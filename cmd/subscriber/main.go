@@ -11,33 +11,42 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/nats-io/nats.go"
+
+	"example.com/threads/cmd/internal/program"
+	"example.com/threads/infrastructure/config"
 )
 
+const about = `
+An example: prints the events that the system publishes to NATS. After a restart it continues where it stopped. SIGINT
+and SIGTERM end it.
+`
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Getenv, os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	program.Main("subscriber", func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+		s, helped, err := program.Settings("subscriber", about, readSettings, args, getenv, stdout)
+		if helped || err != nil {
+			return err
+		}
+		return run(ctx, s, stdout, os.Stderr)
+	})
+}
+
+type settings struct{ url, topic string }
+
+func readSettings(r *config.Reader) settings {
+	return settings{
+		url:   r.String("PUBLISH_URL", nats.DefaultURL, "the NATS server"),
+		topic: r.String("PUBLISH_TOPIC", "threads.events", "the subject"),
 	}
 }
 
 // run prints events until ctx ends. While NATS is down, it waits.
-func run(ctx context.Context, getenv func(string) string, out, log io.Writer) error {
-	url, topic := getenv("PUBLISH_URL"), getenv("PUBLISH_TOPIC")
-	if url == "" {
-		url = nats.DefaultURL
-	}
-	if topic == "" {
-		topic = "threads.events"
-	}
-	conn, err := nats.Connect(url, nats.MaxReconnects(-1))
+func run(ctx context.Context, s settings, out, log io.Writer) error {
+	conn, err := nats.Connect(s.url, nats.MaxReconnects(-1))
 	if err != nil {
 		return fmt.Errorf("connect to PUBLISH_URL: %w", err)
 	}
@@ -47,9 +56,9 @@ func run(ctx context.Context, getenv func(string) string, out, log io.Writer) er
 		return err
 	}
 	// The durable consumer holds the subscriber's position. NATS stores it.
-	events, err := stream.PullSubscribe(topic, "example-subscriber", nats.DeliverAll(), nats.MaxAckPending(1))
+	events, err := stream.PullSubscribe(s.topic, "example-subscriber", nats.DeliverAll(), nats.MaxAckPending(1))
 	if err != nil {
-		return fmt.Errorf("subscribe to %s; is the system publishing? %w", topic, err)
+		return fmt.Errorf("subscribe to %s; is the system publishing? %w", s.topic, err)
 	}
 	printed := map[string]int32{} // the last seq_nr by aggregate; a real subscriber stores it with its data
 	for ctx.Err() == nil {

@@ -98,7 +98,7 @@ func TestRestarts(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- run(ctx, func(name string) string { return map[string]string{"PUBLISH_URL": url}[name] }, out, log)
+			ended <- run(ctx, settings{url, "threads.events"}, out, log)
 		}()
 		return sync.OnceFunc(func() {
 			cancel()

@@ -170,3 +170,12 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		}
 	})
 }
+
+// run decodes and executes a request.
+func (p performer) run(ctx context.Context, c requestConditions, raw []byte) (reply, error) {
+	request, err := p.prepare(c, raw)
+	if err != nil {
+		return reply{}, err
+	}
+	return request.execute(ctx)
+}

@@ -50,15 +50,6 @@ type prepared struct {
 	key           string // of the command's aggregate; empty: it creates one
 }
 
-// run decodes and executes a request.
-func (p performer) run(ctx context.Context, c requestConditions, raw []byte) (reply, error) {
-	request, err := p.prepare(c, raw)
-	if err != nil {
-		return reply{}, err
-	}
-	return request.execute(ctx)
-}
-
 // reply is a successful response.
 type reply struct {
 	body    any

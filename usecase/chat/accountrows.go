@@ -10,14 +10,11 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// DecodeAccount decodes an event of an account. With an error, it returns the event's id if that could be read.
-type DecodeAccount func(payload []byte) (usecase.Recorded[account.Event], error)
-
 // accountRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
 const accountRowsVersion = 1
 
 // AccountRows is the [projection.Handler] of accounts.
-func AccountRows(store projection.RowStore[query.Account], decode DecodeAccount) projection.Handler {
+func AccountRows(store projection.RowStore[query.Account], decode Decode[account.Event]) projection.Handler {
 	return projection.OneRow[account.Event, query.Account]{
 		AggregateType: account.AggregateType, Version: accountRowsVersion, Read: decode, Next: nextAccount, Rows: store,
 	}

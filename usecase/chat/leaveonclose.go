@@ -57,7 +57,7 @@ type MembershipStore interface {
 //
 // Most events of threads are messages, which change no membership: concerns tells the others by their payload.
 func LeaveOnCloseHandlers(
-	store MembershipStore, outbox process.Outbox, decodeThread DecodeThread, concerns func(payload []byte) bool, decodeAccount DecodeAccount,
+	store MembershipStore, outbox process.Outbox, decodeThread Decode[thread.Event], concerns func(payload []byte) bool, decodeAccount Decode[account.Event],
 ) []projection.Handler {
 	return []projection.Handler{
 		closings{AccountRows(nil, decodeAccount), store, outbox},

@@ -66,14 +66,14 @@ const threadRowsVersion = 2
 // ThreadRows is the [projection.Handler] of threads.
 type ThreadRows struct {
 	store  RowStore
-	decode DecodeThread
+	decode Decode[thread.Event]
 }
 
-// DecodeThread decodes an event of a thread. With an error, it returns the event's id if that could be read.
-type DecodeThread func(payload []byte) (usecase.Recorded[thread.Event], error)
+// Decode decodes an event of an aggregate type. With an error, it returns the event's id if that could be read.
+type Decode[E any] func(payload []byte) (usecase.Recorded[E], error)
 
 // NewThreadRows returns a handler that decodes events with decode and stores rows in store.
-func NewThreadRows(store RowStore, decode DecodeThread) *ThreadRows {
+func NewThreadRows(store RowStore, decode Decode[thread.Event]) *ThreadRows {
 	return &ThreadRows{store: store, decode: decode}
 }
 

@@ -33,14 +33,11 @@ func TaskKey(tenant usecase.Tenant, id task.ID) usecase.Key {
 // TaskID returns the task's id in a key; zero if the key is not a task's.
 func TaskID(key usecase.Key) task.ID { return idOf[task.Task](key, task.AggregateType) }
 
-// DecodeTask decodes an event of a task. With an error, it returns the event's id if that could be read.
-type DecodeTask func(payload []byte) (usecase.Recorded[task.Event], error)
-
 // taskRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
 const taskRowsVersion = 1
 
 // TaskRows is the [projection.Handler] of tasks.
-func TaskRows(store projection.RowStore[query.Task], decode DecodeTask) projection.Handler {
+func TaskRows(store projection.RowStore[query.Task], decode Decode[task.Event]) projection.Handler {
 	return projection.OneRow[task.Event, query.Task]{
 		AggregateType: task.AggregateType, Version: taskRowsVersion, Read: decode, Next: NextTask, Rows: store,
 	}

@@ -46,9 +46,7 @@ func TenantKey(code tenant.Code) usecase.Key {
 }
 
 // TenantRows is the [projection.Handler] of registered tenants.
-func TenantRows(
-	store projection.RowStore[query.Tenant], decode func(payload []byte) (usecase.Recorded[tenant.Event], error),
-) projection.Handler {
+func TenantRows(store projection.RowStore[query.Tenant], decode Decode[tenant.Event]) projection.Handler {
 	return projection.OneRow[tenant.Event, query.Tenant]{AggregateType: tenant.AggregateType, Read: decode, Next: nextTenant, Rows: store}
 }
 

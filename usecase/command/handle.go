@@ -110,7 +110,7 @@ func (s *Service[S, C, E]) reload(ctx context.Context, key usecase.Key) (attempt
 // again waits a random time before the next attempt, so that processes in conflict do not collide again. It returns
 // false when the time left is shorter than the shortest attempt so far.
 func again(ctx context.Context, takes time.Duration) bool {
-	pause(ctx, rand.N(min(takes/2, longestYield)+1))
+	_ = usecase.Wait(ctx, rand.N(min(takes/2, longestYield)+1)) // ctx is checked below
 	deadline, limited := ctx.Deadline()
 	return ctx.Err() == nil && (!limited || time.Until(deadline) > takes)
 }
@@ -137,7 +137,7 @@ func (s *Service[S, C, E]) save(ctx context.Context, key usecase.Key, try attemp
 				CommandID:   d.call.commandID,
 				Fingerprint: d.call.request.fingerprint(),
 				Result:      d.result,
-				ExpiresAt:   s.settings.Clock().Add(s.settings.ReceiptLifetime),
+				ExpiresAt:   s.settings.Clock().Add(receiptLifetime),
 			})
 		}
 	}

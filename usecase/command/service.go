@@ -28,8 +28,6 @@ type Settings struct {
 	// Timeout limits the handling of a batch, including all retries. After that, commands in conflict with other
 	// writers fail with [usecase.ErrConcurrentUpdate]. Default: 5 s.
 	Timeout time.Duration
-	// ReceiptLifetime is how long a repeat with the same idempotency key gets the first answer. Default: 48 h.
-	ReceiptLifetime time.Duration
 	// Clock returns the time for events. Default: time.Now.
 	Clock func() time.Time
 	// CheckClock returns why the time of Clock must not be used, if so: commands are then refused as if the store did
@@ -43,6 +41,9 @@ type Settings struct {
 	Observer Observer
 }
 
+// receiptLifetime is how long a repeat with the same idempotency key gets the first answer.
+const receiptLifetime = 48 * time.Hour
+
 // Counters are running totals.
 type Counters struct {
 	Conflicts    atomic.Int64 // writes that failed because another writer was faster
@@ -53,9 +54,6 @@ type Counters struct {
 func (s Settings) withDefaults() Settings {
 	if s.Timeout == 0 {
 		s.Timeout = 5 * time.Second
-	}
-	if s.ReceiptLifetime == 0 {
-		s.ReceiptLifetime = 48 * time.Hour
 	}
 	if s.Clock == nil {
 		s.Clock = time.Now

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -83,18 +82,5 @@ func (t *turns) yield(key usecase.Key) {
 	t.mutex.Unlock()
 	if now := time.Now(); now.Before(c.fades) && now.Before(c.yields) {
 		<-time.After(c.yields.Sub(now))
-	}
-}
-
-// pause waits for the duration, or until ctx ends.
-func pause(ctx context.Context, duration time.Duration) {
-	if duration <= 0 {
-		return
-	}
-	timer := time.NewTimer(duration)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }

@@ -3,6 +3,7 @@ package projection
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"golang.org/x/sync/errgroup"
 
@@ -47,10 +48,9 @@ func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do
 			}
 		}
 	}
-	for after := (usecase.Key{}); ; {
-		page, err := p.store.Positions(ctx, after, positionsPage)
+	for page, err := range positionPages(ctx, p.store) {
 		if err != nil {
-			return fmt.Errorf("list the positions: %w", err)
+			return err
 		}
 		for _, position := range page {
 			if _, able := p.handlers[position.Key.Type].(Verifiable); !able || position.Version == 0 {
@@ -70,14 +70,28 @@ func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do
 				return err
 			}
 		}
-		if len(page) < positionsPage {
-			return nil
-		}
-		after = page[len(page)-1].Key
 	}
+	return nil
 }
 
 const positionsPage = 500
+
+// positionPages yields all positions of a store. It ends after an error.
+func positionPages(ctx context.Context, store Store) iter.Seq2[[]Head, error] {
+	return func(yield func([]Head, error) bool) {
+		for after := (usecase.Key{}); ; {
+			page, err := store.Positions(ctx, after, positionsPage)
+			if err != nil {
+				yield(nil, fmt.Errorf("list the positions: %w", err))
+				return
+			}
+			if !yield(page, nil) || len(page) < positionsPage {
+				return
+			}
+			after = page[len(page)-1].Key
+		}
+	}
+}
 
 // ahead reports whether the journal lacks the event that a position is at. The error is of the kind Inconsistent if the
 // head alone says so.

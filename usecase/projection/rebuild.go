@@ -25,8 +25,6 @@ type RebuildOptions struct {
 	Observe func(state RebuildState, since time.Time, from uint64)
 	// Logger receives messages for the operator; nil discards them.
 	Logger *slog.Logger
-	// Now returns the current time; default time.Now.
-	Now func() time.Time
 	// Others are the projections that follow the same journal and are not rebuilt. Where they are ahead of it, because
 	// the event store was restored to an earlier time, they go on at its end.
 	Others []Store
@@ -55,9 +53,6 @@ func NewRebuild(sets RowSets, live Store, journal WholeJournal, options RebuildO
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
-	}
-	if options.Now == nil {
-		options.Now = time.Now
 	}
 	options.Workers = cmp.Or(options.Workers, 1)
 	return &Rebuild{sets, live, journal, handlers, options}
@@ -137,7 +132,7 @@ func (r *Rebuild) drop(ctx context.Context, state RebuildState) error {
 	if err := r.sets.Drop(ctx); err != nil {
 		return err
 	}
-	state.Phase, state.UpdatedAt = Cancelled, r.options.Now()
+	state.Phase, state.UpdatedAt = Cancelled, time.Now()
 	_, err := r.sets.Save(ctx, state)
 	return err
 }
@@ -163,7 +158,7 @@ func (r *Rebuild) begin(ctx context.Context) error {
 			return fmt.Errorf("there are rows of the aggregate type %q, which this program does not know: rebuild with a program that does", name)
 		}
 	}
-	if err := r.sets.Begin(ctx, VersionsOf(r.handlers), r.options.Now()); err != nil {
+	if err := r.sets.Begin(ctx, VersionsOf(r.handlers), time.Now()); err != nil {
 		return err
 	}
 	return r.run(ctx)
@@ -179,7 +174,7 @@ func (r *Rebuild) run(ctx context.Context) error {
 		return err
 	}
 	running, stop := context.WithCancelCause(ctx)
-	work := &rebuilding{Rebuild: r, state: state, since: r.options.Now(), from: state.Done, stop: stop}
+	work := &rebuilding{Rebuild: r, state: state, since: time.Now(), from: state.Done, stop: stop}
 	work.state.Failure = ""
 	var telling sync.WaitGroup
 	telling.Go(func() { work.tell(running) })
@@ -236,7 +231,7 @@ func (w *rebuilding) now() RebuildState {
 	state := w.state
 	state.Done = w.from + w.done.Load()
 	state.Total = max(state.Total, state.Done)
-	state.UpdatedAt = w.options.Now()
+	state.UpdatedAt = time.Now()
 	return state
 }
 
@@ -288,7 +283,7 @@ func (w *rebuilding) work(ctx context.Context) error {
 }
 
 func (w *rebuilding) projecting() Options {
-	return Options{Logger: w.options.Logger, Now: w.options.Now, Observe: func(o Outcome) { w.done.Add(uint64(o.Applied + o.Filled)) }}
+	return Options{Logger: w.options.Logger, Observe: func(o Outcome) { w.done.Add(uint64(o.Applied + o.Filled)) }}
 }
 
 // make builds the new rows and switches to them.
@@ -351,12 +346,12 @@ func (w *rebuilding) make(ctx context.Context) error {
 
 // noneParked returns an error if an aggregate is parked in the new rows and not in the live ones.
 func noneParked(ctx context.Context, next Making) error {
-	parked, err := next.NewlyParked(ctx, 1)
-	if err != nil || len(parked) == 0 {
+	parked, found, err := next.NewlyParked(ctx)
+	if err != nil || !found {
 		return err
 	}
 	return fmt.Errorf("not switched: the new rows of %s stop at event %d, and the live ones do not: %s; mend what `journal check` finds, or the "+
-		"handler, and continue with --resume, or give up with --cancel", parked[0].Key, parked[0].SeqNr, parked[0].Reason)
+		"handler, and continue with --resume, or give up with --cancel", parked.Key, parked.SeqNr, parked.Reason)
 }
 
 // pageWaits is the number of pages of a part that are read ahead.

@@ -68,8 +68,9 @@ type Making interface {
 	// Behind lists at most limit live positions that this set is behind, in the order of their keys, those beyond
 	// after. Aggregates parked here are left out.
 	Behind(ctx context.Context, after usecase.Key, limit int) ([]Head, error)
-	// NewlyParked lists the dead letters of aggregates that are parked here and not in the live set.
-	NewlyParked(ctx context.Context, limit int) ([]DeadLetter, error)
+	// NewlyParked returns the dead letter of an aggregate that is parked here and not in the live set; false: there is
+	// none.
+	NewlyParked(ctx context.Context) (DeadLetter, bool, error)
 	// Skips returns the SeqNrs of the events that operators have decided to leave out.
 	Skips(ctx context.Context) (map[usecase.Key]map[uint64]bool, error)
 }

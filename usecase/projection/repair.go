@@ -189,10 +189,9 @@ func (r *repair) lookForRowsAhead(ctx context.Context) error {
 		return nil // already reported
 	}
 	positions := func(do func(Head) (more bool, err error)) error {
-		for after := (usecase.Key{}); ; {
-			page, err := p.store.Positions(ctx, after, positionsPage)
+		for page, err := range positionPages(ctx, p.store) {
 			if err != nil {
-				return fmt.Errorf("list the positions: %w", err)
+				return err
 			}
 			for _, position := range page {
 				if _, registered := p.handlers[position.Key.Type]; !registered || position.Version == 0 {
@@ -202,11 +201,8 @@ func (r *repair) lookForRowsAhead(ctx context.Context) error {
 					return err
 				}
 			}
-			if len(page) < positionsPage {
-				return nil
-			}
-			after = page[len(page)-1].Key
 		}
+		return nil
 	}
 	if err := positions(func(Head) (bool, error) { there++; return true, nil }); err != nil || there <= r.positions+r.behind {
 		return err

@@ -20,10 +20,9 @@ func (p *Projector) retract(ctx context.Context, other Store) error {
 			p.logger.WarnContext(ctx, "another projection was ahead of the journal, and continues at its end", "aggregates", moved)
 		}
 	}()
-	for after := (usecase.Key{}); ; {
-		page, err := other.Positions(ctx, after, positionsPage)
+	for page, err := range positionPages(ctx, other) {
 		if err != nil {
-			return fmt.Errorf("list the positions: %w", err)
+			return err
 		}
 		keys := make([]usecase.Key, len(page))
 		for i, position := range page {
@@ -45,11 +44,8 @@ func (p *Projector) retract(ctx context.Context, other Store) error {
 				moved++
 			}
 		}
-		if len(page) < positionsPage {
-			return nil
-		}
-		after = page[len(page)-1].Key
 	}
+	return nil
 }
 
 // retractOne retracts a position that is beyond the rows, and reports whether it was beyond the journal, too: rows may

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -13,6 +12,9 @@ import (
 const (
 	retryPause        = 5 * time.Millisecond
 	longestRetryPause = time.Second
+	// between the attempts on a parked aggregate
+	parkedPause        = time.Second
+	longestParkedPause = 5 * time.Minute
 )
 
 // retry calls try until it succeeds, fails with an error other than ErrTransient, or has used its attempts.
@@ -31,19 +33,4 @@ func (p *Projector) retry(ctx context.Context, try func() error) error {
 		return fmt.Errorf("given up after %d attempts: %w", p.options.Attempts, err)
 	}
 	return err
-}
-
-const (
-	parkedPause        = time.Second
-	longestParkedPause = 5 * time.Minute
-)
-
-// pauseBefore returns the backoff after a number of attempts on a parked aggregate: from a second to five minutes,
-// doubling, less up to half at random so that aggregates parked together are not retried together.
-func pauseBefore(attempts int) time.Duration {
-	pause := longestParkedPause
-	if doublings := attempts - 1; doublings < 20 {
-		pause = min(parkedPause<<doublings, longestParkedPause)
-	}
-	return pause - rand.N(pause/2)
 }

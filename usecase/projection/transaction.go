@@ -175,7 +175,7 @@ func (t *transaction) park(key usecase.Key, failed failure) {
 	if known == nil || known.SeqNr != letter.SeqNr || known.Reason != letter.Reason {
 		t.newlyParked = append(t.newlyParked, letter)
 	}
-	letter.RetryAt = t.changes.At.Add(pauseBefore(letter.Attempts))
+	letter.RetryAt = t.changes.At.Add(usecase.Backoff(parkedPause, longestParkedPause, letter.Attempts-1))
 	position.Parked = &letter
 	t.positions[key] = position
 	t.changes.Parked[key] = letter

@@ -18,7 +18,7 @@ var _ eventstore.Maintainer = (*Gateway)(nil)
 
 // placeOf parses the key of an aggregate's item: an event, a head, or the main item of a snapshot.
 func placeOf(pkey, skey string) (id eventstore.AggregateID, seqNr uint64, err error) {
-	aid, number, _ := cutLast(skey)
+	aid, number := cutLast(skey)
 	seqNr, err = strconv.ParseUint(number, 10, 64)
 	if err == nil {
 		id, err = eventstore.ParseAggregateID(tenantOf(pkey), aid)
@@ -29,12 +29,9 @@ func placeOf(pkey, skey string) (id eventstore.AggregateID, seqNr uint64, err er
 	return id, seqNr, nil
 }
 
-func cutLast(skey string) (before, after string, found bool) {
+func cutLast(skey string) (before, after string) {
 	dash := strings.LastIndexByte(skey, '-')
-	if dash < 0 {
-		return skey, "", false
-	}
-	return skey[:dash], skey[dash+1:], true
+	return skey[:max(dash, 0)], skey[dash+1:]
 }
 
 // belongings yields the items of an aggregate in a table, ordered by skey as text. It reads the table consistently,

@@ -80,7 +80,7 @@ func (g *Gateway) scanKeys(ctx context.Context, table, filter string) iter.Seq2[
 func (g *Gateway) withoutFirstEvent(ctx context.Context, heads []item) ([]item, error) {
 	type place struct{ pkey, skey string }
 	first := func(head item) place {
-		aid, _, _ := cutLast(head.text("skey"))
+		aid, _ := cutLast(head.text("skey"))
 		return place{head.text("pkey"), aid + "-1"}
 	}
 	var keys []map[string]types.AttributeValue

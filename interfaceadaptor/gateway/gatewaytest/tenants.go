@@ -23,8 +23,13 @@ var tenantContracts = []contract{
 				t.Errorf("tenant %q reads %d snapshots", tenant, len(got))
 			}
 			wantConflict(t, h.Gateway.Append(t.Context(), eventstore.Append{ID: stranger, ExpectedVersion: 3, Entries: entries(3, 1, 0)}))
+			if err := h.Gateway.SaveSnapshot(t.Context(), stranger, eventstore.Snapshot{Version: 2, Payload: []byte("{}")}); err == nil {
+				t.Errorf("tenant %q saves a snapshot", tenant)
+			}
 		}
-		wantVersion(t, h, owner, 3)
+		if head := wantVersion(t, h, owner, 3); head.SnapshotVersion != 3 {
+			t.Errorf("the owner's head is %+v", head)
+		}
 	}},
 	{"the same ULID is another aggregate", Settings{KeepSnapshots: 9}, func(t *testing.T, h Harness) {
 		shared := newID()

@@ -127,20 +127,9 @@ func (a appending) refused(ctx context.Context, in session) error {
 
 // AskForTurn marks the aggregate's row. The mark only affects an Append with Heed.
 func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) error {
-	return explain(ctx, g.dialect, g.writer.write(ctx, asking{id}), "ask for a turn at %s", id)
+	err := g.writer.write(ctx, statement("UPDATE aggregates SET asked = 1 WHERE tenant_code = ? AND aggregate_id = ?", id.Tenant, id.String()))
+	return explain(ctx, g.dialect, err, "ask for a turn at %s", id)
 }
-
-// asking is the change of AskForTurn.
-type asking struct{ id eventstore.AggregateID }
-
-func (asking) appends() bool { return false }
-
-func (a asking) apply(ctx context.Context, in session) error {
-	_, err := in.ExecContext(ctx, "UPDATE aggregates SET asked = 1 WHERE tenant_code = ? AND aggregate_id = ?", a.id.Tenant, a.id.String())
-	return err
-}
-
-func (asking) refused(context.Context, session) error { return nil }
 
 // readEventID returns the id of the aggregate's event with this number; false if there is none.
 func readEventID(ctx context.Context, in session, id eventstore.AggregateID, seqNr uint64) (eventID string, found bool, err error) {

@@ -57,6 +57,26 @@ type storeChange interface {
 	appends() bool
 }
 
+// upkeep is what changes that append no events have in common. When one is refused, another writer was faster.
+type upkeep struct{}
+
+func (upkeep) appends() bool                          { return false }
+func (upkeep) refused(context.Context, session) error { return nil }
+
+// singleStatement is a change of one statement, which can be repeated.
+type singleStatement struct {
+	upkeep
+	sql  string
+	args []any
+}
+
+func statement(sql string, args ...any) singleStatement { return singleStatement{sql: sql, args: args} }
+
+func (s singleStatement) apply(ctx context.Context, in session) error {
+	_, err := in.ExecContext(ctx, s.sql, s.args...)
+	return err
+}
+
 // errRefused: a row is not as the change expects it.
 var errRefused = errors.New("a row in the database is not as the change expects it")
 

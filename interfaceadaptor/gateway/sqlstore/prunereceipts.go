@@ -20,7 +20,7 @@ func (g *Gateway) PruneReceipts(ctx context.Context, expiredBefore time.Time, dr
 			"(tenant_code > ? OR (tenant_code = ? AND command_id > ?)) ORDER BY tenant_code, command_id LIMIT ?",
 			expiredBefore.UnixMicro(), last.Tenant, last.Tenant, last.CommandID, prunePage)
 		if err == nil && len(page) > 0 && !dryRun {
-			err = g.writer.write(ctx, pruning{page, expiredBefore})
+			err = g.writer.write(ctx, pruning{receipts: page, before: expiredBefore})
 		}
 		if err != nil || len(page) == 0 {
 			return pruned, explain(ctx, g.dialect, err, "prune receipts")
@@ -37,11 +37,10 @@ type receiptKey struct {
 
 // pruning is the change that PruneReceipts makes page by page. A receipt that was renewed in the meantime is kept.
 type pruning struct {
+	upkeep
 	receipts []receiptKey
 	before   time.Time
 }
-
-func (pruning) appends() bool { return false }
 
 func (p pruning) apply(ctx context.Context, in session) error {
 	for _, key := range p.receipts {
@@ -53,5 +52,3 @@ func (p pruning) apply(ctx context.Context, in session) error {
 	}
 	return nil
 }
-
-func (pruning) refused(context.Context, session) error { return nil }

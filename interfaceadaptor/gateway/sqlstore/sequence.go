@@ -21,13 +21,12 @@ func (g *Gateway) Draw(ctx context.Context, tenant, sequence string, count uint6
 
 // drawing is the change of Draw.
 type drawing struct {
+	upkeep
 	gateway          *Gateway
 	tenant, sequence string
 	count            uint64
 	last             uint64 // the result
 }
-
-func (*drawing) appends() bool { return false }
 
 // apply updates the row, whose lock keeps others out until the transaction ends, or inserts the first row. The loser of
 // a race to insert finds the winner's row.
@@ -45,5 +44,3 @@ func (d *drawing) apply(ctx context.Context, in session) error {
 	}
 	return in.GetContext(ctx, &d.last, "SELECT drawn FROM sequences WHERE tenant_code = ? AND name = ?", d.tenant, d.sequence)
 }
-
-func (*drawing) refused(context.Context, session) error { return nil }

@@ -26,35 +26,39 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, s
 		}
 	}
 	if err == nil {
-		err = g.writer.write(ctx, snapshotting{g, id, g.pack(id, snapshot), head.SnapshotVersion})
+		err = g.writer.write(ctx, snapshotting{gateway: g, id: id, packed: g.pack(id, snapshot), old: head.SnapshotVersion})
 	}
 	return explain(ctx, g.dialect, err, "save a snapshot of %s", id)
 }
 
 // isComplete reports whether the snapshot of the version can be read.
 func (g *Gateway) isComplete(ctx context.Context, in session, id eventstore.AggregateID, version uint64) (bool, error) {
-	var row snapshotRow
-	err := in.GetContext(ctx, &row, "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
-		id.Tenant, id.String(), version)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
+	row, found, err := readSnapshot(ctx, in, id, version)
+	if err != nil || !found {
 		return false, err
 	}
 	_, err = g.packer.Unpack(row.packed())
 	return err == nil, nil
 }
 
+// readSnapshot returns the row of a snapshot; false if there is none.
+func readSnapshot(ctx context.Context, in session, id eventstore.AggregateID, version uint64) (row snapshotRow, found bool, err error) {
+	err = in.GetContext(ctx, &row, "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
+		id.Tenant, id.String(), version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return row, false, nil
+	}
+	return row, err == nil, err
+}
+
 // snapshotting is the change of SaveSnapshot.
 type snapshotting struct {
+	upkeep
 	gateway *Gateway
 	id      eventstore.AggregateID
 	packed  packedSnapshot
 	old     uint64 // the pointer as read: if it is not before the snapshot, its snapshot cannot be read
 }
-
-func (snapshotting) appends() bool { return false }
 
 // apply first writes the snapshot, which is large, and then locks the aggregate's row, so that commands do not wait for
 // the write. A complete snapshot of the same version is kept; it may be the state after event 1.
@@ -83,9 +87,6 @@ func (s snapshotting) apply(ctx context.Context, in session) error {
 	}
 	return s.trimSnapshots(ctx, in)
 }
-
-// refused handles a concurrent writer that stored this or a later version.
-func (snapshotting) refused(context.Context, session) error { return nil }
 
 // trimSnapshots deletes the snapshots before the latest, beyond the number to keep, but never the state after event 1.
 func (s snapshotting) trimSnapshots(ctx context.Context, in session) error {

@@ -24,10 +24,8 @@ func (g *Gateway) PutPart(ctx context.Context, tenant, file string, number uint6
 		return err
 	}
 	packed := g.packer.Pack(content)
-	err := g.writer.write(ctx, singleStatement{
-		g.dialect.Upsert("file_parts", partKey, partColumns, 1),
-		[]any{tenant, file, number, packed.Encoding, packed.Checksum, packed.Bytes, expires.UnixMicro()},
-	})
+	err := g.writer.write(ctx, statement(g.dialect.Upsert("file_parts", partKey, partColumns, 1),
+		tenant, file, number, packed.Encoding, packed.Checksum, packed.Bytes, expires.UnixMicro()))
 	return explain(ctx, g.dialect, err, "store part %d of the file %s", number, file)
 }
 
@@ -66,9 +64,8 @@ func (g *Gateway) PruneSpool(ctx context.Context, expiredBefore time.Time, dryRu
 			return pruned, nil
 		}
 		if err == nil && !dryRun {
-			err = g.writer.write(ctx, singleStatement{
-				"DELETE FROM file_parts WHERE tenant_code = ? AND file = ? AND expires_at < ?", []any{file.Tenant, file.File, expiredBefore.UnixMicro()},
-			})
+			err = g.writer.write(ctx, statement("DELETE FROM file_parts WHERE tenant_code = ? AND file = ? AND expires_at < ?",
+				file.Tenant, file.File, expiredBefore.UnixMicro()))
 		}
 		if err != nil {
 			return pruned, explain(ctx, g.dialect, err, "prune files")
@@ -83,18 +80,3 @@ type fileKey struct {
 	File   string `db:"file"`
 	Parts  int    `db:"parts"`
 }
-
-// singleStatement is a change of one statement, which can be repeated.
-type singleStatement struct {
-	sql  string
-	args []any
-}
-
-func (singleStatement) appends() bool { return false }
-
-func (s singleStatement) apply(ctx context.Context, in session) error {
-	_, err := in.ExecContext(ctx, s.sql, s.args...)
-	return err
-}
-
-func (singleStatement) refused(context.Context, session) error { return nil }

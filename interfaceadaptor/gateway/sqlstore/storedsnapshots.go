@@ -2,8 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"iter"
 
 	"example.com/threads/interfaceadaptor/eventstore"
@@ -23,15 +21,13 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 			return
 		}
 		for _, version := range versions {
-			var row snapshotRow
-			err := g.db.GetContext(ctx, &row, "SELECT version, encoding, checksum, snapshot FROM snapshots "+
-				"WHERE tenant_code = ? AND aggregate_id = ? AND version = ?", id.Tenant, id.String(), version)
-			if errors.Is(err, sql.ErrNoRows) {
-				continue // a later one replaced it meanwhile
-			}
+			row, found, err := readSnapshot(ctx, g.db, id, version)
 			if err != nil {
 				fail(err)
 				return
+			}
+			if !found {
+				continue // a later one replaced it meanwhile
 			}
 			stored := eventstore.StoredSnapshot{Version: version}
 			if stored.Payload, err = g.packer.Unpack(row.packed()); err != nil {
@@ -46,21 +42,7 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 
 // DropSnapshot implements [eventstore.Maintainer].
 func (g *Gateway) DropSnapshot(ctx context.Context, id eventstore.AggregateID, version uint64) error {
-	return explain(ctx, g.dialect, g.writer.write(ctx, dropping{id, version}), "drop snapshot %d of %s", version, id)
+	err := g.writer.write(ctx, statement("DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
+		id.Tenant, id.String(), version))
+	return explain(ctx, g.dialect, err, "drop snapshot %d of %s", version, id)
 }
-
-// dropping is the change that DropSnapshot makes.
-type dropping struct {
-	id      eventstore.AggregateID
-	version uint64
-}
-
-func (dropping) appends() bool { return false }
-
-func (d dropping) apply(ctx context.Context, in session) error {
-	_, err := in.ExecContext(ctx, "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
-		d.id.Tenant, d.id.String(), d.version)
-	return err
-}
-
-func (dropping) refused(context.Context, session) error { return nil }

@@ -233,16 +233,16 @@ func (m *making) Behind(ctx context.Context, after usecase.Key, limit int) (foun
 }
 
 // NewlyParked implements [projection.Making].
-func (m *making) NewlyParked(ctx context.Context, limit int) (letters []projection.DeadLetter, err error) {
+func (m *making) NewlyParked(ctx context.Context) (letter projection.DeadLetter, found bool, err error) {
 	live, err := setOf(ctx, m.reading(), m.projection)
 	if err != nil {
-		return nil, m.explain("read which rows are live", err)
+		return letter, false, m.explain("read which rows are live", err)
 	}
 	columns := deadLetters.List("n")
-	err = deadLetters.Query(ctx, m.reading(), func(row letterRow) { letters = append(letters, row.read()) }, `SELECT `+columns+` FROM dead_letters n
+	err = deadLetters.Query(ctx, m.reading(), func(row letterRow) { letter, found = row.read(), true }, `SELECT `+columns+` FROM dead_letters n
 		LEFT JOIN dead_letters l ON l.projection = ? AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
-		WHERE n.projection = ? AND l.projection IS NULL LIMIT ?`, live, m.making, limit)
-	return letters, m.explain("compare dead letters", err)
+		WHERE n.projection = ? AND l.projection IS NULL LIMIT 1`, live, m.making)
+	return letter, found, m.explain("compare dead letters", err)
 }
 
 // Types implements [projection.RowSets].

@@ -15,12 +15,14 @@ const (
 // Table is the definition of a table.
 type Table struct {
 	Name       string
-	Index      string            // on aid and seq_nr; empty: none, and the key is pkey alone
-	Projection []string          // attributes in the index beside the keys; nil: all
-	Stream     bool              // of new images
-	TTL        string            // the attribute with the expiry time; empty: no expiry
-	billing    types.BillingMode // on demand: no capacity to plan, and no cost without load
+	Index      string   // on aid and seq_nr; empty: none, and the key is pkey alone
+	Projection []string // attributes in the index beside the keys; nil: all
+	Stream     bool     // of new images
+	TTL        string   // the attribute with the expiry time; empty: no expiry
 }
+
+// billingMode is on demand: no capacity to plan, and no cost without load.
+const billingMode = types.BillingModePayPerRequest
 
 // Tables defines the event store under the given table names.
 //
@@ -29,42 +31,32 @@ type Table struct {
 // changes, is not in it, so commands do not pay for this index.
 func Tables(journal, snapshot string) []Table {
 	return []Table{
-		{Name: journal, Index: JournalIndex, Stream: true, billing: types.BillingModePayPerRequest},
-		{
-			Name: snapshot, Index: SnapshotIndex, Projection: []string{"checksum", "parts", "ttl"}, TTL: "ttl",
-			billing: types.BillingModePayPerRequest,
-		},
+		{Name: journal, Index: JournalIndex, Stream: true},
+		{Name: snapshot, Index: SnapshotIndex, Projection: []string{"checksum", "parts", "ttl"}, TTL: "ttl"},
 	}
 }
 
 // Keys defines the table of personal keys, which is not part of the event store. Its backups must not be kept longer
 // than erased data may exist.
-func Keys(name string) Table { return Table{Name: name, billing: types.BillingModePayPerRequest} }
+func Keys(name string) Table { return Table{Name: name} }
 
 func (t Table) createInput() *dynamodb.CreateTableInput {
-	if t.Index == "" {
-		return &dynamodb.CreateTableInput{
-			TableName:   aws.String(t.Name),
-			BillingMode: t.billing,
-			AttributeDefinitions: []types.AttributeDefinition{
-				{AttributeName: aws.String("pkey"), AttributeType: types.ScalarAttributeTypeS},
-			},
-			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("pkey"), KeyType: types.KeyTypeHash}},
-		}
-	}
 	input := &dynamodb.CreateTableInput{
-		TableName:   aws.String(t.Name),
-		BillingMode: t.billing,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("pkey"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("skey"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("aid"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("seq_nr"), AttributeType: types.ScalarAttributeTypeN},
-		},
-		KeySchema: keys("pkey", "skey"),
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{
-			{IndexName: aws.String(t.Index), KeySchema: keys("aid", "seq_nr"), Projection: t.projection()},
-		},
+		TableName:            aws.String(t.Name),
+		BillingMode:          billingMode,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pkey"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema:            keys("pkey", "skey"),
+	}
+	if t.Index == "" {
+		input.KeySchema = input.KeySchema[:1]
+		return input
+	}
+	input.AttributeDefinitions = append(input.AttributeDefinitions,
+		types.AttributeDefinition{AttributeName: aws.String("skey"), AttributeType: types.ScalarAttributeTypeS},
+		types.AttributeDefinition{AttributeName: aws.String("aid"), AttributeType: types.ScalarAttributeTypeS},
+		types.AttributeDefinition{AttributeName: aws.String("seq_nr"), AttributeType: types.ScalarAttributeTypeN})
+	input.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{
+		{IndexName: aws.String(t.Index), KeySchema: keys("aid", "seq_nr"), Projection: t.projection()},
 	}
 	if t.Stream {
 		input.StreamSpecification = &types.StreamSpecification{
