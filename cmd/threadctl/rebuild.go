@@ -119,8 +119,11 @@ func (o *operator) tellRebuild(ctx context.Context, cmd *cli.Command, sets *proj
 
 func (o *operator) dropOld(ctx context.Context, cmd *cli.Command, sets *projectionstore.RowSets) error {
 	ctx, release, err := sets.Lock(ctx)
-	if err != nil {
+	if errors.Is(err, projection.ErrRebuilding) {
 		return rebuildAdvice(err)
+	}
+	if err != nil {
+		return err
 	}
 	defer release()
 	state, err := sets.State(ctx)

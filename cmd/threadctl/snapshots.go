@@ -57,8 +57,11 @@ func (s *storeStation) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[
 				heads = finder.SnapshotsDue(ctx, name, least)
 			}
 			for head, err := range heads {
+				if err == nil && wanted(head.ID) && head.Version == 0 {
+					err = fmt.Errorf("the head of %s can't be read: `journal check` says why", head.ID)
+				}
 				if err != nil {
-					yield(head, fmt.Errorf("%w; `journal check` lists heads that can't be read", err))
+					yield(head, err)
 					return
 				}
 				// `journal check` reports wrong heads.

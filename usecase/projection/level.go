@@ -52,7 +52,11 @@ func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, 
 	}
 	var gaps []eventGap
 	for _, live := range page {
-		if _, registered := projector.handlers[live.Key.Type]; registered && l.ahead[live.Key] != [2]uint64{live.Version, versions[live.Key]} {
+		if _, registered := projector.handlers[live.Key.Type]; !registered {
+			*left = live // another program has begun to project the type
+			continue
+		}
+		if l.ahead[live.Key] != [2]uint64{live.Version, versions[live.Key]} {
 			// Up to the end of the journal: the live rows may be ahead of it.
 			gaps = append(gaps, eventGap{key: live.Key, after: versions[live.Key], target: versions[live.Key], whole: true, origin: fromJournal})
 		}
@@ -70,11 +74,11 @@ func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, 
 			continue
 		}
 		switch lost, err := projector.ahead(ctx, live); {
-		case usecase.KindOf(err) == usecase.Inconsistent, err == nil && lost:
-			l.ahead[live.Key] = [2]uint64{live.Version, versions[live.Key]}
-		case err != nil:
+		case err != nil && usecase.KindOf(err) != usecase.Inconsistent:
 			return outcome.Filled, err
-		default: // a moment ago the journal could not be read, or its event can't be applied
+		case err == nil && lost:
+			l.ahead[live.Key] = [2]uint64{live.Version, versions[live.Key]}
+		default: // the head is wrong, the journal could not be read a moment ago, or its event can't be applied
 			*left = live
 		}
 	}

@@ -64,6 +64,7 @@ var (
 	ErrUnfinished   = errors.New("there is a rebuild that was interrupted")
 	ErrNothingBegun = errors.New("there is no rebuild to go on with")
 	ErrCancelled    = errors.New("the rebuild was cancelled")
+	ErrLockLost     = errors.New("the lock on rebuilds is lost, and another process may have continued the rebuild")
 )
 
 // Start starts a rebuild and runs it to the end.
@@ -182,6 +183,9 @@ func (r *Rebuild) run(ctx context.Context) error {
 	cancelled := errors.Is(context.Cause(running), ErrCancelled)
 	stop(nil)
 	telling.Wait()
+	if lost := context.Cause(ctx); errors.Is(lost, ErrLockLost) {
+		return errors.Join(lost, err) // another process may have the rebuild by now: nothing may be stored
+	}
 	last := context.WithoutCancel(ctx)
 	switch {
 	case cancelled && err != nil:
@@ -338,7 +342,8 @@ func (w *rebuilding) make(ctx context.Context) error {
 			err = noneParked(ctx, next)
 		}
 		if err == nil && left.Version > 0 {
-			err = fmt.Errorf("not switched: the new rows lack events up to %d of %s, which the live ones have; continue with --resume", left.Version, left.Key)
+			err = fmt.Errorf("not switched: the new rows lack events up to %d of %s, which the live ones have; mend what `journal check` finds, "+
+				"or use a program that knows the type, and continue with --resume", left.Version, left.Key)
 		}
 		return err
 	})

@@ -29,7 +29,7 @@ type WholeJournal interface {
 // [Store].
 type RowSets interface {
 	// Lock ensures that only one rebuild runs, if the database can. It fails with [ErrRebuilding] if another one is
-	// running. held ends with ctx, or when the lock is lost.
+	// running. held ends with ctx, or with [ErrLockLost] as its cause.
 	Lock(ctx context.Context) (held context.Context, release func(), err error)
 	// State returns the progress of the latest rebuild; the zero value: there was none.
 	State(ctx context.Context) (RebuildState, error)

@@ -36,7 +36,7 @@ func Outdated(ctx context.Context, sets RowSets, store Store, handlers []Handler
 	if err != nil {
 		return nil, err
 	}
-	made := versionsIn(text)
+	made, now := versionsIn(text), versionsIn(VersionsOf(handlers))
 	if text == "" {
 		// The existing rows were made before versions were stored.
 		types, err := store.Types(ctx)
@@ -44,10 +44,11 @@ func Outdated(ctx context.Context, sets RowSets, store Store, handlers []Handler
 			return nil, err
 		}
 		for _, known := range types {
-			made[known.Name] = "1"
+			if _, registered := now[known.Name]; registered || known.Complete {
+				made[known.Name] = "1"
+			}
 		}
 	}
-	now := versionsIn(VersionsOf(handlers))
 	var outdated []string
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if before, known := made[name]; !known {

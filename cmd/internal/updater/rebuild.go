@@ -51,6 +51,7 @@ type rowKeeper struct {
 	outdated atomic.Pointer[[]string] // aggregate types
 	seen     string                   // the latest set at the last check, and whether it was live
 	failed   time.Time                // when a rebuild failed last
+	failure  atomic.Pointer[string]   // why it did; nil: none has since
 }
 
 // newKeeper returns the keeper of a turn.
@@ -96,6 +97,8 @@ func (k *rowKeeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := k.look(ctx); err != nil && ctx.Err() == nil {
 			k.failed = time.Now()
+			reason := err.Error()
+			k.failure.Store(&reason)
 			k.follower.ports.Log.ErrorContext(ctx, "the rebuild failed and will be retried", "error", err, "pause", rebuildAgain)
 		}
 		stream.Pause(ctx, rebuildLook)
@@ -147,6 +150,9 @@ func (k *rowKeeper) look(ctx context.Context) error {
 	if errors.Is(err, projection.ErrRebuilding) {
 		return nil
 	}
+	if err == nil {
+		k.failure.Store(nil)
+	}
 	return err
 }
 
@@ -161,12 +167,16 @@ func (k *rowKeeper) outdatedTypes() []string {
 // reasons returns why the updater is not ready, and warnings for operators.
 func (k *rowKeeper) reasons(auto bool) (versions, journal, warning string) {
 	todo := "run `threadctl rows rebuild`, or set REBUILD=auto"
-	if auto {
+	failure := k.failure.Load()
+	switch {
+	case auto && failure != nil:
+		todo = "the rebuild (REBUILD=auto) fails: " + *failure
+	case auto:
 		todo = "they are being rebuilt (REBUILD=auto)"
 	}
 	if outdated := k.outdatedTypes(); len(outdated) > 0 {
 		found := fmt.Sprintf("the rows of %s were made by another version of this program: %s", strings.Join(outdated, ", "), todo)
-		if auto {
+		if auto && failure == nil {
 			warning = found
 		} else {
 			versions = found

@@ -17,6 +17,7 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	rdbmigration "example.com/threads/rdb-migration"
@@ -583,25 +584,28 @@ func (s lateSets) Switch(ctx context.Context, level func(context.Context, projec
 // unreachable is a journal that can't be read for one aggregate.
 type unreachable struct {
 	*whole
-	of *usecase.Key
+	of  *usecase.Key
+	err error
 }
 
 func (u unreachable) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
 	if key != *u.of {
 		return u.whole.EventsAfter(ctx, key, after)
 	}
-	return func(yield func(projection.Record, error) bool) { yield(projection.Record{}, errors.New("down")) }
+	return func(yield func(projection.Record, error) bool) { yield(projection.Record{}, u.err) }
 }
 
 // The live rows get events until the switch. If the new rows can't follow, they must not replace the live ones.
 func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 	const late = "01H42KBHCWC000000000300000"
 	for name, c := range map[string]struct {
-		spoil func(r *rebuilt, key usecase.Key, down *usecase.Key)
-		want  string
+		payload string // of the last event, if it is spoilt
+		read    error  // by readers of the journal
+		want    string
 	}{
-		"an event that they can't take": {func(r *rebuilt, key usecase.Key, _ *usecase.Key) { r.journal[key][1].Payload = []byte("{") }, "not switched: the new rows of account-" + late},
-		"a journal that can't be read":  {func(_ *rebuilt, key usecase.Key, down *usecase.Key) { *down = key }, "down"},
+		"an event that they can't take": {payload: "{", want: "not switched: the new rows of account-" + late},
+		"a journal that can't be read":  {read: errors.New("down"), want: "down"},
+		"a wrong head":                  {read: &eventstore.InconsistentError{Head: 1, Event: 2}, want: "not switched: the new rows lack events up to 2 of account-" + late},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRebuilt(t, readmodeltest.SQLite(t))
@@ -611,9 +615,13 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 			sets := lateSets{r.sets, func() {
 				r.rename(late, 2, "Last")
 				good = r.journal[key][1].Payload
-				c.spoil(r, key, &down)
+				if c.read != nil {
+					down = key
+				} else {
+					r.journal[key][1].Payload = []byte(c.payload)
+				}
 			}}
-			rebuild := projection.NewRebuild(sets, r.store, unreachable{r.whole, &down}, projection.RebuildOptions{}, chatrows.Handlers()...)
+			rebuild := projection.NewRebuild(sets, r.store, unreachable{r.whole, &down, c.read}, projection.RebuildOptions{}, chatrows.Handlers()...)
 			if err := rebuild.Start(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the rebuild ends with %v", err)
 			}
@@ -626,6 +634,58 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 			}
 			if found := r.differences(); len(found) > 0 {
 				t.Error(found)
+			}
+		})
+	}
+}
+
+// lostSets lose the lock on rebuilds when lose is called.
+type lostSets struct {
+	*projectionstore.RowSets
+	lose *context.CancelCauseFunc
+}
+
+func (s lostSets) Lock(ctx context.Context) (context.Context, func(), error) {
+	held, end := context.WithCancelCause(ctx)
+	*s.lose = end
+	return held, func() {}, nil
+}
+
+// A rebuild that has lost its lock, for example in a pause, must not write over what another process has made since.
+func TestARebuildWithoutItsLockWritesNothing(t *testing.T) {
+	for name, meanwhile := range map[string]func(r *rebuilt, lose context.CancelCauseFunc) error{
+		"the other one has finished it": func(r *rebuilt, lose context.CancelCauseFunc) error {
+			state, err := r.sets.State(r.t.Context())
+			if err == nil {
+				state.Phase = projection.Done
+				_, err = r.sets.Save(r.t.Context(), state)
+			}
+			lose(projection.ErrLockLost)
+			return err
+		},
+		"the other one makes another set": func(r *rebuilt, _ context.CancelCauseFunc) error {
+			_, err := r.db.DB.ExecContext(r.t.Context(), "UPDATE row_sets_next SET set_name = 'read-model@9'")
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRebuilt(t, readmodeltest.SQLite(t))
+			var lose context.CancelCauseFunc
+			var once sync.Once
+			r.whole.onPage = func() {
+				once.Do(func() {
+					if err := meanwhile(r, lose); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			rebuild := projection.NewRebuild(lostSets{r.sets, &lose}, r.store, r.whole, projection.RebuildOptions{}, chatrows.Handlers()...)
+			if err := rebuild.Start(t.Context()); !errors.Is(err, projection.ErrLockLost) && !errors.Is(err, projection.ErrTermOver) {
+				t.Errorf("the rebuild ends with %v", err)
+			}
+			state, err := r.sets.State(t.Context())
+			if err != nil || state.Live || name == "the other one has finished it" && state.Phase != projection.Done {
+				t.Errorf("the progress is %+v, %v", state, err)
 			}
 		})
 	}

@@ -80,7 +80,7 @@ func (r *RowSets) row(ctx context.Context) (found rebuildRow, err error) {
 func (r *RowSets) Save(ctx context.Context, state projection.RebuildState) (cancelled bool, err error) {
 	s := r.store
 	_, err = s.db.ExecContext(ctx, "UPDATE projection_rebuilds SET phase = ?, events_done = ?, events_total = ?, failure = ?, updated_at = ? "+
-		"WHERE projection = ? AND set_name = ?",
+		"WHERE projection = ? AND set_name = ? AND phase NOT IN ('done', 'cancelled')",
 		state.Phase.String(), state.Done, state.Total, Cut(state.Failure, reasonKept), state.UpdatedAt.UnixMicro(), s.projection, state.Set)
 	if err == nil {
 		err = s.db.GetContext(ctx, &cancelled, "SELECT cancelled FROM projection_rebuilds WHERE projection = ? AND set_name = ?", s.projection, state.Set)
@@ -154,6 +154,10 @@ func (r *RowSets) Index(ctx context.Context) error {
 // Drop implements [projection.RowSets].
 func (r *RowSets) Drop(ctx context.Context) error {
 	s := r.store
+	live, err := s.set(ctx)
+	if err != nil {
+		return err
+	}
 	for _, name := range r.tables {
 		for _, suffix := range []string{nextSuffix, oldSuffix} {
 			if _, err := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+name+suffix); err != nil {
@@ -161,11 +165,14 @@ func (r *RowSets) Drop(ctx context.Context) error {
 			}
 		}
 	}
+	notLive, args := "projection <> ?", []any{live}
+	if !s.server() { // where no lock keeps a rebuild from switching meanwhile
+		notLive, args = "projection <> COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)", []any{s.projection, s.projection}
+	}
 	rebuilt := s.projection + setSeparator + "%"
+	args = append(args, s.projection, rebuilt)
 	for _, name := range []string{"projection_positions", "dead_letters"} {
-		// Each statement looks up the live set, because on SQLite a rebuild may switch meanwhile.
-		err := s.deleteAll(ctx, "DELETE FROM "+name+" WHERE projection <> COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?) "+
-			"AND (projection = ? OR projection LIKE ?)", s.projection, s.projection, s.projection, rebuilt)
+		err := s.deleteAll(ctx, "DELETE FROM "+name+" WHERE "+notLive+" AND (projection = ? OR projection LIKE ?)", args...)
 		if err != nil {
 			return s.explain("delete what belonged to rows that are not live from "+name, err)
 		}

@@ -77,11 +77,11 @@ func (s *Store) reading() Queryer {
 // not have touched a table that is about to be renamed.
 func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[usecase.Key]bool)}
+	ctx = s.unhurried(ctx)
 	if s.making != "" {
 		tx.set, tx.Suffix = s.making, nextSuffix
-		return tx, nil
+		return tx, s.stillMaking(ctx, begun)
 	}
-	ctx = s.unhurried(ctx)
 	var term uint64
 	if err := begun.GetContext(ctx, &term, "SELECT term FROM projection_turn WHERE id = 1"+s.dialect.ForShare()); err != nil {
 		return nil, s.explain("see whose turn it is", err)
@@ -92,6 +92,17 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 	var err error
 	tx.set, err = setOf(ctx, begun, s.projection)
 	return tx, s.explain("read which rows are live", err)
+}
+
+// stillMaking fails if the tables of the set that is being made belong to another one by now: this process has lost the
+// lock on rebuilds.
+func (s *Store) stillMaking(ctx context.Context, begun *sqlx.Tx) error {
+	found := ""
+	err := sets.In(nextSuffix).Load(ctx, begun, [][]string{{s.projection}}, "", func(row setRow) { found = row.name })
+	if err == nil && found != s.making {
+		return fmt.Errorf("%w: they are those of the set %q, not of %q", projection.ErrTermOver, found, s.making)
+	}
+	return s.explain("see which set is being made", err)
 }
 
 // changeWithin is Change in a transaction that has begun already.

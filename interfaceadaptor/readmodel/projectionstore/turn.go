@@ -170,6 +170,6 @@ func (r *RowSets) Lock(ctx context.Context) (held context.Context, release func(
 	}
 	lock := hold(ctx, rebuildLock, conn, rebuildSilence)
 	held, end := context.WithCancelCause(ctx)
-	context.AfterFunc(lock.lost, func() { end(context.Cause(lock.lost)) })
+	context.AfterFunc(lock.lost, func() { end(fmt.Errorf("%w: %w", projection.ErrLockLost, context.Cause(lock.lost))) })
 	return held, lock.giveUp, nil
 }

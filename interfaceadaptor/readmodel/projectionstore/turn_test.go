@@ -100,7 +100,7 @@ func TestARebuildEndsWithItsLock(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("the rebuild does not notice that its lock is lost")
 	}
-	if !errors.Is(context.Cause(held), projectionstore.ErrLost) {
+	if !errors.Is(context.Cause(held), projection.ErrLockLost) {
 		t.Errorf("it ends because of %v", context.Cause(held))
 	}
 	_, releaseNext, err := sets.Lock(t.Context())
