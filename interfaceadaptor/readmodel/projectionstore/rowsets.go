@@ -158,18 +158,15 @@ func (r *RowSets) Drop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range r.tables {
-		for _, suffix := range []string{nextSuffix, oldSuffix} {
-			if _, err := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+name+suffix); err != nil {
-				return s.explain("drop the table "+name+suffix, err)
-			}
-		}
+	// Rows last: rows without positions stop a rebuild that is resumed after a kill, positions without rows do not.
+	rebuilt := s.projection + setSeparator + "%"
+	if err := s.deleteAll(ctx, "DELETE FROM checkpoints WHERE projection LIKE ?", rebuilt); err != nil {
+		return s.explain("delete the checkpoints of rebuilds", err)
 	}
 	notLive, args := "projection <> ?", []any{live}
 	if !s.server() { // where no lock keeps a rebuild from switching meanwhile
 		notLive, args = "projection <> COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)", []any{s.projection, s.projection}
 	}
-	rebuilt := s.projection + setSeparator + "%"
 	args = append(args, s.projection, rebuilt)
 	for _, name := range []string{"projection_positions", "dead_letters"} {
 		err := s.deleteAll(ctx, "DELETE FROM "+name+" WHERE "+notLive+" AND (projection = ? OR projection LIKE ?)", args...)
@@ -177,7 +174,14 @@ func (r *RowSets) Drop(ctx context.Context) error {
 			return s.explain("delete what belonged to rows that are not live from "+name, err)
 		}
 	}
-	return s.explain("delete the checkpoints of rebuilds", s.deleteAll(ctx, "DELETE FROM checkpoints WHERE projection LIKE ?", rebuilt))
+	for _, name := range r.tables {
+		for _, suffix := range []string{nextSuffix, oldSuffix} {
+			if _, err := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+name+suffix); err != nil {
+				return s.explain("drop the table "+name+suffix, err)
+			}
+		}
+	}
+	return nil
 }
 
 // Next implements [projection.RowSets].

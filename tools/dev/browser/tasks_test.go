@@ -79,6 +79,7 @@ func TestTasks(t *testing.T) {
 	p.accessible("tasks")
 	p.click(labelled(nth(0), "Cancel"))
 	p.shows(nth(0), "cancelled")
+	p.shows("document.body", "The task is cancelled") // which moves what is clicked next
 
 	p.click(labelled(tasks, "Export the events of Tea at four"))
 	p.shows(nth(0), "Export of a thread")
