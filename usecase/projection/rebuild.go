@@ -365,13 +365,17 @@ const pageWaits = 2
 // read applies the journal to the new rows, all parts concurrently.
 func (w *rebuilding) read(ctx context.Context, next Making, projector *Projector) error {
 	parts := w.journal.Parts()
-	group, ctx := errgroup.WithContext(ctx)
+	shards, afters := make([]string, parts), make([]string, parts)
 	for part := range parts {
-		shard := fmt.Sprintf("%d/%d", part+1, parts)
-		after, err := next.Checkpoint(ctx, shard)
-		if err != nil {
+		shards[part] = fmt.Sprintf("%d/%d", part+1, parts)
+		var err error
+		if afters[part], err = next.Checkpoint(ctx, shards[part]); err != nil {
 			return err
 		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for part := range parts {
+		shard, after := shards[part], afters[part]
 		// A page is read while the one before it is decoded, and the one before that is applied.
 		pages, batches := make(chan Page, pageWaits), make(chan []decodedBatch)
 		group.Go(func() error {
