@@ -42,21 +42,23 @@ func (l *leveller) bring(ctx context.Context, next Making, projector *Projector)
 }
 
 func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, page []Head, left *Head) (filled int, err error) {
-	keys, lives := make([]usecase.Key, len(page)), make(map[usecase.Key]uint64, len(page))
+	keys := make([]usecase.Key, len(page))
 	for i, head := range page {
-		keys[i], lives[head.Key] = head.Key, head.Version
+		keys[i] = head.Key
 	}
 	versions, err := next.Versions(ctx, keys)
 	if err != nil {
 		return 0, err
 	}
 	var gaps []eventGap
+	var behind []Head // the live positions that they should reach
 	for _, live := range page {
 		if _, registered := projector.handlers[live.Key.Type]; !registered {
 			*left = live // another program has begun to project the type
 			continue
 		}
 		if l.ahead[live.Key] != [2]uint64{live.Version, versions[live.Key]} {
+			behind = append(behind, live)
 			// Up to the end of the journal: the live rows may be ahead of it.
 			gaps = append(gaps, eventGap{key: live.Key, after: versions[live.Key], target: versions[live.Key], whole: true, origin: fromJournal})
 		}
@@ -68,9 +70,8 @@ func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, 
 	if versions, err = next.Versions(ctx, keys); err != nil {
 		return outcome.Filled, err
 	}
-	for _, gap := range gaps {
-		live := Head{Key: gap.key, Version: lives[gap.key]}
-		if versions[gap.key] >= live.Version {
+	for _, live := range behind {
+		if versions[live.Key] >= live.Version {
 			continue
 		}
 		switch lost, err := projector.ahead(ctx, live); {

@@ -50,8 +50,13 @@ type rowKeeper struct {
 	asked    atomic.Bool              // an operator requested a rebuild
 	outdated atomic.Pointer[[]string] // aggregate types
 	seen     string                   // the latest set at the last check, and whether it was live
-	failed   time.Time                // when a rebuild failed last
-	failure  atomic.Pointer[string]   // why it did; nil: none has since
+	failure  atomic.Pointer[rebuildFailure]
+}
+
+// rebuildFailure is why the latest rebuild failed, and when; nil: it did not.
+type rebuildFailure struct {
+	reason string
+	at     time.Time
 }
 
 // newKeeper returns the keeper of a turn.
@@ -96,9 +101,7 @@ func Workers(readModel *sqlx.DB) int {
 func (k *rowKeeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := k.look(ctx); err != nil && ctx.Err() == nil {
-			k.failed = time.Now()
-			reason := err.Error()
-			k.failure.Store(&reason)
+			k.failure.Store(&rebuildFailure{err.Error(), time.Now()})
 			k.follower.ports.Log.ErrorContext(ctx, "the rebuild failed and will be retried", "error", err, "pause", rebuildAgain)
 		}
 		stream.Pause(ctx, rebuildLook)
@@ -135,8 +138,8 @@ func (k *rowKeeper) look(ctx context.Context) error {
 		}
 		k.seen = live
 	}
-	asked := k.asked.Swap(false)
-	if !asked && (!k.follower.settings.RebuildAuto || time.Since(k.failed) < rebuildAgain) {
+	asked, failure := k.asked.Swap(false), k.failure.Load()
+	if !asked && (!k.follower.settings.RebuildAuto || failure != nil && time.Since(failure.at) < rebuildAgain) {
 		return nil
 	}
 	switch interrupted := !state.Over(); {
@@ -170,7 +173,7 @@ func (k *rowKeeper) reasons(auto bool) (versions, journal, warning string) {
 	failure := k.failure.Load()
 	switch {
 	case auto && failure != nil:
-		todo = "the rebuild (REBUILD=auto) fails: " + *failure
+		todo = "the rebuild (REBUILD=auto) fails: " + failure.reason
 	case auto:
 		todo = "they are being rebuilt (REBUILD=auto)"
 	}

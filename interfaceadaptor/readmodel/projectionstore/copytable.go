@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -113,17 +114,27 @@ func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) er
 	}
 }
 
-// onConnection runs work on a connection of its own, which the server closes, and with it the locks that it holds, once
-// it says nothing for so many seconds. It does not go back to the pool.
-func (s *Store) onConnection(ctx context.Context, silence int, work func(*sql.Conn) error) error {
+// connect returns a connection that the server closes, and with it the locks that it holds, once it says nothing for so
+// long, in whole seconds. It must not go back to the pool: see discard.
+func (s *Store) connect(ctx context.Context, silence time.Duration) (*sql.Conn, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
-		return s.explain("connect", err)
+		return nil, s.explain("connect", err)
+	}
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %.0f", silence.Seconds())); err != nil {
+		discard(conn)
+		return nil, s.explain("bound the silence of a connection", err)
+	}
+	return conn, nil
+}
+
+// onConnection runs work on a connection of its own; see connect.
+func (s *Store) onConnection(ctx context.Context, silence time.Duration, work func(*sql.Conn) error) error {
+	conn, err := s.connect(ctx, silence)
+	if err != nil {
+		return err
 	}
 	defer discard(conn)
-	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %d", silence)); err != nil {
-		return s.explain("bound the silence of a connection", err)
-	}
 	return work(conn)
 }
 

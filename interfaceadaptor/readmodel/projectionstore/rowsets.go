@@ -360,10 +360,10 @@ func (r *RowSets) rename(ctx context.Context, in *sqlx.Tx) (err error) {
 
 const (
 	// lockedFor is how long the server keeps the lock of a switch whose process says nothing.
-	lockedFor = 20 // s
+	lockedFor = 20 * time.Second
 	// renamedIn is how soon the renaming has to follow on its own connection, or the server closes that: so a process
 	// that was paused between can't rename without the lock.
-	renamedIn = 2 // s
+	renamedIn = 2 * time.Second
 	// renameWait is how long the renaming waits for queries to end. Those that come meanwhile wait for it.
 	renameWait     = 2 // s
 	renameAttempts = 10

@@ -29,7 +29,7 @@ const (
 type Turn struct {
 	// Term numbers the turns, from 1 on; see [Store.InTerm]. 0 on SQLite.
 	Term uint64
-	// Lost ends when the turn is over.
+	// Lost ends when the turn is over; never on SQLite.
 	Lost context.Context
 
 	lock *serverLock // nil: SQLite
@@ -54,7 +54,7 @@ func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 	if !s.server() {
 		return &Turn{Lost: context.WithoutCancel(ctx)}, nil
 	}
-	conn, err := s.lockConnection(ctx, turnSilence)
+	conn, err := s.connect(ctx, turnSilence)
 	if err != nil {
 		return nil, err
 	}
@@ -65,19 +65,6 @@ func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 	}
 	lock := hold(ctx, updaterLock, conn, turnSilence)
 	return &Turn{term, lock.lost, lock}, nil
-}
-
-// lockConnection returns a connection that the server closes, with its locks, once it says nothing for so long.
-func (s *Store) lockConnection(ctx context.Context, silence time.Duration) (*sql.Conn, error) {
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return nil, s.explain("connect for a lock", err)
-	}
-	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %.0f", silence.Seconds())); err != nil {
-		discard(conn)
-		return nil, s.explain("prepare a lock", err)
-	}
-	return conn, nil
 }
 
 func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (term uint64, err error) {
@@ -159,7 +146,7 @@ func (r *RowSets) Lock(ctx context.Context) (held context.Context, release func(
 	if !s.server() {
 		return ctx, func() {}, nil
 	}
-	conn, err := s.lockConnection(ctx, rebuildSilence)
+	conn, err := s.connect(ctx, rebuildSilence)
 	if err != nil {
 		return nil, nil, err
 	}
