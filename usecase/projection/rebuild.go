@@ -359,9 +359,6 @@ func noneParked(ctx context.Context, next Making) error {
 		"handler, and continue with --resume, or give up with --cancel", parked.Key, parked.SeqNr, parked.Reason)
 }
 
-// pageWaits is the number of pages of a part that are read ahead.
-const pageWaits = 2
-
 // read applies the journal to the new rows, all parts concurrently.
 func (w *rebuilding) read(ctx context.Context, next Making, projector *Projector) error {
 	parts := w.journal.Parts()
@@ -376,25 +373,18 @@ func (w *rebuilding) read(ctx context.Context, next Making, projector *Projector
 	group, ctx := errgroup.WithContext(ctx)
 	for part := range parts {
 		shard, after := shards[part], afters[part]
-		// A page is read while the one before it is decoded, and the one before that is applied.
-		pages, batches := make(chan Page, pageWaits), make(chan []decodedBatch)
+		// A page is read and decoded while the one before it is applied.
+		batches := make(chan []decodedBatch)
 		group.Go(func() error {
-			defer close(pages)
+			defer close(batches)
 			for page, err := range w.journal.Read(ctx, part, parts, after) {
 				if err != nil {
 					return fmt.Errorf("read part %s of the journal: %w", shard, err)
 				}
-				if err := hand(ctx, pages, page); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		group.Go(func() error {
-			defer close(batches)
-			for page := range pages {
-				if err := hand(ctx, batches, w.decode(projector, shard, page)); err != nil {
-					return err
+				select {
+				case batches <- w.decode(projector, shard, page):
+				case <-ctx.Done():
+					return context.Cause(ctx)
 				}
 			}
 			return nil
@@ -409,16 +399,6 @@ func (w *rebuilding) read(ctx context.Context, next Making, projector *Projector
 		})
 	}
 	return group.Wait()
-}
-
-// hand sends a value, unless ctx ends first.
-func hand[T any](ctx context.Context, to chan<- T, value T) error {
-	select {
-	case to <- value:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // decode decodes a page into shares that can be applied concurrently, and its checkpoint, which is stored last.

@@ -61,6 +61,7 @@ func (g *Gateway) wholePage(ctx context.Context, after uint64) (page []eventstor
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
 	var row queueRow
+	page = make([]eventstore.Queued, 0, pageEvents)
 	for size := 0; size < pageBytes && rows.Next(); {
 		// Not by the columns' names, which takes longer.
 		err := rows.Scan(&row.SequenceNumber, &row.TenantCode, &row.AggregateType, &row.AggregateID, &row.Version, &row.Content)

@@ -7,10 +7,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
@@ -122,86 +120,40 @@ func (t Table[R]) Upsert(ctx context.Context, into Execer, dialect sqldialect.Di
 	return t.write(ctx, into, rows, func(n int) string { return dialect.Upsert(t.Name, t.Columns[:t.Key], t.Columns, n) })
 }
 
-// write runs statement, built for a number of rows, until all rows are written. While one statement runs, the values of
-// the next are collected.
+// write runs statement, built for a number of rows, until all rows are written, in the order of their keys.
 func (t Table[R]) write(ctx context.Context, into Execer, rows []R, statement func(rows int) string) error {
-	batches := t.batches(rows)
-	if len(rows) > rowsAtOnce {
-		batches = ahead(batches)
-	}
-	for b, err := range batches {
-		if err == nil {
-			_, err = into.ExecContext(ctx, statement(b.rows), b.args...)
-		}
+	text, holds := "", 0
+	for left := t.ordered(rows); len(left) > 0; left = left[holds:] {
+		n, args, err := t.values(left)
 		if err != nil {
+			return fmt.Errorf("a value of %s: %w", t.Name, err)
+		}
+		if n != holds {
+			text, holds = statement(n), n
+		}
+		if _, err := into.ExecContext(ctx, text, args...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// batch is the values of the rows of one statement.
-type batch struct {
-	rows int
-	args []any
-}
-
-// batches yields the values of rows, sorted by primary key, or an error and then no more.
-func (t Table[R]) batches(rows []R) iter.Seq2[batch, error] {
-	return func(yield func(batch, error) bool) {
-		ordered := t.ordered(rows)
-		var row R // each row in turn, so that its fields are made once
-		fields := t.Fields(&row)
-		for len(ordered) > 0 {
-			size := 0
-			b := batch{args: make([]any, 0, min(len(ordered), rowsAtOnce)*len(fields))}
-			for b.rows < len(ordered) && b.rows < rowsAtOnce && (b.rows == 0 || size < bytesAtOnce) {
-				row = *ordered[b.rows].row
-				for _, field := range fields {
-					value, err := valueOf(field)
-					if err != nil {
-						yield(batch{}, fmt.Errorf("a value of %s: %w", t.Name, err))
-						return
-					}
-					b.args, size = append(b.args, value), size+sizeOf(value)
-				}
-				b.rows++
+// values returns the number of the first rows that fit in one statement, and their values.
+func (t Table[R]) values(rows []keyed[R]) (n int, values []any, err error) {
+	var row R // each row in turn, so that its fields are made once
+	fields := t.Fields(&row)
+	values = make([]any, 0, min(len(rows), rowsAtOnce)*len(fields))
+	for size := 0; n < len(rows) && n < rowsAtOnce && (n == 0 || size < bytesAtOnce); n++ {
+		row = *rows[n].row
+		for _, field := range fields {
+			value, err := valueOf(field)
+			if err != nil {
+				return n, nil, err
 			}
-			if !yield(b, nil) {
-				return
-			}
-			ordered = ordered[b.rows:]
+			values, size = append(values, value), size+sizeOf(value)
 		}
 	}
-}
-
-// ahead yields the same values, and makes the next one, in a goroutine, while one is used.
-func ahead[T any](values iter.Seq2[T, error]) iter.Seq2[T, error] {
-	type result struct {
-		value T
-		err   error
-	}
-	return func(yield func(T, error) bool) {
-		made, enough := make(chan result), make(chan struct{})
-		var making sync.WaitGroup
-		defer making.Wait()
-		defer close(enough)
-		making.Go(func() {
-			defer close(made)
-			for value, err := range values {
-				select {
-				case made <- result{value, err}:
-				case <-enough:
-					return
-				}
-			}
-		})
-		for r := range made {
-			if !yield(r.value, r.err) {
-				return
-			}
-		}
-	}
+	return n, values, nil
 }
 
 type keyed[R any] struct {
