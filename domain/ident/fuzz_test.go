@@ -12,6 +12,9 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		id, err := ident.Parse[struct{}](text)
+		if canonical, ok := ident.Canonical(text); canonical != id.String() || (ok == nil) != (err == nil) {
+			t.Errorf("%q is %q, %v in its current form", text, canonical, ok)
+		}
 		if (err == nil) == id.IsZero() {
 			t.Fatalf("%q is %q, %v", text, id, err)
 		}

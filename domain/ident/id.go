@@ -33,6 +33,12 @@ func Parse[T any](text string) (Of[T], error) {
 	return Of[T]{value}, nil
 }
 
+// Canonical returns an id's text in its current form, that of [Of.String], from any form that [Parse] reads.
+func Canonical(text string) (string, error) {
+	id, err := Parse[any](text)
+	return id.String(), err
+}
+
 // New returns an id made of a time, in milliseconds, and 80 random bits.
 func New[T any](at time.Time, entropy [10]byte) Of[T] {
 	var id Of[T]

@@ -11,7 +11,7 @@ import (
 
 // Events is the codec of accounts' events.
 func Events() *eventcodec.Codec[account.Event] {
-	return eventcodec.New(account.AggregateType, canonicalID,
+	return eventcodec.New(account.AggregateType, ident.Canonical,
 		eventcodec.Event[account.Event]("AccountRegistered",
 			func(e account.Registered) wireName { return wireName{e.Name.String()} },
 			func(w wireName) (e account.Registered, err error) { e.Name, err = w.name(); return e, err }),
@@ -25,11 +25,6 @@ func Events() *eventcodec.Codec[account.Event] {
 			func(account.Erased) struct{} { return struct{}{} },
 			func(struct{}) (account.Erased, error) { return account.Erased{}, nil }),
 	)
-}
-
-func canonicalID(text string) (string, error) {
-	id, err := ident.Parse[ident.UserAccount](text)
-	return id.String(), err
 }
 
 type wireName struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/writing"
 )
 
@@ -57,5 +58,5 @@ func (w wireSnapshot) check() (id string, err error) {
 	case w.Name == "" && !w.Erased || w.Version == 0:
 		return "", errors.New("name and version must be there")
 	}
-	return canonicalID(w.ID)
+	return ident.Canonical(w.ID)
 }

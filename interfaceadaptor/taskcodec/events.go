@@ -10,7 +10,7 @@ import (
 
 // Events returns the codec of tasks' events.
 func Events() *eventcodec.Codec[task.Event] {
-	return eventcodec.New(task.AggregateType, canonicalID,
+	return eventcodec.New(task.AggregateType, ident.Canonical,
 		eventcodec.Event[task.Event]("TaskCreated", wireCreatedOf, wireCreated.event),
 		eventcodec.Event[task.Event]("TaskStarted",
 			func(task.Started) struct{} { return struct{}{} },
@@ -19,11 +19,6 @@ func Events() *eventcodec.Codec[task.Event] {
 			func(e task.Progressed) wireProgressed { return wireProgressed{progressOf(e.Progress)} }, wireProgressed.event),
 		eventcodec.Event[task.Event]("TaskFinished", wireFinishedOf, wireFinished.event),
 	)
-}
-
-func canonicalID(text string) (string, error) {
-	id, err := ident.Parse[task.Task](text)
-	return id.String(), err
 }
 
 // Every field is required: a missing field is an error, not zero.

@@ -62,6 +62,6 @@ func (w wireSnapshot) read() (id string, state task.Task, err error) {
 	if m.Progress, err = w.progress(); err != nil {
 		return "", state, err
 	}
-	id, err = canonicalID(w.ID)
+	id, err = ident.Canonical(w.ID)
 	return id, m.Task(), err
 }

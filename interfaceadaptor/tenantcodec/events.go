@@ -10,7 +10,7 @@ import (
 
 // Events is the codec of tenants' events.
 func Events() *eventcodec.Codec[tenant.Event] {
-	return eventcodec.New(tenant.AggregateType, canonicalID,
+	return eventcodec.New(tenant.AggregateType, ident.Canonical,
 		eventcodec.Event[tenant.Event]("TenantCreated",
 			func(e tenant.Created) wireCode { return wireCode{e.Code.String()} },
 			func(w wireCode) (e tenant.Created, err error) { e.Code, err = tenant.ParseCode(w.Code); return e, err }),
@@ -27,11 +27,6 @@ func Events() *eventcodec.Codec[tenant.Event] {
 				return e, err
 			}),
 	)
-}
-
-func canonicalID(text string) (string, error) {
-	id, err := ident.Parse[tenant.Tenant](text)
-	return id.String(), err
 }
 
 // wireCode is the JSON of all events. Its tenant is not the envelope's, which is the tenant with the empty code.

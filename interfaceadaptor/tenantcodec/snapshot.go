@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/tenant"
 )
 
@@ -40,7 +41,7 @@ func (Snapshots) Decode(payload []byte) (id string, version uint64, state tenant
 		state, err = w.state()
 	}
 	if err == nil {
-		id, err = canonicalID(w.ID)
+		id, err = ident.Canonical(w.ID)
 	}
 	if err != nil {
 		return "", 0, tenant.Tenant{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller

@@ -11,7 +11,7 @@ import (
 
 // Events returns the codec of threads' events. "Created" is the first version of "ThreadCreated".
 func Events() *eventcodec.Codec[thread.Event] {
-	return eventcodec.New(thread.AggregateType, canonicalID,
+	return eventcodec.New(thread.AggregateType, ident.Canonical,
 		eventcodec.Event[thread.Event]("ThreadCreated", wireCreatedOf, wireCreated.event).CausedBy(creator),
 		eventcodec.Former[thread.Event]("Created", wireCreated.event).CausedBy(creator),
 		eventcodec.Event[thread.Event]("ThreadRenamed",
@@ -37,11 +37,6 @@ func Events() *eventcodec.Codec[thread.Event] {
 			func(w wireSaid) (e thread.MessageEdited, err error) { e.Message, err = w.message(); return e, err }),
 		eventcodec.Event[thread.Event]("ThreadMessageDeleted", wireUnsaidOf, wireUnsaid.event),
 	)
-}
-
-func canonicalID(text string) (string, error) {
-	id, err := ident.Parse[thread.Thread](text)
-	return id.String(), err
 }
 
 // required returns an error if a required field is missing.
