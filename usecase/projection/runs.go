@@ -40,11 +40,7 @@ type failure struct {
 // runsOf groups the records of a batch by aggregate, sorted by SeqNr. An unreadable record only proves that event SeqNr
 // exists; the event is then read from the journal. Types without a handler are returned as unregistered.
 func (p *Projector) runsOf(records []Record) (runs []eventRun, outcome Outcome, unregistered []Type) {
-	counts := make(map[usecase.Key]int) // so that the lists of events need not grow
-	for _, record := range records {
-		counts[record.Key]++
-	}
-	index := make(map[usecase.Key]int, len(counts)) // into runs
+	index := make(map[usecase.Key]int) // into runs
 	for _, record := range records {
 		if _, registered := p.handlers[record.Key.Type]; !registered {
 			outcome.Unregistered++
@@ -55,7 +51,7 @@ func (p *Projector) runsOf(records []Record) (runs []eventRun, outcome Outcome, 
 		if !known {
 			i = len(runs)
 			index[record.Key] = i
-			runs = append(runs, eventRun{key: record.Key, events: make([]Event, 0, counts[record.Key])})
+			runs = append(runs, eventRun{key: record.Key})
 		}
 		runs[i].target = max(runs[i].target, record.SeqNr)
 		if event, err := p.decode(record); err == nil {
