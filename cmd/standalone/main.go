@@ -43,6 +43,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err := s.makeFolder(); err != nil {
 		return err
 	}
+	release, err := s.lock()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	log := s.logging.Logger(stdout)
 	traces, err := tracing.Start(ctx, s.tracing, "standalone", log)
 	if err != nil {

@@ -25,6 +25,12 @@ files. Acknowledged commands survive a crash of the process and of the machine. 
 is rebuilt from the events. SIGINT (Ctrl-C) and SIGTERM end it once the accepted requests are answered.
 `
 
+// The database files in DATA_DIR.
+const (
+	eventsFile    = "events.db"
+	readModelFile = "readmodel.db"
+)
+
 // settings are read from the environment.
 type settings struct {
 	folder       string
@@ -42,7 +48,7 @@ type settings struct {
 
 func readSettings(r *config.Reader) settings {
 	s := settings{
-		folder:       r.String("DATA_DIR", "data", "folder of the files events.db and readmodel.db"),
+		folder:       r.String("DATA_DIR", "data", "folder of the files events.db and readmodel.db; only one standalone program may use it at a time"),
 		write:        writeapi.ReadSettings(r),
 		snapshotKeep: eventstore.ReadSnapshotKeep(r),
 		read:         readapi.ReadSettings(r),
@@ -61,10 +67,10 @@ func readSettings(r *config.Reader) settings {
 }
 
 func (s settings) eventStore() eventstore.Settings {
-	return eventstore.Settings{Kind: stores.SQLite, URL: s.file("events.db"), SnapshotKeep: s.snapshotKeep}
+	return eventstore.Settings{Kind: stores.SQLite, URL: s.file(eventsFile), SnapshotKeep: s.snapshotKeep}
 }
 
-func (s settings) readModel() string { return s.file("readmodel.db") }
+func (s settings) readModel() string { return s.file(readModelFile) }
 
 func (s settings) file(name string) string { return "sqlite:" + filepath.Join(s.folder, name) }
 
