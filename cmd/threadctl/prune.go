@@ -12,12 +12,13 @@ import (
 )
 
 const aboutPrune = `Drops data that can no longer be read: rows of the read model that were deleted longer ago than
---older-than, and on a relational event store receipts and inputs and results of tasks that expired as long ago.
-Events stay. Nothing is dropped automatically, except on DynamoDB, where receipts, inputs and results expire.`
+--older-than, and on a relational event store inputs and results of tasks that expired as long ago.
+Events stay, and on a relational event store receipts, so that a repeated command always gets its first answer.
+Nothing is dropped automatically, except on DynamoDB, where receipts, inputs and results expire.`
 
 func (o *operator) prune() *cli.Command {
 	return &cli.Command{
-		Name: "prune", Usage: "drops old rows of deleted threads, members and messages, and old receipts", Description: aboutPrune,
+		Name: "prune", Usage: "drops old rows of deleted threads, members and messages, and old files of tasks", Description: aboutPrune,
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "older-than", Usage: "such as 720h; at least 24h", Required: true},
 			&cli.BoolFlag{Name: "dry-run", Usage: "count the rows to drop, and drop nothing"},
@@ -28,7 +29,7 @@ func (o *operator) prune() *cli.Command {
 	}
 }
 
-// leastAge is the minimum age of dropped rows: a repeated command gets its first answer for a day.
+// leastAge is the minimum age of dropped rows.
 const leastAge = 24 * time.Hour
 
 // pruned counts the rows dropped, or to drop.
@@ -38,7 +39,6 @@ type pruned struct {
 	Threads  int       `json:"threads"`
 	Members  int       `json:"members"`
 	Messages int       `json:"messages"`
-	Receipts int       `json:"receipts"`
 	Files    int       `json:"file_parts"`
 }
 
@@ -57,11 +57,6 @@ func (o *operator) pruneAll(ctx context.Context, cmd *cli.Command, s *rowStation
 		return fmt.Errorf("prune the read model: %w", err)
 	}
 	done.Threads, done.Members, done.Messages = rows.Threads, rows.Members, rows.Messages
-	if pruner, able := s.store.Gateway.(eventstore.ReceiptPruner); able {
-		if done.Receipts, err = pruner.PruneReceipts(ctx, done.Before, dryRun); err != nil {
-			return err
-		}
-	}
 	if pruner, able := s.store.Gateway.(eventstore.SpoolPruner); able {
 		if done.Files, err = pruner.PruneSpool(ctx, done.Before, dryRun); err != nil {
 			return err
@@ -71,6 +66,6 @@ func (o *operator) pruneAll(ctx context.Context, cmd *cli.Command, s *rowStation
 	if dryRun {
 		how = "would drop"
 	}
-	return o.print(cmd, done, fmt.Sprintf("%s rows of %d threads, %d members and %d messages, %d receipts and %d parts of the files of tasks\n",
-		how, done.Threads, done.Members, done.Messages, done.Receipts, done.Files))
+	return o.print(cmd, done, fmt.Sprintf("%s rows of %d threads, %d members and %d messages, and %d parts of the files of tasks\n",
+		how, done.Threads, done.Members, done.Messages, done.Files))
 }

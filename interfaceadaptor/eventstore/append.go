@@ -89,7 +89,8 @@ func (*InconsistentError) Is(target error) bool { return target == ErrInconsiste
 // ErrInconsistent matches every [InconsistentError] in errors.Is.
 var ErrInconsistent = errors.New("head and journal contradict each other")
 
-// HandledError: a command with this id was handled before; Receipt holds the answer.
+// HandledError: a command with this id was handled before; Receipt holds the answer, or only the command's id if the
+// store has lost the receipt.
 type HandledError struct{ Receipt Receipt }
 
 func (e *HandledError) Error() string {

@@ -20,8 +20,8 @@ type EventPersistenceGateway interface {
 	Sequences
 	Spool
 
-	// Receipt returns the receipt of a command id of the tenant, read consistently; false if there is none or it has
-	// expired.
+	// Receipt returns the receipt of a command id of the tenant, read consistently; false if there is none. It may be
+	// missing once it has expired.
 	Receipt(ctx context.Context, tenant, commandID string) (Receipt, bool, error)
 
 	// EntryByCommand returns the aggregate's entry with a command id, read consistently; false if there is none. Every

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Maintainer is an optional capability of gateways, for operators. It reads stored data even if damaged, and repairs
@@ -83,10 +82,4 @@ func ParseAggregateID(tenant, text string) (AggregateID, error) {
 		return AggregateID{}, fmt.Errorf("%q is no id of an aggregate; expected its type and ULID, such as <type>-01H42K4ABWQ5V2XQEP3A48VE0Z", text)
 	}
 	return AggregateID{Tenant: tenant, Type: text[:dash], ULID: text[dash+1:]}, nil
-}
-
-// ReceiptPruner is an optional capability of gateways whose store does not delete expired receipts by itself.
-type ReceiptPruner interface {
-	// PruneReceipts deletes the receipts that expired before a time, and counts them; with dryRun it only counts.
-	PruneReceipts(ctx context.Context, expiredBefore time.Time, dryRun bool) (int, error)
 }

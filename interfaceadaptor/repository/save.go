@@ -48,6 +48,9 @@ func (r *Repository[S, E]) Save(ctx context.Context, key usecase.Key, write comm
 	switch {
 	case errors.Is(err, eventstore.ErrConflict):
 		return command.ErrConflict
+	case errors.As(err, &handled) && handled.Receipt.Answer == nil:
+		// The answer is lost. A receipt without a fingerprint is one of another request.
+		return &command.HandledError{Receipt: command.Receipt{CommandID: handled.Receipt.CommandID}}
 	case errors.As(err, &handled):
 		receipt, err := r.commandReceipt(key.Tenant, handled.Receipt)
 		if err != nil {

@@ -2,17 +2,23 @@ package command_test
 
 import (
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
+	"time"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
+	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/dynamodbtest"
+	"example.com/threads/tests/sqlitetest"
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/command"
 )
 
 func keyed(r threadRequest, key string) threadRequest {
@@ -177,4 +183,35 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 	if other := accepted(t, service, create); other.Key == result.Key || other.Replayed {
 		t.Errorf("another tenant got %+v", other)
 	}
+}
+
+// On a relational store a receipt is kept as long as its event, for ever. An earlier release could prune it.
+func TestARelationalStoreRemembersEveryKey(t *testing.T) {
+	_, db := sqlitetest.New(t)
+	var years int
+	gateway, err := sqlstore.New(db, sqlstore.Settings{
+		Clock: func() time.Time { return time.Now().AddDate(years, 0, 0) }, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, _ := process(t, gateway)
+	create := keyed(request(ada, thread.ID{}, thread.Create{Executor: ada, Name: writing.RecordedName("tea")}), "create")
+	created := accepted(t, service, create)
+	id, err := ident.Parse[thread.Thread](created.Key.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := keyed(request(ada, id, say(ada, "hello")), "post")
+	posted := accepted(t, service, post)
+
+	years = 1
+	create.ID = chattest.NewID[thread.Thread]().String() // a repeat does not know the id
+	for first, request := range map[*command.Result]threadRequest{&created: create, &posted: post} {
+		if again := accepted(t, service, request); !again.Replayed || again.Key != first.Key || again.Version != first.Version {
+			t.Errorf("%s: first %+v, then %+v", request.Name, *first, again)
+		}
+	}
+	db.MustExecContext(t.Context(), "DELETE FROM receipts")
+	rejected(t, service, post, usecase.ErrKeyReused)
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -132,5 +133,31 @@ func TestAWriteThatDoesNotFitSaysSo(t *testing.T) {
 	}
 	if err := gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: large[:15]}); err != nil {
 		t.Errorf("3.75 MB should fit: %v", err)
+	}
+}
+
+func TestAnExpiredReceiptCountsAsMissing(t *testing.T) {
+	s := newStore(t)
+	gateway := s.open(t, s.settings())
+	id, expired := newID(), receipt()
+	expired.ExpiresAt = time.Now().Add(-5 * time.Second)
+	renewed := receipt()
+	renewed.CommandID = expired.CommandID
+	var err error
+	for version, kept := range []eventstore.Receipt{expired, renewed, renewed} {
+		_, found, readErr := gateway.Receipt(t.Context(), "", kept.CommandID)
+		if readErr != nil || found != (version == 2) {
+			t.Errorf("before write %d: %t, %v", version+1, found, readErr)
+		}
+		err = gateway.Append(t.Context(), eventstore.Append{
+			ID: id, ExpectedVersion: uint64(version), Entries: entries(uint64(version), 1), Receipts: []eventstore.Receipt{kept},
+		})
+		if err != nil && version < 2 {
+			t.Fatal(err)
+		}
+	}
+	var handled *eventstore.HandledError
+	if !errors.As(err, &handled) {
+		t.Errorf("got %v", err)
 	}
 }

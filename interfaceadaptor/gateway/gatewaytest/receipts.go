@@ -2,7 +2,6 @@ package gatewaytest
 
 import (
 	"testing"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -77,19 +76,5 @@ var receiptContracts = []contract{
 			wantNoEntryByCommand(t, h, other, entry.CommandID)
 		}
 		wantNoEntryByCommand(t, h, id, ulid.Make().String())
-	}},
-	{"an expired receipt counts as missing", Settings{}, func(t *testing.T, h Harness) {
-		id, expired := newID(), receipt(ulid.Make().String())
-		expired.ExpiresAt = time.Now().Add(-5 * time.Second)
-		mustAppend(t, h, eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{expired}})
-		wantNoReceipt(t, h, "", expired.CommandID)
-
-		renewed := receipt(expired.CommandID)
-		mustAppend(t, h, eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0), Receipts: []eventstore.Receipt{renewed}})
-		wantReceipt(t, h, "", renewed)
-		err := h.Gateway.Append(t.Context(), eventstore.Append{
-			ID: id, ExpectedVersion: 2, Entries: entries(2, 1, 0), Receipts: []eventstore.Receipt{receipt(expired.CommandID)},
-		})
-		wantHandled(t, err, renewed)
 	}},
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -34,35 +33,5 @@ func TestRepeatsAtOnceDoNotStandInOneAnothersWay(t *testing.T) {
 			})
 		}
 		repeating.Wait()
-	})
-}
-
-func TestReceiptsArePruned(t *testing.T) {
-	onEach(t, func(t *testing.T, db *sqlx.DB) {
-		gateway := newGateway(t, db)
-		now := time.Now()
-		add := func(expires time.Time) string {
-			given := write(newID(), 0, 1)
-			made := receipt(given.Entries[0].CommandID)
-			made.ExpiresAt = expires
-			given.Receipts = []eventstore.Receipt{made}
-			mustAppend(t, gateway, given)
-			return made.CommandID
-		}
-		young := add(now.Add(time.Hour))
-		for range 3 {
-			add(now.Add(-time.Hour))
-		}
-		for _, dryRun := range []bool{true, false} {
-			if pruned, err := gateway.PruneReceipts(t.Context(), now, dryRun); err != nil || pruned != 3 {
-				t.Errorf("dry run %t: %d pruned, %v", dryRun, pruned, err)
-			}
-		}
-		if pruned, err := gateway.PruneReceipts(t.Context(), now, false); err != nil || pruned != 0 {
-			t.Errorf("again: %d pruned, %v", pruned, err)
-		}
-		if _, found, err := gateway.Receipt(t.Context(), "", young); !found || err != nil {
-			t.Errorf("a receipt that has not expired: %t, %v", found, err)
-		}
 	})
 }
