@@ -32,7 +32,7 @@ func readSettings(r *config.Reader) settings {
 	return settings{
 		web:      web.ReadSettings(r),
 		programs: web.ReadPrograms(r),
-		access:   access.ReadSettings(r),
+		access:   access.ReadPageSettings(r),
 		logging:  program.ReadLogging(r),
 	}
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/infrastructure/config"
 )
 
 var underTest = programtest.Program[settings]{Run: run, ReadSettings: readSettings}
@@ -16,4 +18,14 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 		"WEB_ADDR": "28083", "WEB_URL": "localhost", "WRITE_API_URL": "http://127.0.0.1:28080/api", "READ_API_URL": "http://user:hunter2@127.0.0.1",
 		"UPDATER_URL": "ftp://127.0.0.1", "AUTH": "maybe", "LOG_LEVEL": "loud",
 	}, "hunter2")
+}
+
+func TestTheHelpListsOnlyWhatHasAnEffectHere(t *testing.T) {
+	for line := range strings.Lines(config.Help(readSettings)) {
+		for _, name := range []string{"RATE_LIMIT_ACCOUNT", "RATE_LIMIT_TENANT", "MIB_IN_FLIGHT", "TENANTS"} {
+			if strings.Contains(line, name) {
+				t.Errorf("the APIs' setting %s is in %s", name, line)
+			}
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -99,6 +100,21 @@ func (a *Access) IsOpen() bool { return a.verifier == nil }
 func (a *Access) Serve(ctx context.Context, server *httpserver.Server, handler http.Handler) error {
 	server.MaxConnections = a.settings.Connections
 	return server.Serve(ctx, a.Origins.Guard(handler))
+}
+
+// LimitAddresses refuses requests of an address that sends too many, except those for health. It has its own count: the
+// APIs that a program passes requests on to may count the same requests by the gate.
+func (a *Access) LimitAddresses(next http.Handler) http.Handler {
+	gate := &access.Gate{PerAddress: take(a.settings.PerAddress), Proxies: a.settings.Proxies}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var refusal *access.Refusal
+		if !strings.HasPrefix(r.URL.Path, "/health/") && errors.As(gate.Knock(w.Header(), r), &refusal) {
+			refusal.SetHeaders(w.Header())
+			httpserver.WriteProblem(w, refusal.Status(), "too_many_requests", refusal.Detail)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Run refreshes the issuer's keys, and serves the development issuer, until ctx ends.

@@ -36,8 +36,22 @@ type Settings struct {
 	Registered bool
 }
 
+const mostRequests = 1_000_000
+
+// ReadSettings reads the settings of a program with an API.
 func ReadSettings(r *config.Reader) Settings {
-	const mostRequests = 1_000_000
+	s := ReadPageSettings(r)
+	s.PerAccount = r.Int("RATE_LIMIT_ACCOUNT", 10_000, 0, mostRequests, "requests a second of one account, where tokens name it; 0: any number")
+	s.PerTenant = r.Int("RATE_LIMIT_TENANT", 10_000, 0, mostRequests, "requests a second of one tenant, where tokens name it; 0: any number")
+	s.MiBInFlight = r.Int("MIB_IN_FLIGHT", 256, 1, 1_000_000,
+		"the most memory in MiB for requests that are not decided and answers that are not received; a request beyond it is answered with 429")
+	s.MiBPerClient = r.Int("MIB_IN_FLIGHT_PER_CLIENT", 64, 1, 1_000_000, "the part of it in MiB that one account, or one address without a token, may use")
+	s.Registered = r.OneOf("TENANTS", "which tenants are let in: all, or those that are registered and not suspended", "open", "registered") == "registered"
+	return s
+}
+
+// ReadPageSettings reads the settings of a program that has only the page, and passes requests on to the APIs.
+func ReadPageSettings(r *config.Reader) Settings {
 	s := Settings{
 		Mode:         r.OneOf("AUTH", "how callers are authenticated", None, Dev, OIDC),
 		Issuer:       r.URL("AUTH_ISSUER", "required with AUTH=oidc: the issuer of the tokens, such as https://login.example.com/"),
@@ -49,18 +63,12 @@ func ReadSettings(r *config.Reader) Settings {
 		DevAddress: loopback(r, "AUTH_DEV_ADDR", "127.0.0.1:28084",
 			"with AUTH=dev: loopback address of the issuer, which write-api and standalone bring along"),
 		PerAddress: r.Int("RATE_LIMIT_ADDRESS", 10_000, 0, mostRequests, "requests a second of one address; 0: any number; one more is answered with 429"),
-		PerAccount: r.Int("RATE_LIMIT_ACCOUNT", 10_000, 0, mostRequests, "requests a second of one account, where tokens name it; 0: any number"),
-		PerTenant:  r.Int("RATE_LIMIT_TENANT", 10_000, 0, mostRequests, "requests a second of one tenant, where tokens name it; 0: any number"),
-		MiBInFlight: r.Int("MIB_IN_FLIGHT", 256, 1, 1_000_000,
-			"the most memory in MiB for requests that are not decided and answers that are not received; a request beyond it is answered with 429"),
-		MiBPerClient: r.Int("MIB_IN_FLIGHT_PER_CLIENT", 64, 1, 1_000_000, "the part of it in MiB that one account, or one address without a token, may use"),
 		Proxies: config.Parsed(r, "TRUSTED_PROXIES", "",
 			"networks whose X-Forwarded-For tells the client's address, such as 10.0.0.0/8, fd00::/8", access.ParseProxies),
 		Origins: config.Parsed(r, "ALLOWED_ORIGINS", "",
 			"origins whose pages may use the server, beside its own, such as https://app.example.com", httpserver.ParseOrigins),
 		Connections: r.Int("CONNECTION_LIMIT", 20_000, 1, 1_000_000, "connections open at once; one more is answered with 503"),
 	}
-	s.Registered = r.OneOf("TENANTS", "which tenants are let in: all, or those that are registered and not suspended", "open", "registered") == "registered"
 	if s.Mode == OIDC && (s.Issuer == "" || s.Audience == "") {
 		r.Wrong("AUTH is oidc, which needs AUTH_ISSUER and AUTH_AUDIENCE")
 	}

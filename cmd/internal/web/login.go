@@ -12,11 +12,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/gorilla/securecookie"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/infrastructure/auth/devissuer"
@@ -26,10 +28,8 @@ import (
 
 const (
 	loginTime    = 10 * time.Minute // time limit of a login
-	maxLogins    = 10_000           // in progress
-	issuerWithin = 10 * time.Second
-	maxToken     = 64 << 10 // bytes of an issuer's answer
-	loginCookie  = "login"
+	issuerWithin = 5 * time.Second  // time limit of a request to the issuer
+	maxToken     = 64 << 10         // bytes of an issuer's answer
 	callback     = "/login/callback"
 )
 
@@ -42,23 +42,25 @@ type login struct {
 	settings Settings
 	access   *access.Access
 	sessions *sessions
+	attempts *securecookie.SecureCookie
+	stopping context.Context // ends requests to the issuer
+	client   *http.Client    // for all requests to the issuer
 	log      *slog.Logger
 
-	mutex    sync.Mutex
-	provider *oidc.Provider     // nil until the issuer has answered
-	begun    map[string]attempt // by the value of the cookie
+	discovering singleflight.Group
+	provider    atomic.Pointer[oidc.Provider] // nil until the issuer has answered
 }
 
-// attempt is a login in progress.
-type attempt struct {
-	state, nonce, verifier string
-	ends                   time.Time
-}
+// attempt is a login in progress. It is only in the browser's cookie, encrypted with a key of this process, so that
+// anyone may begin any number of logins.
+type attempt struct{ State, Nonce, Verifier string }
 
-func newLogin(settings Settings, accessControl *access.Access, log *slog.Logger) *login {
+func newLogin(ctx context.Context, settings Settings, accessControl *access.Access, log *slog.Logger) *login {
+	attempts := securecookie.New(securecookie.GenerateRandomKey(64), securecookie.GenerateRandomKey(32))
 	return &login{
-		settings: settings, access: accessControl, log: log, begun: map[string]attempt{},
+		settings: settings, access: accessControl, stopping: ctx, client: &http.Client{Timeout: issuerWithin}, log: log,
 		sessions: newSessions(strings.HasPrefix(settings.URL, "https:")),
+		attempts: attempts.MaxAge(int(loginTime.Seconds())).SetSerializer(securecookie.JSONEncoder{}),
 	}
 }
 
@@ -80,19 +82,16 @@ func (l *login) begin(w http.ResponseWriter, r *http.Request) {
 		l.fail(w, r, http.StatusServiceUnavailable, "the issuer does not answer; try again later", err)
 		return
 	}
-	begun := attempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), time.Now().Add(loginTime)}
-	id := rand.Text()
-	l.mutex.Lock()
-	for old, each := range l.begun {
-		if time.Now().After(each.ends) || len(l.begun) >= maxLogins {
-			delete(l.begun, old)
-		}
+	begun := attempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier()}
+	name := l.sessions.cookie("login")
+	value, err := l.attempts.Encode(name, begun)
+	if err != nil {
+		l.fail(w, r, http.StatusInternalServerError, "the login can't be started; the log says why", err)
+		return
 	}
-	l.begun[id] = begun
-	l.mutex.Unlock()
-	options := []oauth2.AuthCodeOption{oidc.Nonce(begun.nonce), oauth2.S256ChallengeOption(begun.verifier)}
-	http.SetCookie(w, l.sessions.newCookie(loginCookie, id, loginTime))
-	http.Redirect(w, r, config.AuthCodeURL(begun.state, append(options, l.resource()...)...), http.StatusSeeOther)
+	options := []oauth2.AuthCodeOption{oidc.Nonce(begun.Nonce), oauth2.S256ChallengeOption(begun.Verifier)}
+	http.SetCookie(w, l.sessions.newCookie(name, value, loginTime))
+	http.Redirect(w, r, config.AuthCodeURL(begun.State, append(options, l.resource()...)...), http.StatusSeeOther)
 }
 
 // resource names the resource that the token is for. Issuers want it as RFC 8707 says, if the audience is a URI, or as
@@ -108,38 +107,43 @@ func (l *login) resource() []oauth2.AuthCodeOption {
 
 // finish exchanges the authorization code for the tokens.
 func (l *login) finish(w http.ResponseWriter, r *http.Request) {
-	begun, known := l.take(r)
-	http.SetCookie(w, l.sessions.newCookie(loginCookie, "", -time.Second))
+	name := l.sessions.cookie("login")
+	var begun attempt
+	cookie, err := r.Cookie(name)
+	if err == nil {
+		err = l.attempts.Decode(name, cookie.Value, &begun)
+	}
+	http.SetCookie(w, l.sessions.newCookie(name, "", -time.Second))
 	switch {
-	case !known || r.FormValue("state") != begun.state:
+	case err != nil || r.FormValue("state") != begun.State:
 		l.fail(w, r, http.StatusBadRequest, "this login was not started in this browser, or too long ago; start again", nil)
 		return
 	case r.FormValue("code") == "":
 		l.fail(w, r, http.StatusForbidden, "the issuer has refused the login", errors.New(r.FormValue("error")))
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), issuerWithin)
+	ctx, cancel := l.toIssuer(r.Context())
 	defer cancel()
-	begunSession, err := l.exchange(ctx, r.FormValue("code"), begun)
+	found, err := l.exchange(ctx, r.FormValue("code"), begun)
 	if err != nil {
 		l.fail(w, r, http.StatusForbidden, "the issuer's answer can't be used; the log says why", err)
 		return
 	}
-	l.sessions.begin(w, begunSession)
+	l.open(w, r, found)
+}
+
+// open begins the session, and shows the page.
+func (l *login) open(w http.ResponseWriter, r *http.Request, found *session) {
+	if !l.sessions.begin(w, found) {
+		l.fail(w, r, http.StatusServiceUnavailable, "too many users are logged in; try again later", errFull)
+		return
+	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// take returns and removes the login that this browser began.
-func (l *login) take(r *http.Request) (attempt, bool) {
-	cookie, err := r.Cookie(loginCookie)
-	if err != nil {
-		return attempt{}, false
-	}
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	begun, known := l.begun[cookie.Value]
-	delete(l.begun, cookie.Value)
-	return begun, known && time.Now().Before(begun.ends)
+// toIssuer returns the context of requests to the issuer: they are limited in time, also while their answer is read.
+func (l *login) toIssuer(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(oidc.ClientContext(ctx, l.client), issuerWithin)
 }
 
 func (l *login) exchange(ctx context.Context, code string, begun attempt) (*session, error) {
@@ -147,14 +151,14 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 	if err != nil {
 		return nil, err
 	}
-	options := append(l.resource(), oauth2.VerifierOption(begun.verifier))
+	options := append(l.resource(), oauth2.VerifierOption(begun.Verifier))
 	token, err := config.Exchange(ctx, code, options...)
 	if err != nil {
 		return nil, fmt.Errorf("exchange the code: %w", err)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	identity, err := provider.Verifier(&oidc.Config{ClientID: l.settings.ClientID}).Verify(ctx, raw)
-	if err != nil || identity.Nonce != begun.nonce {
+	if err != nil || identity.Nonce != begun.Nonce {
 		return nil, fmt.Errorf("the identity token is not that of this login: %w", err)
 	}
 	var said struct {
@@ -164,43 +168,76 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 	if err := identity.Claims(&said); err != nil {
 		return nil, err
 	}
-	return l.sessionOf(ctx, token, cmp.Or(said.Name, said.Username, identity.Subject), renewing(ctx, config, token))
+	found, err := l.sessionOf(ctx, token, cmp.Or(said.Name, said.Username, identity.Subject))
+	if err == nil && token.RefreshToken != "" {
+		found.renew, found.ends = l.renewing(config, found.account), time.Now().Add(sessionTime)
+	}
+	return found, err
+}
+
+// renewing returns how a session of the account gets its next token.
+func (l *login) renewing(config *oauth2.Config, account string) func(*oauth2.Token) (*oauth2.Token, error) {
+	return func(last *oauth2.Token) (*oauth2.Token, error) {
+		ctx, cancel := l.toIssuer(l.stopping)
+		defer cancel()
+		next, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: last.RefreshToken}).Token()
+		var found *session
+		if err == nil {
+			found, err = l.sessionOf(ctx, next, "")
+		}
+		if err == nil && found.account != account {
+			err = errors.New("the renewed token is of another account")
+		}
+		if err != nil {
+			l.log.WarnContext(ctx, "a session's token can't be renewed", "error", err)
+			return nil, err
+		}
+		return found.token, nil
+	}
 }
 
 // sessionOf creates the session of a token that the APIs will accept.
-func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string, source oauth2.TokenSource) (*session, error) {
+func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string) (*session, error) {
 	principal, err := l.access.Gate.Verify(ctx, token.AccessToken)
 	if err != nil {
 		return nil, fmt.Errorf("the access token: %w", err)
 	}
-	token.Expiry = principal.Expires()
-	ends := token.Expiry
-	if source != nil {
-		ends = time.Now().Add(sessionTime)
-	}
-	return &session{account: principal.Account().String(), name: name, ends: ends, token: token, source: source}, nil
+	kept := &oauth2.Token{AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: principal.Expires()}
+	return &session{account: principal.Account().String(), name: name, ends: kept.Expiry, token: kept}, nil
 }
 
 func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
-	l.mutex.Lock()
-	provider := l.provider
-	l.mutex.Unlock()
-	if provider == nil {
-		issuer, _ := l.access.Issuer()
-		ctx, cancel := context.WithTimeout(ctx, issuerWithin)
-		defer cancel()
-		var err error
-		if provider, err = oidc.NewProvider(ctx, issuer); err != nil {
-			return nil, nil, err
-		}
-		l.mutex.Lock()
-		l.provider = provider
-		l.mutex.Unlock()
+	provider, err := l.discover(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
 	return &oauth2.Config{
 		ClientID: l.settings.ClientID, ClientSecret: l.settings.ClientSecret, Endpoint: provider.Endpoint(),
 		RedirectURL: l.settings.URL + callback, Scopes: scopes,
 	}, provider, nil
+}
+
+// discover asks the issuer once, however many logins wait for it.
+func (l *login) discover(ctx context.Context) (*oidc.Provider, error) {
+	if known := l.provider.Load(); known != nil {
+		return known, nil
+	}
+	answer := l.discovering.DoChan("", func() (any, error) {
+		ctx, cancel := l.toIssuer(l.stopping)
+		defer cancel()
+		issuer, _ := l.access.Issuer()
+		provider, err := oidc.NewProvider(ctx, issuer)
+		if err == nil {
+			l.provider.Store(provider)
+		}
+		return nil, err
+	})
+	select {
+	case found := <-answer:
+		return l.provider.Load(), found.Err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // beDeveloper logs in as a user of the development issuer.
@@ -210,19 +247,18 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 		l.fail(w, r, http.StatusNotFound, "there is no such user of the issuer for development, or no such issuer", nil)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), issuerWithin)
+	ctx, cancel := l.toIssuer(r.Context())
 	defer cancel()
 	token, err := l.developerToken(ctx, user)
-	var begun *session
+	var found *session
 	if err == nil {
-		begun, err = l.sessionOf(ctx, token, strings.ToUpper(user[:1])+user[1:], nil)
+		found, err = l.sessionOf(ctx, token, strings.ToUpper(user[:1])+user[1:])
 	}
 	if err != nil {
 		l.fail(w, r, http.StatusServiceUnavailable, "the issuer for development does not answer; is the write-api running?", err)
 		return
 	}
-	l.sessions.begin(w, begun)
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	l.open(w, r, found)
 }
 
 func (l *login) developerToken(ctx context.Context, user string) (*oauth2.Token, error) {
@@ -231,7 +267,7 @@ func (l *login) developerToken(ctx context.Context, user string) (*oauth2.Token,
 	if err != nil {
 		return nil, err
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := l.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +304,7 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 		if l.access.Notes["auth"] == access.Dev {
 			said["users"] = devissuer.Users()
 		}
-		if found := l.sessions.of(r); found != nil && found.bearer() != "" {
+		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {
 			said["account"], said["name"], said["csrf"] = found.account, found.name, found.csrf
 		}
 		w.Header().Set("Content-Type", "application/json")

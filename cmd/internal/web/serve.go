@@ -32,16 +32,15 @@ func Listen(ctx context.Context, settings Settings, accessControl *access.Access
 
 // Run serves until ctx ends, with these programs behind the page.
 func (s *Server) Run(ctx context.Context, programs Programs) error {
-	handler, err := s.routes(ctx, programs)
+	handler, err := s.routes(ctx, newLogin(ctx, s.settings, s.access, s.log), programs)
 	if err != nil {
 		return err
 	}
 	return s.access.Serve(ctx, s.Server, handler)
 }
 
-func (s *Server) routes(ctx context.Context, programs Programs) (http.Handler, error) {
+func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (http.Handler, error) {
 	mux := http.NewServeMux()
-	logins := newLogin(s.settings, s.access, s.log)
 	logins.addTo(mux)
 	for _, behind := range []struct{ prefix, name, url string }{
 		{"/api/write", "write-api", programs.Write},
@@ -66,5 +65,5 @@ func (s *Server) routes(ctx context.Context, programs Programs) (http.Handler, e
 	for path, file := range page.Files() {
 		mux.Handle("GET "+path, file)
 	}
-	return httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read"), nil
+	return s.access.LimitAddresses(httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read")), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -12,35 +13,69 @@ import (
 )
 
 const (
-	maxSessions = 10_000
+	// maxSessions bounds the memory. At the bound new logins are refused: nobody's session ends because others log in.
+	maxSessions = 50_000
+	// maxPerAccount is the number of sessions of an account; one more login ends the oldest.
+	maxPerAccount = 10
 	// sessionTime limits a session whose token can be renewed.
 	sessionTime = 12 * time.Hour
-	renewBefore = 30 * time.Second
+	renewBefore = 30 * time.Second // a token expires
+	renewPause  = 5 * time.Second  // after a renewal, successful or not
 )
+
+var errFull = errors.New("the most sessions are open")
 
 // session is a logged-in user. The token is sent to the APIs only.
 type session struct {
 	account, name, csrf string
 	ends                time.Time
-	source              oauth2.TokenSource // renews the token; nil: it can't be renewed
+	// renew gets the next token within a time limit; nil: the issuer has sent no refresh token.
+	renew func(last *oauth2.Token) (*oauth2.Token, error)
 
-	mutex sync.Mutex
-	token *oauth2.Token
+	mutex    sync.Mutex
+	token    *oauth2.Token
+	renewing chan struct{} // closed when the running renewal ends; nil: none is running
+	renewed  time.Time     // when the last renewal ended
 }
 
-// bearer returns the token, renewed if necessary and possible; "": it has expired.
-func (s *session) bearer() string {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.source != nil && time.Until(s.token.Expiry) < renewBefore {
-		if renewed, err := s.source.Token(); err == nil {
-			s.token = renewed
+// bearer returns the token; "": it has expired. A token that expires soon is renewed in the background. Requests use it
+// until it expires; only then do they wait for the renewal.
+func (s *session) bearer(ctx context.Context) string {
+	token, renewing := s.current()
+	if time.Now().After(token.Expiry) && renewing != nil {
+		select {
+		case <-renewing:
+			token, _ = s.current()
+		case <-ctx.Done():
 		}
 	}
-	if time.Now().After(s.token.Expiry) {
+	if time.Now().After(token.Expiry) {
 		return ""
 	}
-	return s.token.AccessToken
+	return token.AccessToken
+}
+
+// current returns the token, and the running renewal, which it starts if it is time.
+func (s *session) current() (*oauth2.Token, <-chan struct{}) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.renew != nil && s.renewing == nil && time.Until(s.token.Expiry) < renewBefore && time.Since(s.renewed) > renewPause {
+		s.renewing = make(chan struct{})
+		go s.replace(s.token)
+	}
+	return s.token, s.renewing
+}
+
+// replace renews the token. The session is not locked meanwhile.
+func (s *session) replace(last *oauth2.Token) {
+	next, err := s.renew(last)
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if err == nil {
+		s.token = next
+	}
+	close(s.renewing)
+	s.renewing, s.renewed = nil, time.Now()
 }
 
 // sessions are kept in memory: when the process ends, users must log in again.
@@ -55,27 +90,40 @@ func newSessions(secure bool) *sessions {
 	return &sessions{secure: secure, open: map[string]*session{}}
 }
 
-// cookie is the name of the session's cookie. With https its prefix binds it to this host.
-func (s *sessions) cookie() string {
+// cookie is the full name of a cookie. With https its prefix binds it to this host.
+func (s *sessions) cookie(name string) string {
 	if s.secure {
-		return "__Host-session"
+		return "__Host-" + name
 	}
-	return "session"
+	return name
 }
 
-// begin stores a session and sets its cookie.
-func (s *sessions) begin(w http.ResponseWriter, begun *session) {
+// begin stores a session and sets its cookie. It returns false if there is no room.
+func (s *sessions) begin(w http.ResponseWriter, begun *session) bool {
 	begun.csrf = rand.Text()
 	id := rand.Text()
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	own, oldest := 0, ""
 	for old, each := range s.open {
-		if time.Now().After(each.ends) || len(s.open) >= maxSessions {
+		switch {
+		case time.Now().After(each.ends):
 			delete(s.open, old)
+		case each.account == begun.account:
+			if own++; oldest == "" || each.ends.Before(s.open[oldest].ends) {
+				oldest = old
+			}
 		}
 	}
+	if own >= maxPerAccount {
+		delete(s.open, oldest)
+	}
+	if len(s.open) >= maxSessions {
+		return false
+	}
 	s.open[id] = begun
-	http.SetCookie(w, s.newCookie(s.cookie(), id, time.Until(begun.ends)))
+	http.SetCookie(w, s.newCookie(s.cookie("session"), id, time.Until(begun.ends)))
+	return true
 }
 
 func (s *sessions) newCookie(name, value string, lasts time.Duration) *http.Cookie {
@@ -86,7 +134,7 @@ func (s *sessions) newCookie(name, value string, lasts time.Duration) *http.Cook
 
 // of returns the session of a request; nil: there is none.
 func (s *sessions) of(r *http.Request) *session {
-	cookie, err := r.Cookie(s.cookie())
+	cookie, err := r.Cookie(s.cookie("session"))
 	if err != nil {
 		return nil
 	}
@@ -100,12 +148,13 @@ func (s *sessions) of(r *http.Request) *session {
 }
 
 func (s *sessions) end(w http.ResponseWriter, r *http.Request) {
-	if cookie, err := r.Cookie(s.cookie()); err == nil {
+	name := s.cookie("session")
+	if cookie, err := r.Cookie(name); err == nil {
 		s.mutex.Lock()
 		delete(s.open, cookie.Value)
 		s.mutex.Unlock()
 	}
-	http.SetCookie(w, s.newCookie(s.cookie(), "", -time.Second))
+	http.SetCookie(w, s.newCookie(name, "", -time.Second))
 }
 
 const csrfHeader = "X-CSRF-Token"
@@ -117,14 +166,6 @@ func (s *session) admits(r *http.Request) bool {
 		return true
 	}
 	return subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(s.csrf)) == 1
-}
-
-// renewing returns a source of renewed tokens; nil: the issuer has sent no refresh token.
-func renewing(ctx context.Context, config *oauth2.Config, token *oauth2.Token) oauth2.TokenSource {
-	if token.RefreshToken == "" {
-		return nil
-	}
-	return config.TokenSource(context.WithoutCancel(ctx), &oauth2.Token{RefreshToken: token.RefreshToken})
 }
 
 // authorized adds the session's token to requests and removes the session's cookie, which is for this program only. A
@@ -139,7 +180,7 @@ func (s *sessions) authorized(next http.Handler) http.Handler {
 		r = r.Clone(r.Context())
 		r.Header.Del("Cookie")
 		if found != nil {
-			r.Header.Set("Authorization", "Bearer "+found.bearer())
+			r.Header.Set("Authorization", "Bearer "+found.bearer(r.Context()))
 		}
 		next.ServeHTTP(w, r)
 	})
