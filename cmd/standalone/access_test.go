@@ -166,7 +166,7 @@ var commands = map[string]struct {
 	"/tenants/suspend":            {map[string]any{"tenant_code": "none"}, noTenant},
 	"/tasks/import":               {map[string]any{}, byAnybody},
 	"/tasks/export_thread":        {map[string]any{"thread_id": ""}, byAdmins},
-	"/tasks/cancel":               {map[string]any{"task_id": ""}, []string{noToken, noTask, noTask, "409 task_finished", noTask, noTask, denied, denied}},
+	"/tasks/cancel":               {map[string]any{"task_id": ""}, []string{noToken, noTask, noTask, "409 task_finished", noTask, "409 task_finished", denied, denied}},
 	"/threads/snapshot":           {map[string]any{"thread_id": ""}, byOperator},
 }
 

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
+	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -132,6 +136,79 @@ func TestTheRegistryOfTenants(t *testing.T) {
 	if got := list(); !strings.Contains(got.raw, thread.id) {
 		t.Errorf("after the suspension the thread is not in %s", got.raw)
 	}
+}
+
+// The tasks of a suspended tenant stop within two seconds and go on when it is admitted again. An operator can cancel
+// them meanwhile.
+func TestTasksOfASuspendedTenant(t *testing.T) {
+	const lines = 5000
+	i, folder := newIssuer(t), t.TempDir()
+	w := world{start(t, i.trusted("TENANTS", "registered", "DATA_DIR", folder)), i, map[string]string{
+		admin: i.token(t, ada, acme, usual), operator: i.token(t, dave, "operators", "threads:operate"),
+	}}
+	registry := func(what string) {
+		t.Helper()
+		expectVerdict(t, what, w.do(t, w.tokens[operator], "/tenants/"+what, map[string]any{"tenant_code": acme}), ok)
+	}
+	registry("create")
+	var thread string
+	letIn := func() error {
+		created := w.do(t, w.tokens[admin], "/threads/create", map[string]any{"name": "tea"})
+		if thread = created.text("thread_id"); thread == "" {
+			return errors.New(created.raw)
+		}
+		return nil
+	}
+	testenv.Eventually(t, 10*time.Second, letIn)
+	begin := func() string {
+		t.Helper()
+		line := fmt.Sprintf(`{"path":"/threads/post_message","body":{"thread_id":%q,"text":"hello"}}`+"\n", thread)
+		accepted, err := send(t, http.MethodPost, w.write+"/tasks/import", strings.Repeat(line, lines),
+			append(authorization(w.tokens[admin]), "Content-Type", "application/x-ndjson"))
+		if err != nil || accepted.status != http.StatusAccepted {
+			t.Fatalf("%v, %s", err, accepted.raw)
+		}
+		return accepted.text("task_id")
+	}
+	has := func(task, status string, done float64) func() error {
+		return func() error {
+			got := w.see(t, w.tokens[admin], "/tasks/"+task)
+			if reached, _ := got.body["done"].(float64); got.text("status") != status || reached < done {
+				return errors.New(got.raw)
+			}
+			return nil
+		}
+	}
+	events, err := sql.Open("sqlite", filepath.Join(folder, "events.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = events.Close() }()
+	count := func() (n int) {
+		t.Helper()
+		if err := events.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM events").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	continued, cancelled := begin(), begin()
+	for _, task := range []string{continued, cancelled} {
+		testenv.Eventually(t, 20*time.Second, has(task, "running", 1))
+	}
+	registry("suspend")
+	time.Sleep(2 * time.Second) // as long as they may go on
+	stopped := count()
+	time.Sleep(time.Second)
+	if now := count(); now != stopped || now > lines {
+		t.Errorf("%d events two seconds after the suspension, %d after three", stopped, now)
+	}
+	body := map[string]any{"task_id": cancelled}
+	expectVerdict(t, "its creator cancels", w.do(t, w.tokens[admin], "/tasks/cancel", body), denied)
+	expectVerdict(t, "an operator cancels in the operators' tenant", w.do(t, w.tokens[operator], "/tasks/cancel", body), noTask)
+	expectVerdict(t, "an operator cancels", w.do(t, w.tokens[operator], "/tasks/cancel", body, "X-Tenant-Code", acme), ok)
+	registry("reactivate")
+	testenv.Eventually(t, 10*time.Second, has(cancelled, "cancelled", 1))
+	testenv.Eventually(t, 90*time.Second, has(continued, "succeeded", lines))
 }
 
 // Without TENANTS=registered, every tenant is admitted, even a suspended one.

@@ -18,7 +18,7 @@ func (t Task) decide(order Order) (Event, error) {
 		}
 		return Created(create), nil
 	}
-	if cancel, cancels := order.(Cancel); cancels && cancel.Executor != t.creator {
+	if cancel, cancels := order.(Cancel); cancels && cancel.Executor != t.creator && !cancel.Operator {
 		return nil, ErrTaskNotFound // a task is invisible to other accounts
 	}
 	if err := t.Usable(); err != nil {

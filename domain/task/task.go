@@ -111,8 +111,11 @@ type Fail struct {
 	Message  string
 }
 
-// Cancel ends the task without the rest of the work.
-type Cancel struct{ Executor ident.UserID }
+// Cancel ends the task without the rest of the work. An operator may cancel any task, others their own.
+type Cancel struct {
+	Executor ident.UserID
+	Operator bool
+}
 
 func (Create) name() string  { return "task.Create" }
 func (Start) name() string   { return "task.Start" }

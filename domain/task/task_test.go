@@ -49,6 +49,9 @@ func TestRules(t *testing.T) {
 	rule("a finished task does not change").Given(created, done).When(task.Fail{Progress: all}).Rejected(task.ErrTaskFinished)
 
 	rule("the creator cancels").Given(created, most).When(task.Cancel{Executor: ada}).Then(task.Finished{Status: task.Cancelled, Progress: most.Progress})
+	rule("an operator cancels").Given(created, most).When(task.Cancel{Executor: bob, Operator: true}).Then(task.Finished{Status: task.Cancelled, Progress: most.Progress})
+	rule("an operator cancels no task that is finished").Given(created, done).When(task.Cancel{Executor: bob, Operator: true}).Rejected(task.ErrTaskFinished)
+	rule("an operator cancels no task that does not exist").When(task.Cancel{Executor: bob, Operator: true}).Rejected(task.ErrTaskNotFound)
 	rule("only the creator cancels").Given(created).When(task.Cancel{Executor: bob}).Rejected(task.ErrTaskNotFound)
 	rule("other accounts do not learn that the task is finished").Given(created, done).When(task.Cancel{Executor: bob}).Rejected(task.ErrTaskNotFound)
 	rule("a finished task is not cancelled").Given(created, done).When(task.Cancel{Executor: ada}).Rejected(task.ErrTaskFinished)

@@ -84,10 +84,13 @@ func (p Principal) In(named usecase.Tenant) (usecase.Tenant, error) {
 	return named, forbidden("the token is for another tenant; leave the header X-Tenant-Code out", "")
 }
 
-// Needs refuses a principal that lacks the scope.
-func (p Principal) Needs(scope Scope) error {
-	if p.IsVerified() && !p.has(scope) {
-		return MissingScope(scope)
+// IsOperator reports whether the principal is one of the service's operators. With AUTH=none nobody is.
+func (p Principal) IsOperator() bool { return p.IsVerified() && p.has(Operate) }
+
+// Needs refuses a principal that lacks all of the scopes.
+func (p Principal) Needs(scopes ...Scope) error {
+	if p.IsVerified() && !slices.ContainsFunc(scopes, p.has) {
+		return MissingScope(scopes[0])
 	}
 	return nil
 }

@@ -44,8 +44,17 @@ func NewTenants(isActive IsActive, clock func() time.Time) *Tenants {
 // Admit refuses a tenant that is not active, with a [Refusal]. While the registry is unavailable, it fails with the
 // registry's error and admits no tenant.
 func (t *Tenants) Admit(ctx context.Context, tenant usecase.Tenant) error {
+	active, err := t.IsActive(ctx, tenant)
+	if err == nil && !active {
+		err = forbidden("the tenant is not registered, or is suspended; ask those who run the service", "")
+	}
+	return err
+}
+
+// IsActive reports whether a tenant is admitted. It fails while the registry is unavailable.
+func (t *Tenants) IsActive(ctx context.Context, tenant usecase.Tenant) (bool, error) {
 	if t == nil || tenant == (usecase.Tenant{}) {
-		return nil
+		return true, nil
 	}
 	t.mutex.Lock()
 	known, found := t.known[tenant]
@@ -53,13 +62,10 @@ func (t *Tenants) Admit(ctx context.Context, tenant usecase.Tenant) error {
 	if !found || !t.clock().Before(known.until) {
 		var err error
 		if known, err = t.ask(ctx, tenant); err != nil {
-			return err
+			return false, err
 		}
 	}
-	if !known.active {
-		return forbidden("the tenant is not registered, or is suspended; ask those who run the service", "")
-	}
-	return nil
+	return known.active, nil
 }
 
 // ask queries the registry once for all concurrent calls with the same tenant.

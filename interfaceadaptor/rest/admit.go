@@ -21,13 +21,13 @@ const (
 
 const executorField = "executor_id"
 
-// admit identifies the caller and checks whether they have the scope.
-func (a *api) admit(w http.ResponseWriter, r *http.Request, scope access.Scope) (access.Principal, error) {
+// admit identifies the caller and checks whether they have one of the scopes.
+func (a *api) admit(w http.ResponseWriter, r *http.Request, scopes ...access.Scope) (access.Principal, error) {
 	principal, err := a.settings.Gate.Enter(w.Header(), r)
 	if err != nil {
 		return principal, err
 	}
-	return principal, principal.Needs(scope)
+	return principal, principal.Needs(scopes...)
 }
 
 // tenant returns the tenant that the operation works in: the principal's, if it is active. The registry of tenants is
@@ -36,8 +36,11 @@ func (a *api) tenant(ctx context.Context, op operation, principal access.Princip
 	if op.registry {
 		return usecase.Tenant{}, nil
 	}
+	if op.operators && principal.IsOperator() && named != (usecase.Tenant{}) {
+		return named, nil
+	}
 	tenant, err := principal.In(named)
-	if err != nil {
+	if err != nil || op.operators && principal.Needs(access.Operate) == nil {
 		return tenant, err
 	}
 	return tenant, a.settings.Tenants.Admit(ctx, tenant)

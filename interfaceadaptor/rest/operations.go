@@ -20,6 +20,7 @@ type operation struct {
 	rejections  []error      // those of the domain that can come back
 	scope       access.Scope // that a token needs; empty: access.Write
 	registry    bool         // of no tenant: it changes the registry of tenants
+	operators   bool         // operators may do it, too, and in any tenant, also a suspended one
 	without     []string     // request headers that make no sense here: one that carries a condition is refused
 }
 
@@ -42,7 +43,14 @@ func operations(aggregates []Aggregate) (all []operation) {
 	return all
 }
 
-func (o operation) needs() access.Scope { return cmp.Or(o.scope, access.Write) }
+// needs returns the scopes of which a token needs one.
+func (o operation) needs() []access.Scope {
+	needed := []access.Scope{cmp.Or(o.scope, access.Write)}
+	if o.operators {
+		needed = append(needed, access.Operate)
+	}
+	return needed
+}
 
 func (o operation) successStatus() int {
 	if o.status == 0 {

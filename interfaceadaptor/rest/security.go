@@ -16,16 +16,20 @@ func askForTokens(doc *huma.OpenAPI, aggregates []Aggregate) {
 		Type: "http", Scheme: "bearer", BearerFormat: "JWT",
 		Description: "An access token of the issuer that the server trusts. It says which account acts, in which tenant, and with which scopes.",
 	}}
-	guard := func(described *huma.Operation, scope access.Scope) {
+	guard := func(described *huma.Operation, scopes ...access.Scope) {
 		described.Security = []map[string][]string{{bearerScheme: {}}}
-		described.Description += " The token needs the scope `" + string(scope) + "`."
-		for status, response := range describeProblems(doc.Components.Schemas, refusals(scope)) {
+		described.Description += " The token needs the scope `" + string(scopes[0]) + "`"
+		for _, scope := range scopes[1:] {
+			described.Description += " or `" + string(scope) + "`"
+		}
+		described.Description += "."
+		for status, response := range describeProblems(doc.Components.Schemas, refusals(scopes[0])) {
 			described.Responses[status] = join(described.Responses[status], response)
 		}
 	}
 	for _, aggregate := range aggregates {
 		for _, op := range aggregate.operations {
-			guard(doc.Paths[op.path].Post, op.needs())
+			guard(doc.Paths[op.path].Post, op.needs()...)
 		}
 		for _, reading := range aggregate.readings {
 			guard(doc.Paths[reading.path].Get, access.Write)

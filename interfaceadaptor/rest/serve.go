@@ -23,7 +23,7 @@ const statusClientGone = 499
 // serve returns the handler of an operation.
 func (a *api) serve(op operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		principal, err := a.admit(w, r, op.needs())
+		principal, err := a.admit(w, r, op.needs()...)
 		if err != nil {
 			deny(w, err)
 			return

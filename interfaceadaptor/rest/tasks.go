@@ -46,12 +46,32 @@ func (b cancelTask) asked() command.Request[task.Order] {
 	return command.Request[task.Order]{ID: b.Task.value.String(), Command: c, Name: task.OrderName(c)}
 }
 
+// cancelAnyTask is cancelTask by an operator.
+type cancelAnyTask struct{ cancelTask }
+
+func (b cancelAnyTask) asked() command.Request[task.Order] {
+	request := b.cancelTask.asked()
+	request.Command = task.Cancel{Executor: b.executor(), Operator: true}
+	return request
+}
+
+func cancel(intake *tasks.Intake) performer {
+	performer := handle[cancelTask](intake.Handler, taskReplyOf)
+	own, anyones := performer.prepare, handle[cancelAnyTask](intake.Handler, taskReplyOf).prepare
+	performer.prepare = func(c requestConditions, raw []byte) (prepared, error) {
+		if c.principal.IsOperator() {
+			return anyones(c, raw)
+		}
+		return own(c, raw)
+	}
+	performer.later = false
+	return performer
+}
+
 type exportThread struct{ OnThread }
 
 // Tasks returns tasks with their operations.
 func Tasks(intake *tasks.Intake) Aggregate {
-	cancel := handle[cancelTask](intake.Handler, taskReplyOf)
-	cancel.later = false
 	return Aggregate{
 		name: "tasks", about: "Long work: many commands at once, the history of a thread, and commands whose answer is fetched later.",
 		operations: []operation{
@@ -73,10 +93,12 @@ func Tasks(intake *tasks.Intake) Aggregate {
 			},
 			{
 				path: "/tasks/cancel", status: http.StatusAccepted, summary: "Cancel a task",
-				description: "Ends a task before it is done. What it has done by then, and may be doing for a second more, stays. Its creator only.",
-				perform:     cancel,
-				rejections:  []error{task.ErrTaskNotFound, task.ErrTaskFinished},
-				without:     []string{prefer},
+				description: "Ends a task before it is done. What it has done by then, and may be doing for a second more, stays. Its creator only, and operators, " +
+					"who name the tenant of the task in the header X-Tenant-Code; it may be suspended.",
+				perform:    cancel(intake),
+				operators:  true,
+				rejections: []error{task.ErrTaskNotFound, task.ErrTaskFinished},
+				without:    []string{prefer},
 			},
 		},
 		readings: []readOperation{

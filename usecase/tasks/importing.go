@@ -19,8 +19,13 @@ import (
 // errInputGone: the input has expired before the task was finished.
 var errInputGone = ident.NotFound("task_not_found", "the rest of the input has expired; send it again as a new task")
 
-// linesAtOnce is the number of lines, for different aggregates, that are handled concurrently.
-const linesAtOnce = 16
+const (
+	// linesAtOnce is the number of lines, for different aggregates, that are handled concurrently.
+	linesAtOnce = 16
+	// partTime is how long the part in progress is completed when the tenant is suspended. A complete part is never
+	// repeated; the lines of an incomplete one are, and are recognised only while their receipts exist.
+	partTime = time.Second
+)
 
 // importLines handles the remaining parts of the input, one after another. Repeating a part after a kill is harmless,
 // because each line has its idempotency key.
@@ -89,12 +94,18 @@ func (r *run) importPart(ctx context.Context, stored linesPart) (rejected []reje
 		byKey[key] = append(byKey[key], next)
 		all = append(all, next)
 	}
+	begun := time.Now()
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(linesAtOnce)
 	for _, key := range order {
 		group.Go(func() error {
 			for _, next := range byKey[key] {
-				outcome, err := persistently(groupCtx, next.handle)
+				if time.Since(begun) > partTime {
+					if err := r.checkTenant(groupCtx); err != nil {
+						return err
+					}
+				}
+				outcome, err := r.persistently(groupCtx, next.handle)
 				if err != nil {
 					return err
 				}
@@ -133,13 +144,16 @@ const (
 )
 
 // persistently retries a command for a while if its outcome is unknown.
-func persistently(ctx context.Context, handle func(context.Context) (Outcome, error)) (outcome Outcome, err error) {
+func (r *run) persistently(ctx context.Context, handle func(context.Context) (Outcome, error)) (outcome Outcome, err error) {
 	for attempt := range lineAttempts {
 		if outcome, err = handle(ctx); err == nil || ctx.Err() != nil {
 			return outcome, err
 		}
 		if usecase.Wait(ctx, linePause<<attempt) != nil {
 			return outcome, ctx.Err()
+		}
+		if stop := r.checkTenant(ctx); stop != nil {
+			return outcome, stop
 		}
 	}
 	return outcome, err
@@ -156,7 +170,7 @@ func (r *run) handleCommand(ctx context.Context) error {
 		return fmt.Errorf("read the command of the task: %w", err)
 	}
 	_, handle := r.ports.Commands.Prepare(line)
-	outcome, err := persistently(ctx, handle)
+	outcome, err := r.persistently(ctx, handle)
 	if err != nil {
 		return err
 	}

@@ -20,17 +20,21 @@ import (
 
 // Ports are what a worker needs.
 type Ports struct {
-	// Unfinished returns the keys of unfinished tasks of these kinds, oldest first. It may be outdated.
-	Unfinished func(ctx context.Context, kinds []task.Kind, limit int) ([]usecase.Key, error)
-	Handler    Handler
-	Reader     Reader
-	Files      Files
-	Keys       *erasure.Keyring // nil: erasure is off
-	AuthorOf   AuthorOf
-	Commands   Commands
-	Threads    Threads
-	Journal    Journal
-	Log        *slog.Logger
+	// Unfinished returns the keys of unfinished tasks of these kinds, oldest first, without those of some tenants. It
+	// may be outdated.
+	Unfinished func(ctx context.Context, kinds []task.Kind, without []usecase.Tenant, limit int) ([]usecase.Key, error)
+	// IsActive reports whether the tenant's tasks may be executed now: it is not suspended. It is called for every line
+	// of a slow import, so it caches.
+	IsActive func(ctx context.Context, tenant usecase.Tenant) (bool, error)
+	Handler  Handler
+	Reader   Reader
+	Files    Files
+	Keys     *erasure.Keyring // nil: erasure is off
+	AuthorOf AuthorOf
+	Commands Commands
+	Threads  Threads
+	Journal  Journal
+	Log      *slog.Logger
 	// Source is the program's name, which is stored with events.
 	Source string
 	// Look is the interval of polls for unfinished tasks without Wake. Default: 500 ms.
@@ -106,7 +110,7 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 	look := time.NewTicker(w.ports.Look)
 	defer look.Stop()
 	for ctx.Err() == nil {
-		keys, err := w.ports.Unfinished(ctx, l.kinds, lookAhead)
+		keys, err := w.toDo(ctx, l)
 		if err != nil && ctx.Err() == nil {
 			w.ports.Log.WarnContext(ctx, "tasks to do can't be read; next try in a moment", "error", err)
 		}
@@ -122,6 +126,34 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 		case <-ctx.Done():
 		case <-look.C:
 		case <-l.woken:
+		}
+	}
+}
+
+// toDo returns the keys of unfinished tasks of active tenants. The tasks of the others do not count for lookAhead: they
+// may be many, and wait for long.
+func (w *Worker) toDo(ctx context.Context, l *lane) ([]usecase.Key, error) {
+	active := map[usecase.Tenant]bool{}
+	var without []usecase.Tenant
+	for {
+		keys, err := w.ports.Unfinished(ctx, l.kinds, without, lookAhead)
+		if err != nil {
+			return nil, err
+		}
+		excluded := len(without)
+		for _, key := range keys {
+			if _, asked := active[key.Tenant]; asked {
+				continue
+			}
+			if active[key.Tenant], err = w.ports.IsActive(ctx, key.Tenant); err != nil {
+				return nil, err
+			}
+			if !active[key.Tenant] {
+				without = append(without, key.Tenant)
+			}
+		}
+		if len(without) == excluded {
+			return keys, nil
 		}
 	}
 }
@@ -181,6 +213,9 @@ func (w *Worker) do(ctx context.Context, key usecase.Key, attempt int) error {
 		return nil
 	case ctx.Err() != nil, errors.Is(err, task.ErrTaskFinished), errors.Is(err, task.ErrTaskOvertaken):
 		return nil //nolint:nilerr // this worker ends, or the task was cancelled or is another worker's
+	case errors.Is(err, errSuspended):
+		w.ports.Log.InfoContext(ctx, "a task has stopped, because its tenant is suspended", "tenant", key.Tenant, "task", key.ID)
+		return nil
 	case r != nil && attempt >= maxFaults && usecase.KindOf(err) == usecase.Internal:
 		w.ports.Log.ErrorContext(ctx, "a task failed", "tenant", key.Tenant, "task", key.ID, "error", err)
 		return r.order(ctx, task.Fail{Progress: r.Progress, Message: "the server could not do it; its log says why"})
@@ -246,12 +281,28 @@ func (r *run) order(ctx context.Context, order task.Order) error {
 }
 
 // finishedPart records that a part is done, and reports it unless the last report is recent. It fails with
-// [task.ErrTaskFinished] if the task was cancelled.
+// [task.ErrTaskFinished] if the task was cancelled, and with errSuspended, after a report, if its tenant is suspended.
 func (r *run) finishedPart(ctx context.Context, progress task.Progress) error {
 	r.Progress = progress
-	if time.Since(r.reported) < r.ports.ReportEvery {
+	stop := r.checkTenant(ctx)
+	if stop == nil && time.Since(r.reported) < r.ports.ReportEvery {
 		return nil
 	}
 	r.reported = time.Now()
-	return r.order(ctx, task.Report{Progress: progress})
+	if err := r.order(ctx, task.Report{Progress: progress}); err != nil {
+		return err
+	}
+	return stop
+}
+
+// errSuspended: the task must wait until its tenant is active again.
+var errSuspended = errors.New("the tenant is suspended")
+
+// checkTenant fails with errSuspended if the task's tenant is suspended.
+func (r *run) checkTenant(ctx context.Context) error {
+	active, err := r.ports.IsActive(ctx, r.Tenant)
+	if err == nil && !active {
+		err = errSuspended
+	}
+	return err
 }

@@ -143,6 +143,65 @@ func TestACancelledImportStops(t *testing.T) {
 	}
 }
 
+// The part in progress is completed and reported, so that no line is sent twice however long the suspension is.
+func TestTasksOfASuspendedTenant(t *testing.T) {
+	const lines = 3000
+	w := newWorld()
+	for i := range 3000 {
+		w.events = append(w.events, fmt.Sprintf(`{"seq_nr":%d,"text":%q}`, i+1, strings.Repeat("x", 300)))
+	}
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(lines)))
+	importing := created(t, result, err)
+	result, err = w.intake().Export(t.Context(), asked(), newThread(t))
+	exporting := created(t, result, err)
+	w.onResult = func() { w.suspend.Store(true) }
+	looks := 0
+	w.work(t.Context(), t, func() bool { looks++; return looks > 100 && w.suspend.Load() })
+	w.onResult = nil
+	sent := len(w.order)
+	for _, id := range []task.ID{importing, exporting} {
+		if found, err := w.Find(t.Context(), usecase.Tenant{}, id); err != nil || found.Finished() || found.Progress.Parts > 1 {
+			t.Errorf("while the tenant is suspended: %+v, %v", found.Task, err)
+		}
+	}
+	if sent == lines/10*9 {
+		t.Fatal("all lines were sent")
+	}
+	w.suspend.Store(false)
+	found, rejected := w.finish(t, importing)
+	if found.Status != task.Succeeded || found.Done != lines {
+		t.Errorf("after the suspension: %+v", found.Task)
+	}
+	wantApplied(t, w, lines)
+	wantRejected(t, rejected, lines)
+	for key, times := range w.applied {
+		if times > 1 {
+			t.Fatalf("the line %s was sent %d times", key, times)
+		}
+	}
+	if found, exported := w.finish(t, exporting); found.Status != task.Succeeded || exported != strings.Join(w.events, "\n")+"\n" {
+		t.Errorf("after the suspension: %+v", found.Task)
+	}
+}
+
+// A part that takes long does not delay the stop.
+func TestASlowImportOfASuspendedTenant(t *testing.T) {
+	w := newWorld()
+	w.waits = 10 * time.Millisecond
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(strings.Repeat(`{"key":"a","text":"b"}`+"\n", 500)))
+	id := created(t, result, err)
+	begun := time.Now()
+	w.work(t.Context(), t, func() bool {
+		if len(w.order) > 0 {
+			w.suspend.Store(true)
+		}
+		return time.Since(begun) > 3*time.Second
+	})
+	if found, err := w.Find(t.Context(), usecase.Tenant{}, id); err != nil || found.Finished() || len(w.order) < 10 || len(w.order) > 200 {
+		t.Errorf("%d lines were sent: %+v, %v", len(w.order), found.Task, err)
+	}
+}
+
 func TestAnExport(t *testing.T) {
 	w := newWorld()
 	for i := range 3000 {

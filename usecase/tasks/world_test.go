@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,6 +47,8 @@ type world struct {
 	onResult func()         // called before a part of a result is stored
 	events   []string       // of the thread that is exported
 	denied   error          // why exporting is rejected
+	suspend  atomic.Bool    // the tenant is suspended
+	waits    time.Duration  // how long a line takes
 	broken   error          // why files can't be read
 	keys     *erasure.Keyring
 	problem  string // of rejected lines
@@ -128,6 +132,7 @@ func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.O
 	var said struct{ Key, Text string }
 	err := json.Unmarshal(raw, &said)
 	return said.Key, func(ctx context.Context) (tasks.Outcome, error) {
+		time.Sleep(w.waits)
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
 		switch {
@@ -200,11 +205,14 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, stop := context.WithCancel(ctx)
 	worker := tasks.NewWorker(tasks.Ports{
-		Unfinished: func(_ context.Context, kinds []task.Kind, _ int) (toDo []usecase.Key, err error) {
+		Unfinished: func(_ context.Context, kinds []task.Kind, without []usecase.Tenant, _ int) (toDo []usecase.Key, err error) {
 			w.mutex.Lock()
 			defer w.mutex.Unlock()
 			if done() {
 				stop()
+			}
+			if slices.Contains(without, usecase.Tenant{}) {
+				return nil, nil
 			}
 			for id, found := range w.details {
 				for _, kind := range kinds {
@@ -215,7 +223,8 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 			}
 			return toDo, nil
 		},
-		Handler: w, Reader: w, Files: w, Keys: w.keys, AuthorOf: authorOf, Commands: w, Threads: w, Journal: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
+		IsActive: func(context.Context, usecase.Tenant) (bool, error) { return !w.suspend.Load(), nil },
+		Handler:  w, Reader: w, Files: w, Keys: w.keys, AuthorOf: authorOf, Commands: w, Threads: w, Journal: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
 		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,
 	})
 	worker.Run(ctx)

@@ -30,9 +30,10 @@ func (f *journalFollower) newTaskWorker(databases Databases) taskWorker {
 	commands := writeapi.NewCommands(gateway, databases.Keys, settings, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	const source = "tasks"
 	return taskWorker{commands: commands, Worker: tasks.NewWorker(tasks.Ports{
-		Unfinished: func(ctx context.Context, kinds []task.Kind, limit int) ([]usecase.Key, error) {
-			return chatrows.UnfinishedTasks(ctx, databases.ReadModel, kinds, limit)
+		Unfinished: func(ctx context.Context, kinds []task.Kind, without []usecase.Tenant, limit int) ([]usecase.Key, error) {
+			return chatrows.UnfinishedTasks(ctx, databases.ReadModel, kinds, without, limit)
 		},
+		IsActive: f.ports.Access.Tenants(writeapi.Registry(databases.Store, log)).IsActive,
 		Handler:  commands.Tasks.Handler,
 		Reader:   commands.Tasks.Reader,
 		Files:    gateway,

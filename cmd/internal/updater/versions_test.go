@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -59,7 +60,7 @@ func newFollower(t *testing.T, url string, db *sqlx.DB, log *slog.Logger, faults
 	}
 	t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
 	registry := prometheus.NewRegistry()
-	return &journalFollower{registry: registry, outcomes: newOutcomes(registry), ports: Ports{
+	return &journalFollower{registry: registry, outcomes: newOutcomes(registry), ports: Ports{Access: new(access.Access),
 		Open: func(context.Context) (Databases, error) {
 			return Databases{Store: store, ReadModel: db, Close: func() {}}, nil
 		},

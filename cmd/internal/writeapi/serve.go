@@ -65,7 +65,7 @@ func (s *Server) Run(ctx context.Context) error {
 		Log:     s.log,
 		Timeout: 2 * s.settings.StoreTimeout, // a command may wait for another one as long
 		Gate:    s.access.Gate,
-		Tenants: s.access.Tenants(s.registry()),
+		Tenants: s.access.Tenants(Registry(s.store, s.log)),
 		Tasks:   commands.Tasks,
 		Alive:   httpserver.Alive(s.access.Notes),
 		Ready:   httpserver.Ready(s.log, s.access.Notes, s.checks()...),
@@ -102,9 +102,9 @@ func (s *Server) measureClock(registry prometheus.Registerer) {
 	}, func() float64 { return s.store.Skew.Ahead().Seconds() }))
 }
 
-// registry reports whether a tenant is active, from the event store.
-func (s *Server) registry() func(context.Context, usecase.Tenant) (bool, error) {
-	tenants := chatstore.NewTenantRepository(s.store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: s.log})
+// Registry reports whether a tenant is active, from the event store.
+func Registry(store *eventstore.Store, log *slog.Logger) func(context.Context, usecase.Tenant) (bool, error) {
+	tenants := chatstore.NewTenantRepository(store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
 	return func(ctx context.Context, named usecase.Tenant) (bool, error) {
 		code, err := tenant.ParseCode(named.String())
 		if err != nil {

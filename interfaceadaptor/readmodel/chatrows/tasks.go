@@ -29,16 +29,23 @@ var Tasks = table.Table[query.Task]{
 }
 
 // UnfinishedTasks returns the keys of tasks of these kinds that are not finished, as far as the read model knows: at
-// most limit of them, the oldest first.
-func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, limit int) ([]usecase.Key, error) {
+// most limit of them, the oldest first, without those of some tenants.
+func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, without []usecase.Tenant, limit int) ([]usecase.Key, error) {
 	args := []any{string(task.Queued), string(task.Running)}
 	for _, kind := range kinds {
 		args = append(args, string(kind))
 	}
+	others := ""
+	if len(without) > 0 {
+		others = " AND t.tenant_code NOT IN (" + sqldialect.Marks(len(without)) + ")"
+		for _, tenant := range without {
+			args = append(args, tenant.String())
+		}
+	}
 	var keys []usecase.Key
 	err := Tasks.Query(ctx, db, func(row query.Task) {
 		keys = append(keys, usecase.Key{Tenant: row.Tenant, Type: task.AggregateType, ID: row.ID.String()})
-	}, "SELECT "+Tasks.List("t")+" FROM tasks t WHERE t.status IN (?, ?) AND t.kind IN ("+sqldialect.Marks(len(kinds))+") ORDER BY t.created_at, t.id LIMIT ?",
+	}, "SELECT "+Tasks.List("t")+" FROM tasks t WHERE t.status IN (?, ?) AND t.kind IN ("+sqldialect.Marks(len(kinds))+")"+others+" ORDER BY t.created_at, t.id LIMIT ?",
 		append(args, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("look for tasks to do: %w", err)
