@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,9 +25,9 @@ const (
 	fetchTimeout = 5 * time.Second
 	maxKeys      = 1 << 20 // bytes of a JWKS
 
-	// A token with an unknown key id causes a request to the issuer: a burst of a few, then rarely, because anyone can
-	// make such tokens.
-	unknownKeyEvery = 10 * time.Second
+	// Tokens with unknown key ids cause requests to the issuer: a burst of a few, then one a second for all of them,
+	// because anyone can make such tokens.
+	unknownKeyEvery = time.Second
 	unknownKeyBurst = 5
 )
 
@@ -40,8 +41,9 @@ type keySet struct {
 	keys    atomic.Pointer[jose.JSONWebKeySet] // nil until first fetched; never changed in place
 	reached atomic.Bool                        // the last attempt succeeded
 
-	fetching singleflight.Group
-	url      string // of the JWKS, once discovered; used by one fetch at a time
+	waiting  singleflight.Group // tokens with unknown keys that wait for the next fetch
+	fetching sync.Mutex
+	url      string // of the JWKS, once discovered; guarded by fetching
 }
 
 func newKeySet(settings Settings) *keySet {
@@ -82,19 +84,35 @@ func (k *keySet) run(ctx context.Context) {
 	}
 }
 
-// find returns the keys that may have signed a token with this key id, and their set. It asks the issuer if the id is
-// unknown.
+// find returns the keys that may have signed a token with this key id, and their set. If the id is unknown, it waits
+// for keys that are fetched from now on, for at most fetchTimeout.
 func (k *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, *jose.JSONWebKeySet, error) {
 	keys := k.current()
 	if found := signers(keys, id); len(found) > 0 {
 		return found, keys, nil
 	}
-	if k.unknown.Allow() {
-		if err := k.refresh(ctx); err != nil {
-			k.log.WarnContext(ctx, "the issuer's keys can't be fetched for a token with an unknown key", "issuer", k.issuer, "error", err)
-		}
-		keys = k.current()
+	if !k.reached.Load() && k.unknown.Tokens() < 1 {
+		return nil, nil, ErrUnavailable // the issuer did not answer just now
 	}
+	shared := context.WithoutCancel(ctx) // the first caller may leave while others wait
+	fetched := k.waiting.DoChan("", func() (any, error) {
+		err := k.unknown.Wait(shared)
+		if err == nil {
+			err = k.refresh(shared)
+		}
+		if err != nil {
+			k.log.WarnContext(shared, "the issuer's keys can't be fetched for a token with an unknown key", "issuer", k.issuer, "error", err)
+		}
+		return nil, err
+	})
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	select {
+	case <-fetched:
+	case <-ctx.Done():
+		return nil, nil, ErrUnavailable
+	}
+	keys = k.current()
 	switch found := signers(keys, id); {
 	case len(found) > 0:
 		return found, keys, nil
@@ -116,21 +134,20 @@ func signers(keys *jose.JSONWebKeySet, id string) []jose.JSONWebKey {
 	return keys.Key(id)
 }
 
-// refresh fetches the keys. Concurrent calls share one request to the issuer and its result.
+// refresh fetches the keys.
 func (k *keySet) refresh(ctx context.Context) error {
-	_, err, _ := k.fetching.Do("", func() (any, error) {
-		// The first caller may be cancelled while others wait for the keys.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
-		defer cancel()
-		keys, err := k.fetch(ctx)
-		k.reached.Store(err == nil)
-		// The same keys stay the same pointer, so that verified tokens stay known.
-		if err == nil && !sameKeys(k.current(), keys) {
-			k.keys.Store(keys)
-			k.log.InfoContext(ctx, "the issuer's keys have changed", "issuer", k.issuer, "keys", len(keys.Keys))
-		}
-		return nil, err
-	})
+	k.fetching.Lock()
+	defer k.fetching.Unlock()
+	k.waiting.Forget("") // this fetch may miss the key of a token that comes now: it waits for the next one
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	keys, err := k.fetch(ctx)
+	k.reached.Store(err == nil)
+	// The same keys stay the same pointer, so that verified tokens stay known.
+	if err == nil && !sameKeys(k.current(), keys) {
+		k.keys.Store(keys)
+		k.log.InfoContext(ctx, "the issuer's keys have changed", "issuer", k.issuer, "keys", len(keys.Keys))
+	}
 	return err
 }
 

@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -8,8 +9,11 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -253,23 +257,60 @@ func TestKeysAreFetchedUntilTheyAreThere(t *testing.T) {
 	testenv.Eventually(t, 10*time.Second, func() error { return v.Ready(t.Context()) })
 }
 
-// Anyone can make tokens with unknown keys, so they must not lead to as many requests to the issuer.
+// Anyone can make tokens with unknown keys. They must neither lead to as many requests to the issuer, nor keep a token
+// with a new key of the issuer waiting.
 func TestStrangersDoNotMakeUsAskTheIssuer(t *testing.T) {
-	p, other := newProvider(t), newProvider(t)
+	p := newProvider(t)
 	v := verifier(p)
 	if _, err := v.Verify(t.Context(), p.mint(t, devissuer.Grant{Account: account})); err != nil {
 		t.Fatal(err)
 	}
-	for range 200 {
-		if err := other.Rotate(); err != nil {
+	storm, stop := context.WithCancel(t.Context())
+	var strangers sync.WaitGroup
+	var refused atomic.Int64
+	for range 50 {
+		strangers.Go(func() {
+			for storm.Err() == nil {
+				stranger, err := devissuer.New(p.URL())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				text, err := stranger.Mint(devissuer.Grant{Account: account, Lifetime: time.Hour})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := v.Verify(storm, text); err == nil {
+					t.Error("a token with an unknown key is accepted")
+				}
+				refused.Add(1)
+			}
+		})
+	}
+	defer strangers.Wait()
+	defer stop()
+	begun := time.Now()
+	testenv.Eventually(t, 10*time.Second, func() error {
+		if n := refused.Load(); n < 300 { // then the burst is used up
+			return fmt.Errorf("%d tokens were refused", n)
+		}
+		return nil
+	})
+	for range 2 {
+		if err := p.Rotate(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.Verify(t.Context(), sign(t, other, valid(p))); err == nil {
-			t.Fatal("a token with an unknown key is accepted")
+		rotated := time.Now()
+		if _, err := v.Verify(t.Context(), p.mint(t, devissuer.Grant{Account: account})); err != nil {
+			t.Errorf("a token with the issuer's new key: %v", err)
+		}
+		if took := time.Since(rotated); took > 3*time.Second {
+			t.Errorf("it took %s", took)
 		}
 	}
-	if asked := p.asked.Load(); asked > 10 {
-		t.Errorf("the issuer was asked %d times", asked)
+	if asked, most := p.asked.Load(), 10+int64(time.Since(begun).Seconds()); asked > most {
+		t.Errorf("the issuer was asked %d times, more than %d", asked, most)
 	}
 }
 
