@@ -19,7 +19,12 @@ const aboutRebuild = `Builds all rows of the read model from the journal in new 
 catches up with the live rows, compares the new rows with the journal, and switches to them in one step. Queries,
 subscriptions and the updater continue meanwhile; process managers do not react to these events. An interrupted
 rebuild continues with --resume. The previous rows stay in tables whose names end with _old until the next rebuild, or
---drop-old.`
+--drop-old.
+
+An event store that is empty while there are rows is probably lost, or the wrong one: the rows are then replaced only
+with --from-empty.`
+
+const fromEmpty = "from-empty"
 
 func (o *operator) rebuildCommand() *cli.Command {
 	return &cli.Command{
@@ -28,6 +33,7 @@ func (o *operator) rebuildCommand() *cli.Command {
 			&cli.BoolFlag{Name: "resume", Usage: "continue an interrupted rebuild"},
 			&cli.BoolFlag{Name: "cancel", Usage: "end a running or interrupted rebuild, and drop its rows"},
 			&cli.BoolFlag{Name: "drop-old", Usage: "drop the rows that were live before the last rebuild"},
+			&cli.BoolFlag{Name: fromEmpty, Usage: "replace the rows by none if the event store is empty; also with --resume"},
 			jsonFlag,
 		},
 		Before: checkRebuild,
@@ -44,6 +50,9 @@ func checkRebuild(ctx context.Context, cmd *cli.Command) (context.Context, error
 	}
 	if cmd.NArg() > 0 || asked > 1 {
 		return ctx, wrong(cmd, "expected no argument, and one of --resume, --cancel and --drop-old at most")
+	}
+	if cmd.Bool(fromEmpty) && (cmd.Bool("cancel") || cmd.Bool("drop-old")) {
+		return ctx, wrong(cmd, "expected --from-empty alone or with --resume")
 	}
 	return ctx, nil
 }
@@ -63,7 +72,7 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command, s *rowStat
 	}
 	progress := o.progress()
 	rebuild := projection.NewRebuild(sets, s.rows, journal, projection.RebuildOptions{
-		Logger: s.db.log, Workers: updater.Workers(s.db.DB), Others: others,
+		Logger: s.db.log, Workers: updater.Workers(s.db.DB), Others: others, FromEmpty: cmd.Bool(fromEmpty),
 		Observe: func(state projection.RebuildState, since time.Time, from uint64) {
 			pace := ""
 			if left := state.Left(state.UpdatedAt, since, from); left > 0 {
@@ -97,7 +106,7 @@ func rebuildAdvice(err error) error {
 		return fmt.Errorf("%w, in another process: wait for its end, see /health/ready of the updater, or end it with --cancel", err)
 	case errors.Is(err, projection.ErrNothingBegun):
 		return fmt.Errorf("%w: `rows rebuild` begins one", err)
-	case errors.Is(err, projection.ErrCancelled):
+	case errors.Is(err, projection.ErrCancelled), errors.Is(err, projection.ErrEmptyJournal):
 		return err
 	}
 	return fmt.Errorf("the rebuild failed, and the live rows are unchanged unless the error says otherwise; continue with `rows rebuild --resume`: %w", err)

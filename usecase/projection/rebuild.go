@@ -30,6 +30,9 @@ type RebuildOptions struct {
 	Others []Store
 	// Workers is the number of concurrent transactions, at least one for each part of the journal; default 1.
 	Workers int
+	// FromEmpty allows a rebuild that replaces rows by none because the event store is empty. Only an operator may say
+	// so: a store that is lost or wrongly configured is empty, too.
+	FromEmpty bool
 }
 
 // Rebuild builds new rows of a projection from the journal, beside the live ones, and then switches to them. Queries
@@ -65,6 +68,8 @@ var (
 	ErrNothingBegun = errors.New("there is no rebuild to go on with")
 	ErrCancelled    = errors.New("the rebuild was cancelled")
 	ErrLockLost     = errors.New("the lock on rebuilds is lost, and another process may have continued the rebuild")
+	ErrEmptyJournal = errors.New("the event store is empty, but there are rows: restore it, or correct its settings; " +
+		"only if all events are gone for good, `rows rebuild --from-empty` replaces the rows by none")
 )
 
 // Start starts a rebuild and runs it to the end.
@@ -93,6 +98,9 @@ func (r *Rebuild) Resume(ctx context.Context) error {
 		case !state.Live && state.Handlers != VersionsOf(r.handlers):
 			return r.begin(ctx)
 		case !state.Live:
+			if err := r.checkJournal(ctx); err != nil {
+				return err
+			}
 			if err := r.sets.Prepare(ctx); err != nil {
 				return err
 			}
@@ -159,10 +167,27 @@ func (r *Rebuild) begin(ctx context.Context) error {
 			return fmt.Errorf("there are rows of the aggregate type %q, which this program does not know: rebuild with a program that does", name)
 		}
 	}
+	if err := r.checkJournal(ctx); err != nil {
+		return err
+	}
 	if err := r.sets.Begin(ctx, VersionsOf(r.handlers), time.Now()); err != nil {
 		return err
 	}
 	return r.run(ctx)
+}
+
+// checkJournal returns [ErrEmptyJournal] if the rebuild would replace rows by none.
+func (r *Rebuild) checkJournal(ctx context.Context) error {
+	types, err := r.sets.Types(ctx)
+	if err != nil || len(types) == 0 || r.options.FromEmpty {
+		return err
+	}
+	for _, name := range types {
+		for _, err := range r.journal.Heads(ctx, name) {
+			return err // there is one, or it is unknown
+		}
+	}
+	return ErrEmptyJournal
 }
 
 // run continues the rebuild: each step finds out what it still has to do.

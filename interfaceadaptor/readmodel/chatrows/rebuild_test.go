@@ -703,6 +703,57 @@ func TestNoRebuildWithoutATypeThatHasRows(t *testing.T) {
 	}
 }
 
+// An event store that is lost or wrongly configured is empty. It must not make the rows disappear by itself.
+func TestNoRebuildFromAnEmptyJournalUnlessAskedFor(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		r := newRebuilt(t, db)
+		full := r.whole.records
+		rows := func() (rows int) {
+			if err := r.db.DB.GetContext(t.Context(), &rows, "SELECT (SELECT COUNT(*) FROM threads) + (SELECT COUNT(*) FROM accounts)"); err != nil {
+				t.Fatal(err)
+			}
+			return rows
+		}
+		before := rows()
+		r.whole.records = journal{}
+		if err := r.rebuild().Start(t.Context()); !errors.Is(err, projection.ErrEmptyJournal) {
+			t.Errorf("the rebuild ends with %v", err)
+		}
+		if state, err := r.sets.State(t.Context()); err != nil || !state.Over() {
+			t.Errorf("it has begun: %+v, %v", state, err)
+		}
+
+		// The journal is emptied while a rebuild is interrupted.
+		ctx, kill := context.WithCancel(t.Context())
+		r.whole.records, r.whole.onPage = full, kill
+		if err := r.rebuild().Start(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		r.whole.records, r.whole.onPage = journal{}, func() {}
+		if err := r.rebuild().Resume(t.Context()); !errors.Is(err, projection.ErrEmptyJournal) {
+			t.Errorf("the resumed rebuild ends with %v", err)
+		}
+		if now := rows(); now != before || before == 0 {
+			t.Errorf("there were %d rows, and there are %d", before, now)
+		}
+
+		if err := r.rebuild().Cancel(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		rebuild := projection.NewRebuild(r.sets, r.store, r.whole, projection.RebuildOptions{FromEmpty: true}, chatrows.Handlers()...)
+		if err := rebuild.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var old int
+		if err := r.db.DB.GetContext(t.Context(), &old, "SELECT (SELECT COUNT(*) FROM threads_old) + (SELECT COUNT(*) FROM accounts_old)"); err != nil || rows() != 0 || old != before {
+			t.Errorf("there are %d rows, and %d of %d beside them, %v", rows(), old, before, err)
+		}
+		if err := r.rebuild().Start(t.Context()); err != nil {
+			t.Errorf("without rows there is nothing to lose: %v", err)
+		}
+	})
+}
+
 // The versions of a type's rows must stay known while a program without the type runs.
 func TestVersionsOutliveAProgramWithoutTheType(t *testing.T) {
 	r := newRebuilt(t, readmodeltest.SQLite(t))
