@@ -150,8 +150,15 @@ func TestAnEventThatCannotBeReadParksItsThreadAlone(t *testing.T) {
 		if err == nil && (found.ParkedAggregates == nil || *found.ParkedAggregates != 1) {
 			err = fmt.Errorf("%+v", found)
 		}
+		// A process manager says so itself: it sends no commands because of the thread's events.
+		if !slices.ContainsFunc(found.Warnings, func(w string) bool { return strings.HasPrefix(w, "process leave-on-close: 1 aggregates are parked") }) {
+			err = errors.Join(err, fmt.Errorf("the warnings are %q", found.Warnings))
+		}
 		return errors.Join(err, s.isAt(t.Context(), healthy, 2), s.isAt(t.Context(), poisoned, 1), p.caughtUp())
 	})
+	if _, measured, err := p.get("/metrics"); err != nil || !strings.Contains(string(measured), "\nprocess_parked_aggregates{process=\"leave-on-close\"} 1\n") {
+		t.Errorf("the metrics do not count the parked aggregate of the process: %v", err)
+	}
 }
 
 // Until the read model has all events that were in the journal before, no reader should be sent to it.

@@ -99,9 +99,13 @@ func (r *running) check(ctx context.Context) (warnings []string, err error) {
 		return nil, err
 	}
 	r.counts.Store(&processCounts{waiting, failing, parked, r.source.Lag(ctx).Behind})
-	if parked+failing > 0 {
-		warnings = append(warnings, fmt.Sprintf("process %s: %d of %d commands that wait have failed at least once, %d aggregates are parked: "+
-			"`threadctl dead-letters list` says why", r.name, failing, waiting, parked))
+	if parked > 0 {
+		warnings = append(warnings, fmt.Sprintf("process %s: %d aggregates are parked, and no commands are sent because of their events: "+
+			"`threadctl dead-letters list` says why", r.name, parked))
+	}
+	if failing > 0 {
+		warnings = append(warnings, fmt.Sprintf("process %s: %d of %d commands that wait have failed at least once: "+
+			"`threadctl dead-letters list` says why", r.name, failing, waiting))
 	}
 	if wrong := r.clock(ctx); wrong != nil {
 		warnings = append(warnings, fmt.Sprintf("process %s: its commands wait: %v", r.name, wrong))
