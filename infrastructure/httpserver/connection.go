@@ -125,10 +125,7 @@ type connectionKey struct{}
 
 // withConnection is an [http.Server.ConnContext].
 func withConnection(ctx context.Context, conn net.Conn) context.Context {
-	if refused, ok := conn.(refusalConn); ok {
-		return context.WithValue(ctx, connectionKey{}, refused.connection)
-	}
-	return ctx
+	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
 // awaitBodies tells each request's connection when the body has arrived, and when it waits for the client again.

@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,24 +23,5 @@ func FuzzRequestHeaders(f *testing.F) {
 			t.Errorf("%q is allowed", origin)
 		}
 		_, _ = ParseOrigins(origin)
-	})
-}
-
-// Any response of net/http must become a problem document or stay unchanged.
-func FuzzRefusal(f *testing.F) {
-	f.Add("HTTP/1.1 400 Bad Request: missing required Host header\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n400 Bad Request")
-	f.Add("HTTP/1.\r\n4")
-	f.Fuzz(func(t *testing.T, answer string) {
-		refusal, withBody, is := refusalIn([]byte(answer))
-		if !is {
-			return
-		}
-		var written strings.Builder
-		if err := writeRefusal(&written, refusal, withBody, "id"); err != nil {
-			t.Fatal(err)
-		}
-		if _, body, _ := strings.Cut(written.String(), "\r\n\r\n"); withBody && !json.Valid([]byte(body)) {
-			t.Errorf("%q becomes %q", answer, written.String())
-		}
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/rs/cors"
 )
 
 // Origins are the origins, beside a server's own, whose pages may use the server from a browser. The zero value is
@@ -34,13 +36,13 @@ func (o Origins) Allow(origin string) bool {
 }
 
 // Headers that pages of other origins may send and read, beside those that browsers always allow.
-const (
-	corsMethods = "GET, HEAD, POST"
-	corsSent    = "Authorization, Consistency-Token, Content-Type, Idempotency-Key, If-Match, X-Correlation-Id, X-Request-Id, X-Tenant-Code, traceparent"
-	corsSeen    = "Consistency-Token, ETag, Idempotent-Replayed, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, RateLimit-Reset, " +
-		"Retry-After, WWW-Authenticate, X-Request-Id"
-	corsMaxAge = "600" // seconds
+var (
+	corsSent = []string{"Authorization", "Consistency-Token", "Content-Type", "Idempotency-Key", "If-Match", "X-Correlation-Id", "X-Request-Id", "X-Tenant-Code", "traceparent"}
+	corsSeen = []string{"Consistency-Token", "ETag", "Idempotent-Replayed", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset",
+		"Retry-After", "WWW-Authenticate", "X-Request-Id"}
 )
+
+const corsMaxAge = 600 // seconds
 
 // Guard answers CORS preflight requests for pages of allowed origins, and refuses requests of other origins' pages that
 // would change something. Requests from other clients than browsers pass. Credentials are never allowed: no cookie
@@ -56,22 +58,10 @@ func (o Origins) Guard(next http.Handler) http.Handler {
 		WriteProblem(w, http.StatusForbidden, "forbidden", "pages of this origin may not use the server; its operator can add the origin to ALLOWED_ORIGINS")
 	}))
 	guarded := crossSite.Handler(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		if len(o.allowed) > 0 {
-			header.Add("Vary", "Origin")
-		}
-		if origin := r.Header.Get("Origin"); o.Allow(origin) {
-			header.Set("Access-Control-Allow-Origin", origin)
-			header.Set("Access-Control-Expose-Headers", corsSeen)
-			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
-				header.Set("Access-Control-Allow-Methods", corsMethods)
-				header.Set("Access-Control-Allow-Headers", corsSent)
-				header.Set("Access-Control-Max-Age", corsMaxAge)
-				w.WriteHeader(http.StatusNoContent)
-				return
-			}
-		}
-		guarded.ServeHTTP(w, r)
-	})
+	if len(o.allowed) == 0 {
+		return guarded
+	}
+	return cors.New(cors.Options{
+		AllowOriginFunc: o.Allow, AllowedHeaders: corsSent, ExposedHeaders: corsSeen, MaxAge: corsMaxAge,
+	}).Handler(guarded)
 }

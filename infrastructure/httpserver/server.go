@@ -87,7 +87,7 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 		MaxHeaderBytes:    maxHeaderBytes,
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(refusals{s.listener, s.log, open}) }()
+	go func() { failed <- server.Serve(listener{s.listener, s.log, open}) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve HTTP on %s: %w", s.Addr(), err)
