@@ -65,12 +65,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer traces.Stop()
-	db, err := database.Open(ctx, s.databaseURL, database.Settings{Logger: log})
+	db, err := database.Open(ctx, s.databaseURL, database.Settings{Tracer: traces.Provider(), Logger: log})
 	if err != nil {
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	defer func() { _ = db.Close() }()
-	store := eventstore.OpenLater(s.store, log)
+	store := eventstore.OpenLater(s.store, eventstore.Ports{Log: log, Tracer: traces.Provider()})
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
 	keys, err := erasure.OpenIn(ctx, s.erasure, store)
 	if err != nil {

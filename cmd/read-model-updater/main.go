@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
@@ -82,7 +84,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer traces.Stop()
-	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, log) }
+	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, traces.Provider(), log) }
 	letIn, err := access.Open(ctx, s.access, false, log)
 	if err != nil {
 		return err
@@ -97,9 +99,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 // spareConns are connections to the read model for repairs, retries, rebuilds and health, beside one for each shard.
 const spareConns = 16
 
-func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases, error) {
+func (s settings) open(ctx context.Context, tracer trace.TracerProvider, log *slog.Logger) (updater.Databases, error) {
 	db, err := database.Open(ctx, s.databaseURL, database.Settings{
-		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Silence: updater.Silence, Logger: log,
+		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Silence: updater.Silence, Tracer: tracer, Logger: log,
 	})
 	if err != nil {
 		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)
@@ -107,7 +109,7 @@ func (s settings) open(ctx context.Context, log *slog.Logger) (updater.Databases
 	if err := rdbmigration.Check(ctx, db, rdbmigration.ReadModel()); err != nil {
 		return updater.Databases{}, errors.Join(fmt.Errorf("DATABASE_URL: %w", err), db.Close())
 	}
-	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log})
+	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: tracer})
 	if err != nil {
 		return updater.Databases{}, errors.Join(err, db.Close())
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/jmoiron/sqlx"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/access"
@@ -54,7 +55,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer traces.Stop()
-	readModel, err := openReadModel(ctx, s, log)
+	readModel, err := openReadModel(ctx, s, traces.Provider(), log)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	// The servers wake each other: an append wakes the projection, and its commit wakes queries that wait for a
 	// version.
 	system := &servers{}
-	store, err := openEventStore(ctx, s, eventstore.Ports{Log: log, OnAppend: func() { system.updater.Wake() }})
+	store, err := openEventStore(ctx, s, eventstore.Ports{
+		Log: log, Tracer: traces.Provider(), OnAppend: func() { system.updater.Wake() },
+	})
 	if err != nil {
 		return err
 	}
@@ -79,8 +82,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 }
 
 // openReadModel opens the file, creates it if missing, and migrates it to this program's schema.
-func openReadModel(ctx context.Context, s settings, log *slog.Logger) (*sqlx.DB, error) {
-	db, err := database.Open(ctx, s.readModel(), database.Settings{Rebuildable: true, Logger: log})
+func openReadModel(ctx context.Context, s settings, tracer trace.TracerProvider, log *slog.Logger) (*sqlx.DB, error) {
+	db, err := database.Open(ctx, s.readModel(), database.Settings{Rebuildable: true, Tracer: tracer, Logger: log})
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer traces.Stop()
-	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log})
+	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: traces.Provider()})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 package database
 
 // Kept returns the number of statements in a connection's cache. conn comes from [sql.Conn.Raw].
-func Kept(conn any) int { return conn.(tracedConn).fullConn.(*connection).kept.Len() }
+func Kept(conn any) int { return conn.(*connection).kept.Len() }
 
 // KeptStatements is the maximum number of cached statements.
 const KeptStatements = keptStatements

@@ -62,7 +62,7 @@ func openMySQL(dsn string, settings Settings) (*pool, error) {
 		return nil, fmt.Errorf("the DSN of the database can't be used: %w", err)
 	}
 	explain := func(err error) error { return explainMySQL(config, err) }
-	return &pool{db: sqlx.NewDb(open(connector), MySQL), explain: explain}, nil
+	return &pool{db: sqlx.NewDb(open(connector, settings.Tracer), MySQL), explain: explain}, nil
 }
 
 func explainMySQL(config *mysql.Config, err error) error {

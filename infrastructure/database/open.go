@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // The drivers, as in [sqlx.DB.DriverName]. MySQL is also used for MariaDB.
@@ -35,6 +36,8 @@ type Settings struct {
 	// transaction and its locks, so a paused process does not block others for longer. Unused connections are closed
 	// before that. SQLite ignores it.
 	Silence time.Duration
+	// Tracer gives statements below a recorded span spans of their own; nil: no spans.
+	Tracer trace.TracerProvider
 	// Logger receives the driver's messages about connections; nil discards them.
 	Logger *slog.Logger
 }

@@ -41,7 +41,7 @@ func openSQLite(name string, settings Settings) (*pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database file %q can't be used: %w", path, err)
 	}
-	return &pool{db: sqlx.NewDb(open(preparing{connector}), SQLite), explain: func(err error) error { return explainSQLite(path, err) }}, nil
+	return &pool{db: sqlx.NewDb(open(preparing{connector}, settings.Tracer), SQLite), explain: func(err error) error { return explainSQLite(path, err) }}, nil
 }
 
 // sqliteParameters returns the driver's parameters for every connection. Parameters in the URI take precedence.

@@ -2,7 +2,6 @@ package eventstore
 
 import (
 	"context"
-	"log/slog"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -11,15 +10,15 @@ import (
 // everything else.
 type Later struct {
 	settings Settings
-	log      *slog.Logger
+	ports    Ports
 	opening  *semaphore.Weighted // guards store
 	store    *Store              // nil: not opened yet
 	own      bool                // Close closes store
 }
 
 // OpenLater returns a store that is not open yet.
-func OpenLater(settings Settings, log *slog.Logger) *Later {
-	return &Later{settings: settings, log: log, opening: semaphore.NewWeighted(1), own: true}
+func OpenLater(settings Settings, ports Ports) *Later {
+	return &Later{settings: settings, ports: ports, opening: semaphore.NewWeighted(1), own: true}
 }
 
 // Opened returns a Later over an open store. The caller closes the store.
@@ -34,7 +33,7 @@ func (l *Later) Store(ctx context.Context) (*Store, error) {
 	if l.store != nil {
 		return l.store, nil
 	}
-	store, err := Open(ctx, l.settings, Ports{Log: l.log})
+	store, err := Open(ctx, l.settings, l.ports)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config/stores"
@@ -46,6 +47,8 @@ type Store struct {
 // Ports are what a store needs from its program.
 type Ports struct {
 	Log *slog.Logger
+	// Tracer, if not nil, traces the statements of a relational store.
+	Tracer trace.TracerProvider
 	// OnAppend, if not nil, is called when this process has added entries. Not all stores support it. It must not
 	// block.
 	OnAppend func()
@@ -96,7 +99,7 @@ func openDynamoDB(ctx context.Context, settings Settings, ports Ports) (*Store, 
 }
 
 func openRelational(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
-	db, err := database.Open(ctx, settings.URL, database.Settings{Logger: ports.Log})
+	db, err := database.Open(ctx, settings.URL, database.Settings{Tracer: ports.Tracer, Logger: ports.Log})
 	if err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
