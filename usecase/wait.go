@@ -17,7 +17,8 @@ func Wait(ctx context.Context, duration time.Duration) error {
 }
 
 // Backoff returns the pause after a failure that followed on so many others: first, doubled by each of those, at most
-// longest. Up to half of it is taken off at random, so that those who failed together do not retry together.
+// longest. Up to half of it is taken off at random, so that those who failed together do not retry together. It is for
+// retries that are scheduled from a stored number of failures; loops use package backoff.
 func Backoff(first, longest time.Duration, failures int) time.Duration {
 	pause := min(first<<min(failures, 10), longest)
 	return pause - rand.N(pause/2)

@@ -66,6 +66,7 @@ func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (
 func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun, error) {
 	piece := eventRun{key: gap.key, target: gap.target, origin: gap.origin}
 	version := gap.after
+	pauses := retryPauses()
 	for attempt := 1; ; attempt++ {
 		err := p.readEvents(ctx, gap, left, &piece)
 		if ctx.Err() != nil {
@@ -76,7 +77,7 @@ func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun,
 		}
 		switch {
 		case err != nil && attempt < journalAttempts:
-			if err := usecase.Wait(ctx, retryPause<<attempt); err != nil {
+			if err := usecase.Wait(ctx, pauses.NextBackOff()); err != nil {
 				return piece, err
 			}
 			gap.after = version

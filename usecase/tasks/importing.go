@@ -9,11 +9,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
-	"example.com/threads/usecase"
 )
 
 // errInputGone: the input has expired before the task was finished.
@@ -138,25 +138,21 @@ func requestOf(raw []byte) any {
 // lineKey is the idempotency key of a line's command.
 func lineKey(id task.ID, line uint64) string { return fmt.Sprintf("task-%s-%d", id, line) }
 
-const (
-	lineAttempts = 5
-	linePause    = 100 * time.Millisecond
-)
+const lineAttempts = 5
 
 // persistently retries a command for a while if its outcome is unknown.
-func (r *run) persistently(ctx context.Context, handle func(context.Context) (Outcome, error)) (outcome Outcome, err error) {
-	for attempt := range lineAttempts {
-		if outcome, err = handle(ctx); err == nil || ctx.Err() != nil {
-			return outcome, err
+func (r *run) persistently(ctx context.Context, handle func(context.Context) (Outcome, error)) (Outcome, error) {
+	pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
+	first := true
+	return backoff.Retry(ctx, func() (Outcome, error) {
+		if !first {
+			if stop := r.checkTenant(ctx); stop != nil {
+				return Outcome{}, backoff.Permanent(stop)
+			}
 		}
-		if usecase.Wait(ctx, linePause<<attempt) != nil {
-			return outcome, ctx.Err()
-		}
-		if stop := r.checkTenant(ctx); stop != nil {
-			return outcome, stop
-		}
-	}
-	return outcome, err
+		first = false
+		return handle(ctx)
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(lineAttempts))
 }
 
 // handleCommand handles the task's only command. The result is the answer or the problem.

@@ -50,6 +50,7 @@ func (g *Gateway) getEvents(ctx context.Context, keys []map[string]types.Attribu
 	rest := map[string]types.KeysAndAttributes{table: {
 		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: expression, ExpressionAttributeNames: names,
 	}}
+	retry := pauses()
 	for attempt := 1; ; attempt++ {
 		output, err := g.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
 		if err != nil {
@@ -58,11 +59,12 @@ func (g *Gateway) getEvents(ctx context.Context, keys []map[string]types.Attribu
 		for _, event := range output.Responses[table] {
 			found = append(found, event)
 			attempt = 0 // keep trying as long as items arrive
+			retry.Reset()
 		}
 		if rest = output.UnprocessedKeys; len(rest) == 0 {
 			return found, nil
 		}
-		if attempt == contentionAttempts || !pause(ctx, attempt+1) {
+		if attempt == contentionAttempts || !wait(ctx, retry.NextBackOff()) {
 			return nil, errUnprocessed
 		}
 	}

@@ -3,35 +3,34 @@ package dynamodb
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
-const (
-	contentionAttempts = 8
-	minPause           = 10 * time.Millisecond
-	maxPause           = 160 * time.Millisecond
-)
+const contentionAttempts = 8
+
+// pauses returns the pauses between attempts: tens of milliseconds that grow, with jitter, so that writers in conflict
+// do not collide again.
+func pauses() *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{
+		InitialInterval: 8 * time.Millisecond, MaxInterval: 120 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.33,
+	}
+}
 
 // errUnprocessed: DynamoDB kept answering only part of a request because of low capacity.
 var errUnprocessed = errors.New("DynamoDB left a part of the request unprocessed")
 
 // retryContended retries try after contended errors only. It gives up after contentionAttempts, about half a second, or
-// when ctx ends.
-func retryContended(ctx context.Context, try func() error) error {
-	for attempt := 1; ; attempt++ {
-		err := try()
-		if err == nil || !contended(err) || attempt == contentionAttempts || !pause(ctx, attempt) {
-			return err
+// when ctx ends, and returns the last error.
+func retryContended(ctx context.Context, try func() error) (err error) {
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+		if err = try(); err != nil && !contended(err) {
+			return struct{}{}, backoff.Permanent(err)
 		}
-	}
-}
-
-// pause waits for a random time of tens of milliseconds that grows with each attempt, so that writers in conflict do
-// not collide again. It returns false when ctx has ended.
-func pause(ctx context.Context, attempt int) bool {
-	longest := min(minPause<<min(attempt-1, 10), maxPause)
-	return wait(ctx, longest/2+rand.N(longest/2))
+		return struct{}{}, err
+	}, backoff.WithBackOff(pauses()), backoff.WithMaxTries(contentionAttempts))
+	return err
 }
 
 // wait waits for the duration. It returns false when ctx has ended.

@@ -5,20 +5,16 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/interfaceadaptor/sqldialect"
 )
 
-const (
-	attempts = 8
-	minPause = 5 * time.Millisecond
-	maxPause = 160 * time.Millisecond
-)
+const attempts = 8
 
 // transactionWriter runs every change in its own transaction, on MySQL and MariaDB. Transactions run concurrently, and
 // the server lets those that commit at the same time share a wait for the disk.
@@ -36,24 +32,27 @@ type transactionWriter struct {
 	running sync.WaitGroup
 }
 
-func (w *transactionWriter) write(ctx context.Context, change storeChange) error {
+func (w *transactionWriter) write(ctx context.Context, change storeChange) (err error) {
 	if !w.enter() {
 		return errClosed
 	}
 	defer w.running.Done()
-	for attempt := 1; ; attempt++ {
-		err := w.try(ctx, change)
-		if errors.Is(err, errRefused) {
+	pauses := &backoff.ExponentialBackOff{
+		InitialInterval: 8 * time.Millisecond, MaxInterval: 120 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.33,
+	}
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) { // its error can be ctx's, which says less than the last one
+		if err = w.try(ctx, change); errors.Is(err, errRefused) {
 			err = change.refused(ctx, w.db)
 		}
-		switch {
-		case err == nil && change.appends():
-			w.onAppend()
-			return nil
-		case err == nil || attempt == attempts || w.dialect.Classify(err) != sqldialect.Transient || !pause(ctx, attempt):
-			return err
+		if err != nil && w.dialect.Classify(err) != sqldialect.Transient {
+			return struct{}{}, backoff.Permanent(err)
 		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(attempts))
+	if err == nil && change.appends() {
+		w.onAppend()
 	}
+	return err
 }
 
 func (w *transactionWriter) enter() bool {
@@ -108,19 +107,5 @@ func (w *transactionWriter) close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("writes of the event store are still in progress: %w", ctx.Err())
-	}
-}
-
-// pause waits for a random time that grows with each attempt, so that transactions in conflict do not collide again. It
-// returns false when ctx has ended.
-func pause(ctx context.Context, attempt int) bool {
-	longest := min(minPause<<attempt, maxPause)
-	timer := time.NewTimer(longest/2 + rand.N(longest/2))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

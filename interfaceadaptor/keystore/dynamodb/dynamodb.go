@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/cenkalti/backoff/v5"
 
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/erasure"
@@ -78,11 +79,12 @@ const attempts = 8 // for a request that DynamoDB answers only partly
 
 func (s *Store) read(ctx context.Context, keys []item, into map[string]erasure.Entry) error {
 	asked := map[string]types.KeysAndAttributes{s.table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
+	pauses := &backoff.ExponentialBackOff{InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.33}
 	for attempt := 0; len(asked) > 0; attempt++ {
 		if attempt == attempts {
 			return fmt.Errorf("DynamoDB left a part of the request unprocessed: %w", usecase.ErrUnavailable)
 		}
-		if attempt > 0 && usecase.Wait(ctx, 10*time.Millisecond<<attempt) != nil {
+		if attempt > 0 && usecase.Wait(ctx, pauses.NextBackOff()) != nil {
 			return ctx.Err()
 		}
 		output, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked})
