@@ -1,4 +1,4 @@
 package access
 
 // KnownTenants counts the cached tenants.
-func KnownTenants(t *Tenants) int { return len(t.known) }
+func KnownTenants(t *Tenants) int { return t.known.Len() }

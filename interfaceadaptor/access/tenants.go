@@ -2,9 +2,10 @@ package access
 
 import (
 	"context"
-	"sync"
+	"fmt"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
 	"example.com/threads/usecase"
@@ -16,9 +17,7 @@ type Tenants struct {
 	isActive IsActive
 	clock    func() time.Time
 	asking   singleflight.Group
-
-	mutex sync.Mutex
-	known map[usecase.Tenant]verdict
+	known    *lru.Cache[usecase.Tenant, verdict]
 }
 
 // IsActive reports whether a tenant is registered and not suspended, according to the registry. It is never called for
@@ -33,12 +32,16 @@ type verdict struct {
 const (
 	verdictLife = time.Second
 	askTimeout  = 2 * time.Second
-	maxVerdicts = 10_000 // then the cache is emptied, because clients can name any number of tenants
+	maxVerdicts = 10_000 // because clients can name any number of tenants
 )
 
 // NewTenants returns the Tenants of a registry.
 func NewTenants(isActive IsActive, clock func() time.Time) *Tenants {
-	return &Tenants{isActive: isActive, clock: clock, known: map[usecase.Tenant]verdict{}}
+	known, err := lru.New[usecase.Tenant, verdict](maxVerdicts)
+	if err != nil {
+		panic(fmt.Sprintf("access: %v", err)) // the size is a constant
+	}
+	return &Tenants{isActive: isActive, clock: clock, known: known}
 }
 
 // Admit refuses a tenant that is not active, with a [Refusal]. While the registry is unavailable, it fails with the
@@ -56,9 +59,7 @@ func (t *Tenants) IsActive(ctx context.Context, tenant usecase.Tenant) (bool, er
 	if t == nil || tenant == (usecase.Tenant{}) {
 		return true, nil
 	}
-	t.mutex.Lock()
-	known, found := t.known[tenant]
-	t.mutex.Unlock()
+	known, found := t.known.Get(tenant)
 	if !found || !t.clock().Before(known.until) {
 		var err error
 		if known, err = t.ask(ctx, tenant); err != nil {
@@ -78,13 +79,9 @@ func (t *Tenants) ask(ctx context.Context, tenant usecase.Tenant) (verdict, erro
 		if err != nil {
 			return verdict{}, err
 		}
-		t.mutex.Lock()
-		defer t.mutex.Unlock()
-		if len(t.known) >= maxVerdicts {
-			clear(t.known)
-		}
-		t.known[tenant] = verdict{active, until}
-		return t.known[tenant], nil
+		answer := verdict{active, until}
+		t.known.Add(tenant, answer)
+		return answer, nil
 	})
 	return answer.(verdict), err
 }

@@ -1,9 +1,11 @@
 package repository
 
 import (
+	"fmt"
 	"math"
+	"sync"
 
-	"github.com/maypok86/otter/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"example.com/threads/usecase"
 	"example.com/threads/usecase/command"
@@ -15,35 +17,66 @@ type cached[S any] struct {
 	snapshotVersion uint64 // version of the latest known snapshot
 }
 
+// sized is a cached state with its size in memory.
+type sized[S any] struct {
+	cached[S]
+	bytes uint64
+}
+
 // stateCache holds the states of recently used aggregates, limited by their size in memory.
 type stateCache[S any] struct {
-	states *otter.Cache[usecase.Key, cached[S]]
+	size  func(S) int
+	limit uint64
+
+	mutex  sync.Mutex
+	states *simplelru.LRU[usecase.Key, sized[S]]
+	bytes  uint64
 }
 
-func newStateCache[S any](bytes uint64, size func(S) int) *stateCache[S] {
-	return &stateCache[S]{otter.Must(&otter.Options[usecase.Key, cached[S]]{
-		MaximumWeight: bytes,
-		Weigher: func(_ usecase.Key, r cached[S]) uint32 {
-			return uint32(min(size(r.state.Value), math.MaxUint32))
-		},
-	})}
+func newStateCache[S any](limit uint64, size func(S) int) *stateCache[S] {
+	c := &stateCache[S]{size: size, limit: limit}
+	var err error
+	c.states, err = simplelru.NewLRU(math.MaxInt, func(_ usecase.Key, gone sized[S]) { c.bytes -= gone.bytes })
+	if err != nil {
+		panic(fmt.Sprintf("repository: %v", err)) // the size is a constant
+	}
+	return c
 }
 
-func (c *stateCache[S]) get(key usecase.Key) (cached[S], bool) { return c.states.GetIfPresent(key) }
+func (c *stateCache[S]) get(key usecase.Key) (cached[S], bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	found, is := c.states.Get(key)
+	return found.cached, is
+}
 
-func (c *stateCache[S]) forget(key usecase.Key) { c.states.Invalidate(key) }
+func (c *stateCache[S]) forget(key usecase.Key) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.states.Remove(key)
+}
 
 // remember stores the state if it is newer than the cached one, and returns the newer one.
 func (c *stateCache[S]) remember(key usecase.Key, state command.State[S], snapshotVersion uint64) cached[S] {
-	kept := cached[S]{state, snapshotVersion}
-	c.states.Compute(key, func(old cached[S], found bool) (cached[S], otter.ComputeOp) {
-		if found {
-			kept.snapshotVersion = max(old.snapshotVersion, snapshotVersion)
-			if old.state.Version > state.Version {
-				kept.state = old.state
-			}
+	kept := sized[S]{cached[S]{state, snapshotVersion}, uint64(c.size(state.Value))}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if old, found := c.states.Peek(key); found {
+		if old.state.Version > state.Version {
+			kept.state, kept.bytes = old.state, old.bytes
 		}
-		return kept, otter.WriteOp
-	})
-	return kept
+		kept.snapshotVersion = max(old.snapshotVersion, snapshotVersion)
+		c.bytes -= old.bytes
+	}
+	c.states.Add(key, kept)
+	for c.bytes += kept.bytes; c.bytes > c.limit; {
+		c.states.RemoveOldest()
+	}
+	return kept.cached
+}
+
+func (c *stateCache[S]) usage() (states int, bytes uint64) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.states.Len(), c.bytes
 }

@@ -17,5 +17,5 @@ func (r *Repository[S, E]) Counters() *Counters { return r.counters }
 
 // Cached returns the number of states in the cache, and an estimate of their size in bytes.
 func (r *Repository[S, E]) Cached() (states int, bytes uint64) {
-	return r.states.states.EstimatedSize(), r.states.states.WeightedSize()
+	return r.states.usage()
 }

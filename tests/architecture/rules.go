@@ -60,7 +60,7 @@ var (
 	// gateway is what event stores may import: the port that they implement, and their shared packages.
 	gateway = []string{"interfaceadaptor/eventstore", "interfaceadaptor/gateway/internal"}
 	// smallLibraries are allowed in use cases, because they bring no technology with them.
-	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5",
+	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5", "github.com/hashicorp/golang-lru/v2",
 		// the interface of tracing, without exporters
 		"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"}
 	everything = []string{"docs", "domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}

@@ -5,9 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/usecase"
@@ -18,7 +18,7 @@ import (
 const keyLife = 2 * time.Second
 
 const (
-	maxKeys    = 20_000 // in memory; beyond it the cache is emptied
+	maxKeys    = 20_000 // in memory
 	maxUnwraps = 16     // concurrent unwraps of one call, because a remote master key is slow
 )
 
@@ -28,9 +28,7 @@ type Keyring struct {
 	store  Store
 	master Master
 	clock  func() time.Time
-
-	mutex sync.Mutex
-	keys  map[ownerKey]cachedKey
+	keys   *lru.Cache[ownerKey, cachedKey]
 }
 
 type ownerKey struct {
@@ -47,7 +45,11 @@ type cachedKey struct {
 
 // NewKeyring returns a keyring with a store and a master key.
 func NewKeyring(store Store, master Master, clock func() time.Time) *Keyring {
-	return &Keyring{store: store, master: master, clock: clock, keys: map[ownerKey]cachedKey{}}
+	keys, err := lru.New[ownerKey, cachedKey](maxKeys)
+	if err != nil {
+		panic(fmt.Sprintf("erasure: %v", err)) // the size is a constant
+	}
+	return &Keyring{store: store, master: master, clock: clock, keys: keys}
 }
 
 // about is the data that a key and its texts are authenticated with.
@@ -84,9 +86,7 @@ func (k *Keyring) Destroy(ctx context.Context, tenant usecase.Tenant, owner stri
 	if err := k.store.Destroy(ctx, tenant, owner, k.clock()); err != nil {
 		return fmt.Errorf("destroy the key of owner %s of tenant %q: %w", owner, tenant, err)
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	delete(k.keys, ownerKey{tenant, owner})
+	k.keys.Remove(ownerKey{tenant, owner})
 	return nil
 }
 
@@ -190,15 +190,13 @@ func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[str
 	found := make(map[string]cachedKey, len(owners))
 	var stale []string
 	now := k.clock()
-	k.mutex.Lock()
 	for owner := range owners {
-		if of, fresh := k.keys[ownerKey{tenant, owner}]; fresh && now.Before(of.until) {
+		if of, fresh := k.keys.Get(ownerKey{tenant, owner}); fresh && now.Before(of.until) {
 			found[owner] = of
 		} else {
 			stale = append(stale, owner)
 		}
 	}
-	k.mutex.Unlock()
 	if len(stale) == 0 {
 		return found, nil
 	}
@@ -229,9 +227,7 @@ func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[str
 func (k *Keyring) remember(ctx context.Context, tenant usecase.Tenant, owner string, entry Entry, until time.Time) (cachedKey, error) {
 	name := ownerKey{tenant, owner}
 	of := cachedKey{entry: entry, until: until}
-	k.mutex.Lock()
-	before := k.keys[name]
-	k.mutex.Unlock()
+	before, _ := k.keys.Peek(name)
 	switch {
 	case !entry.ErasedAt.IsZero() || len(entry.Wrapped) == 0:
 	case before.key != nil && bytes.Equal(before.entry.Wrapped, entry.Wrapped):
@@ -245,11 +241,6 @@ func (k *Keyring) remember(ctx context.Context, tenant usecase.Tenant, owner str
 			return of, fmt.Errorf("unwrap the key of owner %s of tenant %q with the master key: %w", owner, tenant, err)
 		}
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	if len(k.keys) >= maxKeys {
-		clear(k.keys)
-	}
-	k.keys[name] = of
+	k.keys.Add(name, of)
 	return of, nil
 }

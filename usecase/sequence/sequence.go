@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"example.com/threads/usecase"
 )
 
@@ -50,7 +52,7 @@ type Sequence struct {
 	settings Settings
 
 	mutex  sync.Mutex
-	blocks map[usecase.Tenant]*block
+	blocks *lru.Cache[usecase.Tenant, *block]
 }
 
 // block is the unused rest of the numbers that this process has drawn.
@@ -60,7 +62,7 @@ type block struct {
 	next, end uint64
 }
 
-// maxBlocks is the number of tenants whose blocks are kept. Beyond it all are dropped, which leaves gaps.
+// maxBlocks is the number of tenants whose blocks are kept. The rest of a dropped block is a gap.
 const maxBlocks = 10_000
 
 // New returns the sequence of a kind, such as "ORDER", whose codes begin with it.
@@ -70,7 +72,11 @@ func New(store Store, kind string, settings Settings) *Sequence {
 	if settings.Clock == nil {
 		settings.Clock = time.Now
 	}
-	return &Sequence{store: store, kind: kind, settings: settings, blocks: map[usecase.Tenant]*block{}}
+	blocks, err := lru.New[usecase.Tenant, *block](maxBlocks)
+	if err != nil {
+		panic(fmt.Sprintf("sequence: %v", err)) // the size is a constant
+	}
+	return &Sequence{store: store, kind: kind, settings: settings, blocks: blocks}
 }
 
 // NextCode draws the tenant's next number and returns it as a code: ORDER-000001, or with a reset ORDER-2026-000001.
@@ -118,13 +124,10 @@ func (s *Sequence) draw(ctx context.Context, tenant usecase.Tenant, period strin
 func (s *Sequence) blockOf(tenant usecase.Tenant) *block {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	found, kept := s.blocks[tenant]
+	found, kept := s.blocks.Get(tenant)
 	if !kept {
-		if len(s.blocks) >= maxBlocks {
-			clear(s.blocks)
-		}
 		found = new(block)
-		s.blocks[tenant] = found
+		s.blocks.Add(tenant, found)
 	}
 	return found
 }
