@@ -262,7 +262,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	projector := projection.New(store, stream.NewJournalReader(s.gateway), projection.Options{}, append(chatrows.Handlers(), gizmos{})...)
 	config := testenv.DynamoDBConfig(t)
 	source := dynamodbstreams.New(s.env["JOURNAL_TABLE"], dynamodbstreams.Ports{
-		Tables: awsclient.DynamoDB(config), Streams: awsclient.Streams(config), Projector: projector, Checkpoints: store, Log: slog.New(slog.DiscardHandler),
+		Places: s.gateway, Tables: awsclient.DynamoDB(config), Streams: awsclient.Streams(config), Projector: projector, Checkpoints: store, Log: slog.New(slog.DiscardHandler),
 	}, dynamodbstreams.Settings{})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup

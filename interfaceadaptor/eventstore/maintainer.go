@@ -73,6 +73,8 @@ type StoredSnapshot struct {
 	Version uint64
 	Broken  string // why it is unusable; empty: it is intact
 	Payload []byte // of an intact one
+	// Unlisted: an earlier writer's, which is not in the index. The head need not point to it.
+	Unlisted bool
 }
 
 // ParseAggregateID parses the text of [AggregateID.String].

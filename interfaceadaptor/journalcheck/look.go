@@ -186,11 +186,11 @@ func pointerText(version uint64) string {
 	return "snapshot " + decimal(version)
 }
 
-// pointer returns the latest intact snapshot that is not ahead of the journal; 0: none. The first state counts only if
-// the head points to it.
+// pointer returns the latest intact snapshot that is not ahead of the journal; 0: none. The first state, and a snapshot
+// that is not listed, count only if the head points to them.
 func (l *look) pointer() (latest uint64) {
 	for _, snapshot := range l.snapshots {
-		counts := snapshot.Version > 1 || l.head.SnapshotVersion == 1
+		counts := snapshot.Version > 1 && !snapshot.Unlisted || l.head.SnapshotVersion == snapshot.Version
 		if counts && snapshot.Broken == "" && snapshot.Version <= l.last() {
 			latest = max(latest, snapshot.Version)
 		}

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -53,22 +52,16 @@ func (e Entry) Record() (projection.Record, error) {
 	return projection.Record{Key: key, SeqNr: seqNr, Payload: e.Payload}, nil
 }
 
-// KeyOf returns the key of an aggregate. id is a ULID, or its UUID form, which older data has. Errors wrap
-// [ErrNotAnEntry].
+// KeyOf returns the key of an aggregate. id is a ULID as programs write it, because they would not find another form.
+// Errors wrap [ErrNotAnEntry].
 func KeyOf(tenant, aggregateType, id string) (usecase.Key, error) {
 	code, err := usecase.ParseTenant(tenant)
 	if err != nil {
 		return usecase.Key{}, fmt.Errorf("%w: the tenant is %q", ErrNotAnEntry, tenant)
 	}
 	value, err := ulid.ParseStrict(id)
-	if err != nil && len(id) == len("01890535-c59c-72d5-08a8-dcea316374c8") {
-		var bytes []byte
-		if bytes, err = hex.DecodeString(strings.ReplaceAll(id, "-", "")); err == nil {
-			err = value.UnmarshalBinary(bytes)
-		}
-	}
-	if err != nil || value.IsZero() || !typeName.MatchString(aggregateType) {
+	if err != nil || value.IsZero() || value.String() != id || !typeName.MatchString(aggregateType) {
 		return usecase.Key{}, fmt.Errorf("%w: the aggregate is %q of type %q", ErrNotAnEntry, id, aggregateType)
 	}
-	return usecase.Key{Tenant: code, Type: aggregateType, ID: value.String()}, nil
+	return usecase.Key{Tenant: code, Type: aggregateType, ID: id}, nil
 }

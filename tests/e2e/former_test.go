@@ -3,8 +3,12 @@ package e2e
 import (
 	"fmt"
 	"hash/fnv"
+	"net/http"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -62,6 +66,144 @@ func TestItemsOfTheFirstDocument(t *testing.T) {
 	}
 }
 
+// A head whose ser_nr is ahead of its version, and kept snapshots, as the documents print them, are read as what they
+// are: the larger number counts, and snapshots are intact.
+func TestHeadsAndSnapshotsOfTheDocuments(t *testing.T) {
+	startsPrograms(t)
+	s := threePrograms(t, dynamoDB(t))
+	d := documentTables(t, s.store)
+	ada := s.person("")
+	ada.id = idOf(t, stateUser)
+	thread := idOf(t, stateThread)
+	toState := strings.NewReplacer(eventThread, stateThread, eventUser, stateUser)
+	state := strings.NewReplacer(`"seq_nr_counter":1`, `"seq_nr_counter":3`, `"name":"test"`, `"name":"third"`).Replace(formerState)
+	pkey, skey, aid := shardOf(thread), "thread-"+thread+"-", "thread-"+thread
+	d.snapshot(t, pkey, skey+"0", aid, state, fields{"ser_nr": 3, "version": 1})
+	d.snapshot(t, pkey, skey+"3", aid, state, fields{"ser_nr": 3, "version": 3, "ttl": time.Now().Add(time.Hour).Unix()})
+	d.event(t, pkey, skey+"1", aid, 1, toState.Replace(formerEvent))
+	for seqNr, name := range map[int]string{2: "second", 3: "third"} {
+		d.event(t, pkey, skey+fmt.Sprint(seqNr), aid, seqNr, fmt.Sprintf(
+			`{"type":"ThreadRenamed","id":"01H42KBHCW1BZG504J4ZXKA2F%d","aggregate_id":{"value":%q},"seq_nr":%d,"name":%q,"executor_id":{"value":%q},"occurred_at":"2023-06-29T03:32:37.404481Z"}`,
+			seqNr, thread, seqNr, name, ada.id))
+	}
+	kept := d.count(t, thread)
+	runOnce(t, "threadctl", s.store, "journal", "check", aid)
+	runOnce(t, "threadctl", s.store, "journal", "repair", aid)
+	if now := d.count(t, thread); now != kept {
+		t.Errorf("a repair left %d of %d items in the snapshot table", now, kept)
+	}
+	posted := ada.attempt(t, "/threads/post_message", fields{"thread_id": thread, "text": "hello"}, nil)
+	if posted.status != http.StatusOK || posted.version() != 4 {
+		t.Fatalf("the first command: %d %s, want version 4", posted.status, posted.raw)
+	}
+	if view := ada.view(t, thread, token(posted)); view.Name != "third" || view.Version != 4 || len(view.Messages) != 1 {
+		t.Errorf("the projection shows %+v", view)
+	}
+	ada.command(t, "/threads/snapshot", fields{"thread_id": thread})
+	runOnce(t, "threadctl", s.store, "journal", "check", aid)
+}
+
+// An item under a key where no program looks for it - the skey of the first document, or another shard - does not exist
+// for commands, queries and the projection, and `journal check` names it.
+func TestMisplacedItemsOfTheDocuments(t *testing.T) {
+	startsPrograms(t)
+	s := threePrograms(t, dynamoDB(t))
+	d := documentTables(t, s.store)
+	ada := s.person("")
+	ada.id = idOf(t, eventUser)
+	thread := idOf(t, eventThread)
+	aid := "thread-" + thread
+	state := strings.NewReplacer(stateThread, eventThread, stateUser, eventUser).Replace(formerState)
+	for _, at := range []struct{ pkey, head, event string }{
+		{shardOf(thread), "thread-1", "thread-1"}, // the first document: type and number
+		{"thread-64", aid + "-0", aid + "-1"},     // SHARD_COUNT is 64, so no program looks there
+	} {
+		d.snapshot(t, at.pkey, at.head, aid, state, fields{"ser_nr": 1, "version": 1})
+		d.event(t, at.pkey, at.event, aid, 1, formerEvent)
+	}
+	marker := s.person("") // whose thread comes after them in the stream
+	created := marker.command(t, "/threads/create", fields{"name": "marker"})
+	marker.view(t, created.text("thread_id"), token(created))
+
+	if got := ada.attempt(t, "/threads/post_message", fields{"thread_id": thread, "text": "hello"}, nil); got.text("code") != "thread_not_found" {
+		t.Errorf("a command: %d %s", got.status, got.raw)
+	}
+	if code := ada.refused(t, `query($t: ID!, $u: ID!) { getThread(threadId: $t, userAccountId: $u) { id } }`, fields{"t": thread, "u": ada.id}); code != "NOT_FOUND" {
+		t.Errorf("a query: %s", code)
+	}
+	checking := exec.CommandContext(t.Context(), filepath.Join(binaries, "threadctl"), "journal", "check")
+	checking.Env = s.store
+	output, err := checking.CombinedOutput()
+	if err == nil || strings.Count(string(output), "misplaced") != 2 {
+		t.Errorf("journal check: %v\n%s", err, output)
+	}
+	runOnce(t, "threadctl", s.store, "rows", "verify")
+	runOnce(t, "threadctl", s.store, "rows", "rebuild")
+	if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, `"ready"`) || strings.Contains(health, "ahead of the journal") {
+		t.Errorf("health: %s", health)
+	}
+	if code := ada.refused(t, `query($t: ID!, $u: ID!) { getThread(threadId: $t, userAccountId: $u) { id } }`, fields{"t": thread, "u": ada.id}); code != "NOT_FOUND" {
+		t.Errorf("a query after a rebuild: %s", code)
+	}
+}
+
+// documents puts items into the tables that an environment names.
+type documents struct {
+	client             *sdk.Client
+	journal, snapshots string
+}
+
+func documentTables(t *testing.T, env []string) documents {
+	t.Helper()
+	return documents{sdk.NewFromConfig(testenv.DynamoDBConfig(t)), variable(env, "JOURNAL_TABLE"), variable(env, "SNAPSHOT_TABLE")}
+}
+
+func shardOf(ulid string) string {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(ulid))
+	return fmt.Sprintf("thread-%d", hash.Sum64()%64)
+}
+
+func (d documents) snapshot(t *testing.T, pkey, skey, aid, state string, numbers fields) {
+	t.Helper()
+	d.put(t, d.snapshots, fields{"pkey": pkey, "skey": skey, "aid": aid, "payload": state}, numbers)
+}
+
+func (d documents) event(t *testing.T, pkey, skey, aid string, serNr int, payload string) map[string]types.AttributeValue {
+	t.Helper()
+	return d.put(t, d.journal, fields{"pkey": pkey, "skey": skey, "aid": aid, "payload": payload, "occurred_at": "2023-06-29T03:32:37.404481Z"}, fields{"ser_nr": serNr})
+}
+
+func (d documents) put(t *testing.T, table string, texts, numbers fields) map[string]types.AttributeValue {
+	t.Helper()
+	item := map[string]types.AttributeValue{}
+	for name, value := range texts {
+		item[name] = &types.AttributeValueMemberS{Value: fmt.Sprint(value)}
+	}
+	for name, value := range numbers {
+		item[name] = &types.AttributeValueMemberN{Value: fmt.Sprint(value)}
+	}
+	if _, err := d.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(table), Item: item}); err != nil {
+		t.Fatal(err)
+	}
+	return item
+}
+
+// count returns the number of an aggregate's items in the snapshot table.
+func (d documents) count(t *testing.T, thread string) int32 {
+	t.Helper()
+	found, err := d.client.Query(t.Context(), &sdk.QueryInput{
+		TableName: aws.String(d.snapshots), KeyConditionExpression: aws.String("pkey = :p AND begins_with(skey, :s)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":p": &types.AttributeValueMemberS{Value: shardOf(thread)}, ":s": &types.AttributeValueMemberS{Value: "thread-" + thread},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Count
+}
+
 func idOf(t *testing.T, uuid string) string {
 	t.Helper()
 	id, err := ident.Parse[any](uuid)
@@ -75,8 +217,6 @@ func idOf(t *testing.T, uuid string) string {
 func putFormer(t *testing.T, env []string, thread, event, state string, number types.AttributeValue) {
 	t.Helper()
 	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(thread))
 	client := sdk.NewFromConfig(testenv.DynamoDBConfig(t))
 	for _, put := range []struct {
 		table string
@@ -86,7 +226,7 @@ func putFormer(t *testing.T, env []string, thread, event, state string, number t
 		{"SNAPSHOT_TABLE", "-0", map[string]types.AttributeValue{"payload": text(state), "version": &types.AttributeValueMemberN{Value: "1"}}},
 		{"JOURNAL_TABLE", "-1", map[string]types.AttributeValue{"payload": text(event), "occurred_at": text("2023-06-29T03:32:37.404481Z")}},
 	} {
-		put.more["pkey"] = text(fmt.Sprintf("thread-%d", hash.Sum64()%64))
+		put.more["pkey"] = text(shardOf(thread))
 		put.more["skey"], put.more["aid"], put.more["ser_nr"] = text("thread-"+thread+put.skey), text("thread-"+thread), number
 		if _, err := client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(variable(env, put.table)), Item: put.more}); err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkp
 		streams := settings.Streams
 		streams.PollMin, streams.PollMax = settings.PollMin, settings.PollMax
 		return streamed{dynamodbstreams.New(s.settings.JournalTable, dynamodbstreams.Ports{
-			Tables: s.aws, Streams: s.streams, Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log,
+			Places: s.places, Tables: s.aws, Streams: s.streams, Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log,
 		}, streams)}, nil
 	}
 	queue, err := sqlstore.NewQueue(s.db)

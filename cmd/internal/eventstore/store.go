@@ -41,6 +41,7 @@ type Store struct {
 	close    func(context.Context) error
 	aws      *awsdynamodb.Client     // DynamoDB only
 	streams  dynamodbstreams.Streams // DynamoDB only
+	places   dynamodbstreams.Places  // DynamoDB only
 	db       *sqlx.DB                // relational stores only
 }
 
@@ -95,6 +96,7 @@ func openDynamoDB(ctx context.Context, settings Settings, ports Ports) (*Store, 
 		close:    func(context.Context) error { return nil },
 		aws:      client,
 		streams:  dynamodbstreams.Share(awsclient.Streams(config)),
+		places:   gateway,
 	}, nil
 }
 

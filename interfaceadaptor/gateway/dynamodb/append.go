@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/former"
 )
 
 // Append writes head, entries and receipts in one transaction.
@@ -60,6 +61,12 @@ func (g *Gateway) whyRefused(ctx context.Context, write eventstore.Append, reaso
 				return err
 			}
 		}
+	}
+	if former.Is(reasons[0].Item) {
+		if err := g.adopt(ctx, write.ID, reasons[0].Item); err != nil {
+			return err
+		}
+		return g.Append(ctx, write)
 	}
 	version, err := item(reasons[0].Item).number("version")
 	if err != nil {

@@ -71,6 +71,6 @@
 //	encoding, checksum  S  as in a snapshot
 //	ttl                 N  seconds since 1970
 //
-// A payload may be read as S or B. DynamoDB deletes expired items late, so the ttl of a receipt or a file is
-// checked whenever it is read.
+// Package former reads the documents' form of events, heads and snapshots. A payload may be read as S or B. DynamoDB
+// deletes expired items late, so the ttl of a receipt or a file is checked whenever it is read.
 package dynamodb

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/former"
 )
 
 // Entries queries the index, which is cheap but may be incomplete. An entry that is missing from the index, at the end
@@ -151,10 +152,8 @@ func (g *Gateway) eventItem(id eventstore.AggregateID, entry eventstore.Entry) i
 }
 
 func entryOf(event item) (eventstore.Entry, error) {
+	event = former.Item(event)
 	seqNr, err := event.number("seq_nr")
-	if event.isFormer() {
-		_, seqNr, err = placeOf(event.text("pkey"), event.text("skey"))
-	}
 	if err != nil {
 		return eventstore.Entry{}, err
 	}

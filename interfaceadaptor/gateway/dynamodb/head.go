@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/former"
 )
 
 // headSeqNr is the seq_nr of the head item in the snapshot table.
@@ -17,7 +18,7 @@ const headSeqNr = 0
 
 // Head reads the head item without its payload, consistently.
 func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
-	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), "version", "snapshot_version")
+	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), "seq_nr", former.Number, "version", "snapshot_version")
 	if err != nil {
 		return eventstore.Head{}, explain(ctx, err, "read the head of %s", id)
 	}
@@ -27,6 +28,7 @@ func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventsto
 // headOf decodes a head item. An invalid snapshot pointer is logged and read as 0, which only costs time; the next
 // snapshot corrects it.
 func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, found item) (eventstore.Head, error) {
+	found = former.Head(found)
 	version, err := found.number("version")
 	if err != nil {
 		return eventstore.Head{}, &eventstore.InconsistentError{ID: id, Cause: err}

@@ -3,25 +3,22 @@ package dynamodb
 import (
 	"context"
 	"iter"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/former"
 )
-
-const headSuffix = "-0" // of a head's skey
 
 // Heads scans the snapshot table. It does not use the smaller index, because an index may lack a head, and repairs must
 // find everything.
 func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eventstore.AggregateHead, error] {
 	return func(yield func(eventstore.AggregateHead, error) bool) {
-		expression, names := shown("pkey", "skey", "aid", "version", "snapshot_version")
-		names["#seq_nr"], names["#former"] = "seq_nr", formerNumber
+		expression, names := shown("pkey", "skey", "aid", "seq_nr", former.Number, "version", "snapshot_version")
 		for page, err := range g.scan(ctx, &dynamodb.ScanInput{
 			TableName:                 aws.String(g.settings.SnapshotTable),
-			FilterExpression:          aws.String("(#seq_nr = :head OR attribute_not_exists(#seq_nr) AND attribute_exists(#former)) AND begins_with(#aid, :type)"),
+			FilterExpression:          aws.String(former.Heads + " AND begins_with(#aid, :type)"),
 			ProjectionExpression:      expression,
 			ExpressionAttributeNames:  names,
 			ExpressionAttributeValues: item{":head": number(headSeqNr), ":type": text(aggregateType + "-")},
@@ -31,23 +28,15 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eve
 				return
 			}
 			for _, found := range page {
-				if !strings.HasSuffix(found.text("skey"), headSuffix) {
-					continue // an earlier writer's snapshot
+				id, seqNr, err := g.placeOf(found)
+				if err != nil || seqNr != headSeqNr || id.Type != aggregateType {
+					continue // misplaced, or a kept snapshot
 				}
-				if !yield(g.aggregateHeadOf(ctx, aggregateType, found), nil) {
+				head, _ := g.headOf(ctx, id, found) // 0 if it can't be read
+				if !yield(eventstore.AggregateHead{ID: id, Head: head}, nil) {
 					return
 				}
 			}
 		}
 	}
-}
-
-func (g *Gateway) aggregateHeadOf(ctx context.Context, aggregateType string, found item) eventstore.AggregateHead {
-	id := eventstore.AggregateID{
-		Tenant: tenantOf(found.text("pkey")),
-		Type:   aggregateType,
-		ULID:   strings.TrimPrefix(found.text("aid"), aggregateType+"-"),
-	}
-	head, _ := g.headOf(ctx, id, found) // 0 if it can't be read
-	return eventstore.AggregateHead{ID: id, Head: head}
 }

@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -44,11 +43,8 @@ func (i item) number(attribute string) (uint64, error) {
 }
 
 // milliseconds returns a time in milliseconds since 1970; it may be negative, because writers with wrong clocks have
-// written such times. Earlier writers have written it as text.
+// written such times.
 func (i item) milliseconds(attribute string) (int64, error) {
-	if at, err := time.Parse(time.RFC3339Nano, i.text(attribute)); err == nil {
-		return at.UnixMilli(), nil
-	}
 	return parse(i, attribute, strconv.ParseInt)
 }
 
@@ -65,22 +61,6 @@ func parse[N int64 | uint64](i item, attribute string, read func(text string, ba
 		return 0, fmt.Errorf("item %s: %s: %w", i.text("skey"), attribute, err)
 	}
 	return parsed, nil
-}
-
-// formerNumber is the attribute that earlier writers kept the number in, as a number or as text, instead of seq_nr. So
-// their items are not in the indexes, and are found by their keys. Their head holds the state after the event of that
-// number, not that after event 1.
-const formerNumber = "ser_nr"
-
-// isFormer reports whether an earlier writer made the item.
-func (i item) isFormer() bool { return i["seq_nr"] == nil && i[formerNumber] != nil }
-
-// former returns the number in an earlier writer's item.
-func (i item) former() (uint64, error) {
-	if written := i.text(formerNumber); written != "" {
-		return strconv.ParseUint(written, 10, 64)
-	}
-	return i.number(formerNumber)
 }
 
 // size estimates the bytes that DynamoDB counts: names and values.

@@ -34,6 +34,26 @@ func cutLast(skey string) (before, after string) {
 	return skey[:max(dash, 0)], skey[dash+1:]
 }
 
+// placeOf returns where an item is, if programs look for it there.
+func (g *Gateway) placeOf(found item) (id eventstore.AggregateID, seqNr uint64, err error) {
+	pkey, skey := found.text("pkey"), found.text("skey")
+	if id, seqNr, err = placeOf(pkey, skey); err == nil {
+		err = g.CheckPlace(id, seqNr, pkey, skey)
+	}
+	return id, seqNr, err
+}
+
+// CheckPlace returns an error if programs do not look for an item of an aggregate under this key. Then the item is as
+// good as missing, everywhere.
+func (g *Gateway) CheckPlace(id eventstore.AggregateID, seqNr uint64, pkey, skey string) error {
+	want := g.key(id, seqNr)
+	if want.text("pkey") != pkey || want.text("skey") != skey {
+		return fmt.Errorf("the item at pkey %q and skey %q is misplaced: programs look for it at %q and %q; "+
+			"`journal check` lists such items; is SHARD_COUNT that of the program that wrote it?", pkey, skey, want.text("pkey"), want.text("skey"))
+	}
+	return nil
+}
+
 // belongings yields the items of an aggregate in a table, ordered by skey as text. It reads the table consistently,
 // without an index: all attributes of the items, or some.
 func (g *Gateway) belongings(ctx context.Context, table string, id eventstore.AggregateID, attributes ...string) iter.Seq2[item, error] {

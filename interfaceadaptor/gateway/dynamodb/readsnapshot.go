@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/former"
 	"example.com/threads/interfaceadaptor/gateway/internal/packing"
 )
 
@@ -41,10 +42,8 @@ func (g *Gateway) readSnapshot(ctx context.Context, id eventstore.AggregateID, s
 	if err != nil {
 		return eventstore.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
 	}
-	if seqNr == headSeqNr && main.isFormer() {
-		if seqNr, err = main.former(); err != nil {
-			return eventstore.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
-		}
+	if seqNr == headSeqNr {
+		seqNr = former.State(main)
 	}
-	return eventstore.Snapshot{Version: max(seqNr, 1), Payload: payload}, nil
+	return eventstore.Snapshot{Version: seqNr, Payload: payload}, nil
 }

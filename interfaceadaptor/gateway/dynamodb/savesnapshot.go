@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/former"
 )
 
 // partBytes is the maximum number of bytes of a snapshot in one item; DynamoDB's limit for an item is 400 KB.
@@ -44,7 +45,7 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, s
 }
 
 // writeSnapshot stores a snapshot. A complete one of the same version is kept, so that it never changes while it is
-// read.
+// read, but not one of the documents' form, which may expire.
 func (g *Gateway) writeSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
 	packed := g.packer.Pack(snapshot.Payload)
 	pieces := slices.Collect(slices.Chunk(packed.Bytes, partBytes))
@@ -76,7 +77,7 @@ func (g *Gateway) writeSnapshot(ctx context.Context, id eventstore.AggregateID, 
 	if !errors.As(err, &exists) {
 		return err
 	}
-	if _, err := g.readSnapshot(ctx, id, snapshot.Version); errors.Is(err, errBroken) {
+	if _, err := g.readSnapshot(ctx, id, snapshot.Version); errors.Is(err, errBroken) || former.Is(exists.Item) {
 		put.ConditionExpression, put.ReturnValuesOnConditionCheckFailure = nil, ""
 		_, err := g.client.PutItem(ctx, put)
 		return err
@@ -108,6 +109,12 @@ func (g *Gateway) pointTo(ctx context.Context, id eventstore.AggregateID, versio
 	})
 	var newer *types.ConditionalCheckFailedException
 	if errors.As(err, &newer) {
+		if former.Is(newer.Item) {
+			if err := g.adopt(ctx, id, newer.Item); err != nil {
+				return 0, err
+			}
+			return g.pointTo(ctx, id, version, old)
+		}
 		return item(newer.Item).number("snapshot_version")
 	}
 	return version, err

@@ -4,13 +4,17 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/former"
 )
+
+const headSuffix = "-0" // of a head's skey
 
 // StoredAggregates implements [eventstore.Maintainer]. It scans the journal, where an aggregate's items follow one
 // another, and then the heads for those that have no first event.
@@ -31,7 +35,8 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 				}
 			}
 		}
-		for page, err := range g.scanKeys(ctx, g.settings.SnapshotTable, "seq_nr = :head") {
+		for page, err := range g.scanKeys(ctx, g.settings.SnapshotTable, former.Heads) {
+			page = slices.DeleteFunc(page, func(found item) bool { return !strings.HasSuffix(found.text("skey"), headSuffix) })
 			for heads := range slices.Chunk(page, maxBatchGet) {
 				if err == nil {
 					heads, err = g.withoutFirstEvent(ctx, heads)

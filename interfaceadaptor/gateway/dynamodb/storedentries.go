@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/former"
 )
 
 // StoredEntries implements [eventstore.Maintainer].
@@ -24,15 +25,14 @@ func (g *Gateway) StoredEntries(ctx context.Context, id eventstore.AggregateID) 
 }
 
 func storedEntryOf(id eventstore.AggregateID, event item) eventstore.StoredEntry {
+	event = former.Item(event)
 	stored := eventstore.StoredEntry{Entry: eventstore.Entry{EventID: event.text("event_id"), Payload: event.bytes("payload")}}
 	_, seqNr, err := placeOf(event.text("pkey"), event.text("skey"))
 	if err != nil {
 		stored.Faults = append(stored.Faults, eventstore.Fault{Field: "skey", Expected: id.String() + "-<number>", Found: event.text("skey")})
 	} else {
 		stored.SeqNr = seqNr
-		if !event.isFormer() {
-			stored.Faults = expect(stored.Faults, event, "seq_nr", number(seqNr))
-		}
+		stored.Faults = expect(stored.Faults, event, "seq_nr", number(seqNr))
 	}
 	stored.Faults = expect(stored.Faults, event, "aid", text(id.String()))
 	occurredAt, err := event.milliseconds("occurred_at")

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/former"
 )
 
 // headAttributes are the attributes of a head beside its key and payload.
@@ -24,18 +25,17 @@ func (g *Gateway) StoredHead(ctx context.Context, id eventstore.AggregateID) (ev
 }
 
 func (g *Gateway) readStoredHead(ctx context.Context, id eventstore.AggregateID) (item, error) {
-	return g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), append([]string{"pkey", formerNumber}, headAttributes...)...)
+	return g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), append([]string{"pkey", former.Number}, headAttributes...)...)
 }
 
 func storedHeadOf(id eventstore.AggregateID, found item) eventstore.StoredHead {
 	if len(found) == 0 {
 		return eventstore.StoredHead{}
 	}
+	found = former.Head(found)
 	stored := eventstore.StoredHead{Exists: true}
 	stored.Faults = expect(stored.Faults, found, "aid", text(id.String()))
-	if !found.isFormer() {
-		stored.Faults = expect(stored.Faults, found, "seq_nr", number(headSeqNr))
-	}
+	stored.Faults = expect(stored.Faults, found, "seq_nr", number(headSeqNr))
 	for attribute, into := range map[string]*uint64{"version": &stored.Version, "snapshot_version": &stored.SnapshotVersion} {
 		value, err := found.number(attribute)
 		if err != nil || attribute == "version" && found[attribute] == nil {
@@ -61,6 +61,13 @@ func (g *Gateway) ReplaceHead(ctx context.Context, id eventstore.AggregateID, fo
 		return err // nil: this write succeeded and its answer was lost
 	}
 	return fmt.Errorf("replace the head of %s: %w: somebody else has changed the head", id, eventstore.ErrConflict)
+}
+
+// adopt gives a head of the documents' form today's, because the condition of a write needs the version in its
+// attribute.
+func (g *Gateway) adopt(ctx context.Context, id eventstore.AggregateID, head item) error {
+	stored := storedHeadOf(id, head)
+	return g.ReplaceHead(ctx, id, stored, stored.Head)
 }
 
 func (g *Gateway) replaceHead(ctx context.Context, id eventstore.AggregateID, found eventstore.StoredHead, head eventstore.Head) error {

@@ -6,13 +6,14 @@ import (
 	"iter"
 
 	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/interfaceadaptor/gateway/dynamodb/former"
 )
 
 // StoredSnapshots implements [eventstore.Maintainer]. The state after event 1, in the head item, is none of them.
 func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID) iter.Seq2[eventstore.StoredSnapshot, error] {
 	return func(yield func(eventstore.StoredSnapshot, error) bool) {
 		fail := func(err error) { yield(eventstore.StoredSnapshot{}, explain(ctx, err, "read the snapshots of %s", id)) }
-		for main, err := range g.belongings(ctx, g.settings.SnapshotTable, id, "pkey", "skey", "aid", "seq_nr", "ttl") {
+		for main, err := range g.belongings(ctx, g.settings.SnapshotTable, id, "pkey", "skey", "aid", "seq_nr", former.Number, "ttl") {
 			if err != nil {
 				fail(err)
 				return
@@ -21,7 +22,8 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 			if err != nil || place != id || version == headSeqNr || g.expired(main) {
 				continue // a part, the head, or expired and about to be deleted by DynamoDB
 			}
-			stored := eventstore.StoredSnapshot{Version: version}
+			stored := eventstore.StoredSnapshot{Version: version, Unlisted: former.Is(main)}
+			main = former.Item(main)
 			if faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version)); len(faults) > 0 {
 				stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
 			}

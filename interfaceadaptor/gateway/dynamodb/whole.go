@@ -26,8 +26,8 @@ var _ eventstore.WholeReader = (*Gateway)(nil)
 // JournalParts implements [eventstore.WholeReader].
 func (g *Gateway) JournalParts() int { return journalParts }
 
-// ReadJournal implements [eventstore.WholeReader]: a part is a segment of a parallel scan. Items that name no aggregate
-// are left out.
+// ReadJournal implements [eventstore.WholeReader]: a part is a segment of a parallel scan. Misplaced items are left
+// out.
 func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[eventstore.JournalPage, error] {
 	return func(yield func(eventstore.JournalPage, error) bool) {
 		scan := &dynamodb.ScanInput{
@@ -52,7 +52,7 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string
 			}
 			page := eventstore.JournalPage{Next: after}
 			for _, found := range output.Items {
-				if id, seqNr, err := placeOf(item(found).text("pkey"), item(found).text("skey")); err == nil {
+				if id, seqNr, err := g.placeOf(found); err == nil {
 					page.Entries = append(page.Entries, eventstore.Queued{ID: id, SeqNr: seqNr, Payload: item(found).bytes("payload")})
 				}
 			}

@@ -2,6 +2,7 @@ package dynamodbstreams
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/projection"
 )
@@ -37,7 +39,7 @@ func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, ans
 			ignored++
 			continue
 		}
-		record, err := entryOf(change.Dynamodb.NewImage).Record()
+		record, err := s.recordOf(change.Dynamodb.NewImage)
 		if err != nil {
 			skipped, reason = skipped+1, err
 			continue
@@ -62,13 +64,25 @@ func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, ans
 	return p
 }
 
-// entryOf reads the fields of a journal entry from an item's new image. A payload may be text or binary.
-func entryOf(image map[string]types.AttributeValue) stream.Entry {
-	entry := stream.Entry{PKey: text(image, "pkey"), AID: text(image, "aid"), SeqNr: number(image, "seq_nr")}
-	if image["seq_nr"] == nil && image["ser_nr"] != nil { // an earlier writer's item: the key has the number, too
-		skey := text(image, "skey")
-		entry.SeqNr = skey[strings.LastIndexByte(skey, '-')+1:]
+// recordOf converts an item's new image. An item that is not where programs look for it is no entry: a gap would not be
+// filled from it, and no command finds its aggregate.
+func (s *Source) recordOf(image map[string]types.AttributeValue) (projection.Record, error) {
+	record, err := entryOf(image).Record()
+	if err != nil {
+		return record, err
 	}
+	id := eventstore.AggregateID{Tenant: record.Key.Tenant.String(), Type: record.Key.Type, ULID: record.Key.ID}
+	if err := s.ports.Places.CheckPlace(id, record.SeqNr, text(image, "pkey"), text(image, "skey")); err != nil {
+		return projection.Record{}, fmt.Errorf("%w: %w", stream.ErrNotAnEntry, err)
+	}
+	return record, nil
+}
+
+// entryOf reads the fields of a journal entry from an item's new image. The number is that of its key, which every
+// writer's items have. A payload may be text or binary.
+func entryOf(image map[string]types.AttributeValue) stream.Entry {
+	skey := text(image, "skey")
+	entry := stream.Entry{PKey: text(image, "pkey"), AID: text(image, "aid"), SeqNr: skey[strings.LastIndexByte(skey, '-')+1:]}
 	switch value := image["payload"].(type) {
 	case *types.AttributeValueMemberS:
 		entry.Payload = []byte(value.Value)
@@ -103,9 +117,6 @@ func createdAt(record types.Record, otherwise time.Time) time.Time {
 
 // occurredAt returns when the entry's event happened, to the millisecond; zero if the item does not contain it.
 func occurredAt(image map[string]types.AttributeValue) time.Time {
-	if at, err := time.Parse(time.RFC3339Nano, text(image, "occurred_at")); err == nil {
-		return at // an earlier writer's
-	}
 	millis, err := strconv.ParseInt(number(image, "occurred_at"), 10, 64)
 	if err != nil {
 		return time.Time{}

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/projection"
 )
@@ -26,8 +27,14 @@ type Tables interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
+// Places knows where programs look for an entry; gateway/dynamodb implements it.
+type Places interface {
+	CheckPlace(id eventstore.AggregateID, seqNr uint64, pkey, skey string) error
+}
+
 // Ports are the dependencies of a source.
 type Ports struct {
+	Places      Places
 	Tables      Tables
 	Streams     Streams
 	Projector   stream.Projector

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
 )
 
@@ -28,6 +29,7 @@ func recordOf(seqNr uint64, at time.Time) types.Record {
 			SequenceNumber: aws.String(fmt.Sprintf("%021d", seqNr)), ApproximateCreationDateTime: aws.Time(at),
 			NewImage: map[string]types.AttributeValue{
 				"pkey":        &types.AttributeValueMemberS{Value: "order-7"},
+				"skey":        &types.AttributeValueMemberS{Value: fmt.Sprint("order-", id, "-", seqNr)},
 				"aid":         &types.AttributeValueMemberS{Value: "order-" + id},
 				"seq_nr":      &types.AttributeValueMemberN{Value: fmt.Sprint(seqNr)},
 				"payload":     &types.AttributeValueMemberS{Value: `{"number":` + fmt.Sprint(seqNr) + `}`},
@@ -35,6 +37,16 @@ func recordOf(seqNr uint64, at time.Time) types.Record {
 			},
 		},
 	}
+}
+
+// fakePlaces knows one shard.
+type fakePlaces struct{}
+
+func (fakePlaces) CheckPlace(id eventstore.AggregateID, seqNr uint64, pkey, skey string) error {
+	if want := fmt.Sprint(id, "-", seqNr); pkey != "order-7" || skey != want {
+		return fmt.Errorf("the item at %s and %s is misplaced", pkey, skey)
+	}
+	return nil
 }
 
 func recordsOf(from, to uint64, at time.Time) []types.Record {
@@ -53,7 +65,7 @@ func start(ctx context.Context, streams *aws24h, store *memory, settings dynamod
 // startOn is start with a given client.
 func startOn(ctx context.Context, streams *aws24h, client dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings) (*dynamodbstreams.Source, func()) {
 	source := dynamodbstreams.New("journal", dynamodbstreams.Ports{
-		Tables: streams, Streams: client, Projector: store, Checkpoints: store, Log: discard,
+		Places: fakePlaces{}, Tables: streams, Streams: client, Projector: store, Checkpoints: store, Log: discard,
 	}, settings)
 	return source, run(ctx, source, store)
 }

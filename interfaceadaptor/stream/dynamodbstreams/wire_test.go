@@ -105,7 +105,7 @@ func TestFaultsOnTheWire(t *testing.T) {
 	}
 	store := newMemory()
 	source := dynamodbstreams.New(name, dynamodbstreams.Ports{
-		Tables: client, Streams: sdk.NewFromConfig(cfg), Projector: store, Checkpoints: store, Log: discard,
+		Places: fakePlaces{}, Tables: client, Streams: sdk.NewFromConfig(cfg), Projector: store, Checkpoints: store, Log: discard,
 	}, dynamodbstreams.Settings{PageLimit: 7, DiscoverEvery: 50 * time.Millisecond})
 	stop := run(t.Context(), source, store)
 	defer stop()
