@@ -10,6 +10,7 @@ ENV CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"
 
 # Downloading and compiling the dependencies is slow and depends only on go.mod, so it has a layer of its own.
 COPY go.mod go.sum ./
+COPY es/go.mod es/go.sum ./es/
 RUN go build \
       github.com/99designs/gqlgen/graphql/handler/extension \
       github.com/99designs/gqlgen/graphql/handler/transport \

@@ -4,10 +4,10 @@ DEVSERVICES   := ./bin/devservices
 GOTESTSUM     := ./bin/gotestsum
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# Two modules: the system, and tools/dev, which only developers run. Its dependencies are not the system's.
-MODULES := . ./tools/dev
+# Three modules: the system, the library es that it is built on, and tools/dev, which only developers run.
+MODULES := ./es . ./tools/dev
 
-# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means both modules.
+# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules.
 PACKAGES   ?= ./...
 TEST_FLAGS ?= -race -count=1 -timeout=15m
 # How often a failed test is run again before it counts as failed, where up to five failed. ./data/flaky.txt names them.

@@ -1,6 +1,5 @@
-// Package rdbmigration holds the schemas of the relational databases and migrates databases up and down.
+// Package rdbmigration holds the schema of the read model's rows. [ReadModel] returns it together with that of the
+// library's tables in the same database.
 //
-// A [Set] is an independent schema with its own version table, so that several sets can share a database. `make
-// migrate` and the one-shot service of the compose file run cmd/migrate; programs verify their schema with [Check] when
-// they start; tests call [Up] on a new database.
+// `make migrate` and the one-shot service of the compose file run cmd/migrate.
 package rdbmigration

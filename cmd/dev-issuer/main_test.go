@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/auth"
 	"example.com/threads/infrastructure/auth/devissuer"
-	"example.com/threads/tests/testenv"
 )
 
 var underTest = programtest.Program[settings]{Run: run, ReadSettings: readSettings}

@@ -14,16 +14,16 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/repository"
+	"example.com/threads/es/sqlstore"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
-	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
 // Without the event store the program must start and answer everything except history. Once the store is there, it must
@@ -88,7 +88,7 @@ func createThread(t *testing.T, folder, url string, id thread.ID, creator thread
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
@@ -97,12 +97,12 @@ func createThread(t *testing.T, folder, url string, id thread.ID, creator thread
 	}
 	defer func() { _ = gateway.Close(context.WithoutCancel(t.Context())) }()
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
-	key := chat.ThreadKey(usecase.Tenant{}, id)
+	key := chat.ThreadKey(es.Tenant{}, id)
 	event := thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: chattest.NewID[thread.Member](), User: creator, Role: thread.RoleAdmin}}}
 	err = threads.Save(t.Context(), key, command.Write[thread.Thread, thread.Event]{
-		Events: []usecase.Recorded[thread.Event]{{Event: event, Envelope: usecase.Envelope{
+		Events: []es.Recorded[thread.Event]{{Event: event, Envelope: es.Envelope{
 			EventID: chattest.NewID[ident.UserAccount]().String(), AggregateType: key.Type, AggregateID: key.ID, SeqNr: 1, OccurredAt: time.Now().UTC().Truncate(time.Microsecond),
-			Caller: usecase.Caller{Executor: creator.String(), Source: "test"},
+			Caller: es.Caller{Executor: creator.String(), Source: "test"},
 		}}},
 		After: command.State[thread.Thread]{Version: 1, Value: thread.Thread{}.Apply(event)},
 	})

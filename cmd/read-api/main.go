@@ -12,9 +12,9 @@ import (
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
+	"example.com/threads/es/database"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/infrastructure/database"
 	"example.com/threads/infrastructure/tracing"
 )
 

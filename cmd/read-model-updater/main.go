@@ -16,9 +16,10 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/infrastructure/database"
 	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
 )
@@ -106,7 +107,7 @@ func (s settings) open(ctx context.Context, tracer trace.TracerProvider, log *sl
 	if err != nil {
 		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	if err := rdbmigration.Check(ctx, db, rdbmigration.ReadModel()); err != nil {
+	if err := migration.Check(ctx, db, rdbmigration.ReadModel()...); err != nil {
 		return updater.Databases{}, errors.Join(fmt.Errorf("DATABASE_URL: %w", err), db.Close())
 	}
 	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: tracer})

@@ -15,16 +15,16 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"example.com/threads/cmd/internal/updater"
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/repository"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/repository"
-	rdbmigration "example.com/threads/rdb-migration"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
 const canary = "c4n4ry-of-the-broker"
@@ -116,7 +116,7 @@ func (s *subscriber) take(body []byte) {
 }
 
 // isAt checks that all events of an aggregate up to a version have arrived, in order.
-func (s *subscriber) isAt(key usecase.Key, version uint64) error {
+func (s *subscriber) isAt(key es.Key, version uint64) error {
 	if err := s.read(); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (s *system) onRelational(t *testing.T) *system {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	discard := slog.New(slog.DiscardHandler)
@@ -170,7 +170,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 			version := uint64(1)
 			post := func(count int) {
 				for range count {
-					for _, at := range []usecase.Key{key, other} {
+					for _, at := range []es.Key{key, other} {
 						var err error
 						if version, err = s.post(t.Context(), at, fmt.Sprint("message ", version)); err != nil {
 							t.Fatal(err)
@@ -225,9 +225,9 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 			}
 			post(1)
 			testenv.Eventually(t, soon, func() error { return errors.Join(all(), events.isAt(refused, 1)) })
-			var letter projectionstore.Letter
+			var letter rowstore.Letter
 			testenv.Eventually(t, soon, func() error {
-				letters, err := projectionstore.Letters(t.Context(), s.db)
+				letters, err := rowstore.Letters(t.Context(), s.db)
 				if err == nil && len(letters) != 1 {
 					err = fmt.Errorf("%d dead letters", len(letters))
 				}
@@ -242,7 +242,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 			testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), refused, 3) }) // the rows have it
 			broker.stop()
 			broker.start(t, 1<<20) // it accepts larger events now
-			publisher, err := projectionstore.New(s.db, updater.Publisher)
+			publisher, err := rowstore.New(s.db, updater.Publisher)
 			if err != nil {
 				t.Fatal(err)
 			}

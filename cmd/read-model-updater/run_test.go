@@ -15,15 +15,15 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/es"
+	"example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/stream"
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/stream"
-	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
 )
 
 const soon = 30 * time.Second
@@ -201,7 +201,7 @@ func (gizmos) Decode(payload []byte) (event projection.Event, err error) {
 		SeqNr uint64
 	}
 	err = json.Unmarshal(payload, &read)
-	return projection.Event{Envelope: usecase.Envelope{AggregateType: "gizmo", AggregateID: read.Gizmo, SeqNr: read.SeqNr}}, err
+	return projection.Event{Envelope: es.Envelope{AggregateType: "gizmo", AggregateID: read.Gizmo, SeqNr: read.SeqNr}}, err
 }
 
 func (gizmos) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
@@ -216,7 +216,7 @@ func (gizmos) Save(context.Context) error { return nil }
 // all its events must get into the rows: those from before, between and after, across all restarts.
 func TestATypeThatNobodyKnows(t *testing.T) {
 	s := newSystem(t).setUp(t)
-	key, gizmo := s.create(t), usecase.Key{Type: "gizmo", ID: newID[struct{}]().String()}
+	key, gizmo := s.create(t), es.Key{Type: "gizmo", ID: newID[struct{}]().String()}
 	appendGizmo := func(seqNr uint64) {
 		t.Helper()
 		err := s.gateway.Append(t.Context(), eventstore.Append{
@@ -255,7 +255,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	testenv.Eventually(t, soon, p.caughtUp)
 	p.kill()
 
-	store, err := projectionstore.New(s.db, chatrows.Projection)
+	store, err := rowstore.New(s.db, chatrows.Projection)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	defer stop()
 	for version := uint64(3); version <= 4; version++ {
 		testenv.Eventually(t, soon, func() error {
-			versions, err := store.Versions(t.Context(), []usecase.Key{gizmo})
+			versions, err := store.Versions(t.Context(), []es.Key{gizmo})
 			if err == nil && versions[gizmo] != version {
 				err = fmt.Errorf("the gizmo is at %d, not %d", versions[gizmo], version)
 			}
@@ -330,7 +330,7 @@ func TestADatabaseThatTakesNothing(t *testing.T) {
 func TestKilledAgainAndAgain(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	const threads, posts, kills = 4, 150, 8
-	keys := make([]usecase.Key, threads)
+	keys := make([]es.Key, threads)
 	failures := make(chan error, threads)
 	for i := range keys {
 		keys[i] = s.create(t)

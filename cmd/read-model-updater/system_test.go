@@ -19,18 +19,19 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/database"
+	"example.com/threads/es/dynamodb"
+	"example.com/threads/es/dynamodb/schema"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/repository"
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/infrastructure/database"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/gateway/dynamodb"
-	"example.com/threads/interfaceadaptor/repository"
 	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/chattest"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/tools/dynamodb-setup/schema"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
 // childVar makes the test binary run the program, for tests that kill it.
@@ -103,7 +104,7 @@ func (s *system) setUpTables(t *testing.T) {
 
 func (s *system) migrate(t *testing.T) {
 	t.Helper()
-	if _, err := rdbmigration.Up(t.Context(), s.db, rdbmigration.ReadModel()); err != nil {
+	if _, err := migration.Up(t.Context(), s.db, rdbmigration.ReadModel()...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -183,30 +184,30 @@ func (p *process) caughtUp() error {
 	return err
 }
 
-func (s *system) create(t *testing.T) usecase.Key {
+func (s *system) create(t *testing.T) es.Key {
 	t.Helper()
 	name, err := writing.ParseName("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := s.commands.Handle(t.Context(), chattest.Request(usecase.Caller{Executor: s.user.String()}, thread.ID{}, thread.Create{Executor: s.user, Name: name}))
+	result, err := s.commands.Handle(t.Context(), chattest.Request(es.Caller{Executor: s.user.String()}, thread.ID{}, thread.Create{Executor: s.user, Name: name}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return result.Key
 }
 
-func (s *system) post(ctx context.Context, key usecase.Key, words string) (version uint64, err error) {
+func (s *system) post(ctx context.Context, key es.Key, words string) (version uint64, err error) {
 	text, err := thread.ParseText(words)
 	if err != nil {
 		return 0, err
 	}
-	result, err := s.commands.Handle(ctx, chattest.Request(usecase.Caller{Executor: s.user.String()}, chat.ThreadID(key), thread.PostMessage{Executor: s.user, Text: text}))
+	result, err := s.commands.Handle(ctx, chattest.Request(es.Caller{Executor: s.user.String()}, chat.ThreadID(key), thread.PostMessage{Executor: s.user, Text: text}))
 	return result.Version, err
 }
 
 // isAt checks that the thread's row has the version and a message for each post.
-func (s *system) isAt(ctx context.Context, key usecase.Key, version uint64) error {
+func (s *system) isAt(ctx context.Context, key es.Key, version uint64) error {
 	var found struct{ Version, Messages, Distinct uint64 }
 	err := s.db.GetContext(ctx, &found, `SELECT
 		COALESCE((SELECT version FROM threads WHERE id = ?), 0) AS version,

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/testenv"
 )
 
 // Secrets must not be in any log, even at the most verbose level, nor in any answer.

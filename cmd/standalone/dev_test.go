@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/tests/testenv"
 )
 
 // commandsIn returns a banner's shell commands.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/infrastructure/database"
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/database"
+	"example.com/threads/es/testenv"
 	"example.com/threads/tests/wordsearch"
 )
 

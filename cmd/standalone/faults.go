@@ -9,7 +9,7 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
-	store "example.com/threads/interfaceadaptor/eventstore"
+	store "example.com/threads/es/eventstore"
 	"example.com/threads/usecase/erasure"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/stream"
 	adaptor "example.com/threads/interfaceadaptor/access"
-	"example.com/threads/interfaceadaptor/stream"
-	"example.com/threads/usecase/projection"
 )
 
 // banner is printed at the start. Its curl commands work as printed; with AUTH=oidc they need a token.

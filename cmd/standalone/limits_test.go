@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/testenv"
 )
 
 // refused sends requests until one is refused and returns its answer.

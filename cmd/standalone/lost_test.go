@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/testenv"
 )
 
 // An event store that is removed or emptied between two starts must not make the rows disappear.

@@ -22,7 +22,9 @@ import (
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/web"
 	"example.com/threads/cmd/internal/writeapi"
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/sqlstore"
 	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
 	usecase "example.com/threads/usecase/erasure"
@@ -87,7 +89,7 @@ func openReadModel(ctx context.Context, s settings, tracer trace.TracerProvider,
 	if err != nil {
 		return nil, err
 	}
-	if _, err := rdbmigration.Up(ctx, db, rdbmigration.ReadModel()); err != nil {
+	if _, err := migration.Up(ctx, db, rdbmigration.ReadModel()...); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
@@ -98,7 +100,7 @@ func openEventStore(ctx context.Context, s settings, ports eventstore.Ports) (*e
 	if err != nil {
 		return nil, err
 	}
-	_, err = rdbmigration.Up(ctx, db, rdbmigration.EventStore())
+	_, err = migration.Up(ctx, db, sqlstore.Schema())
 	if err := errors.Join(err, db.Close()); err != nil {
 		return nil, err
 	}

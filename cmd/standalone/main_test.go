@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/infrastructure/database"
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/database"
+	"example.com/threads/es/testenv"
 	"example.com/threads/tools/healthcheck/health"
 )
 

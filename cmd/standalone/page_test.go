@@ -14,11 +14,11 @@ import (
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es/database"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase/projection"
 )
 
 // The page's address must be the first one that a newcomer reads.
@@ -193,11 +193,11 @@ func TestWhoMayOperate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	store, err := projectionstore.New(db, chatrows.Projection)
+	store, err := rowstore.New(db, chatrows.Projection)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := projectionstore.NewRowSets(store, chatrows.Tables())
+	sets := rowstore.NewRowSets(store, chatrows.Tables())
 	testenv.Eventually(t, 20*time.Second, func() error {
 		state, err := sets.State(t.Context())
 		if err == nil && state.Phase != projection.Done {
@@ -220,7 +220,7 @@ func TestThereIsNoLabUnlessAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"cmd/internal/lab", "usecase/projection/faults", "interfaceadaptor/gateway/faulty"} {
+		for _, name := range []string{"cmd/internal/lab", "es/projection/faults", "es/estest/faulty"} {
 			if strings.Contains(string(packages), "example.com/threads/"+name+"\n") != contained {
 				t.Errorf("with the tags %q, %s is contained: %t", tags, name, !contained)
 			}

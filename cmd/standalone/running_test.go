@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/auth/devissuer"
-	"example.com/threads/tests/testenv"
 )
 
 // output collects what the program prints.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/testenv"
 )
 
 // With TENANTS=registered, a tenant is admitted while it is registered and not suspended. Its data is not lost by a

@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"example.com/threads/es/process/outbox"
+	"example.com/threads/es/rowstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/outbox"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 )
 
 const aboutLetters = `An event that can't be projected parks its aggregate: its rows do not change, all others
@@ -63,7 +63,7 @@ func (o *operator) listLetters(ctx context.Context, cmd *cli.Command, db readMod
 	if cmd.Bool("skipped") {
 		return o.listSkips(ctx, cmd, db)
 	}
-	letters, err := projectionstore.Letters(ctx, db.DB)
+	letters, err := rowstore.Letters(ctx, db.DB)
 	if err != nil {
 		return fmt.Errorf("read the dead letters: %w", err)
 	}

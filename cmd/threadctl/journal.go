@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	port "example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/journalcheck"
+	port "example.com/threads/es/eventstore"
+	"example.com/threads/es/journalcheck"
 )
 
 const aboutCheck = `Compares the head and the snapshots of one aggregate, or of all, with the journal, and the events

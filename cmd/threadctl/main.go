@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/infrastructure/memory"
+	"example.com/threads/es/memory"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	port "example.com/threads/es/eventstore"
 	"example.com/threads/infrastructure/config"
-	port "example.com/threads/interfaceadaptor/eventstore"
 )
 
 // operator is one call of the program.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es/projection"
 )
 
 // shownLetter is a dead letter for people and programs.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/usecase/process"
+	"example.com/threads/es/process"
 )
 
 // shownCommand is a failing command of a process for people and programs.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/es/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 

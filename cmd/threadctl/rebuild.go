@@ -9,10 +9,10 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/stream"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/stream"
-	"example.com/threads/usecase/projection"
 )
 
 const aboutRebuild = `Builds all rows of the read model from the journal in new tables beside the live ones. It
@@ -58,7 +58,7 @@ func checkRebuild(ctx context.Context, cmd *cli.Command) (context.Context, error
 }
 
 func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command, s *rowStation) error {
-	sets := projectionstore.NewRowSets(s.rows, chatrows.Tables())
+	sets := rowstore.NewRowSets(s.rows, chatrows.Tables())
 	if cmd.Bool("drop-old") {
 		return o.dropOld(ctx, cmd, sets)
 	}
@@ -112,7 +112,7 @@ func rebuildAdvice(err error) error {
 	return fmt.Errorf("the rebuild failed, and the live rows are unchanged unless the error says otherwise; continue with `rows rebuild --resume`: %w", err)
 }
 
-func (o *operator) tellRebuild(ctx context.Context, cmd *cli.Command, sets *projectionstore.RowSets) error {
+func (o *operator) tellRebuild(ctx context.Context, cmd *cli.Command, sets *rowstore.RowSets) error {
 	state, err := sets.State(ctx)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (o *operator) tellRebuild(ctx context.Context, cmd *cli.Command, sets *proj
 	return o.print(cmd, map[string]any{"phase": state.Phase.String(), "events": state.Done, "seconds": took.Seconds()}, text)
 }
 
-func (o *operator) dropOld(ctx context.Context, cmd *cli.Command, sets *projectionstore.RowSets) error {
+func (o *operator) dropOld(ctx context.Context, cmd *cli.Command, sets *rowstore.RowSets) error {
 	ctx, release, err := sets.Lock(ctx)
 	if errors.Is(err, projection.ErrRebuilding) {
 		return rebuildAdvice(err)

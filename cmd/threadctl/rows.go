@@ -8,10 +8,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/journalcheck"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/journalcheck"
+	"example.com/threads/es/projection"
 )
 
 const aboutVerify = `Folds the events of one aggregate, or of all, and compares every row of the read model with the
@@ -49,7 +49,7 @@ func (o *operator) verify(ctx context.Context, cmd *cli.Command, s *rowStation) 
 		}
 		return v.conclude(ctx)
 	}
-	err := s.projector.Aggregates(ctx, func(ctx context.Context, key usecase.Key) error {
+	err := s.projector.Aggregates(ctx, func(ctx context.Context, key es.Key) error {
 		if cmd.IsSet(tenantFlag.Name) && key.Tenant.String() != cmd.String(tenantFlag.Name) {
 			return nil
 		}
@@ -71,14 +71,14 @@ type verifier struct {
 
 	mu                                    sync.Mutex
 	checked, wrong, differences, repaired int
-	behind                                []usecase.Key // aggregates that were behind when verified
+	behind                                []es.Key // aggregates that were behind when verified
 }
 
 // maxBehind limits the aggregates that are verified again.
 const maxBehind = 1000
 
 // known returns the aggregate's key. It fails if neither the journal nor the rows know the aggregate.
-func (v *verifier) known(ctx context.Context, id eventstore.AggregateID) (usecase.Key, error) {
+func (v *verifier) known(ctx context.Context, id eventstore.AggregateID) (es.Key, error) {
 	key, err := keyOf(id)
 	if err != nil {
 		return key, err
@@ -87,24 +87,24 @@ func (v *verifier) known(ctx context.Context, id eventstore.AggregateID) (usecas
 	if err != nil {
 		return key, err
 	}
-	versions, err := v.s.rows.Versions(ctx, []usecase.Key{key})
+	versions, err := v.s.rows.Versions(ctx, []es.Key{key})
 	if err == nil && head.Version == 0 && versions[key] == 0 {
 		err = fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", id)
 	}
 	return key, err
 }
 
-func keyOf(id eventstore.AggregateID) (usecase.Key, error) {
-	tenant, err := usecase.ParseTenant(id.Tenant)
-	return usecase.Key{Tenant: tenant, Type: id.Type, ID: id.ULID}, err
+func keyOf(id eventstore.AggregateID) (es.Key, error) {
+	tenant, err := es.ParseTenant(id.Tenant)
+	return es.Key{Tenant: tenant, Type: id.Type, ID: id.ULID}, err
 }
 
-func idOf(key usecase.Key) eventstore.AggregateID {
+func idOf(key es.Key) eventstore.AggregateID {
 	return eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
 }
 
 // look verifies an aggregate, and repairs it if requested.
-func (v *verifier) look(ctx context.Context, key usecase.Key) error {
+func (v *verifier) look(ctx context.Context, key es.Key) error {
 	found, repaired, err := v.s.projector.VerifyOrRepair(ctx, key, v.repair)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ type shownDifference struct {
 	Repaired bool   `json:"repaired"`
 }
 
-func (v *verifier) tell(key usecase.Key, found projection.Verified, repaired bool) error {
+func (v *verifier) tell(key es.Key, found projection.Verified, repaired bool) error {
 	if len(found.Differences) > 0 {
 		v.wrong++
 		v.differences += len(found.Differences) + found.More
@@ -154,7 +154,7 @@ func (v *verifier) tell(key usecase.Key, found projection.Verified, repaired boo
 	return nil
 }
 
-func (v *verifier) next(key usecase.Key, found projection.Verified, repaired bool) string {
+func (v *verifier) next(key es.Key, found projection.Verified, repaired bool) string {
 	command := func(words string) string { return journalcheck.Command(words, idOf(key)) }
 	switch {
 	case repaired:
@@ -191,11 +191,11 @@ func (v *verifier) conclude(ctx context.Context) error {
 }
 
 // late returns the aggregates that stay behind. A repair brings them up to date.
-func (v *verifier) late(ctx context.Context) (late []usecase.Key, err error) {
+func (v *verifier) late(ctx context.Context) (late []es.Key, err error) {
 	if len(v.behind) == 0 {
 		return nil, nil
 	}
-	if err := usecase.Wait(ctx, time.Until(v.begun.Add(behindFor))); err != nil {
+	if err := es.Wait(ctx, time.Until(v.begun.Add(behindFor))); err != nil {
 		return nil, err
 	}
 	before, err := v.s.rows.Versions(ctx, v.behind)
@@ -212,7 +212,7 @@ func (v *verifier) late(ctx context.Context) (late []usecase.Key, err error) {
 		if err != nil {
 			return nil, err
 		}
-		now, err := v.s.rows.Versions(ctx, []usecase.Key{key})
+		now, err := v.s.rows.Versions(ctx, []es.Key{key})
 		if err != nil {
 			return nil, err
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"example.com/threads/cmd/internal/erasure"
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/journalcheck"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/journalcheck"
 )
 
 // shownHead is a head for people.
@@ -73,7 +73,7 @@ func (o *operator) show(ctx context.Context, cmd *cli.Command, s *storeStation) 
 	if err != nil {
 		return err
 	}
-	tenant, err := usecase.ParseTenant(id.Tenant)
+	tenant, err := es.ParseTenant(id.Tenant)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/interfaceadaptor/readmodel/outbox"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/es/process/outbox"
+	"example.com/threads/es/rowstore"
 )
 
 // shownSkip is a skipped event of a projection for people and programs, or a skipped command of a process.
@@ -29,7 +29,7 @@ type shownSkip struct {
 const maxListed = 1000
 
 func (o *operator) listSkips(ctx context.Context, cmd *cli.Command, db readModel) error {
-	skips, err := projectionstore.Skips(ctx, db.DB, maxListed)
+	skips, err := rowstore.Skips(ctx, db.DB, maxListed)
 	if err != nil {
 		return fmt.Errorf("read what was skipped: %w", err)
 	}

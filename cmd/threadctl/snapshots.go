@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/es/eventstore"
 )
 
 const aboutDue = `Lists the aggregates whose version is more than SNAPSHOT_EVERY ahead of their latest snapshot. Nothing is wrong with them:

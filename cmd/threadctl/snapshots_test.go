@@ -10,16 +10,16 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/database"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/repository"
+	"example.com/threads/es/sqlstore"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/chattest"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
 // A snapshot of an earlier format is good for commands but not for history, so another one must replace it.
@@ -43,7 +43,7 @@ func TestASnapshotWithoutNumbersIsReplaced(t *testing.T) {
 	ada, member := chattest.NewID[ident.UserAccount](), chattest.NewID[thread.Member]()
 	do := func(c thread.Command) {
 		t.Helper()
-		request := chattest.Request(usecase.Caller{Executor: ada.String()}, id, c)
+		request := chattest.Request(es.Caller{Executor: ada.String()}, id, c)
 		if _, err := commands.Handle(t.Context(), request); err != nil {
 			t.Fatal(err)
 		}

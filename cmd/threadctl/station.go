@@ -13,15 +13,16 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/es/database"
+	"example.com/threads/es/journalcheck"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/stream"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/infrastructure/database"
-	"example.com/threads/interfaceadaptor/journalcheck"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/stream"
 	rdbmigration "example.com/threads/rdb-migration"
-	"example.com/threads/usecase/projection"
 )
 
 // storeSettings are read from the environment.
@@ -116,7 +117,7 @@ func (o *operator) withReadModel(do func(context.Context, *cli.Command, readMode
 			return fmt.Errorf("DATABASE_URL: %w", err)
 		}
 		defer func() { _ = db.Close() }()
-		if err := rdbmigration.Check(ctx, db, rdbmigration.ReadModel()); err != nil {
+		if err := migration.Check(ctx, db, rdbmigration.ReadModel()...); err != nil {
 			return fmt.Errorf("DATABASE_URL: %w", err)
 		}
 		return do(ctx, cmd, readModel{db, settings, log})
@@ -128,7 +129,7 @@ type rowStation struct {
 	*storeStation
 	db        readModel
 	projector *projection.Projector
-	rows      *projectionstore.Store
+	rows      *rowstore.Store
 }
 
 // withRows returns the action of a command that needs both databases.
@@ -139,7 +140,7 @@ func (o *operator) withRows(do func(context.Context, *cli.Command, *rowStation) 
 			return err
 		}
 		defer s.close(ctx)
-		rows, err := projectionstore.New(db.DB, chatrows.Projection)
+		rows, err := rowstore.New(db.DB, chatrows.Projection)
 		if err != nil {
 			return err
 		}

@@ -9,11 +9,11 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/interfaceadaptor/readmodel/outbox"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/process"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/process"
+	"example.com/threads/es/process/outbox"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 )
 
 // outcomeWithin limits the wait for a retry: programs check every second what is due.
@@ -21,7 +21,7 @@ const outcomeWithin = 10 * time.Second
 
 // stuck is an aggregate that is parked in a projection, or a failing command of a process.
 type stuck struct {
-	key     usecase.Key
+	key     es.Key
 	letter  projection.DeadLetter // of an aggregate
 	event   string                // that caused the command; empty for an aggregate
 	command process.Pending
@@ -39,7 +39,7 @@ type stuckState struct {
 	reason   string
 }
 
-func parkedAggregate(store *projectionstore.Store, letter projection.DeadLetter) stuck {
+func parkedAggregate(store *rowstore.Store, letter projection.DeadLetter) stuck {
 	stateOf := func(l projection.DeadLetter) stuckState { return stuckState{l.SeqNr, l.Attempts, l.Reason} }
 	return stuck{
 		key: letter.Key, letter: letter, last: stateOf(letter),
@@ -81,7 +81,7 @@ func find(ctx context.Context, cmd *cli.Command, db readModel) (stuck, error) {
 		return stuck{}, err
 	}
 	name, event := cmd.String("projection"), cmd.String("event")
-	store, err := projectionstore.New(db.DB, name)
+	store, err := rowstore.New(db.DB, name)
 	if err != nil {
 		return stuck{}, err
 	}
@@ -104,14 +104,14 @@ func find(ctx context.Context, cmd *cli.Command, db readModel) (stuck, error) {
 // allOf returns the parked aggregates of the projection and the failing commands of the process.
 func allOf(ctx context.Context, cmd *cli.Command, db readModel) (due []stuck, err error) {
 	name := cmd.String("projection")
-	wanted := func(of string, key usecase.Key) bool {
+	wanted := func(of string, key es.Key) bool {
 		return of == name && (!cmd.IsSet(tenantFlag.Name) || key.Tenant.String() == cmd.String(tenantFlag.Name))
 	}
-	store, err := projectionstore.New(db.DB, name)
+	store, err := rowstore.New(db.DB, name)
 	if err != nil {
 		return nil, err
 	}
-	letters, err := projectionstore.Letters(ctx, db.DB)
+	letters, err := rowstore.Letters(ctx, db.DB)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func allOf(ctx context.Context, cmd *cli.Command, db readModel) (due []stuck, er
 // tryNow makes it due. It may no longer be stuck.
 func (s stuck) tryNow(ctx context.Context) error {
 	err := s.retry(ctx, time.Now())
-	if errors.Is(err, projectionstore.ErrNotParked) || errors.Is(err, outbox.ErrNotFailing) {
+	if errors.Is(err, rowstore.ErrNotParked) || errors.Is(err, outbox.ErrNotFailing) {
 		return nil
 	}
 	return err
@@ -213,7 +213,7 @@ func (s stuck) await(ctx context.Context, deadline time.Time) (result, error) {
 		if time.Now().After(deadline) {
 			return found, nil
 		}
-		if err := usecase.Wait(ctx, pollEvery); err != nil {
+		if err := es.Wait(ctx, pollEvery); err != nil {
 			return found, err
 		}
 	}

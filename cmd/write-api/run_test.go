@@ -15,9 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/es/dynamodb/schema"
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/tools/dynamodb-setup/schema"
 )
 
 const create = `{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z","name":"x"}`

@@ -20,9 +20,9 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/auth"
 	"example.com/threads/infrastructure/auth/devissuer"
-	"example.com/threads/tests/testenv"
 )
 
 const account = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

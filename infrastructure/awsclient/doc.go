@@ -3,5 +3,5 @@
 //
 // The SDK's own variables say where to connect: AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB,
 // AWS_ENDPOINT_URL_DYNAMODB_STREAMS (the last two are not needed on AWS) and those of the credentials. The clients are
-// used by the DynamoDB gateway (interfaceadaptor/gateway/dynamodb), the stream's source and tools/dynamodb-setup.
+// used by the DynamoDB gateway (es/dynamodb), the stream's source and tools/dynamodb-setup.
 package awsclient

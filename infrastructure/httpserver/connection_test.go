@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/tests/testenv"
 )
 
 // dial opens a connection and sends text, which need not be HTTP.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/logging"
-	"example.com/threads/tests/testenv"
 )
 
 // lines is a log that a test can read while the server writes it.

@@ -57,5 +57,5 @@ func (u unavailable) Error() string { return "AWS KMS did not answer: " + u.erro
 
 func (u unavailable) Unwrap() error { return u.error }
 
-// Class returns the error's class for usecase.KindOf.
+// Class returns the error's class for es.KindOf.
 func (unavailable) Class() string { return "unavailable" }

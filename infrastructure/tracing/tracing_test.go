@@ -14,9 +14,9 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/tracing"
-	"example.com/threads/tests/testenv"
 )
 
 // settings reads an environment, which must be valid.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/usecase"
 )
 
 const (
@@ -63,14 +63,14 @@ func TestWhoAPrincipalIs(t *testing.T) {
 	if who, err := principal(t, "act_as").For(id(t, bob)); err != nil || who != id(t, bob) {
 		t.Errorf("with act_as the principal acts for %s, %v", who, err)
 	}
-	other, err := usecase.ParseTenant("other")
+	other, err := es.ParseTenant("other")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := principal(t, "act_as").In(other); reasonOf(err) != access.NotAllowed {
 		t.Errorf("naming another tenant: %v", err)
 	}
-	if tenant, err := p.In(usecase.Tenant{}); err != nil || tenant.String() != "acme" {
+	if tenant, err := p.In(es.Tenant{}); err != nil || tenant.String() != "acme" {
 		t.Errorf("the principal's tenant is %s, %v", tenant, err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // Scope is a permission of a token.
@@ -22,7 +22,7 @@ const (
 // Principal is who sends a request. The zero value is an unverified one, with AUTH=none: it may name any account.
 type Principal struct {
 	account ident.UserID
-	tenant  usecase.Tenant
+	tenant  es.Tenant
 	scopes  []string
 	expires time.Time
 }
@@ -34,7 +34,7 @@ func NewPrincipal(account, tenant string, scopes []string, expires time.Time) (P
 	if err != nil {
 		return Principal{}, Unauthenticated("the token names no account: its account claim must be a ULID or a UUID")
 	}
-	code, err := usecase.ParseTenant(tenant)
+	code, err := es.ParseTenant(tenant)
 	if err != nil {
 		return Principal{}, Unauthenticated("the token's tenant claim must be 1 to 32 characters out of a-z, 0-9 and -")
 	}
@@ -74,11 +74,11 @@ func (p Principal) For(named ident.UserID) (ident.UserID, error) {
 
 // In returns the tenant that the principal acts in: the token's. Another named tenant is refused; the zero value names
 // none.
-func (p Principal) In(named usecase.Tenant) (usecase.Tenant, error) {
+func (p Principal) In(named es.Tenant) (es.Tenant, error) {
 	switch {
 	case !p.IsVerified():
 		return named, nil
-	case named == usecase.Tenant{} || named == p.tenant:
+	case named == es.Tenant{} || named == p.tenant:
 		return p.tenant, nil
 	}
 	return named, forbidden("the token is for another tenant; leave the header X-Tenant-Code out", "")

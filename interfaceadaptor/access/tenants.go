@@ -8,7 +8,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // Tenants refuses requests of tenants that are suspended or not registered. It caches the registry's answer for a
@@ -17,12 +17,12 @@ type Tenants struct {
 	isActive IsActive
 	clock    func() time.Time
 	asking   singleflight.Group
-	known    *lru.Cache[usecase.Tenant, verdict]
+	known    *lru.Cache[es.Tenant, verdict]
 }
 
 // IsActive reports whether a tenant is registered and not suspended, according to the registry. It is never called for
 // the tenant with the empty code, which is always active because operators need a tenant before any is registered.
-type IsActive func(ctx context.Context, tenant usecase.Tenant) (bool, error)
+type IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
 
 type verdict struct {
 	active bool
@@ -37,7 +37,7 @@ const (
 
 // NewTenants returns the Tenants of a registry.
 func NewTenants(isActive IsActive, clock func() time.Time) *Tenants {
-	known, err := lru.New[usecase.Tenant, verdict](maxVerdicts)
+	known, err := lru.New[es.Tenant, verdict](maxVerdicts)
 	if err != nil {
 		panic(fmt.Sprintf("access: %v", err)) // the size is a constant
 	}
@@ -46,7 +46,7 @@ func NewTenants(isActive IsActive, clock func() time.Time) *Tenants {
 
 // Admit refuses a tenant that is not active, with a [Refusal]. While the registry is unavailable, it fails with the
 // registry's error and admits no tenant.
-func (t *Tenants) Admit(ctx context.Context, tenant usecase.Tenant) error {
+func (t *Tenants) Admit(ctx context.Context, tenant es.Tenant) error {
 	active, err := t.IsActive(ctx, tenant)
 	if err == nil && !active {
 		err = forbidden("the tenant is not registered, or is suspended; ask those who run the service", "")
@@ -55,8 +55,8 @@ func (t *Tenants) Admit(ctx context.Context, tenant usecase.Tenant) error {
 }
 
 // IsActive reports whether a tenant is admitted. It fails while the registry is unavailable.
-func (t *Tenants) IsActive(ctx context.Context, tenant usecase.Tenant) (bool, error) {
-	if t == nil || tenant == (usecase.Tenant{}) {
+func (t *Tenants) IsActive(ctx context.Context, tenant es.Tenant) (bool, error) {
+	if t == nil || tenant == (es.Tenant{}) {
 		return true, nil
 	}
 	known, found := t.known.Get(tenant)
@@ -70,7 +70,7 @@ func (t *Tenants) IsActive(ctx context.Context, tenant usecase.Tenant) (bool, er
 }
 
 // ask queries the registry once for all concurrent calls with the same tenant.
-func (t *Tenants) ask(ctx context.Context, tenant usecase.Tenant) (verdict, error) {
+func (t *Tenants) ask(ctx context.Context, tenant es.Tenant) (verdict, error) {
 	answer, err, _ := t.asking.Do(tenant.String(), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()

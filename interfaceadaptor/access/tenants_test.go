@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/usecase"
 )
 
-func tenantOf(t *testing.T, code string) usecase.Tenant {
+func tenantOf(t *testing.T, code string) es.Tenant {
 	t.Helper()
-	tenant, err := usecase.ParseTenant(code)
+	tenant, err := es.ParseTenant(code)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestTenantsOfARegistry(t *testing.T) {
 	now := time.UnixMilli(0)
 	asked, registry := 0, map[string]bool{"acme": true}
 	var down error
-	tenants := access.NewTenants(func(_ context.Context, tenant usecase.Tenant) (bool, error) {
+	tenants := access.NewTenants(func(_ context.Context, tenant es.Tenant) (bool, error) {
 		asked++
 		return registry[tenant.String()], down
 	}, func() time.Time { return now })
@@ -64,7 +64,7 @@ func TestTenantsOfARegistry(t *testing.T) {
 func TestTenantsAreAskedForTogether(t *testing.T) {
 	began, proceed := make(chan struct{}, 1), make(chan struct{})
 	asked := 0
-	tenants := access.NewTenants(func(_ context.Context, tenant usecase.Tenant) (bool, error) {
+	tenants := access.NewTenants(func(_ context.Context, tenant es.Tenant) (bool, error) {
 		if tenant.String() == "acme" {
 			asked++
 			began <- struct{}{}

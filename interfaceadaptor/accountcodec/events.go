@@ -6,7 +6,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/writing"
-	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/es/eventcodec"
 )
 
 // Events is the codec of accounts' events.

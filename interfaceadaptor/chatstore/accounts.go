@@ -2,10 +2,10 @@ package chatstore
 
 import (
 	"example.com/threads/domain/account"
+	"example.com/threads/es/command"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/repository"
 	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/usecase/command"
 )
 
 // AccountRepository loads and saves accounts.

@@ -7,9 +7,9 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/es"
+	"example.com/threads/es/eventstore"
 	"example.com/threads/interfaceadaptor/taskcodec"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/tasks"
 )
@@ -24,7 +24,7 @@ var (
 type TaskReader struct{ Journal eventstore.Journal }
 
 // Find reads the first and the last event of the task, which together describe it completely.
-func (r TaskReader) Find(ctx context.Context, tenant usecase.Tenant, id task.ID) (found tasks.Details, err error) {
+func (r TaskReader) Find(ctx context.Context, tenant es.Tenant, id task.ID) (found tasks.Details, err error) {
 	key := chat.TaskKey(tenant, id)
 	head, err := r.Journal.Head(ctx, idOf(key))
 	if err != nil {
@@ -40,7 +40,7 @@ func (r TaskReader) Find(ctx context.Context, tenant usecase.Tenant, id task.ID)
 }
 
 // apply applies the event with this number.
-func (r TaskReader) apply(ctx context.Context, key usecase.Key, number uint64, found *tasks.Details) error {
+func (r TaskReader) apply(ctx context.Context, key es.Key, number uint64, found *tasks.Details) error {
 	for entry, err := range r.Journal.Entries(ctx, idOf(key), number-1, number) {
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func (r TaskReader) apply(ctx context.Context, key usecase.Key, number uint64, f
 type ThreadAdmins struct{ Threads *ThreadRepository }
 
 // CheckExport reads the thread's latest state.
-func (a ThreadAdmins) CheckExport(ctx context.Context, tenant usecase.Tenant, id thread.ID, user ident.UserID) error {
+func (a ThreadAdmins) CheckExport(ctx context.Context, tenant es.Tenant, id thread.ID, user ident.UserID) error {
 	state, err := a.Threads.Reload(ctx, chat.ThreadKey(tenant, id))
 	if err != nil {
 		return err
@@ -82,13 +82,13 @@ func (a ThreadAdmins) CheckExport(ctx context.Context, tenant usecase.Tenant, id
 type Journal struct{ eventstore.Journal }
 
 // Version reads the aggregate's head.
-func (j Journal) Version(ctx context.Context, key usecase.Key) (uint64, error) {
+func (j Journal) Version(ctx context.Context, key es.Key) (uint64, error) {
 	head, err := j.Head(ctx, idOf(key))
 	return head.Version, err
 }
 
 // Events yields the payloads of entries.
-func (j Journal) Events(ctx context.Context, key usecase.Key, after, upTo uint64) iter.Seq2[[]byte, error] {
+func (j Journal) Events(ctx context.Context, key es.Key, after, upTo uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for entry, err := range j.Entries(ctx, idOf(key), after, upTo) {
 			if !yield(entry.Payload, err) || err != nil {
@@ -98,6 +98,6 @@ func (j Journal) Events(ctx context.Context, key usecase.Key, after, upTo uint64
 	}
 }
 
-func idOf(key usecase.Key) eventstore.AggregateID {
+func idOf(key es.Key) eventstore.AggregateID {
 	return eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
 }

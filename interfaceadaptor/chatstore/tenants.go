@@ -2,8 +2,8 @@ package chatstore
 
 import (
 	"example.com/threads/domain/tenant"
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/repository"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 )
 

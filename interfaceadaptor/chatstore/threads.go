@@ -2,10 +2,10 @@ package chatstore
 
 import (
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/es/command"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/repository"
 	"example.com/threads/interfaceadaptor/threadcodec"
-	"example.com/threads/usecase/command"
 )
 
 // ThreadRepository loads and saves threads.

@@ -6,16 +6,16 @@ import (
 	"net/http"
 	"strings"
 
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
 
 // asker is the sender of an operation and the conditions of its answer.
 type asker struct {
 	principal access.Principal
-	tenant    usecase.Tenant // whose data the operation reads
-	client    string         // owner of the memory share that the answers use
+	tenant    es.Tenant // whose data the operation reads
+	client    string    // owner of the memory share that the answers use
 	tokens    []query.Token
 	// canStream: the transport can deliver more than one answer.
 	canStream bool
@@ -65,7 +65,7 @@ func (h *handler) mayLook(ctx context.Context, a asker) (asker, error) {
 }
 
 // admitTenant refuses a tenant that is not active, and every tenant while the registry is unavailable.
-func (h *handler) admitTenant(ctx context.Context, tenant usecase.Tenant) error {
+func (h *handler) admitTenant(ctx context.Context, tenant es.Tenant) error {
 	err := h.settings.Tenants.Admit(ctx, tenant)
 	var refusal *access.Refusal
 	if err == nil || errors.As(err, &refusal) {

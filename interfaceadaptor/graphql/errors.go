@@ -9,8 +9,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/usecase"
 )
 
 // The codes of errors in extensions.code.
@@ -30,20 +30,20 @@ const (
 const internalMessage = "something went wrong; it has been logged with the X-Request-Id of this answer"
 
 // answers maps each kind of error to its code and message; without a message here, the error's own is used.
-var answers = map[usecase.Kind]struct{ code, message string }{
-	usecase.Invalid:     {code: codeBadInput},
-	usecase.NotFound:    {code: codeNotFound},
-	usecase.Forbidden:   {code: codeForbidden},
-	usecase.Behind:      {code: codeBehind},
-	usecase.Unavailable: {codeUnavailable, "a store did not answer in time; try again"},
-	usecase.Canceled:    {codeUnavailable, "the request ended before it was answered"},
+var answers = map[es.Kind]struct{ code, message string }{
+	es.Invalid:     {code: codeBadInput},
+	es.NotFound:    {code: codeNotFound},
+	es.Forbidden:   {code: codeForbidden},
+	es.Behind:      {code: codeBehind},
+	es.Unavailable: {codeUnavailable, "a store did not answer in time; try again"},
+	es.Canceled:    {codeUnavailable, "the request ended before it was answered"},
 	// of the journal: an operator must repair it
-	usecase.Inconsistent: {codeInternal, internalMessage},
+	es.Inconsistent: {codeInternal, internalMessage},
 	// commands have this kind and the following ones; queries never do
-	usecase.Conflict:        {codeInternal, internalMessage},
-	usecase.VersionMismatch: {codeInternal, internalMessage},
-	usecase.KeyReused:       {codeInternal, internalMessage},
-	usecase.Internal:        {codeInternal, internalMessage},
+	es.Conflict:        {codeInternal, internalMessage},
+	es.VersionMismatch: {codeInternal, internalMessage},
+	es.KeyReused:       {codeInternal, internalMessage},
+	es.Internal:        {codeInternal, internalMessage},
 }
 
 // denials are the codes of refused requests.
@@ -87,7 +87,7 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	case errors.As(err, &refused):
 		code, shown.Message = refused.code, refused.message
 	case errors.As(err, &ours):
-		kind := usecase.KindOf(ours.error)
+		kind := es.KindOf(ours.error)
 		answer := answers[kind]
 		code, shown.Message = answer.code, ours.Error()
 		if answer.message != "" {
@@ -99,12 +99,12 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	return shown
 }
 
-func (p presenter) logCause(ctx context.Context, kind usecase.Kind, path string, err error) {
+func (p presenter) logCause(ctx context.Context, kind es.Kind, path string, err error) {
 	switch answers[kind].code {
 	case codeInternal:
 		p.log.ErrorContext(ctx, "a query failed", "path", path, "error", err)
 	case codeUnavailable:
-		if kind != usecase.Canceled {
+		if kind != es.Canceled {
 			p.log.WarnContext(ctx, "a store did not answer", "path", path, "error", err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // inconsistent is an error as the event store returns it.
@@ -21,12 +21,12 @@ func (inconsistent) Class() string { return "inconsistent" }
 // TestEveryKindHasACode tries all kinds of errors and every rejection that the use cases know.
 func TestEveryKindHasACode(t *testing.T) {
 	codes := []string{codeNotFound, codeForbidden, codeBadInput, codeBehind, codeTooComplex, codeUnavailable, codeInternal}
-	samples := append([]error{thread.ErrThreadNotFound, thread.ErrNotMember, thread.ErrNameUnchanged}, usecase.ErrConcurrentUpdate, usecase.ErrKeyReused, usecase.ErrUnavailable, usecase.ErrBehind,
-		&ident.InvalidError{Field: "name", Reason: "must be something"}, &usecase.VersionMismatchError{Expected: 1, Current: 2},
+	samples := append([]error{thread.ErrThreadNotFound, thread.ErrNotMember, thread.ErrNameUnchanged}, es.ErrConcurrentUpdate, es.ErrKeyReused, es.ErrUnavailable, es.ErrBehind,
+		&ident.InvalidError{Field: "name", Reason: "must be something"}, &es.VersionMismatchError{Expected: 1, Current: 2},
 		context.Canceled, context.DeadlineExceeded, inconsistent{errors.New("head and journal contradict each other")}, errors.New("the password of the database is hunter2"))
-	seen := map[usecase.Kind]bool{}
+	seen := map[es.Kind]bool{}
 	for _, sample := range samples {
-		kind := usecase.KindOf(sample)
+		kind := es.KindOf(sample)
 		seen[kind] = true
 		answer, told := answers[kind]
 		if !told {
@@ -43,14 +43,14 @@ func TestEveryKindHasACode(t *testing.T) {
 			t.Errorf("%v: clients see %q, the log has %q", sample, shown.Message, out)
 		}
 	}
-	for kind := range usecase.Inconsistent + 1 {
+	for kind := range es.Inconsistent + 1 {
 		if !seen[kind] {
 			t.Errorf("no error of kind %d was tried", kind)
 		}
 	}
-	for kind, want := range map[usecase.Kind]string{
-		usecase.Invalid: codeBadInput, usecase.NotFound: codeNotFound, usecase.Forbidden: codeForbidden, usecase.Behind: codeBehind,
-		usecase.Unavailable: codeUnavailable, usecase.Internal: codeInternal,
+	for kind, want := range map[es.Kind]string{
+		es.Invalid: codeBadInput, es.NotFound: codeNotFound, es.Forbidden: codeForbidden, es.Behind: codeBehind,
+		es.Unavailable: codeUnavailable, es.Internal: codeInternal,
 	} {
 		if answers[kind].code != want {
 			t.Errorf("clients see kind %d as %s, want %s", kind, answers[kind].code, want)

@@ -12,8 +12,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
 
@@ -195,12 +195,12 @@ func (h *handler) untilStreamsEnd(ctx context.Context) (context.Context, context
 
 // tenantFrom reads the tenant from its header. A second header is an error, because a proxy may have checked only the
 // first.
-func tenantFrom(header http.Header) (usecase.Tenant, error) {
+func tenantFrom(header http.Header) (es.Tenant, error) {
 	switch codes := header.Values(tenantHeader); {
 	case len(codes) == 0:
-		return usecase.Tenant{}, nil
+		return es.Tenant{}, nil
 	case len(codes) > 1 || codes[0] == "":
-		return usecase.Tenant{}, errTenant
+		return es.Tenant{}, errTenant
 	default:
 		return parseTenant(codes[0])
 	}
@@ -208,8 +208,8 @@ func tenantFrom(header http.Header) (usecase.Tenant, error) {
 
 var errTenant error = &ident.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -, and be sent once"}
 
-func parseTenant(code string) (usecase.Tenant, error) {
-	tenant, err := usecase.ParseTenant(code)
+func parseTenant(code string) (es.Tenant, error) {
+	tenant, err := es.ParseTenant(code)
 	if err != nil {
 		return tenant, errTenant
 	}

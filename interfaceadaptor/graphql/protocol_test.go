@@ -10,9 +10,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/tests/testenv"
 )
 
 // TestWhatAWebSocketIsClosedFor sends what graphql-transport-ws forbids.

@@ -12,8 +12,8 @@ import (
 	"github.com/coder/websocket"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/usecase"
 )
 
 const maxUnanswered = 2 // pings before a client counts as disconnected
@@ -182,7 +182,7 @@ func violationOf(err error) *violation {
 // expire closes the connection when its token expires, after ending its subscriptions with an error. The code is not
 // 4401, because clients do not reconnect after that.
 func (s *socket) expire(at time.Time) {
-	if usecase.Wait(s.ctx, time.Until(at)) != nil {
+	if es.Wait(s.ctx, time.Until(at)) != nil {
 		return
 	}
 	for _, op := range s.runningNow() {

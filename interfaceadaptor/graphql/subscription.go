@@ -9,9 +9,9 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/interfaceadaptor/graphql/model"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
@@ -99,7 +99,7 @@ func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHan
 
 // watchTenant ends a subscription when its tenant becomes inactive. While the registry is unavailable, the subscription
 // continues.
-func (h *handler) watchTenant(ctx context.Context, tenant usecase.Tenant, stop context.CancelCauseFunc) {
+func (h *handler) watchTenant(ctx context.Context, tenant es.Tenant, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(tenantCheck)
 	defer tick.Stop()
 	for {

@@ -7,7 +7,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"golang.org/x/sync/semaphore"
 
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // turns limits the total complexity of operations that are resolved at once: an answer needs several times its size in
@@ -26,7 +26,7 @@ func newTurns(total int) *turns {
 func (t *turns) take(ctx context.Context, complexity int) (release func(), err error) {
 	weight := min(max(int64(complexity), 1), t.total)
 	if err := t.room.Acquire(ctx, weight); err != nil {
-		return nil, usecase.ErrUnavailable
+		return nil, es.ErrUnavailable
 	}
 	return sync.OnceFunc(func() { t.room.Release(weight) }), nil
 }

@@ -5,7 +5,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
@@ -32,10 +32,10 @@ func (a asker) account(userAccountID string) (thread.UserID, error) {
 }
 
 // viewerAndThread returns the viewer and the thread that an operation names.
-func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, usecase.Key, error) {
+func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, es.Key, error) {
 	viewer, err := viewerOf(ctx, userAccountID)
 	if err != nil {
-		return viewer, usecase.Key{}, err
+		return viewer, es.Key{}, err
 	}
 	key, err := threadKey(viewer.Tenant, threadID)
 	return viewer, key, err
@@ -43,7 +43,7 @@ func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query
 
 // memberAndThread returns the member that an operation asks for: any member of a thread that the principal may read.
 // With AUTH=none, every thread may be read.
-func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID string) (thread.UserID, usecase.Key, error) {
+func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID string) (thread.UserID, es.Key, error) {
 	a := askerOf(ctx)
 	key, err := threadKey(a.tenant, threadID)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID s
 	return member, key, err
 }
 
-func threadKey(tenant usecase.Tenant, threadID string) (usecase.Key, error) {
+func threadKey(tenant es.Tenant, threadID string) (es.Key, error) {
 	id, err := parseID[thread.Thread]("threadId", threadID)
 	return chat.ThreadKey(tenant, id), err
 }

@@ -23,9 +23,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"example.com/threads/es"
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/publisher"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/publishing"
 )
 
@@ -33,10 +33,10 @@ const topic = "threads.events"
 
 // happened returns an event whose data has about size bytes.
 func happened(seqNr uint64, size int) publishing.Event {
-	e := publishing.Event{Envelope: usecase.Envelope{
+	e := publishing.Event{Envelope: es.Envelope{
 		EventID: ulid.Make().String(), AggregateType: "thread", AggregateID: ulid.Make().String(), SeqNr: seqNr,
 		OccurredAt: time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC),
-		Caller:     usecase.Caller{CorrelationID: "a talk", CausationID: "a cause"},
+		Caller:     es.Caller{CorrelationID: "a talk", CausationID: "a cause"},
 	}}
 	e.Event.Type, e.Event.Data = "ThreadRenamed", fmt.Appendf(nil, `{"name":%q}`, strings.Repeat("x", size))
 	return e
@@ -301,9 +301,9 @@ func TestCloudEvent(t *testing.T) {
 	}
 }
 
-func testTenant(t *testing.T, code string) usecase.Tenant {
+func testTenant(t *testing.T, code string) es.Tenant {
 	t.Helper()
-	tenant, err := usecase.ParseTenant(code)
+	tenant, err := es.ParseTenant(code)
 	if err != nil {
 		t.Fatal(err)
 	}

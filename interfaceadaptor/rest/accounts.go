@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/es/command"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
 // The operations on accounts. A caller acts on their own account, so no body names one.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/es/eventstore"
 )
 
 func TestAnAccountsLife(t *testing.T) {

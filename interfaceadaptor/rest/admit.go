@@ -7,8 +7,8 @@ import (
 	"net/http"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/usecase"
 )
 
 // The error codes of refused callers.
@@ -32,11 +32,11 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, scopes ...access.Sco
 
 // tenant returns the tenant that the operation works in: the principal's, if it is active. The registry of tenants is
 // that of the empty code, whichever tenant the operator's token is of.
-func (a *api) tenant(ctx context.Context, op operation, principal access.Principal, named usecase.Tenant) (usecase.Tenant, error) {
+func (a *api) tenant(ctx context.Context, op operation, principal access.Principal, named es.Tenant) (es.Tenant, error) {
 	if op.registry {
-		return usecase.Tenant{}, nil
+		return es.Tenant{}, nil
 	}
-	if op.operators && principal.IsOperator() && named != (usecase.Tenant{}) {
+	if op.operators && principal.IsOperator() && named != (es.Tenant{}) {
 		return named, nil
 	}
 	tenant, err := principal.In(named)
@@ -47,7 +47,7 @@ func (a *api) tenant(ctx context.Context, op operation, principal access.Princip
 }
 
 // read decodes a body and the executor, who must be one that the principal may act as.
-func read[B interface{ executor() ident.UserID }](s bodyShape[B], c requestConditions, raw []byte) (body B, caller usecase.Caller, err error) {
+func read[B interface{ executor() ident.UserID }](s bodyShape[B], c requestConditions, raw []byte) (body B, caller es.Caller, err error) {
 	if body, err = s.decode(raw, absentFor(c.principal)); err != nil {
 		return body, c.caller, err
 	}

@@ -2,8 +2,8 @@ package rest
 
 import (
 	"example.com/threads/domain/thread"
+	"example.com/threads/es/command"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
 // The response bodies.

@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es/command"
+	"example.com/threads/es/dynamodb/dynamodbtest"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/repository"
+	"example.com/threads/es/sequence"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/tests/dynamodbtest"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
-	"example.com/threads/usecase/sequence"
 	"example.com/threads/usecase/tasks"
 )
 

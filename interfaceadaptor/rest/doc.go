@@ -2,7 +2,7 @@
 // error back.
 //
 // On a command's path it stands between infrastructure/httpserver, which gives every request its id and its log line,
-// and usecase/command, whose services it knows as ports such as [Threads]. What clients can ask for is a table with one
+// and es/command, whose services it knows as ports such as [Threads]. What clients can ask for is a table with one
 // row for each operation: threads.go has those on threads, with their bodies. All of them go the same way, serve.go:
 // who asks (admit.go), headers, body, fields, command, answer. Errors become problem documents in problem.go, from one
 // table.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
 )
 
 // compliant is a service that accepts every command.
@@ -22,7 +22,7 @@ func (compliant) Handle(context.Context, command.Request[thread.Command]) (comma
 	return command.Result{Version: 1}, nil
 }
 
-func (compliant) Snapshot(context.Context, usecase.Caller, string) (uint64, error) { return 1, nil }
+func (compliant) Snapshot(context.Context, es.Caller, string) (uint64, error) { return 1, nil }
 
 var fuzzedPaths = []string{
 	"/threads/create", "/threads/rename", "/threads/delete", "/threads/add_member", "/threads/remove_member", "/threads/change_member_role",

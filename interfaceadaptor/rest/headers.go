@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/usecase"
 )
 
 // The request headers.
@@ -37,7 +37,7 @@ const visibleASCII = `^[!-~]{1,128}$`
 // requestConditions are the caller and the values of a request's headers.
 type requestConditions struct {
 	principal      access.Principal
-	caller         usecase.Caller // without the executor, which is in the body
+	caller         es.Caller // without the executor, which is in the body
 	ifVersion      uint64
 	idempotencyKey string
 }
@@ -60,7 +60,7 @@ func requestHeaders() []requestHeader {
 			expected:    "1 to 32 characters out of a-z, 0-9 and -",
 			pattern:     regexp.MustCompile(`^[a-z0-9-]{1,32}$`),
 			read: func(c *requestConditions, value string) (err error) {
-				c.caller.Tenant, err = usecase.ParseTenant(value)
+				c.caller.Tenant, err = es.ParseTenant(value)
 				return err
 			},
 		},

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/tasks"
 )
 
@@ -138,7 +138,7 @@ func (l *Lines) outcome(ctx context.Context, answer reply, err error) (tasks.Out
 	var line malformedLine
 	var refusal *access.Refusal
 	var problem *Problem
-	switch kind := usecase.KindOf(err); {
+	switch kind := es.KindOf(err); {
 	case err == nil:
 		body, err := json.Marshal(answer.body)
 		return tasks.Outcome{Body: body}, err
@@ -148,10 +148,10 @@ func (l *Lines) outcome(ctx context.Context, answer reply, err error) (tasks.Out
 		problem = problemOfRefusal(refusal)
 	case errors.As(err, new(invalidBody)):
 		problem = problemOf(err)
-	case kind == usecase.Unavailable, kind == usecase.Canceled, kind == usecase.Internal, errors.Is(err, usecase.ErrConcurrentUpdate):
+	case kind == es.Unavailable, kind == es.Canceled, kind == es.Internal, errors.Is(err, es.ErrConcurrentUpdate):
 		return tasks.Outcome{}, err
 	default:
-		if kind == usecase.Inconsistent {
+		if kind == es.Inconsistent {
 			l.log.ErrorContext(ctx, "a command of a task failed", "error", err)
 		}
 		problem = problemOf(err)

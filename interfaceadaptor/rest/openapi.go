@@ -11,7 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 const (
@@ -133,7 +133,7 @@ func problemsOf(op operation) []*Problem {
 		unsupported(media),
 		invalidFields([]FieldError{{"body.executor_id", "is required"}}),
 		newProblem(http.StatusTooManyRequests, tooManyRequests, "this address has sent more than 100 requests a second; send fewer, and try again later"),
-		problemOf(usecase.ErrUnavailable),
+		problemOf(es.ErrUnavailable),
 		problemOf(fmt.Errorf("anything else")),
 		newProblem(http.StatusInternalServerError, storeInconsistent, inconsistent),
 	)
@@ -141,10 +141,10 @@ func problemsOf(op operation) []*Problem {
 		problems = append(problems, problemOf(rejection))
 	}
 	if op.perform.versioned {
-		problems = append(problems, problemOf(usecase.ErrConcurrentUpdate), problemOf(usecase.ErrKeyReused))
+		problems = append(problems, problemOf(es.ErrConcurrentUpdate), problemOf(es.ErrKeyReused))
 	}
 	if op.perform.versioned && !slices.Contains(op.without, ifMatch) {
-		problems = append(problems, problemOf(&usecase.VersionMismatchError{Expected: 7, Current: 9}))
+		problems = append(problems, problemOf(&es.VersionMismatchError{Expected: 7, Current: 9}))
 	}
 	return problems
 }

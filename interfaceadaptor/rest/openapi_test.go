@@ -16,8 +16,8 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 )
 
 // contract is what the API promises: by path, the fields of the body and of the answer.
@@ -50,7 +50,7 @@ func (nobody[C]) Handle(context.Context, command.Request[C]) (command.Result, er
 	return command.Result{}, errors.New("nobody is there")
 }
 
-func (nobody[C]) Snapshot(context.Context, usecase.Caller, string) (uint64, error) {
+func (nobody[C]) Snapshot(context.Context, es.Caller, string) (uint64, error) {
 	return 0, errors.New("nobody is there")
 }
 

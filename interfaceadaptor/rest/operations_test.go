@@ -15,16 +15,16 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
 	"example.com/threads/domain/writing"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 	"example.com/threads/tests/sealed"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
 // describedRequest is the last request that a service received, for commands of any aggregate.
 type describedRequest struct {
 	command           any
-	caller            usecase.Caller
+	caller            es.Caller
 	id, name, content string
 	begins            bool
 }
@@ -165,7 +165,7 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		if op.registry {
 			id = "59NK54ZV55ECEB71PC9G7Y7G7N" // of the tenant acme
 		}
-		if r.begins != (r.name == "thread.Create") || r.caller != (usecase.Caller{Executor: executor}) || !r.begins && r.id != id || r.begins && r.id == "" {
+		if r.begins != (r.name == "thread.Create") || r.caller != (es.Caller{Executor: executor}) || !r.begins && r.id != id || r.begins && r.id == "" {
 			t.Errorf("%s: %+v", op.path, r)
 		}
 	})

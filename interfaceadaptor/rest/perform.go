@@ -8,11 +8,11 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 )
 
-// Commands handles the commands of one type of aggregate. Its errors are those that [usecase.KindOf] knows. It may be
+// Commands handles the commands of one type of aggregate. Its errors are those that [es.KindOf] knows. It may be
 // called concurrently.
 type Commands[C any] interface {
 	// Handle applies a command and returns when its events are stored.
@@ -23,7 +23,7 @@ type Commands[C any] interface {
 type Service[C any] interface {
 	Commands[C]
 	// Snapshot stores a snapshot of the aggregate's latest state and returns its version.
-	Snapshot(ctx context.Context, caller usecase.Caller, id string) (uint64, error)
+	Snapshot(ctx context.Context, caller es.Caller, id string) (uint64, error)
 }
 
 // commanding is a request body that represents a command.
@@ -45,7 +45,7 @@ type performer struct {
 // prepared is a request that can be executed.
 type prepared struct {
 	execute       func(ctx context.Context) (reply, error)
-	caller        usecase.Caller
+	caller        es.Caller
 	name, content string // of the command; see [command.Request]
 	key           string // of the command's aggregate; empty: it creates one
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // Problem is the body of every error response (RFC 9457).
@@ -39,18 +39,18 @@ const (
 )
 
 // statuses maps kinds of errors to HTTP statuses. A kind that is not here is a server error.
-var statuses = map[usecase.Kind]int{
-	usecase.Invalid:         http.StatusUnprocessableEntity,
-	usecase.NotFound:        http.StatusNotFound,
-	usecase.Forbidden:       http.StatusForbidden,
-	usecase.Conflict:        http.StatusConflict,
-	usecase.VersionMismatch: http.StatusPreconditionFailed,
-	usecase.KeyReused:       http.StatusUnprocessableEntity,
-	usecase.Unavailable:     http.StatusServiceUnavailable,
-	usecase.Behind:          http.StatusServiceUnavailable,
-	usecase.Inconsistent:    http.StatusInternalServerError,
+var statuses = map[es.Kind]int{
+	es.Invalid:         http.StatusUnprocessableEntity,
+	es.NotFound:        http.StatusNotFound,
+	es.Forbidden:       http.StatusForbidden,
+	es.Conflict:        http.StatusConflict,
+	es.VersionMismatch: http.StatusPreconditionFailed,
+	es.KeyReused:       http.StatusUnprocessableEntity,
+	es.Unavailable:     http.StatusServiceUnavailable,
+	es.Behind:          http.StatusServiceUnavailable,
+	es.Inconsistent:    http.StatusInternalServerError,
 	// canceled by this server: if the client cancels, nobody reads the response
-	usecase.Canceled: http.StatusServiceUnavailable,
+	es.Canceled: http.StatusServiceUnavailable,
 }
 
 // codes maps the errors of use cases to codes. A domain's rejections have their own.
@@ -58,16 +58,16 @@ var codes = []struct {
 	err  error
 	code string
 }{
-	{usecase.ErrConcurrentUpdate, concurrentUpdate},
-	{usecase.ErrKeyReused, "idempotency_key_reused"},
+	{es.ErrConcurrentUpdate, concurrentUpdate},
+	{es.ErrKeyReused, "idempotency_key_reused"},
 }
 
 const inconsistent = "what is stored of it contradicts itself; sending it again does not help, an operator has to mend it; it has been logged"
 
 // problemOf converts an error of a use case, using the table's text and never the wrapped error's.
 func problemOf(err error) *Problem {
-	status, known := statuses[usecase.KindOf(err)]
-	var mismatch *usecase.VersionMismatchError
+	status, known := statuses[es.KindOf(err)]
+	var mismatch *es.VersionMismatchError
 	var fields invalidBody
 	var invalid interface{ Invalid() (field, reason string) }
 	var rejection *ident.Rejection
@@ -79,7 +79,7 @@ func problemOf(err error) *Problem {
 	case !known:
 		return newProblem(http.StatusInternalServerError, internal, "something went wrong; it has been logged with the X-Request-Id of this answer")
 	case status == http.StatusServiceUnavailable:
-		return newProblem(status, storeUnavailable, usecase.ErrUnavailable.Error())
+		return newProblem(status, storeUnavailable, es.ErrUnavailable.Error())
 	case errors.As(err, &mismatch):
 		problem := newProblem(status, versionMismatch, mismatch.Error())
 		problem.CurrentVersion = mismatch.Current

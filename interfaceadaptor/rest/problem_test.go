@@ -13,8 +13,8 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
+	"example.com/threads/es/eventstore"
 )
 
 // TestErrorsOfUseCases makes the service fail with each kind of error, wrapped in internal causes.
@@ -23,29 +23,29 @@ func TestErrorsOfUseCases(t *testing.T) {
 		status int
 		code   string
 	}{
-		thread.ErrThreadNotFound:    {404, "thread_not_found"},
-		thread.ErrMessageNotFound:   {404, "message_not_found"},
-		thread.ErrMemberNotFound:    {404, "member_not_found"},
-		thread.ErrNotMember:         {403, "not_a_member"},
-		thread.ErrNotAdmin:          {403, "not_an_admin"},
-		thread.ErrNotSender:         {403, "not_the_sender"},
-		thread.ErrThreadExists:      {409, "concurrent_update"},
-		thread.ErrThreadDeleted:     {409, "thread_deleted"},
-		thread.ErrAlreadyMember:     {409, "already_a_member"},
-		thread.ErrNameUnchanged:     {409, "name_unchanged"},
-		thread.ErrRoleUnchanged:     {409, "role_unchanged"},
-		thread.ErrTextUnchanged:     {409, "text_unchanged"},
-		thread.ErrLastAdmin:         {409, "last_admin"},
-		usecase.ErrConcurrentUpdate: {409, "concurrent_update"},
-		usecase.ErrKeyReused:        {422, "idempotency_key_reused"},
-		usecase.ErrUnavailable:      {503, "store_unavailable"},
-		usecase.ErrBehind:           {503, "store_unavailable"},
-		context.DeadlineExceeded:    {503, "store_unavailable"},
+		thread.ErrThreadNotFound:  {404, "thread_not_found"},
+		thread.ErrMessageNotFound: {404, "message_not_found"},
+		thread.ErrMemberNotFound:  {404, "member_not_found"},
+		thread.ErrNotMember:       {403, "not_a_member"},
+		thread.ErrNotAdmin:        {403, "not_an_admin"},
+		thread.ErrNotSender:       {403, "not_the_sender"},
+		thread.ErrThreadExists:    {409, "concurrent_update"},
+		thread.ErrThreadDeleted:   {409, "thread_deleted"},
+		thread.ErrAlreadyMember:   {409, "already_a_member"},
+		thread.ErrNameUnchanged:   {409, "name_unchanged"},
+		thread.ErrRoleUnchanged:   {409, "role_unchanged"},
+		thread.ErrTextUnchanged:   {409, "text_unchanged"},
+		thread.ErrLastAdmin:       {409, "last_admin"},
+		es.ErrConcurrentUpdate:    {409, "concurrent_update"},
+		es.ErrKeyReused:           {422, "idempotency_key_reused"},
+		es.ErrUnavailable:         {503, "store_unavailable"},
+		es.ErrBehind:              {503, "store_unavailable"},
+		context.DeadlineExceeded:  {503, "store_unavailable"},
 		// not canceled by the client, which is still connected
 		context.Canceled:      {503, "store_unavailable"},
 		errors.New("a fault"): {500, "internal"},
 		&eventstore.InconsistentError{Head: 2, Event: 3}:         {500, "store_inconsistent"},
-		&usecase.VersionMismatchError{Expected: 1, Current: 2}:   {412, "version_mismatch"},
+		&es.VersionMismatchError{Expected: 1, Current: 2}:        {412, "version_mismatch"},
 		&ident.InvalidError{Field: "name", Reason: "is too odd"}: {422, "invalid_request"},
 	}
 	for err, want := range told {

@@ -15,11 +15,11 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/tasks"
 )
 
@@ -47,7 +47,7 @@ func (f fails[C]) Handle(context.Context, command.Request[C]) (command.Result, e
 	return command.Result{}, f.err
 }
 
-func (f fails[C]) Snapshot(context.Context, usecase.Caller, string) (uint64, error) {
+func (f fails[C]) Snapshot(context.Context, es.Caller, string) (uint64, error) {
 	return 0, f.err
 }
 

@@ -13,7 +13,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
-	"example.com/threads/usecase/command"
+	"example.com/threads/es/command"
 	"example.com/threads/usecase/tasks"
 )
 

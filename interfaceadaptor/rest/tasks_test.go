@@ -13,9 +13,9 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/tasks"
 )
 
@@ -60,7 +60,7 @@ func TestTasksOverREST(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.tasks.Handle(t.Context(), command.Request[task.Order]{Caller: usecase.Caller{Executor: ada}, ID: parsed.String(), Command: task.Succeed{}}); err != nil {
+	if _, err := s.tasks.Handle(t.Context(), command.Request[task.Order]{Caller: es.Caller{Executor: ada}, ID: parsed.String(), Command: task.Succeed{}}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -121,7 +121,7 @@ func TestLines(t *testing.T) {
 	handle := func(raw string, forOthers bool) (key string, outcome tasks.Outcome) {
 		t.Helper()
 		key, do := handled.Prepare(tasks.Line{
-			Raw: []byte(raw), Caller: usecase.Caller{Executor: ada}, ForOthers: forOthers, Later: tasks.Later{IdempotencyKey: raw},
+			Raw: []byte(raw), Caller: es.Caller{Executor: ada}, ForOthers: forOthers, Later: tasks.Later{IdempotencyKey: raw},
 		})
 		outcome, err := do(t.Context())
 		if err != nil {
@@ -196,9 +196,9 @@ func TestAuthorOf(t *testing.T) {
 
 // An unknown outcome must not count as a rejection.
 func TestLinesWhoseOutcomeIsUnknown(t *testing.T) {
-	for _, err := range []error{usecase.ErrUnavailable, usecase.ErrConcurrentUpdate, context.Canceled, errors.New("anything else")} {
+	for _, err := range []error{es.ErrUnavailable, es.ErrConcurrentUpdate, context.Canceled, errors.New("anything else")} {
 		handled := rest.NewLines(failing(err), "tasks", time.Second, slog.New(slog.DiscardHandler))
-		_, do := handled.Prepare(tasks.Line{Raw: []byte(`{"path":"/threads/create","body":{"name":"new"}}`), Caller: usecase.Caller{Executor: ada}})
+		_, do := handled.Prepare(tasks.Line{Raw: []byte(`{"path":"/threads/create","body":{"name":"new"}}`), Caller: es.Caller{Executor: ada}})
 		if outcome, got := do(t.Context()); !errors.Is(got, err) {
 			t.Errorf("%v: %+v, %v", err, outcome, got)
 		}
@@ -213,7 +213,7 @@ func FuzzLines(f *testing.F) {
 	}
 	handled := rest.NewLines([]rest.Aggregate{rest.Threads(compliant{})}, "tasks", time.Second, slog.New(slog.DiscardHandler))
 	f.Fuzz(func(t *testing.T, raw string) {
-		_, do := handled.Prepare(tasks.Line{Raw: []byte(raw), Caller: usecase.Caller{Executor: ada}})
+		_, do := handled.Prepare(tasks.Line{Raw: []byte(raw), Caller: es.Caller{Executor: ada}})
 		outcome, err := do(t.Context())
 		if err != nil || !json.Valid(outcome.Body) {
 			t.Errorf("%q: %s, %v", raw, outcome.Body, err)

@@ -6,9 +6,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/domain/tenant"
+	"example.com/threads/es/command"
 	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
 // The operations on the registry of tenants: their bodies, and the table.

@@ -5,8 +5,8 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
+	"example.com/threads/es/command"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/usecase/command"
 )
 
 // The operations on threads: their bodies, and the table.

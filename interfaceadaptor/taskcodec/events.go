@@ -5,7 +5,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
-	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/es/eventcodec"
 )
 
 // Events returns the codec of tasks' events.

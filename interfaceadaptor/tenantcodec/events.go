@@ -5,7 +5,7 @@ package tenantcodec
 import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/tenant"
-	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/es/eventcodec"
 )
 
 // Events is the codec of tenants' events.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/es/eventcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 

@@ -6,7 +6,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/es/eventcodec"
 )
 
 // Events returns the codec of threads' events. "Created" is the first version of "ThreadCreated".

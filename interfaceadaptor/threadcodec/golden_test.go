@@ -14,9 +14,9 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/es"
+	"example.com/threads/es/repository"
 	"example.com/threads/interfaceadaptor/threadcodec"
-	"example.com/threads/usecase"
 )
 
 // Every event in every version of its JSON that was ever written. Golden files are only ever added: run with
@@ -51,20 +51,20 @@ func parsed[T any](text string) ident.Of[T] {
 	return id
 }
 
-func recorded(t *testing.T, event thread.Event) usecase.Recorded[thread.Event] {
-	tenant, err := usecase.ParseTenant("acme")
+func recorded(t *testing.T, event thread.Event) es.Recorded[thread.Event] {
+	tenant, err := es.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usecase.Recorded[thread.Event]{
-		Envelope: usecase.Envelope{
+	return es.Recorded[thread.Event]{
+		Envelope: es.Envelope{
 			EventID:       parsed[thread.Event]("01H42KBHCW1BZG504J4ZXKA2F2").String(),
 			AggregateType: thread.AggregateType,
 			AggregateID:   aThread.String(),
 			SeqNr:         7,
 			OccurredAt:    time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
 			CommandID:     "01H42KBHCWC0MMAND000000000",
-			Caller: usecase.Caller{
+			Caller: es.Caller{
 				Tenant: tenant, Executor: ada.String(), RequestID: "request-1", CorrelationID: "correlation-1", CausationID: "causation-1",
 				Source: "write-api /threads/post_message", ClientIP: "192.0.2.7",
 			},
@@ -118,14 +118,14 @@ func TestTheFirstVersionOfThreadCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	user := parsed[ident.UserAccount]("01890535-c59c-5b75-ff5c-f63a3485eb9d")
-	want := usecase.Recorded[thread.Event]{
-		Envelope: usecase.Envelope{
+	want := es.Recorded[thread.Event]{
+		Envelope: es.Envelope{
 			EventID:       parsed[thread.Event]("01H42KBHCW1BZG504J4ZXKA2F2").String(),
 			AggregateType: thread.AggregateType,
 			AggregateID:   parsed[thread.Thread]("01890535-c59c-72d5-08a8-dcea316374c8").String(),
 			SeqNr:         1,
 			OccurredAt:    time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
-			Caller:        usecase.Caller{Executor: user.String()},
+			Caller:        es.Caller{Executor: user.String()},
 		},
 		Event: thread.Created{
 			Name:    writing.RecordedName("test"),
@@ -260,7 +260,7 @@ func byValue() cmp.Option {
 		cmp.Comparer(func(a, b thread.Text) bool { return a == b }),
 		cmp.Comparer(func(a, b thread.Code) bool { return a == b }),
 		cmp.Comparer(func(a, b thread.Role) bool { return a == b }),
-		cmp.Comparer(func(a, b usecase.Tenant) bool { return a == b }),
+		cmp.Comparer(func(a, b es.Tenant) bool { return a == b }),
 		cmpopts.EquateComparable(thread.ID{}, thread.MemberID{}, thread.MessageID{}, thread.UserID{}),
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/eventcodec"
+	"example.com/threads/es/eventcodec"
 )
 
 // wireID is an id written as {"value":"<ulid>"}; a plain string and the UUID form can be read too.

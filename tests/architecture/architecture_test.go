@@ -40,8 +40,8 @@ func TestTheEngineKnowsNoApplication(t *testing.T) {
 	}
 	// Check that the rules detect violations.
 	made := architecture.Graph{
-		architecture.Module + "/usecase/command": {architecture.Module + "/usecase/chat"},
-		architecture.Module + "/usecase/chat":    {architecture.Module + "/domain/thread"},
+		architecture.Module + "/usecase/publishing": {architecture.Module + "/usecase/chat"},
+		architecture.Module + "/usecase/chat":       {architecture.Module + "/domain/thread"},
 	}
 	if found := architecture.EngineViolations(made); len(found) != 1 {
 		t.Errorf("an import path to the domain is not found: %q", found)
@@ -53,7 +53,7 @@ func TestTheEngineKnowsNoApplication(t *testing.T) {
 		}
 	}
 	const source = "package command\n\nvar threadID, groupMember, member = 1, 2, \"messages\"\n\nvar remember, spread = 1, 2\n"
-	if err := os.WriteFile(filepath.Join(folder, "usecase/command/made.go"), []byte(source), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "es/made.go"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if words, err := architecture.ForeignWords(folder); len(words) != 4 || err != nil {
@@ -64,7 +64,7 @@ func TestTheEngineKnowsNoApplication(t *testing.T) {
 // load reads the imports of every package, without test files, from the go command.
 func load(t *testing.T) architecture.Graph {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports", architecture.Module+"/...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports", architecture.Module+"/...", architecture.Module+"/es/...")
 	output, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %v", cmd.Args, err)

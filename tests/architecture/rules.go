@@ -20,50 +20,44 @@ var layers = map[string]struct {
 	"domain": {limited: true, modules: []string{"github.com/oklog/ulid/v2"}},
 	// used by property tests: test code that adapters' tests import
 	"domain/thread/threadtest": {imports: []string{"domain"}},
-	"usecase":                  {imports: []string{"domain"}, limited: true, modules: smallLibraries},
-	// the contract suite of the projection's ports: test code that adapters' tests import
-	"usecase/projection/projectiontest": {imports: inner},
+	"usecase":                  {imports: []string{"domain", "es"}, limited: true, modules: smallLibraries},
 
-	"interfaceadaptor/access":     {imports: inner},
-	"interfaceadaptor/rest":       {imports: with(inner, "interfaceadaptor/access")},
-	"interfaceadaptor/graphql":    {imports: with(inner, "interfaceadaptor/access")},
-	"interfaceadaptor/eventcodec": {imports: []string{"usecase"}},
-	// one package for each aggregate
-	"interfaceadaptor/*codec":              {imports: with(inner, "interfaceadaptor/eventcodec")},
-	"interfaceadaptor/chatstore":           {imports: with(inner, "interfaceadaptor/*codec", "interfaceadaptor/eventstore", "interfaceadaptor/repository")},
-	"interfaceadaptor/eventstore":          {},
-	"interfaceadaptor/journalcheck":        {imports: []string{"interfaceadaptor/eventcodec", "interfaceadaptor/eventstore"}},
-	"interfaceadaptor/repository":          {imports: []string{"usecase", "interfaceadaptor/eventcodec", "interfaceadaptor/eventstore"}},
-	"interfaceadaptor/readmodel":           {imports: with(inner, "interfaceadaptor/*codec", "interfaceadaptor/sqldialect")},
-	"interfaceadaptor/publisher":           {imports: []string{"usecase", "interfaceadaptor/eventcodec"}},
-	"interfaceadaptor/stream":              {imports: []string{"usecase", "interfaceadaptor/eventstore"}},
-	"interfaceadaptor/gateway/dynamodb":    {imports: gateway},
-	"interfaceadaptor/gateway/sqlstore":    {imports: with(gateway, "interfaceadaptor/sqldialect")},
-	"interfaceadaptor/gateway/internal":    {},
-	"interfaceadaptor/gateway/faulty":      {imports: []string{"interfaceadaptor/eventstore"}},
-	"interfaceadaptor/gateway/gatewaytest": {imports: []string{"interfaceadaptor/eventstore", "interfaceadaptor/gateway/faulty"}},
-	"interfaceadaptor/keystore":            {imports: with(inner, "interfaceadaptor/sqldialect")},
-	"interfaceadaptor/sqldialect":          {},
+	"interfaceadaptor/access":    {imports: inner},
+	"interfaceadaptor/rest":      {imports: with(inner, "interfaceadaptor/access")},
+	"interfaceadaptor/graphql":   {imports: with(inner, "interfaceadaptor/access")},
+	"interfaceadaptor/*codec":    {imports: inner}, // one package for each aggregate
+	"interfaceadaptor/chatstore": {imports: with(inner, "interfaceadaptor/*codec")},
+	"interfaceadaptor/readmodel": {imports: with(inner, "interfaceadaptor/*codec")},
+	"interfaceadaptor/publisher": {imports: inner},
+	"interfaceadaptor/keystore":  {imports: inner},
+
+	// The library is a module of its own, which can't import this one. Within it, an event store knows the port alone.
+	"es":                       {imports: []string{"es"}},
+	"es/eventstore":            {},
+	"es/sqldialect":            {},
+	"es/dynamodb":              {imports: eventStore},
+	"es/dynamodb/dynamodbtest": {imports: []string{"es"}},
+	"es/sqlstore":              {imports: with(eventStore, "es/sqldialect", "es/migration")},
+	"es/command":               {imports: []string{"es"}, limited: true, modules: smallLibraries},
 
 	"docs":              {},
-	"infrastructure":    {},
-	"rdb-migration":     {},
+	"infrastructure":    {imports: []string{"es/database", "es/memory"}},
+	"rdb-migration":     {imports: []string{"es/migration", "es/rowstore"}},
 	"rdb-migration/cmd": {imports: everything},
 	"cmd":               {imports: everything},
 	"tools":             {imports: everything},
 	"tests":             {imports: everything},
-	"tests/testenv":     {},
 }
 
 var (
-	inner = []string{"domain", "usecase"}
-	// gateway is what event stores may import: the port that they implement, and their shared packages.
-	gateway = []string{"interfaceadaptor/eventstore", "interfaceadaptor/gateway/internal"}
+	inner = []string{"domain", "usecase", "es"}
+	// eventStore is what event stores may import: the port that they implement, and their shared packages.
+	eventStore = []string{"es/eventstore", "es/internal"}
 	// smallLibraries are allowed in use cases, because they bring no technology with them.
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5", "github.com/hashicorp/golang-lru/v2",
 		// the interface of tracing, without exporters
 		"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"}
-	everything = []string{"docs", "domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests"}
+	everything = []string{"docs", "domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests", "es"}
 )
 
 func with(parts []string, more ...string) []string { return slices.Concat(parts, more) }

@@ -8,13 +8,13 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 )
 
 // Request returns a request for a command on a thread. If the command creates a thread, a new id is used. The ids of
 // new members and messages are added to the command.
-func Request(caller usecase.Caller, id thread.ID, c thread.Command) command.Request[thread.Command] {
+func Request(caller es.Caller, id thread.ID, c thread.Command) command.Request[thread.Command] {
 	r := command.Request[thread.Command]{
 		Caller: caller, ID: id.String(), Command: c, Name: thread.CommandName(c), Content: fmt.Sprintf("%+v", c),
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/tests/programs"
-	"example.com/threads/tests/testenv"
 )
 
 // browser acts as a browser during the login: it follows redirects and stores cookies.

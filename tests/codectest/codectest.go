@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/interfaceadaptor/eventcodec"
-	"example.com/threads/interfaceadaptor/repository"
+	"example.com/threads/es"
+	"example.com/threads/es/eventcodec"
+	"example.com/threads/es/repository"
 	"example.com/threads/tests/kit"
 	"example.com/threads/tests/sealed"
-	"example.com/threads/usecase"
 )
 
 // The envelope of the golden events.
@@ -27,18 +27,18 @@ const (
 )
 
 // Recorded returns an event of the aggregate in an envelope with all fields.
-func Recorded[E any](t testing.TB, aggregateType, id string, event E) usecase.Recorded[E] {
+func Recorded[E any](t testing.TB, aggregateType, id string, event E) es.Recorded[E] {
 	t.Helper()
-	tenant, err := usecase.ParseTenant("acme")
+	tenant, err := es.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usecase.Recorded[E]{
-		Envelope: usecase.Envelope{
+	return es.Recorded[E]{
+		Envelope: es.Envelope{
 			EventID: EventID, AggregateType: aggregateType, AggregateID: id, SeqNr: 7,
 			OccurredAt: time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
 			CommandID:  "01H42KBHCWC0MMAND000000000",
-			Caller: usecase.Caller{
+			Caller: es.Caller{
 				Tenant: tenant, Executor: Executor, RequestID: "request-1", CorrelationID: "correlation-1", CausationID: "causation-1",
 				Source: "write-api /accounts/rename", ClientIP: "192.0.2.7",
 			},

@@ -15,8 +15,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/infrastructure/database"
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/database"
+	"example.com/threads/es/testenv"
 )
 
 // leavesWithin limits how long a closed account may stay in its threads, on a busy machine.
@@ -134,21 +134,19 @@ func testCausation(t *testing.T, s *system, user string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := db.QueryxContext(t.Context(), `SELECT event_content FROM events WHERE json_extract(event_content, '$.source') = 'process/leave-on-close'`)
-	if err != nil {
+	var contents []string
+	if err := db.SelectContext(t.Context(), &contents, `SELECT event_content FROM events WHERE json_extract(event_content, '$.source') = 'process/leave-on-close'`); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }()
 	var found []string
-	for rows.Next() {
-		var content string
+	for _, content := range contents {
 		var event struct {
 			Type          string
 			CausationID   string `json:"causation_id"`
 			CorrelationID string `json:"correlation_id"`
 			CommandID     string `json:"command_id"`
 		}
-		if err := errors.Join(rows.Scan(&content), json.Unmarshal([]byte(content), &event)); err != nil {
+		if err := json.Unmarshal([]byte(content), &event); err != nil {
 			t.Fatal(err)
 		}
 		why := " otherwise"
@@ -157,13 +155,12 @@ func testCausation(t *testing.T, s *system, user string) {
 		}
 		found = append(found, event.Type+why)
 	}
-	err = rows.Err()
 	slices.Sort(found)
 	want := []string{
 		"ThreadDeleted by closing", "ThreadMemberRemoved by closing", "ThreadMemberRemoved by closing", "ThreadMemberRemoved otherwise", "ThreadMemberRoleChanged by closing",
 	}
-	if err != nil || !slices.Equal(found, want) {
-		t.Errorf("events of the process manager: %q, %v, want %q", found, err, want)
+	if !slices.Equal(found, want) {
+		t.Errorf("events of the process manager: %q, want %q", found, want)
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es/database"
+	"example.com/threads/es/testenv"
 	"example.com/threads/tests/programs"
-	"example.com/threads/tests/testenv"
 	"example.com/threads/tests/wordsearch"
 )
 

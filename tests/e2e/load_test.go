@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/tests/programs"
-	"example.com/threads/tests/testenv"
 )
 
 // messagesOf reads all messages of a thread, page by page.

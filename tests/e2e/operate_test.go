@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/testenv"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/testenv"
 )
 
 // failingCommand is an element of the output of `dead-letters list --json`.

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/infrastructure/database"
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/database"
+	"example.com/threads/es/testenv"
 )
 
 // spoiler changes stored data without the programs, like an operator with the database's shell.

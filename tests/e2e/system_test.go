@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/tests/programs"
-	"example.com/threads/tests/testenv"
 )
 
 // URLs of programs that are running already, such as those of the compose file.

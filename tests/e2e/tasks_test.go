@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/testenv"
 )
 
 // get sends a GET request as the person.

@@ -19,8 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/tests/programs"
-	"example.com/threads/tests/testenv"
 )
 
 // The folder testdata/before-accounts has the data of a build from before the second aggregate existed: the SQLite

@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/tests/programs"
-	"example.com/threads/tests/testenv"
 )
 
 const (

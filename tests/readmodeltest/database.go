@@ -12,10 +12,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	rdbmigration "example.com/threads/rdb-migration"
-	"example.com/threads/tests/testenv"
 )
 
 // Database is an empty read model.
@@ -62,7 +63,7 @@ func open(t *testing.T, address string) *Database {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.ReadModel()); err != nil {
+	if _, err := migration.Up(t.Context(), db, rdbmigration.ReadModel()...); err != nil {
 		t.Fatal(err)
 	}
 	d := &Database{URL: address, DB: db, t: t, worlds: map[string]*World{}}

@@ -10,11 +10,11 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/kit/feed"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 )
 
@@ -22,7 +22,7 @@ import (
 // Events are a millisecond apart on the world's clock.
 type World struct {
 	t       testing.TB
-	Tenant  usecase.Tenant
+	Tenant  es.Tenant
 	feed    *feed.Feed
 	members map[membership]thread.MemberID
 }
@@ -38,7 +38,7 @@ func (d *Database) World(t testing.TB, code string) *World {
 	if known := d.worlds[code]; known != nil {
 		return known
 	}
-	tenant, err := usecase.ParseTenant(code)
+	tenant, err := es.ParseTenant(code)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func NewID[T any]() ident.Of[T] {
 func NewUser() thread.UserID { return NewID[ident.UserAccount]() }
 
 // Key returns the key of a thread of the world.
-func (w *World) Key(id thread.ID) usecase.Key { return chat.ThreadKey(w.Tenant, id) }
+func (w *World) Key(id thread.ID) es.Key { return chat.ThreadKey(w.Tenant, id) }
 
 // Now returns the time of the last event.
 func (w *World) Now() time.Time { return w.feed.Now() }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/sqlstore"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -20,10 +22,8 @@ func New(t *testing.T) (url string, db *sqlx.DB) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	for _, set := range []rdbmigration.Set{rdbmigration.EventStore(), rdbmigration.ReadModel()} {
-		if _, err := rdbmigration.Up(t.Context(), db, set); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := migration.Up(t.Context(), db, append(rdbmigration.ReadModel(), sqlstore.Schema())...); err != nil {
+		t.Fatal(err)
 	}
 	return url, db
 }

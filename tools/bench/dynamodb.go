@@ -13,14 +13,14 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/dynamodb"
+	"example.com/threads/es/dynamodb/schema"
+	"example.com/threads/es/repository"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/gateway/dynamodb"
-	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/tools/dynamodb-setup/schema"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
 // The addresses of the services that devservices has started.
@@ -103,7 +103,7 @@ func (p *commandPoster) post(ctx context.Context, id string) error {
 
 func (p *commandPoster) handle(ctx context.Context, id string, begins bool, wanted thread.Command) error {
 	_, err := p.service.Handle(ctx, command.Request[thread.Command]{
-		Caller: usecase.Caller{Executor: p.user.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
+		Caller: es.Caller{Executor: p.user.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
 	})
 	return err
 }

@@ -16,8 +16,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/oklog/ulid/v2"
 
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/infrastructure/database"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -108,7 +109,7 @@ func newReadModel(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = rdbmigration.Up(ctx, db, rdbmigration.ReadModel())
+	_, err = migration.Up(ctx, db, rdbmigration.ReadModel()...)
 	return url, errors.Join(err, db.Close())
 }
 

@@ -11,10 +11,10 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/es/eventstore"
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/threadcodec"
-	"example.com/threads/usecase"
 )
 
 // unitsPosts is the number of posts that are averaged.
@@ -60,7 +60,7 @@ func (t *testTables) unitsOfAPost(ctx context.Context, meter *unitMeter, message
 		return 0, err
 	}
 	other.user = poster.user
-	key := usecase.Key{Type: thread.AggregateType, ID: id}
+	key := es.Key{Type: thread.AggregateType, ID: id}
 	state, err := other.threads.Load(ctx, key)
 	if err != nil {
 		return 0, err
@@ -94,10 +94,10 @@ func (p *commandPoster) fill(ctx context.Context, id string, messages int) error
 		var entries []eventstore.Entry
 		for range min(eventstore.MaxAppend-1, messages+1-int(version)) {
 			seqNr := version + uint64(len(entries)) + 1
-			recorded := usecase.Recorded[thread.Event]{
-				Envelope: usecase.Envelope{
+			recorded := es.Recorded[thread.Event]{
+				Envelope: es.Envelope{
 					EventID: ulid.Make().String(), AggregateType: thread.AggregateType, AggregateID: id, SeqNr: seqNr,
-					OccurredAt: time.Now().UTC().Truncate(time.Microsecond), Caller: usecase.Caller{Executor: p.user.String(), Source: "bench"},
+					OccurredAt: time.Now().UTC().Truncate(time.Microsecond), Caller: es.Caller{Executor: p.user.String(), Source: "bench"},
 				},
 				Event: thread.MessagePosted{Message: thread.Message{
 					ID: ident.FromULID[thread.Message](ulid.Make()), Sender: p.user, Text: thread.RecordedText("hello"),

@@ -14,14 +14,14 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/repository"
+	"example.com/threads/es/sqlstore"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
-	rdbmigration "example.com/threads/rdb-migration"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 )
 
 // shares measures posters at two writers that post to one thread, like two write-apis on one store. It returns the
@@ -39,7 +39,7 @@ func shares(ctx context.Context, folder string, posters int, duration time.Durat
 	ada, id := ident.FromULID[ident.UserAccount](ulid.Make()), ulid.Make().String()
 	post := func(writer *chat.ThreadCommands, begins bool, wanted thread.Command) error {
 		_, err := writer.Handle(ctx, command.Request[thread.Command]{
-			Caller: usecase.Caller{Executor: ada.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
+			Caller: es.Caller{Executor: ada.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
 		})
 		return err
 	}
@@ -77,7 +77,7 @@ func writer(ctx context.Context, file string) (*chat.ThreadCommands, func() erro
 		return nil, nil, err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	_, err = rdbmigration.Up(ctx, db, rdbmigration.EventStore())
+	_, err = migration.Up(ctx, db, sqlstore.Schema())
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}

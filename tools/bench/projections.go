@@ -17,9 +17,9 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/domain/thread"
-	"example.com/threads/infrastructure/database"
-	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/es/database"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/es/stream"
 )
 
 // projections measures how the standalone program projects a whole journal, from its queue and in a rebuild beside the

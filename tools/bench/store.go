@@ -13,10 +13,10 @@ import (
 	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/infrastructure/database"
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/es/database"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/sqlstore"
 )
 
 // appends returns the entries per second that clients append by calling the event store directly, each to an aggregate
@@ -27,7 +27,7 @@ func appends(ctx context.Context, folder string, clients int, duration time.Dura
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := rdbmigration.Up(ctx, db, rdbmigration.EventStore()); err != nil {
+	if _, err := migration.Up(ctx, db, sqlstore.Schema()); err != nil {
 		return 0, err
 	}
 	store, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})

@@ -1,23 +1,25 @@
 #!/bin/bash
-# Runs go test -json on packages of both modules, one module after the other, as one stream for gotestsum (make test).
+# Runs go test -json on packages of all modules, one module after the other, as one stream for gotestsum (make test).
 #
 #   gotest.sh [flag or package...]   in the folder of the clone
 #
-# ./... means all packages of both modules, ./tools/dev/... those of the tools module. Write the value of a path flag
-# with =: -coverprofile=./cover.out. Exit code: 0 if all tests passed.
+# ./... means all packages of all modules, ./es/... those of the library, ./tools/dev/... those of the tools. Write the
+# value of a path flag with =: -coverprofile=./cover.out. Exit code: 0 if all tests passed.
 #
 # gotestsum repeats a failed test by appending its name and package: then only that package is run.
 
 again=
 for word; do [[ $word == -test.run=* ]] && again=yes; done
 
-flags=() root=() dev=()
+flags=() root=() es=() dev=()
 for word; do
 	case $word in
 	./*) [[ $again ]] && continue ;;&
+	example.com/threads/es | example.com/threads/es/*) es+=("$word") ;;
 	example.com/threads/tools/dev/*) dev+=("$word") ;;
 	example.com/threads/*) root+=("$word") ;;
-	./...) root+=(./...) dev+=(./...) ;;
+	./...) root+=(./...) es+=(./...) dev+=(./...) ;;
+	./es | ./es/*) es+=(".${word#./es}") ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;
 	./*) root+=("$word") ;;
 	[!.]*) flags+=("$word") ;;
@@ -25,7 +27,10 @@ for word; do
 done
 
 code=0
-if ((${#root[@]} > 0 || ${#dev[@]} == 0)); then
+if ((${#es[@]} > 0)); then
+	go test -C es -json "${flags[@]}" "${es[@]}" || code=$?
+fi
+if ((${#root[@]} > 0 || ${#es[@]} + ${#dev[@]} == 0)); then
 	go test -json "${flags[@]}" "${root[@]}" || code=$?
 fi
 if ((${#dev[@]} > 0)); then

@@ -13,10 +13,10 @@ import (
 	"os/signal"
 	"syscall"
 
+	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/tools/dynamodb-setup/schema"
 )
 
 const usage = `Usage: dynamodb-setup

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/tests/testenv"
+	"example.com/threads/es/testenv"
 )
 
 func setUp(t *testing.T, env map[string]string) (string, error) {

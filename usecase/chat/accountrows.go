@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 	"example.com/threads/usecase/erasure"
-	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
 )
 
@@ -21,7 +21,7 @@ func AccountRows(store projection.RowStore[query.Account], decode Decode[account
 }
 
 // nextAccount is the row after recorded, the next event of its account.
-func nextAccount(row query.Account, exists bool, recorded usecase.Recorded[account.Event]) (query.Account, error) {
+func nextAccount(row query.Account, exists bool, recorded es.Recorded[account.Event]) (query.Account, error) {
 	registered, begins := recorded.Event.(account.Registered)
 	switch {
 	case begins && exists:

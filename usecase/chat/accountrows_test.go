@@ -4,16 +4,16 @@ import (
 	"testing"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/es"
 	"example.com/threads/tests/sealed"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
 
 func TestWhatEventsDoToAnAccount(t *testing.T) {
 	tenant := keyOf(t).Tenant
-	at := func(seqNr uint64, event account.Event) usecase.Recorded[account.Event] {
-		return usecase.Recorded[account.Event]{Event: event, Envelope: usecase.Envelope{
-			AggregateType: account.AggregateType, AggregateID: alice.String(), SeqNr: seqNr, OccurredAt: later, Caller: usecase.Caller{Tenant: tenant},
+	at := func(seqNr uint64, event account.Event) es.Recorded[account.Event] {
+		return es.Recorded[account.Event]{Event: event, Envelope: es.Envelope{
+			AggregateType: account.AggregateType, AggregateID: alice.String(), SeqNr: seqNr, OccurredAt: later, Caller: es.Caller{Tenant: tenant},
 		}}
 	}
 	before := query.Account{Tenant: tenant, ID: alice, Name: "Alice", Version: 7, CreatedAt: begun, UpdatedAt: begun}

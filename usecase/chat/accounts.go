@@ -2,7 +2,7 @@ package chat
 
 import (
 	"example.com/threads/domain/account"
-	"example.com/threads/usecase/command"
+	"example.com/threads/es/command"
 )
 
 // AccountCommands is the service that handles commands on accounts.

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
-	"example.com/threads/usecase/sequence"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/sequence"
 )
 
 // CodeKind is the sequence of the threads' codes, with which they begin.
@@ -15,7 +15,7 @@ const CodeKind = "THREAD"
 // ThreadService handles commands on threads and stores their snapshots.
 type ThreadService interface {
 	Handle(ctx context.Context, request command.Request[thread.Command]) (command.Result, error)
-	Snapshot(ctx context.Context, caller usecase.Caller, id string) (uint64, error)
+	Snapshot(ctx context.Context, caller es.Caller, id string) (uint64, error)
 }
 
 // WithCodes returns threads, with a code for each new thread from codes. The code of a creation that is rejected or

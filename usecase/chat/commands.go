@@ -2,7 +2,7 @@ package chat
 
 import (
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase/command"
+	"example.com/threads/es/command"
 )
 
 // ThreadCommands is the service that handles commands on threads.

@@ -9,10 +9,10 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/process"
 	"example.com/threads/usecase/erasure"
-	"example.com/threads/usecase/process"
 )
 
 // ErrErasureOff: a person can't be erased, because texts are not sealed.
@@ -21,7 +21,7 @@ var ErrErasureOff = ident.Conflict("erasure_off", "texts are not sealed here, so
 // SealThread seals the names and texts in commands on threads with their executor's key. state returns the thread,
 // which may be out of date: the name that it has keeps its seal, so that giving it again is no change, whoever does.
 func SealThread(
-	keys *erasure.Keyring, state func(context.Context, usecase.Key) (command.State[thread.Thread], error),
+	keys *erasure.Keyring, state func(context.Context, es.Key) (command.State[thread.Thread], error),
 ) command.Prepare[thread.Command] {
 	return func(ctx context.Context, r *command.Request[thread.Command]) (err error) {
 		if keys == nil {
@@ -83,7 +83,7 @@ func SealAccount(keys *erasure.Keyring) command.Prepare[account.Command] {
 type sealer struct {
 	ctx    context.Context //nolint:containedctx // of one request
 	keys   *erasure.Keyring
-	caller usecase.Caller
+	caller es.Caller
 }
 
 func (s sealer) seal(about, words string) (string, error) {
@@ -103,9 +103,9 @@ func (s sealer) text(of thread.MessageID, text thread.Text) (thread.Text, error)
 
 // newName is a thread's new name: the one that it has, sealed as it is, or another one.
 func (s sealer) newName(
-	of string, name writing.Name, state func(context.Context, usecase.Key) (command.State[thread.Thread], error),
+	of string, name writing.Name, state func(context.Context, es.Key) (command.State[thread.Thread], error),
 ) (writing.Name, error) {
-	known, err := state(s.ctx, usecase.Key{Tenant: s.caller.Tenant, Type: thread.AggregateType, ID: of})
+	known, err := state(s.ctx, es.Key{Tenant: s.caller.Tenant, Type: thread.AggregateType, ID: of})
 	if err != nil {
 		return name, err
 	}
@@ -142,7 +142,7 @@ func unlessErased(err error) error {
 const destroyKey = "account.DestroyKey"
 
 // destruction has the key of an erased account destroyed.
-func destruction(of AccountRow, by usecase.Envelope) process.Command {
+func destruction(of AccountRow, by es.Envelope) process.Command {
 	return process.Command{
 		Target: by.Key(), Name: destroyKey, EventID: by.EventID,
 		Executor: of.ID.String(), CausationID: by.EventID, CorrelationID: by.CorrelationID,
@@ -150,8 +150,8 @@ func destruction(of AccountRow, by usecase.Envelope) process.Command {
 }
 
 // SendForClosed sends the commands of [LeaveOnClose]: it destroys keys by destroy, and passes withdrawals on.
-func SendForClosed(withdraw process.Send, destroy func(ctx context.Context, tenant usecase.Tenant, owner string) error) process.Send {
-	return func(ctx context.Context, caller usecase.Caller, idempotencyKey string, c process.Command) error {
+func SendForClosed(withdraw process.Send, destroy func(ctx context.Context, tenant es.Tenant, owner string) error) process.Send {
+	return func(ctx context.Context, caller es.Caller, idempotencyKey string, c process.Command) error {
 		if c.Name != destroyKey {
 			return withdraw(ctx, caller, idempotencyKey, c)
 		}

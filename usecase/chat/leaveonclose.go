@@ -11,10 +11,10 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
-	"example.com/threads/usecase/process"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/process"
+	"example.com/threads/es/projection"
 )
 
 // LeaveOnClose is the name of the process manager that makes a closed account leave its threads: those that it is a
@@ -26,7 +26,7 @@ type AccountRow = RowKey[ident.UserAccount]
 
 // Membership is the membership of a user account in a thread, as [LeaveOnClose] stores it.
 type Membership struct {
-	Tenant usecase.Tenant
+	Tenant es.Tenant
 	User   ident.UserID
 	Thread thread.ID
 }
@@ -49,7 +49,7 @@ type MembershipStore interface {
 	Of(ctx context.Context, tx projection.Tx, of AccountRow) ([]Membership, error)
 	// Change deletes the memberships in left and those of the ended threads, then stores those in joined, which may be
 	// stored already.
-	Change(ctx context.Context, tx projection.Tx, left []Membership, ended []usecase.Key, joined []Membership) error
+	Change(ctx context.Context, tx projection.Tx, left []Membership, ended []es.Key, joined []Membership) error
 }
 
 // LeaveOnCloseHandlers returns the handlers of [LeaveOnClose]. Joining and closing lock the same row, so whichever is
@@ -74,14 +74,14 @@ type closings struct {
 
 // Load implements [projection.Handler]. Nothing is read before the events are known.
 func (h closings) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
-	return &closingFold{handler: h, tx: tx, closed: map[AccountRow]usecase.Envelope{}}, nil
+	return &closingFold{handler: h, tx: tx, closed: map[AccountRow]es.Envelope{}}, nil
 }
 
 type closingFold struct {
 	handler closings
 	tx      projection.Tx
-	closed  map[AccountRow]usecase.Envelope // by which event
-	erased  []process.Command               // that destroy the keys of those who are erased
+	closed  map[AccountRow]es.Envelope // by which event
+	erased  []process.Command          // that destroy the keys of those who are erased
 }
 
 // Apply implements [projection.Fold].
@@ -143,16 +143,16 @@ func (h joinings) Concerns(payload []byte) bool { return h.concerns(payload) }
 // Load implements [projection.Handler]. Nothing is read before the events are known.
 func (h joinings) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
 	return &joiningFold{
-		handler: h, tx: tx, joined: map[Membership]usecase.Envelope{}, left: map[Membership]bool{}, ended: map[usecase.Key]bool{},
+		handler: h, tx: tx, joined: map[Membership]es.Envelope{}, left: map[Membership]bool{}, ended: map[es.Key]bool{},
 	}, nil
 }
 
 type joiningFold struct {
 	handler joinings
 	tx      projection.Tx
-	joined  map[Membership]usecase.Envelope // by which event
-	left    map[Membership]bool             // also those that have begun again
-	ended   map[usecase.Key]bool
+	joined  map[Membership]es.Envelope // by which event
+	left    map[Membership]bool        // also those that have begun again
+	ended   map[es.Key]bool
 }
 
 // Apply implements [projection.Fold].
@@ -176,7 +176,7 @@ func (f *joiningFold) Apply(recorded projection.Event) error {
 		delete(f.joined, of(e.User))
 		f.left[of(e.User)] = true
 	case thread.Deleted:
-		maps.DeleteFunc(f.joined, func(m Membership, by usecase.Envelope) bool { return by.Key() == recorded.Key() })
+		maps.DeleteFunc(f.joined, func(m Membership, by es.Envelope) bool { return by.Key() == recorded.Key() })
 		f.ended[recorded.Key()] = true
 	case thread.Renamed, thread.MemberRoleChanged, thread.MessagePosted, thread.MessageEdited, thread.MessageDeleted:
 	}
@@ -226,7 +226,7 @@ func withdrawal(m Membership, foundBy string, because Closing) process.Command {
 // SendWithdrawals sends the commands of [LeaveOnClose] to threads. Who is no member, or whose thread is deleted, has
 // left.
 func SendWithdrawals(threads *ThreadCommands) process.Send {
-	return func(ctx context.Context, caller usecase.Caller, idempotencyKey string, c process.Command) error {
+	return func(ctx context.Context, caller es.Caller, idempotencyKey string, c process.Command) error {
 		user, err := ident.Parse[ident.UserAccount](c.Executor)
 		if err != nil {
 			return fmt.Errorf("the executor %q: %w", c.Executor, err)

@@ -7,8 +7,8 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 	"example.com/threads/usecase/query"
 )
 
@@ -21,7 +21,7 @@ type Rows struct {
 
 // RowKey is the key of a row within a tenant.
 type RowKey[T any] struct {
-	Tenant usecase.Tenant
+	Tenant es.Tenant
 	ID     ident.Of[T]
 }
 
@@ -53,9 +53,9 @@ type RowStore interface {
 	Save(ctx context.Context, tx projection.Tx, rows Rows) error
 	// Compare reports the differences between a window of a thread's rows and want. It holds one row in memory at a
 	// time.
-	Compare(ctx context.Context, tx projection.Tx, key usecase.Key, window Window, want Rows, tell func(projection.Difference)) error
+	Compare(ctx context.Context, tx projection.Tx, key es.Key, window Window, want Rows, tell func(projection.Difference)) error
 	// Clear deletes all rows of a thread.
-	Clear(ctx context.Context, tx projection.Tx, key usecase.Key) error
+	Clear(ctx context.Context, tx projection.Tx, key es.Key) error
 }
 
 // threadRowsVersion rises with every change that makes other rows of the same events. Existing rows
@@ -70,7 +70,7 @@ type ThreadRows struct {
 }
 
 // Decode decodes an event of an aggregate type. With an error, it returns the event's id if that could be read.
-type Decode[E any] func(payload []byte) (usecase.Recorded[E], error)
+type Decode[E any] func(payload []byte) (es.Recorded[E], error)
 
 // NewThreadRows returns a handler that decodes events with decode and stores rows in store.
 func NewThreadRows(store RowStore, decode Decode[thread.Event]) *ThreadRows {
@@ -101,7 +101,7 @@ func (r *ThreadRows) Load(ctx context.Context, tx projection.Tx, events []projec
 // neededBy returns the keys of the existing rows that events change.
 func neededBy(events []projection.Event) Rows {
 	rows := NewRows()
-	var last usecase.Key
+	var last es.Key
 	for _, recorded := range events {
 		in := recorded.Tenant
 		if key := recorded.Key(); key != last { // the events of a thread follow each other
@@ -169,7 +169,7 @@ func Fold(rows Rows, recorded projection.Event) (Change, error) {
 type work struct {
 	before Rows
 	after  Change
-	at     usecase.Envelope
+	at     es.Envelope
 	id     thread.ID
 	by     query.Audit // of a row that the event makes
 }

@@ -10,9 +10,9 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
 	"example.com/threads/domain/writing"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 	"example.com/threads/tests/kit"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
 )
 
@@ -58,11 +58,11 @@ var (
 )
 
 // The rows before each event of the tables below: a thread at version 7 with two members and a message.
-func threadBefore(key usecase.Key) query.Thread {
+func threadBefore(key es.Key) query.Thread {
 	return query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "before", Owner: alice, Version: 7, CreatedAt: begun, UpdatedAt: begun, Audit: first}
 }
 
-func rowsBefore(key usecase.Key) Rows {
+func rowsBefore(key es.Key) Rows {
 	rows := NewRows()
 	message := query.Message{Tenant: key.Tenant, ID: hello, Thread: ThreadID(key), Sender: bob, Text: "hello", SeqNr: 3, CreatedAt: begun, UpdatedAt: begun, Audit: first}
 	elsewhere := message
@@ -78,18 +78,18 @@ func rowsBefore(key usecase.Key) Rows {
 	return rows
 }
 
-func keyOf(t *testing.T) usecase.Key {
+func keyOf(t *testing.T) es.Key {
 	t.Helper()
-	tenant, err := usecase.ParseTenant("acme")
+	tenant, err := es.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ThreadKey(tenant, id[thread.Thread](9))
 }
 
-func next(key usecase.Key, event any) projection.Event {
+func next(key es.Key, event any) projection.Event {
 	return projection.Event{
-		Envelope: usecase.Envelope{AggregateType: key.Type, AggregateID: key.ID, SeqNr: 8, OccurredAt: later, Caller: usecase.Caller{
+		Envelope: es.Envelope{AggregateType: key.Type, AggregateID: key.ID, SeqNr: 8, OccurredAt: later, Caller: es.Caller{
 			Tenant: key.Tenant, Executor: bob.String(), ClientIP: "192.0.2.8", RequestID: "request 8", Source: strings.Repeat("é", 300),
 		}},
 		Event: event,

@@ -8,8 +8,8 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 )
 
 // windows is a store that records the windows of a shadow.
@@ -19,7 +19,7 @@ type windows struct {
 	most int // in one window
 }
 
-func (w *windows) Compare(_ context.Context, _ projection.Tx, _ usecase.Key, window Window, want Rows, _ func(projection.Difference)) error {
+func (w *windows) Compare(_ context.Context, _ projection.Tx, _ es.Key, window Window, want Rows, _ func(projection.Difference)) error {
 	for _, row := range want.Messages {
 		if !window.has(row.SeqNr) {
 			panic("a row outside the window")

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"example.com/threads/domain/task"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/projection"
 	"example.com/threads/usecase/query"
 )
 
@@ -26,12 +26,12 @@ func Tasks() command.Decider[task.Task, task.Order, task.Event] {
 }
 
 // TaskKey returns the key of a tenant's task.
-func TaskKey(tenant usecase.Tenant, id task.ID) usecase.Key {
-	return usecase.Key{Tenant: tenant, Type: task.AggregateType, ID: id.String()}
+func TaskKey(tenant es.Tenant, id task.ID) es.Key {
+	return es.Key{Tenant: tenant, Type: task.AggregateType, ID: id.String()}
 }
 
 // TaskID returns the task's id in a key; zero if the key is not a task's.
-func TaskID(key usecase.Key) task.ID { return idOf[task.Task](key, task.AggregateType) }
+func TaskID(key es.Key) task.ID { return idOf[task.Task](key, task.AggregateType) }
 
 // taskRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
 const taskRowsVersion = 1
@@ -48,7 +48,7 @@ const maxTaskMessage = 1000
 
 // NextTask is the row after recorded, an event of its task. It leaves nothing out when events between the first and
 // recorded are missing.
-func NextTask(row query.Task, exists bool, recorded usecase.Recorded[task.Event]) (query.Task, error) {
+func NextTask(row query.Task, exists bool, recorded es.Recorded[task.Event]) (query.Task, error) {
 	created, begins := recorded.Event.(task.Created)
 	switch {
 	case begins && exists:

@@ -5,9 +5,9 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/tenant"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/projection"
 	"example.com/threads/usecase/query"
 )
 
@@ -41,8 +41,8 @@ func tenantAnswer(events []tenant.Event) map[string]string {
 }
 
 // TenantKey returns the key of a registered tenant. The registry itself belongs to the tenant with the empty code.
-func TenantKey(code tenant.Code) usecase.Key {
-	return usecase.Key{Type: tenant.AggregateType, ID: tenant.IDOf(code).String()}
+func TenantKey(code tenant.Code) es.Key {
+	return es.Key{Type: tenant.AggregateType, ID: tenant.IDOf(code).String()}
 }
 
 // TenantRows is the [projection.Handler] of registered tenants.
@@ -51,7 +51,7 @@ func TenantRows(store projection.RowStore[query.Tenant], decode Decode[tenant.Ev
 }
 
 // nextTenant is the row after recorded, the next event of its tenant.
-func nextTenant(row query.Tenant, exists bool, recorded usecase.Recorded[tenant.Event]) (query.Tenant, error) {
+func nextTenant(row query.Tenant, exists bool, recorded es.Recorded[tenant.Event]) (query.Tenant, error) {
 	created, begins := recorded.Event.(tenant.Created)
 	switch {
 	case begins && exists:

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // OpenJSON returns a JSON document with all its sealed texts opened. Everything else stays unchanged, byte for byte; a
 // document without sealed texts is returned itself.
-func (k *Keyring) OpenJSON(ctx context.Context, tenant usecase.Tenant, document []byte) ([]byte, error) {
+func (k *Keyring) OpenJSON(ctx context.Context, tenant es.Tenant, document []byte) ([]byte, error) {
 	const written = `"\u0001` // the JSON form of a sealed text's mark
 	if !bytes.Contains(document, []byte(written)) {
 		return document, nil

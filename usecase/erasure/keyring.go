@@ -10,7 +10,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // keyLife is how long a key is used before the store is read again, so an erasure takes effect in every process within
@@ -32,7 +32,7 @@ type Keyring struct {
 }
 
 type ownerKey struct {
-	tenant usecase.Tenant
+	tenant es.Tenant
 	owner  string
 }
 
@@ -53,12 +53,12 @@ func NewKeyring(store Store, master Master, clock func() time.Time) *Keyring {
 }
 
 // about is the data that a key and its texts are authenticated with.
-func about(tenant usecase.Tenant, owner string) string { return tenant.String() + "/" + owner }
+func about(tenant es.Tenant, owner string) string { return tenant.String() + "/" + owner }
 
 // Seal seals a text of an owner. place is what the text belongs to, such as the id of a message. The same text in the
 // same place is sealed to the same result, so that sealed texts can be compared. An owner without a key gets one; for
 // an erased owner it fails with [ErrErased].
-func (k *Keyring) Seal(ctx context.Context, tenant usecase.Tenant, owner, place, text string) (string, error) {
+func (k *Keyring) Seal(ctx context.Context, tenant es.Tenant, owner, place, text string) (string, error) {
 	if k == nil {
 		return text, nil
 	}
@@ -70,7 +70,7 @@ func (k *Keyring) Seal(ctx context.Context, tenant usecase.Tenant, owner, place,
 }
 
 // Digest returns a hash of the text that can't be computed without the owner's key.
-func (k *Keyring) Digest(ctx context.Context, tenant usecase.Tenant, owner, text string) (string, error) {
+func (k *Keyring) Digest(ctx context.Context, tenant es.Tenant, owner, text string) (string, error) {
 	key, err := k.own(ctx, tenant, owner)
 	if err != nil {
 		return "", fmt.Errorf("make a digest: %w", err)
@@ -79,7 +79,7 @@ func (k *Keyring) Digest(ctx context.Context, tenant usecase.Tenant, owner, text
 }
 
 // Destroy destroys the key of an owner permanently. All processes notice it within two seconds.
-func (k *Keyring) Destroy(ctx context.Context, tenant usecase.Tenant, owner string) error {
+func (k *Keyring) Destroy(ctx context.Context, tenant es.Tenant, owner string) error {
 	if k == nil {
 		return ErrOff
 	}
@@ -98,7 +98,7 @@ type Text struct {
 
 // Open opens texts in place, with one read of the store. A text of an erased owner becomes [Erased]; any other unsealed
 // text stays unchanged. It fails with a [MissingKeyError] if a key is missing by mistake.
-func (k *Keyring) Open(ctx context.Context, tenant usecase.Tenant, texts []Text) error {
+func (k *Keyring) Open(ctx context.Context, tenant es.Tenant, texts []Text) error {
 	owners := make(map[string]bool, len(texts))
 	for _, text := range texts {
 		if k == nil && IsSealed(*text.Value) {
@@ -130,7 +130,7 @@ func (k *Keyring) Open(ctx context.Context, tenant usecase.Tenant, texts []Text)
 	return nil
 }
 
-func open(found map[string]cachedKey, tenant usecase.Tenant, text Text) (string, error) {
+func open(found map[string]cachedKey, tenant es.Tenant, text Text) (string, error) {
 	if !IsSealed(*text.Value) {
 		if *text.Value != "" && !found[text.Owner].entry.ErasedAt.IsZero() {
 			return Erased, nil
@@ -152,13 +152,13 @@ func open(found map[string]cachedKey, tenant usecase.Tenant, text Text) (string,
 }
 
 // OpenOne opens one text without a known owner.
-func (k *Keyring) OpenOne(ctx context.Context, tenant usecase.Tenant, text string) (string, error) {
+func (k *Keyring) OpenOne(ctx context.Context, tenant es.Tenant, text string) (string, error) {
 	err := k.Open(ctx, tenant, []Text{{Value: &text}})
 	return text, err
 }
 
 // own returns the key of an owner, and creates one if there is none.
-func (k *Keyring) own(ctx context.Context, tenant usecase.Tenant, owner string) (*opened, error) {
+func (k *Keyring) own(ctx context.Context, tenant es.Tenant, owner string) (*opened, error) {
 	found, err := k.all(ctx, tenant, map[string]bool{owner: true})
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (k *Keyring) own(ctx context.Context, tenant usecase.Tenant, owner string) 
 }
 
 // all returns the cached entries of owners, and reads missing or old ones from the store.
-func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[string]bool) (map[string]cachedKey, error) {
+func (k *Keyring) all(ctx context.Context, tenant es.Tenant, owners map[string]bool) (map[string]cachedKey, error) {
 	found := make(map[string]cachedKey, len(owners))
 	var stale []string
 	now := k.clock()
@@ -224,7 +224,7 @@ func (k *Keyring) all(ctx context.Context, tenant usecase.Tenant, owners map[str
 
 // remember caches the entry of an owner, and unwraps its key unless it is the cached one. The zero entry means that the
 // owner has none.
-func (k *Keyring) remember(ctx context.Context, tenant usecase.Tenant, owner string, entry Entry, until time.Time) (cachedKey, error) {
+func (k *Keyring) remember(ctx context.Context, tenant es.Tenant, owner string, entry Entry, until time.Time) (cachedKey, error) {
 	name := ownerKey{tenant, owner}
 	of := cachedKey{entry: entry, until: until}
 	before, _ := k.keys.Peek(name)

@@ -6,20 +6,20 @@ import (
 	"fmt"
 	"time"
 
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // Store stores the wrapped keys of owners by tenant and owner. All methods may be called concurrently, from any number
 // of processes. After an error of the kind unavailable a retry may succeed; others are faults.
 type Store interface {
 	// Keys returns the existing entries of the owners, read consistently. The owners are all different.
-	Keys(ctx context.Context, tenant usecase.Tenant, owners []string) (map[string]Entry, error)
+	Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]Entry, error)
 	// Create stores a key for an owner without an entry, and returns the stored entry: concurrent callers all get the
 	// same one.
-	Create(ctx context.Context, tenant usecase.Tenant, owner string, wrapped []byte) (Entry, error)
+	Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (Entry, error)
 	// Destroy replaces the owner's key, if any, by a permanent tombstone. The time of the first call is kept. When it
 	// returns, the key is no longer in the store's own files, if the store controls them.
-	Destroy(ctx context.Context, tenant usecase.Tenant, owner string, at time.Time) error
+	Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error
 }
 
 // Entry is the wrapped key of an owner or, with ErasedAt, a tombstone.
@@ -46,7 +46,7 @@ var (
 
 // MissingKeyError: a text is sealed with a key that is not in the store, although its owner was not erased.
 type MissingKeyError struct {
-	Tenant usecase.Tenant
+	Tenant es.Tenant
 	Owner  string
 }
 

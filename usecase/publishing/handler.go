@@ -3,8 +3,8 @@ package publishing
 import (
 	"context"
 
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 )
 
 // Decode turns the payload of a journal record into an event to publish. With an error it returns an event with the
@@ -45,7 +45,7 @@ type fold struct {
 // Apply implements [projection.Fold].
 func (f *fold) Apply(event projection.Event) error {
 	content := event.Event.(Content) // Decode created it
-	f.events = append(f.events, usecase.Recorded[Content]{Envelope: event.Envelope, Event: content})
+	f.events = append(f.events, es.Recorded[Content]{Envelope: event.Envelope, Event: content})
 	return nil
 }
 

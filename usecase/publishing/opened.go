@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -21,7 +21,7 @@ type opened struct {
 func (o opened) Publish(ctx context.Context, event Event) error {
 	data, err := o.keys.OpenJSON(ctx, event.Tenant, event.Event.Data)
 	switch {
-	case err != nil && usecase.KindOf(err) == usecase.Internal:
+	case err != nil && es.KindOf(err) == es.Internal:
 		return &RefusedError{fmt.Errorf("nobody has been asked: %w", err)}
 	case err != nil:
 		return err

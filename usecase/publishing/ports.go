@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 )
 
 // Content is an event in its published form.
@@ -16,7 +16,7 @@ type Content struct {
 }
 
 // Event is an event with its envelope.
-type Event = usecase.Recorded[Content]
+type Event = es.Recorded[Content]
 
 // Broker accepts events. Publish may be called concurrently, but not for two events of one aggregate.
 type Broker interface {

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 )
 
 // atOnce is the number of aggregates whose events are published concurrently.
@@ -31,10 +31,10 @@ type Publisher struct {
 	turn   chan struct{} // held during a change, so that two never publish events of one aggregate
 
 	mu      sync.Mutex
-	known   map[usecase.Key]brokerAnswer // results for events whose positions are not stored yet
-	failure error                        // of the last attempt; nil: it succeeded
-	pauses  int                          // failed attempts in a row
-	resume  time.Time                    // no attempt before this time
+	known   map[es.Key]brokerAnswer // results for events whose positions are not stored yet
+	failure error                   // of the last attempt; nil: it succeeded
+	pauses  int                     // failed attempts in a row
+	resume  time.Time               // no attempt before this time
 
 	Published, Refused, Failures atomic.Int64 // events
 }
@@ -48,7 +48,7 @@ type brokerAnswer struct {
 
 // New returns a publisher that stores its positions in store.
 func New(store projection.Store, broker Broker) *Publisher {
-	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), known: make(map[usecase.Key]brokerAnswer)}
+	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), known: make(map[es.Key]brokerAnswer)}
 }
 
 // Outage returns why the broker does not accept events now; nil: there is no known outage.
@@ -64,8 +64,8 @@ func (p *Publisher) publish(ctx context.Context, events []Event) error {
 	if err := p.paused(); err != nil {
 		return err
 	}
-	byAggregate := make(map[usecase.Key][]Event)
-	var order []usecase.Key
+	byAggregate := make(map[es.Key][]Event)
+	var order []es.Key
 	for _, event := range events {
 		key := event.Key()
 		if byAggregate[key] == nil {
@@ -135,7 +135,7 @@ func (p *Publisher) inOrder(ctx context.Context, events []Event) error {
 	return nil
 }
 
-func (p *Publisher) recall(key usecase.Key) brokerAnswer {
+func (p *Publisher) recall(key es.Key) brokerAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.known[key]
@@ -155,7 +155,7 @@ func (p *Publisher) paused() error {
 func (p *Publisher) failed(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pause := usecase.Backoff(firstPause, longestPause, p.pauses)
+	pause := es.Backoff(firstPause, longestPause, p.pauses)
 	if busy := (*BusyError)(nil); errors.As(err, &busy) {
 		pause = max(pause, busy.After)
 	}

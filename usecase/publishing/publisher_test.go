@@ -12,28 +12,28 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/publishing"
 )
 
 // journal has the same number of events for each aggregate.
 type journal struct {
-	keys []usecase.Key
+	keys []es.Key
 	each uint64
 }
 
 func newJournal(aggregates int, each uint64) journal {
 	j := journal{each: each}
 	for range aggregates {
-		j.keys = append(j.keys, usecase.Key{Type: "order", ID: ulid.Make().String()})
+		j.keys = append(j.keys, es.Key{Type: "order", ID: ulid.Make().String()})
 	}
 	return j
 }
 
-func record(key usecase.Key, seqNr uint64) projection.Record {
+func record(key es.Key, seqNr uint64) projection.Record {
 	return projection.Record{Key: key, SeqNr: seqNr, Payload: fmt.Appendf(nil, "%s %d", key.ID, seqNr)}
 }
 
@@ -43,7 +43,7 @@ func decode(payload []byte) (e publishing.Event, err error) {
 	return e, err
 }
 
-func (j journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (j journal) EventsAfter(_ context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
 	return func(yield func(projection.Record, error) bool) {
 		for seqNr := after + 1; seqNr <= j.each; seqNr++ {
 			if !yield(record(key, seqNr), nil) {
@@ -66,7 +66,7 @@ func (j journal) Heads(context.Context, string) iter.Seq2[projection.Head, error
 // testBroker records the accepted events, and fails as a test demands.
 type testBroker struct {
 	mu      sync.Mutex
-	seen    map[usecase.Key]uint64
+	seen    map[es.Key]uint64
 	repeats int
 	fault   func(publishing.Event) error
 	faults  []error
@@ -124,7 +124,7 @@ func (s *uncertain) Change(ctx context.Context, change func(context.Context, pro
 
 func newPublisher(t *testing.T, db *readmodeltest.Database, b *testBroker, j journal, fault func() bool) (*publishing.Publisher, *projection.Projector) {
 	t.Helper()
-	store, err := projectionstore.New(db.DB, "publisher")
+	store, err := rowstore.New(db.DB, "publisher")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestRandomBatchesAndFaults(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		const seed = 5
 		random, j := rand.New(rand.NewPCG(seed, seed)), newJournal(6, 20)
-		b := &testBroker{seen: map[usecase.Key]uint64{}}
+		b := &testBroker{seen: map[es.Key]uint64{}}
 		var mu sync.Mutex
 		chance := func(percent int) bool {
 			mu.Lock()
@@ -211,7 +211,7 @@ func TestRandomBatchesAndFaults(t *testing.T) {
 
 func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(2, 9)
-	b := &testBroker{seen: map[usecase.Key]uint64{}}
+	b := &testBroker{seen: map[es.Key]uint64{}}
 	asked := 0
 	b.fault = func(event publishing.Event) error {
 		if event.Key() == j.keys[0] && event.SeqNr == 5 {
@@ -249,7 +249,7 @@ func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 // called too often.
 func TestAnOutageDelays(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 3)
-	b := &testBroker{seen: map[usecase.Key]uint64{}}
+	b := &testBroker{seen: map[es.Key]uint64{}}
 	asked := 0
 	b.fault = func(event publishing.Event) error {
 		asked++
@@ -266,7 +266,7 @@ func TestAnOutageDelays(t *testing.T) {
 	if err != nil || len(versions) != 0 || asked != 1 || p.Outage() == nil || p.Failures.Load() != 1 {
 		t.Errorf("versions %v, %v; asked %d times, outage %v", versions, err, asked, p.Outage())
 	}
-	store, err := projectionstore.New(db.DB, "publisher")
+	store, err := rowstore.New(db.DB, "publisher")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 )
 
 // Change implements [projection.Store]. It reads the positions in one transaction, publishes the events, and stores the
@@ -19,7 +19,7 @@ func (p *Publisher) Change(ctx context.Context, change func(context.Context, pro
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	work := &transaction{publisher: p, found: make(map[usecase.Key]projection.Position)}
+	work := &transaction{publisher: p, found: make(map[es.Key]projection.Position)}
 	if err := change(ctx, work); err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func (p *Publisher) forget(changes projection.Changes) {
 // transaction is the transaction for the projector.
 type transaction struct {
 	publisher *Publisher
-	found     map[usecase.Key]projection.Position
+	found     map[es.Key]projection.Position
 	changes   projection.Changes
 }
 
 // Load implements [projection.Tx]. The returned positions stay valid until Change ends, because only this publisher
 // changes them, one change at a time.
-func (w *transaction) Load(ctx context.Context, keys []usecase.Key) (found map[usecase.Key]projection.Position, err error) {
+func (w *transaction) Load(ctx context.Context, keys []es.Key) (found map[es.Key]projection.Position, err error) {
 	err = w.publisher.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
 		found, err = tx.Load(ctx, keys)
 		return err

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // Account is the row of an account. A closed account keeps its name.
 type Account struct {
-	Tenant    usecase.Tenant
+	Tenant    es.Tenant
 	ID        account.ID
 	Name      string
 	Closed    bool
@@ -22,11 +22,11 @@ type Account struct {
 // AccountReader reads accounts, including closed ones.
 type AccountReader interface {
 	// Accounts returns the existing accounts among these.
-	Accounts(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]Account, error)
+	Accounts(ctx context.Context, tenant es.Tenant, ids []account.ID) (map[account.ID]Account, error)
 }
 
 // Account returns the account, or [account.ErrAccountNotFound].
-func (q *Queries) Account(ctx context.Context, tenant usecase.Tenant, id account.ID) (Account, error) {
+func (q *Queries) Account(ctx context.Context, tenant es.Tenant, id account.ID) (Account, error) {
 	found, err := q.Accounts(ctx, tenant, []account.ID{id})
 	if err != nil {
 		return Account{}, err

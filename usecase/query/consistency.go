@@ -17,7 +17,7 @@ import (
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // Settings of [Queries]. Zero fields take their defaults.
@@ -46,11 +46,11 @@ type Token struct {
 }
 
 // key returns the aggregate's key for a tenant. Registered tenants belong to the tenant with the empty code.
-func (t Token) key(of usecase.Tenant) usecase.Key {
+func (t Token) key(of es.Tenant) es.Key {
 	if t.Type == tenant.AggregateType {
-		of = usecase.Tenant{}
+		of = es.Tenant{}
 	}
-	return usecase.Key{Tenant: of, Type: t.Type, ID: t.ID}
+	return es.Key{Tenant: of, Type: t.Type, ID: t.ID}
 }
 
 // tokenTypes are the aggregate types that tokens can name. A token without a type has the first.
@@ -97,25 +97,25 @@ func parseToken(text string) (token Token, valid bool) {
 	return token, idErr == nil && versionErr == nil && version > 0
 }
 
-// Await returns when the read model has reached the versions of the tokens, or with [usecase.ErrBehind] after
+// Await returns when the read model has reached the versions of the tokens, or with [es.ErrBehind] after
 // WaitTimeout. Aggregates that the tenant does not have never arrive.
-func (q *Queries) Await(ctx context.Context, t usecase.Tenant, tokens []Token) error {
-	ctx, span := usecase.StartSpan(ctx, "await consistency token")
+func (q *Queries) Await(ctx context.Context, t es.Tenant, tokens []Token) error {
+	ctx, span := es.StartSpan(ctx, "await consistency token")
 	defer span.End()
 	began := time.Now()
-	least := make(map[usecase.Key]uint64, len(tokens))
+	least := make(map[es.Key]uint64, len(tokens))
 	for _, token := range tokens {
 		key := token.key(t)
 		least[key] = max(least[key], token.Version)
 		if span.IsRecording() {
-			span.SetAttributes(usecase.VersionAttribute(key, token.Version))
+			span.SetAttributes(es.VersionAttribute(key, token.Version))
 		}
 	}
-	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, usecase.ErrBehind)
+	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, es.ErrBehind)
 	defer cancel()
 	err := q.watcher.Await(waiting, least)
-	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), usecase.ErrBehind) {
-		err = usecase.ErrBehind
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), es.ErrBehind) {
+		err = es.ErrBehind
 	}
 	q.settings.Waited(time.Since(began), err)
 	if err != nil && span.IsRecording() {
@@ -138,7 +138,7 @@ func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID
 const readTimeout = 5 * time.Second // for one read of a subscription
 
 // changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
-func changes[T any](ctx context.Context, q *Queries, key usecase.Key, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
+func changes[T any](ctx context.Context, q *Queries, key es.Key, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
 	within := func() (T, uint64, error) {
 		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/es/testenv"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
@@ -62,7 +62,7 @@ func TestTokens(t *testing.T) {
 		if len(tokens) != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %v, %v", header, tokens, err)
 		}
-		if err != nil && usecase.KindOf(err) != usecase.Invalid {
+		if err != nil && es.KindOf(err) != es.Invalid {
 			t.Errorf("%q: %v does not tell the caller what to correct", header, err)
 		}
 		for _, token := range tokens {
@@ -91,11 +91,11 @@ func TestAwait(t *testing.T) {
 		if err := queries.Await(t.Context(), w.Tenant, tokens(1)); err != nil {
 			t.Errorf("a version that is there: %v", err)
 		}
-		if err := impatient.Await(t.Context(), w.Tenant, tokens(2)); !errors.Is(err, usecase.ErrBehind) {
+		if err := impatient.Await(t.Context(), w.Tenant, tokens(2)); !errors.Is(err, es.ErrBehind) {
 			t.Errorf("a version that is not reached: %v", err)
 		}
 		for _, code := range []string{"", "globex"} {
-			if err := impatient.Await(t.Context(), db.World(t, code).Tenant, tokens(1)); !errors.Is(err, usecase.ErrBehind) {
+			if err := impatient.Await(t.Context(), db.World(t, code).Tenant, tokens(1)); !errors.Is(err, es.ErrBehind) {
 				t.Errorf("tenant %q waits for another's thread: %v", code, err)
 			}
 		}
@@ -193,7 +193,7 @@ func (b *broken) set(err error) {
 	b.err = err
 }
 
-func (b *broken) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error) {
+func (b *broken) Versions(ctx context.Context, keys []es.Key) (map[es.Key]uint64, error) {
 	b.mu.Lock()
 	err := b.err
 	b.mu.Unlock()
@@ -210,11 +210,11 @@ func TestAReadModelThatCanNotBeRead(t *testing.T) {
 		w := db.World(t, "acme")
 		id := w.Thread("chat", readmodeltest.NewUser())
 		changed := make(chan error, 1)
-		faulty.set(usecase.ErrUnavailable)
+		faulty.set(es.ErrUnavailable)
 		go func() { changed <- watcher.AwaitChange(t.Context(), w.Key(id), 1) }()
 
 		err := queries.Await(t.Context(), w.Tenant, []query.Token{token(id, 1)})
-		if !errors.Is(err, usecase.ErrUnavailable) {
+		if !errors.Is(err, es.ErrUnavailable) {
 			t.Errorf("a query is told %v", err)
 		}
 		w.Rename(id, "renamed")
@@ -228,9 +228,9 @@ func TestAReadModelThatCanNotBeRead(t *testing.T) {
 // nothing is a read model without threads. It counts the polls.
 type nothing struct{ looks atomic.Int64 }
 
-func (n *nothing) Versions(context.Context, []usecase.Key) (map[usecase.Key]uint64, error) {
+func (n *nothing) Versions(context.Context, []es.Key) (map[es.Key]uint64, error) {
 	n.looks.Add(1)
-	return map[usecase.Key]uint64{}, nil
+	return map[es.Key]uint64{}, nil
 }
 
 func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
@@ -241,13 +241,13 @@ func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
 	running.Go(func() { watcher.Run(ctx) })
 	defer running.Wait()
 	defer stop()
-	tenant, err := usecase.ParseTenant("acme")
+	tenant, err := es.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
 	key := chat.ThreadKey(tenant, readmodeltest.NewID[thread.Thread]())
 	woken := make(chan error, 1)
-	go func() { woken <- watcher.Await(t.Context(), map[usecase.Key]uint64{key: 3}) }()
+	go func() { woken <- watcher.Await(t.Context(), map[es.Key]uint64{key: 3}) }()
 	stillWaiting := func() { // the watcher polls while a caller waits
 		seen := empty.looks.Load()
 		testenv.Eventually(t, 5*time.Second, func() error {
@@ -258,10 +258,10 @@ func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
 		})
 	}
 	stillWaiting()
-	foreign := usecase.Key{Type: key.Type, ID: key.ID} // the same id in another tenant
-	watcher.Wake(map[usecase.Key]uint64{key: 2, foreign: 9})
+	foreign := es.Key{Type: key.Type, ID: key.ID} // the same id in another tenant
+	watcher.Wake(map[es.Key]uint64{key: 2, foreign: 9})
 	stillWaiting()
-	watcher.Wake(map[usecase.Key]uint64{key: 3})
+	watcher.Wake(map[es.Key]uint64{key: 3})
 	if err := <-woken; err != nil {
 		t.Error(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -35,26 +35,26 @@ type Journals struct {
 
 // AccountJournal reads accounts from the journal. Latest and Describe are those of [ThreadJournal].
 type AccountJournal interface {
-	Latest(ctx context.Context, key usecase.Key) (state command.State[account.Account], version uint64, err error)
+	Latest(ctx context.Context, key es.Key) (state command.State[account.Account], version uint64, err error)
 	describer
 }
 
 type describer interface {
 	// Describe yields the events with after < SeqNr <= upTo in order. upTo is at most Latest's version.
-	Describe(ctx context.Context, key usecase.Key, after, upTo uint64) iter.Seq2[usecase.Described, error]
+	Describe(ctx context.Context, key es.Key, after, upTo uint64) iter.Seq2[es.Described, error]
 }
 
-// ThreadJournal reads threads from the journal. Its errors are [usecase.ErrUnavailable], wrapped, if a retry may
+// ThreadJournal reads threads from the journal. Its errors are [es.ErrUnavailable], wrapped, if a retry may
 // succeed, or faults.
 type ThreadJournal interface {
 	// Latest returns the thread's version and its latest state; the zero State if there is no such thread. If an event
 	// cannot be read, the state is the one before it.
-	Latest(ctx context.Context, key usecase.Key) (state command.State[thread.Thread], version uint64, err error)
+	Latest(ctx context.Context, key es.Key) (state command.State[thread.Thread], version uint64, err error)
 	// At returns the state at a version up to Latest's.
-	At(ctx context.Context, key usecase.Key, version uint64) (command.State[thread.Thread], error)
+	At(ctx context.Context, key es.Key, version uint64) (command.State[thread.Thread], error)
 	describer
 	// EventsAt yields the events with these ascending numbers.
-	EventsAt(ctx context.Context, key usecase.Key, seqNrs []uint64) iter.Seq2[usecase.Recorded[thread.Event], error]
+	EventsAt(ctx context.Context, key es.Key, seqNrs []uint64) iter.Seq2[es.Recorded[thread.Event], error]
 }
 
 // statesAtOnce limits the states that are read concurrently. A state of 100,000 messages takes some ten megabytes.
@@ -67,7 +67,7 @@ func NewHistory(open func(context.Context) (Journals, error), keys *erasure.Keyr
 }
 
 // HistoryEntry is an event of a thread or of an account.
-type HistoryEntry struct{ usecase.Described }
+type HistoryEntry struct{ es.Described }
 
 // Position returns the entry's position in the history; it never changes.
 func (e HistoryEntry) Position() Position { return Position{At: int64(e.SeqNr), ID: e.EventID} }
@@ -83,12 +83,12 @@ func (h *History) Entries(ctx context.Context, viewer Viewer, id thread.ID, page
 
 // AccountEntries returns a page of the account's events, in order. The caller checks who may see them. The error is
 // [account.ErrAccountNotFound] if there is no account.
-func (h *History) AccountEntries(ctx context.Context, tenant usecase.Tenant, id account.ID, page Range) (Page[HistoryEntry], error) {
+func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id account.ID, page Range) (Page[HistoryEntry], error) {
 	journals, err := h.open(ctx)
 	if err != nil {
 		return Page[HistoryEntry]{}, err
 	}
-	key := usecase.Key{Tenant: tenant, Type: account.AggregateType, ID: id.String()}
+	key := es.Key{Tenant: tenant, Type: account.AggregateType, ID: id.String()}
 	_, version, err := journals.Accounts.Latest(ctx, key)
 	if err == nil && version == 0 {
 		err = account.ErrAccountNotFound
@@ -99,7 +99,7 @@ func (h *History) AccountEntries(ctx context.Context, tenant usecase.Tenant, id 
 	return h.entries(ctx, journals.Accounts, key, version, page)
 }
 
-func (h *History) entries(ctx context.Context, journal describer, key usecase.Key, version uint64, page Range) (found Page[HistoryEntry], err error) {
+func (h *History) entries(ctx context.Context, journal describer, key es.Key, version uint64, page Range) (found Page[HistoryEntry], err error) {
 	after, upTo := page.numbers(version)
 	found.HasPrevious, found.HasNext = after > 0, upTo < int64(version)
 	if after >= upTo {
@@ -132,7 +132,7 @@ func (r Range) numbers(last uint64) (after, upTo int64) {
 // sight is a thread whose history the viewer may see.
 type sight struct {
 	journal ThreadJournal
-	key     usecase.Key
+	key     es.Key
 	version uint64
 	latest  command.State[thread.Thread] // the latest readable state
 	alive   command.State[thread.Thread] // the latest state before a deletion

@@ -20,16 +20,16 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
 	"example.com/threads/domain/writing"
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/dynamodb/dynamodbtest"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/repository"
+	"example.com/threads/es/sqlstore"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/threadcodec"
-	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/chattest"
-	"example.com/threads/tests/dynamodbtest"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
@@ -41,7 +41,7 @@ func sqlite(t testing.TB) eventstore.EventPersistenceGateway {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	gateway, err := sqlstore.New(db, sqlstore.Settings{SnapshotKeep: 1000, Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
@@ -58,16 +58,16 @@ func sqlite(t testing.TB) eventstore.EventPersistenceGateway {
 // past is a thread in an event store with all its events.
 type past struct {
 	gateway eventstore.EventPersistenceGateway
-	tenant  usecase.Tenant
+	tenant  es.Tenant
 	id      thread.ID
-	events  []usecase.Recorded[thread.Event]
+	events  []es.Recorded[thread.Event]
 }
 
 // happen writes events to a new thread, with a snapshot after every third event, alternately in the current and in the
 // previous format.
 func happen(t testing.TB, gateway eventstore.EventPersistenceGateway, events ...thread.Event) *past {
 	t.Helper()
-	tenant, err := usecase.ParseTenant("acme")
+	tenant, err := es.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func happen(t testing.TB, gateway eventstore.EventPersistenceGateway, events ...
 
 var numbers = regexp.MustCompile(`,"(edited_)?seq_nr":\d+`)
 
-func (p *past) key() usecase.Key { return chat.ThreadKey(p.tenant, p.id) }
+func (p *past) key() es.Key { return chat.ThreadKey(p.tenant, p.id) }
 
 func (p *past) aggregate() eventstore.AggregateID {
 	return eventstore.AggregateID{Tenant: p.tenant.String(), Type: thread.AggregateType, ULID: p.id.String()}
@@ -108,11 +108,11 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 	var entries []eventstore.Entry
 	for i, event := range events {
 		seqNr := uint64(before + i + 1)
-		recorded := usecase.Recorded[thread.Event]{
-			Envelope: usecase.Envelope{
+		recorded := es.Recorded[thread.Event]{
+			Envelope: es.Envelope{
 				EventID: chattest.NewID[thread.Event]().String(), AggregateType: thread.AggregateType, AggregateID: p.id.String(), SeqNr: seqNr,
 				OccurredAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(seqNr) * time.Second),
-				CommandID:  chattest.NewID[thread.Command]().String(), Caller: usecase.Caller{Tenant: p.tenant, Executor: threadtest.People[0].String(), Source: "test"},
+				CommandID:  chattest.NewID[thread.Command]().String(), Caller: es.Caller{Tenant: p.tenant, Executor: threadtest.People[0].String(), Source: "test"},
 			},
 			Event: event,
 		}

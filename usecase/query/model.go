@@ -5,18 +5,18 @@ import (
 	"time"
 
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // Viewer is the user of a query. A viewer sees only threads of the tenant that are not deleted and that the user is a
 // member of.
 type Viewer struct {
-	Tenant usecase.Tenant
+	Tenant es.Tenant
 	User   thread.UserID
 }
 
-func (v Viewer) key(id thread.ID) usecase.Key {
-	return usecase.Key{Tenant: v.Tenant, Type: thread.AggregateType, ID: id.String()}
+func (v Viewer) key(id thread.ID) es.Key {
+	return es.Key{Tenant: v.Tenant, Type: thread.AggregateType, ID: id.String()}
 }
 
 // Audit has the executors of a row's first and last events, and the addresses and the request of them. The APIs do not
@@ -36,7 +36,7 @@ type Audit struct {
 //
 // Lists of threads are ordered by the last change, latest first.
 type Thread struct {
-	Tenant    usecase.Tenant
+	Tenant    es.Tenant
 	ID        thread.ID
 	Name      string
 	Code      thread.Code // zero: the thread was created before codes existed
@@ -59,7 +59,7 @@ func (t Thread) Compare(other Thread) int {
 // Member is the membership of a user account. A user who leaves and joins again gets a new one. Lists of members are in
 // the order of joining.
 type Member struct {
-	Tenant    usecase.Tenant
+	Tenant    es.Tenant
 	ID        thread.MemberID
 	Thread    thread.ID
 	User      thread.UserID
@@ -81,7 +81,7 @@ func (m Member) Compare(other Member) int {
 
 // Message is a message; a deleted one has no text. Lists of messages are in the order of posting.
 type Message struct {
-	Tenant    usecase.Tenant
+	Tenant    es.Tenant
 	ID        thread.MessageID
 	Thread    thread.ID
 	Sender    thread.UserID

@@ -5,7 +5,7 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -65,7 +65,7 @@ func (o opened) Message(ctx context.Context, viewer Viewer, id thread.MessageID)
 }
 
 // Messages implements [MessageReader].
-func (o opened) Messages(ctx context.Context, tenant usecase.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Message], error) {
+func (o opened) Messages(ctx context.Context, tenant es.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Message], error) {
 	found, err := o.Reader.Messages(ctx, tenant, threads, page)
 	if err != nil {
 		return found, err
@@ -78,7 +78,7 @@ func (o opened) Messages(ctx context.Context, tenant usecase.Tenant, threads []t
 }
 
 // messages opens the texts of messages in place. Texts from before ERASURE=on become erased with their sender, too.
-func (o opened) messages(ctx context.Context, tenant usecase.Tenant, lists [][]Message) error {
+func (o opened) messages(ctx context.Context, tenant es.Tenant, lists [][]Message) error {
 	count := 0
 	for _, list := range lists {
 		count += len(list)
@@ -93,7 +93,7 @@ func (o opened) messages(ctx context.Context, tenant usecase.Tenant, lists [][]M
 }
 
 // Accounts implements [AccountReader].
-func (o opened) Accounts(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]Account, error) {
+func (o opened) Accounts(ctx context.Context, tenant es.Tenant, ids []account.ID) (map[account.ID]Account, error) {
 	found, err := o.Reader.Accounts(ctx, tenant, ids)
 	if err != nil {
 		return found, err

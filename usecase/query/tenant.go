@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"example.com/threads/domain/tenant"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 )
 
 // Tenant is the row of a registered tenant. Lists of tenants are in the order of registration.
 type Tenant struct {
-	Registry  usecase.Tenant // the row's own tenant, which has the empty code
+	Registry  es.Tenant // the row's own tenant, which has the empty code
 	ID        tenant.ID
 	Code      tenant.Code
 	Suspended bool

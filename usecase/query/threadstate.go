@@ -9,7 +9,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -26,7 +26,7 @@ type ThreadState struct {
 	state   thread.Thread
 	journal ThreadJournal
 	keys    *erasure.Keyring
-	key     usecase.Key
+	key     es.Key
 }
 
 // StateMember is a member in an earlier state.
@@ -53,7 +53,7 @@ func (s ThreadState) Members(ctx context.Context) ([]StateMember, error) {
 		seqNrs = append(seqNrs, p.Joined)
 	}
 	joined := map[uint64]time.Time{}
-	err := s.read(ctx, seqNrs, func(recorded usecase.Recorded[thread.Event]) { joined[recorded.SeqNr] = recorded.OccurredAt })
+	err := s.read(ctx, seqNrs, func(recorded es.Recorded[thread.Event]) { joined[recorded.SeqNr] = recorded.OccurredAt })
 	members := make([]StateMember, len(participants))
 	for i, p := range participants {
 		members[i] = StateMember{User: p.User, Role: p.Role, CreatedAt: joined[p.Joined]}
@@ -78,8 +78,8 @@ func (s ThreadState) Messages(ctx context.Context, limit int, after thread.Messa
 			seqNrs = append(seqNrs, digest.Edited)
 		}
 	}
-	events := map[uint64]usecase.Recorded[thread.Event]{}
-	if err := s.read(ctx, seqNrs, func(recorded usecase.Recorded[thread.Event]) { events[recorded.SeqNr] = recorded }); err != nil {
+	events := map[uint64]es.Recorded[thread.Event]{}
+	if err := s.read(ctx, seqNrs, func(recorded es.Recorded[thread.Event]) { events[recorded.SeqNr] = recorded }); err != nil {
 		return nil, err
 	}
 	messages, texts := make([]StateMessage, len(digests)), make([]erasure.Text, len(digests))
@@ -113,7 +113,7 @@ func messageOf(event thread.Event, id thread.MessageID) (message thread.Message,
 }
 
 // read passes the events with these numbers, in any order, to visit.
-func (s ThreadState) read(ctx context.Context, seqNrs []uint64, visit func(usecase.Recorded[thread.Event])) error {
+func (s ThreadState) read(ctx context.Context, seqNrs []uint64, visit func(es.Recorded[thread.Event])) error {
 	slices.Sort(seqNrs)
 	for recorded, err := range s.journal.EventsAt(ctx, s.key, slices.Compact(seqNrs)) {
 		if err != nil {

@@ -14,9 +14,9 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -41,7 +41,7 @@ type Intake struct {
 
 // Asked describes a request for a task.
 type Asked struct {
-	Caller         usecase.Caller
+	Caller         es.Caller
 	Creator        ident.UserID // the caller's executor
 	ForOthers      bool         // the creator may act for other accounts
 	IdempotencyKey string       // a repeat with the same key gets the same task
@@ -116,7 +116,7 @@ func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request ta
 }
 
 // Find returns a task of the asker, or [task.ErrTaskNotFound].
-func (i *Intake) Find(ctx context.Context, tenant usecase.Tenant, asker ident.UserID, id task.ID) (Details, error) {
+func (i *Intake) Find(ctx context.Context, tenant es.Tenant, asker ident.UserID, id task.ID) (Details, error) {
 	found, err := i.Reader.Find(ctx, tenant, id)
 	if err == nil && found.CreatedBy != asker {
 		return Details{}, task.ErrTaskNotFound
@@ -126,7 +126,7 @@ func (i *Intake) Find(ctx context.Context, tenant usecase.Tenant, asker ident.Us
 
 // Result yields the result of the asker's finished task part by part. Before the first part it may fail with
 // [task.ErrTaskNotFound], [ErrTaskNotFinished] or [ErrResultGone].
-func (i *Intake) Result(ctx context.Context, tenant usecase.Tenant, asker ident.UserID, id task.ID) (iter.Seq2[[]byte, error], error) {
+func (i *Intake) Result(ctx context.Context, tenant es.Tenant, asker ident.UserID, id task.ID) (iter.Seq2[[]byte, error], error) {
 	found, err := i.Find(ctx, tenant, asker, id)
 	switch {
 	case err != nil:

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -48,7 +48,7 @@ func (i *Intake) sealOthers(ctx context.Context, asked Asked, file string, numbe
 }
 
 // sealLine seals a line with its author's key; erasedLine if the author is erased.
-func sealLine(ctx context.Context, keys *erasure.Keyring, tenant usecase.Tenant, author, place string, line []byte) ([]byte, error) {
+func sealLine(ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, author, place string, line []byte) ([]byte, error) {
 	sealed, err := keys.Seal(ctx, tenant, author, place, string(line))
 	if errors.Is(err, erasure.ErrErased) {
 		return erasedLine, nil
@@ -94,7 +94,7 @@ func (r *run) sealRejected(ctx context.Context, line *rejectedLine) error {
 }
 
 // openRejected opens the lines of a result that sealRejected sealed.
-func openRejected(ctx context.Context, keys *erasure.Keyring, tenant usecase.Tenant, result []byte) ([]byte, error) {
+func openRejected(ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, result []byte) ([]byte, error) {
 	if !bytes.Contains(result, []byte(`"sealed":`)) {
 		return result, nil
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.com/threads/domain/task"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/tasks"
 )
@@ -21,7 +21,7 @@ type keys struct {
 	entries map[string]erasure.Entry
 }
 
-func (k *keys) Keys(_ context.Context, _ usecase.Tenant, owners []string) (map[string]erasure.Entry, error) {
+func (k *keys) Keys(_ context.Context, _ es.Tenant, owners []string) (map[string]erasure.Entry, error) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	found := map[string]erasure.Entry{}
@@ -33,7 +33,7 @@ func (k *keys) Keys(_ context.Context, _ usecase.Tenant, owners []string) (map[s
 	return found, nil
 }
 
-func (k *keys) Create(_ context.Context, _ usecase.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
+func (k *keys) Create(_ context.Context, _ es.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	if _, exists := k.entries[owner]; !exists {
@@ -42,7 +42,7 @@ func (k *keys) Create(_ context.Context, _ usecase.Tenant, owner string, wrapped
 	return k.entries[owner], nil
 }
 
-func (k *keys) Destroy(_ context.Context, _ usecase.Tenant, owner string, at time.Time) error {
+func (k *keys) Destroy(_ context.Context, _ es.Tenant, owner string, at time.Time) error {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	k.entries[owner] = erasure.Entry{ErasedAt: at}
@@ -62,7 +62,7 @@ func (w *world) readable(t *testing.T) string {
 		for text != before {
 			before = text
 			text = sealed.ReplaceAllStringFunc(text, func(found string) string {
-				opened, err := w.keys.OpenOne(t.Context(), usecase.Tenant{}, strings.Replace(found, `\u0001`, "\x01", 1))
+				opened, err := w.keys.OpenOne(t.Context(), es.Tenant{}, strings.Replace(found, `\u0001`, "\x01", 1))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -111,7 +111,7 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 	contains("before", w.readable(t), true, "bobs", "last", "bobs rejected", "adas rejected")
 
 	waiting := begin() // is erased before it is done
-	if err := w.keys.Destroy(t.Context(), usecase.Tenant{}, bob.String()); err != nil {
+	if err := w.keys.Destroy(t.Context(), es.Tenant{}, bob.String()); err != nil {
 		t.Fatal(err)
 	}
 	late := begin()

@@ -8,8 +8,8 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 	"example.com/threads/usecase/query"
 )
 
@@ -33,13 +33,13 @@ type Details struct {
 	query.Task
 	Request  task.Request
 	Progress task.Progress
-	Envelope usecase.Envelope // of the event that created it
+	Envelope es.Envelope // of the event that created it
 }
 
 // Reader reads tasks from the journal, consistently. It is safe for concurrent use.
 type Reader interface {
 	// Find returns a task, or [task.ErrTaskNotFound].
-	Find(ctx context.Context, tenant usecase.Tenant, id task.ID) (Details, error)
+	Find(ctx context.Context, tenant es.Tenant, id task.ID) (Details, error)
 }
 
 // Handler handles commands on tasks.
@@ -50,15 +50,15 @@ type Handler interface {
 // Threads decides who may read the history of a thread.
 type Threads interface {
 	// CheckExport returns why the user may not export the thread; nil if they may.
-	CheckExport(ctx context.Context, tenant usecase.Tenant, id thread.ID, user ident.UserID) error
+	CheckExport(ctx context.Context, tenant es.Tenant, id thread.ID, user ident.UserID) error
 }
 
 // Journal reads the events of aggregates.
 type Journal interface {
 	// Version returns the number of the aggregate's last event; 0: it does not exist.
-	Version(ctx context.Context, key usecase.Key) (uint64, error)
+	Version(ctx context.Context, key es.Key) (uint64, error)
 	// Events yields the events with after < number <= upTo as JSON, in order. It ends after an error.
-	Events(ctx context.Context, key usecase.Key, after, upTo uint64) iter.Seq2[[]byte, error]
+	Events(ctx context.Context, key es.Key, after, upTo uint64) iter.Seq2[[]byte, error]
 }
 
 // Line is a command as a client sends it, with its conditions.
@@ -66,8 +66,8 @@ type Line struct {
 	Raw    []byte // the line of an import, as sent; or empty
 	Erased bool   // the author is erased, and the line with it
 	Later
-	Caller    usecase.Caller // the executor is the task's creator
-	ForOthers bool           // the command may name another executor
+	Caller    es.Caller // the executor is the task's creator
+	ForOthers bool      // the command may name another executor
 }
 
 // Later is a command whose answer is fetched later, as stored until it is handled.

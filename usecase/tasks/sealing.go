@@ -7,7 +7,7 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -17,7 +17,7 @@ import (
 
 // seal seals a part of a file with its creator's key.
 func seal(
-	ctx context.Context, keys *erasure.Keyring, tenant usecase.Tenant, creator ident.UserID, file string, number uint64, part []byte,
+	ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, creator ident.UserID, file string, number uint64, part []byte,
 ) ([]byte, error) {
 	if keys == nil || len(part) == 0 {
 		return part, nil
@@ -30,7 +30,7 @@ func seal(
 }
 
 // unseal opens a part: as a whole, or the texts in it. A part of an erased creator is [account.ErrAccountErased].
-func unseal(ctx context.Context, keys *erasure.Keyring, tenant usecase.Tenant, part []byte) ([]byte, error) {
+func unseal(ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, part []byte) ([]byte, error) {
 	if !erasure.IsSealed(string(part)) {
 		return keys.OpenJSON(ctx, tenant, part)
 	}

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"example.com/threads/domain/task"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -22,10 +22,10 @@ import (
 type Ports struct {
 	// Unfinished returns the keys of unfinished tasks of these kinds, oldest first, without those of some tenants. It
 	// may be outdated.
-	Unfinished func(ctx context.Context, kinds []task.Kind, without []usecase.Tenant, limit int) ([]usecase.Key, error)
+	Unfinished func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.Key, error)
 	// IsActive reports whether the tenant's tasks may be executed now: it is not suspended. It is called for every line
 	// of a slow import, so it caches.
-	IsActive func(ctx context.Context, tenant usecase.Tenant) (bool, error)
+	IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
 	Handler  Handler
 	Reader   Reader
 	Files    Files
@@ -59,8 +59,8 @@ type lane struct {
 	woken chan struct{}
 
 	mutex   sync.Mutex
-	running map[usecase.Key]bool
-	failed  map[usecase.Key]failure
+	running map[es.Key]bool
+	failed  map[es.Key]failure
 }
 
 // failure is a task that waits for its next attempt.
@@ -75,7 +75,7 @@ func NewWorker(ports Ports) *Worker {
 	ports.Retry = cmp.Or(ports.Retry, time.Second)
 	ports.ReportEvery = cmp.Or(ports.ReportEvery, time.Second)
 	newLane := func(slots int, kinds ...task.Kind) *lane {
-		return &lane{kinds: kinds, slots: slots, woken: make(chan struct{}, 1), running: map[usecase.Key]bool{}, failed: map[usecase.Key]failure{}}
+		return &lane{kinds: kinds, slots: slots, woken: make(chan struct{}, 1), running: map[es.Key]bool{}, failed: map[es.Key]failure{}}
 	}
 	return &Worker{ports: ports, lanes: []*lane{newLane(2, task.Import, task.ExportThread), newLane(8, task.Command)}}
 }
@@ -132,9 +132,9 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 
 // toDo returns the keys of unfinished tasks of active tenants. The tasks of the others do not count for lookAhead: they
 // may be many, and wait for long.
-func (w *Worker) toDo(ctx context.Context, l *lane) ([]usecase.Key, error) {
-	active := map[usecase.Tenant]bool{}
-	var without []usecase.Tenant
+func (w *Worker) toDo(ctx context.Context, l *lane) ([]es.Key, error) {
+	active := map[es.Tenant]bool{}
+	var without []es.Tenant
 	for {
 		keys, err := w.ports.Unfinished(ctx, l.kinds, without, lookAhead)
 		if err != nil {
@@ -160,7 +160,7 @@ func (w *Worker) toDo(ctx context.Context, l *lane) ([]usecase.Key, error) {
 
 // begin takes a slot for the task and returns the number of the attempt; 0: there is no free slot, the task is in
 // progress, or it must wait.
-func (l *lane) begin(key usecase.Key) (attempt int) {
+func (l *lane) begin(key es.Key) (attempt int) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.running[key] || len(l.running) >= l.slots || time.Now().Before(l.failed[key].again) {
@@ -171,21 +171,21 @@ func (l *lane) begin(key usecase.Key) (attempt int) {
 }
 
 // forget drops the failures of tasks that are no longer unfinished.
-func (l *lane) forget(toDo []usecase.Key) {
+func (l *lane) forget(toDo []es.Key) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	maps.DeleteFunc(l.failed, func(key usecase.Key, _ failure) bool { return !slices.Contains(toDo, key) })
+	maps.DeleteFunc(l.failed, func(key es.Key, _ failure) bool { return !slices.Contains(toDo, key) })
 }
 
 // end releases the slot. A task that failed temporarily waits.
-func (l *lane) end(key usecase.Key, failed error, retry time.Duration) {
+func (l *lane) end(key es.Key, failed error, retry time.Duration) {
 	l.mutex.Lock()
 	delete(l.running, key)
 	if failed == nil {
 		delete(l.failed, key)
 	} else {
 		attempts := l.failed[key].attempts
-		l.failed[key] = failure{attempts + 1, time.Now().Add(usecase.Backoff(retry, 60*retry, attempts))}
+		l.failed[key] = failure{attempts + 1, time.Now().Add(es.Backoff(retry, 60*retry, attempts))}
 	}
 	l.mutex.Unlock()
 	l.wake() // the slot is free for another task
@@ -195,7 +195,7 @@ func (l *lane) end(key usecase.Key, failed error, retry time.Duration) {
 type run struct {
 	*Worker
 	Details
-	caller   usecase.Caller
+	caller   es.Caller
 	reported time.Time
 }
 
@@ -203,7 +203,7 @@ type run struct {
 const maxFaults = 10
 
 // do executes a task. After an error it must be retried.
-func (w *Worker) do(ctx context.Context, key usecase.Key, attempt int) error {
+func (w *Worker) do(ctx context.Context, key es.Key, attempt int) error {
 	r, err := w.take(ctx, key)
 	if err == nil && r != nil {
 		err = r.try(ctx)
@@ -216,7 +216,7 @@ func (w *Worker) do(ctx context.Context, key usecase.Key, attempt int) error {
 	case errors.Is(err, errSuspended):
 		w.ports.Log.InfoContext(ctx, "a task has stopped, because its tenant is suspended", "tenant", key.Tenant, "task", key.ID)
 		return nil
-	case r != nil && attempt >= maxFaults && usecase.KindOf(err) == usecase.Internal:
+	case r != nil && attempt >= maxFaults && es.KindOf(err) == es.Internal:
 		w.ports.Log.ErrorContext(ctx, "a task failed", "tenant", key.Tenant, "task", key.ID, "error", err)
 		return r.order(ctx, task.Fail{Progress: r.Progress, Message: "the server could not do it; its log says why"})
 	}
@@ -225,7 +225,7 @@ func (w *Worker) do(ctx context.Context, key usecase.Key, attempt int) error {
 }
 
 // take reads a task and starts it if necessary; nil: it is finished.
-func (w *Worker) take(ctx context.Context, key usecase.Key) (*run, error) {
+func (w *Worker) take(ctx context.Context, key es.Key) (*run, error) {
 	found, err := w.ports.Reader.Find(ctx, key.Tenant, chat.TaskID(key))
 	if err != nil || found.Finished() {
 		return nil, err
@@ -253,12 +253,12 @@ func (r *run) try(ctx context.Context) error {
 
 // isFinal reports whether a retry would fail in the same way.
 func isFinal(err error) bool {
-	for _, again := range []error{task.ErrTaskFinished, task.ErrTaskOvertaken, usecase.ErrConcurrentUpdate} {
+	for _, again := range []error{task.ErrTaskFinished, task.ErrTaskOvertaken, es.ErrConcurrentUpdate} {
 		if errors.Is(err, again) {
 			return false
 		}
 	}
-	return slices.Contains([]usecase.Kind{usecase.NotFound, usecase.Forbidden, usecase.Conflict, usecase.Invalid}, usecase.KindOf(err))
+	return slices.Contains([]es.Kind{es.NotFound, es.Forbidden, es.Conflict, es.Invalid}, es.KindOf(err))
 }
 
 func (r *run) work(ctx context.Context) error {

@@ -17,9 +17,9 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/tasks"
 )
@@ -70,10 +70,10 @@ func (w *world) Handle(ctx context.Context, r command.Request[task.Order]) (comm
 		return command.Result{}, err
 	}
 	state, found := w.states[r.ID], w.details[r.ID]
-	key := usecase.Key{Tenant: r.Caller.Tenant, Type: task.AggregateType, ID: r.ID}
+	key := es.Key{Tenant: r.Caller.Tenant, Type: task.AggregateType, ID: r.ID}
 	for _, event := range events {
 		state = state.Apply(event)
-		recorded := usecase.Recorded[task.Event]{Event: event, Envelope: usecase.Envelope{
+		recorded := es.Recorded[task.Event]{Event: event, Envelope: es.Envelope{
 			AggregateType: key.Type, AggregateID: key.ID, SeqNr: found.Version + 1, OccurredAt: time.Now(), Caller: r.Caller,
 		}}
 		if found.Task, err = chat.NextTask(found.Task, found.Version > 0, recorded); err != nil {
@@ -89,7 +89,7 @@ func (w *world) Handle(ctx context.Context, r command.Request[task.Order]) (comm
 }
 
 // Find implements [tasks.Reader].
-func (w *world) Find(_ context.Context, _ usecase.Tenant, id task.ID) (tasks.Details, error) {
+func (w *world) Find(_ context.Context, _ es.Tenant, id task.ID) (tasks.Details, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	found, exists := w.details[id.String()]
@@ -140,7 +140,7 @@ func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.O
 			return tasks.Outcome{}, ctx.Err()
 		case w.busy > 0:
 			w.busy--
-			return tasks.Outcome{}, usecase.ErrUnavailable
+			return tasks.Outcome{}, es.ErrUnavailable
 		case err != nil || strings.Contains(said.Text, "!"):
 			return tasks.Outcome{Body: []byte(w.problem), Rejected: "it has a !"}, nil
 		}
@@ -159,17 +159,17 @@ func authorOf(line []byte) string {
 }
 
 // CheckExport implements [tasks.Threads].
-func (w *world) CheckExport(context.Context, usecase.Tenant, thread.ID, ident.UserID) error {
+func (w *world) CheckExport(context.Context, es.Tenant, thread.ID, ident.UserID) error {
 	return w.denied
 }
 
 // Version implements [tasks.Journal].
-func (w *world) Version(context.Context, usecase.Key) (uint64, error) {
+func (w *world) Version(context.Context, es.Key) (uint64, error) {
 	return uint64(len(w.events)), nil
 }
 
 // Events implements [tasks.Journal].
-func (w *world) Events(_ context.Context, _ usecase.Key, after, upTo uint64) iter.Seq2[[]byte, error] {
+func (w *world) Events(_ context.Context, _ es.Key, after, upTo uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, event := range w.events[after:upTo] {
 			if !yield([]byte(event), nil) {
@@ -188,7 +188,7 @@ func (w *world) intake() *tasks.Intake {
 }
 
 func asked() tasks.Asked {
-	return tasks.Asked{Caller: usecase.Caller{Executor: ada.String()}, Creator: ada}
+	return tasks.Asked{Caller: es.Caller{Executor: ada.String()}, Creator: ada}
 }
 
 // created returns the id of a task that was just created.
@@ -205,25 +205,25 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, stop := context.WithCancel(ctx)
 	worker := tasks.NewWorker(tasks.Ports{
-		Unfinished: func(_ context.Context, kinds []task.Kind, without []usecase.Tenant, _ int) (toDo []usecase.Key, err error) {
+		Unfinished: func(_ context.Context, kinds []task.Kind, without []es.Tenant, _ int) (toDo []es.Key, err error) {
 			w.mutex.Lock()
 			defer w.mutex.Unlock()
 			if done() {
 				stop()
 			}
-			if slices.Contains(without, usecase.Tenant{}) {
+			if slices.Contains(without, es.Tenant{}) {
 				return nil, nil
 			}
 			for id, found := range w.details {
 				for _, kind := range kinds {
 					if kind == found.Kind && !found.Finished() {
-						toDo = append(toDo, usecase.Key{Type: task.AggregateType, ID: id})
+						toDo = append(toDo, es.Key{Type: task.AggregateType, ID: id})
 					}
 				}
 			}
 			return toDo, nil
 		},
-		IsActive: func(context.Context, usecase.Tenant) (bool, error) { return !w.suspend.Load(), nil },
+		IsActive: func(context.Context, es.Tenant) (bool, error) { return !w.suspend.Load(), nil },
 		Handler:  w, Reader: w, Files: w, Keys: w.keys, AuthorOf: authorOf, Commands: w, Threads: w, Journal: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
 		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,
 	})
@@ -237,11 +237,11 @@ func (w *world) finish(t *testing.T, id task.ID) (tasks.Details, string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	w.work(ctx, t, func() bool { return w.details[id.String()].Finished() })
-	found, err := w.intake().Find(t.Context(), usecase.Tenant{}, ada, id)
+	found, err := w.intake().Find(t.Context(), es.Tenant{}, ada, id)
 	if err != nil || !found.Finished() {
 		t.Fatalf("%+v, %v", found.Task, err)
 	}
-	parts, err := w.intake().Result(t.Context(), usecase.Tenant{}, ada, id)
+	parts, err := w.intake().Result(t.Context(), es.Tenant{}, ada, id)
 	if err != nil {
 		t.Fatal(err)
 	}

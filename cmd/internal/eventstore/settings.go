@@ -3,9 +3,9 @@ package eventstore
 import (
 	"time"
 
+	"example.com/threads/es/dynamodb"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/interfaceadaptor/gateway/dynamodb"
 )
 
 // Settings of the event store.

@@ -5,13 +5,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/sqlqueue"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/es/stream"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/metrics"
-	"example.com/threads/interfaceadaptor/gateway/sqlstore"
-	"example.com/threads/interfaceadaptor/stream"
-	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
-	"example.com/threads/interfaceadaptor/stream/relational"
-	"example.com/threads/usecase/projection"
 )
 
 // Source follows the store and hands its events to a projector.
@@ -42,9 +42,9 @@ func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkp
 	if err != nil {
 		return nil, err
 	}
-	return queued{relational.New(
-		relational.Ports{Queue: queue, Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log},
-		relational.Settings{PollMin: settings.PollMin, PollMax: settings.PollMax},
+	return queued{sqlqueue.New(
+		sqlqueue.Ports{Queue: queue, Projector: projector, Checkpoints: checkpoints, Log: s.ports.Log},
+		sqlqueue.Settings{PollMin: settings.PollMin, PollMax: settings.PollMax},
 	)}, nil
 }
 
@@ -66,7 +66,7 @@ func (s streamed) Measure(registry prometheus.Registerer) {
 }
 
 // queued is the events table as a queue, which never trims events.
-type queued struct{ *relational.Source }
+type queued struct{ *sqlqueue.Source }
 
 func (q queued) Measure(registry prometheus.Registerer) {
 	c := q.Counters()

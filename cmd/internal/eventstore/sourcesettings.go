@@ -3,8 +3,8 @@ package eventstore
 import (
 	"time"
 
+	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
 )
 
 // SourceSettings configure a source.

@@ -12,17 +12,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/trace"
 
+	"example.com/threads/es/database"
+	"example.com/threads/es/dynamodb"
+	"example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/skew"
+	"example.com/threads/es/sqlstore"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/infrastructure/database"
-	"example.com/threads/infrastructure/skew"
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/gateway/dynamodb"
-	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 	dynamokeys "example.com/threads/interfaceadaptor/keystore/dynamodb"
 	relationalkeys "example.com/threads/interfaceadaptor/keystore/relational"
-	"example.com/threads/interfaceadaptor/stream/dynamodbstreams"
-	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -105,7 +105,7 @@ func openRelational(ctx context.Context, settings Settings, ports Ports) (*Store
 	if err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
-	if err := rdbmigration.Check(ctx, db, rdbmigration.EventStore()); err != nil {
+	if err := migration.Check(ctx, db, sqlstore.Schema()); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
@@ -118,7 +118,7 @@ func openRelational(ctx context.Context, settings Settings, ports Ports) (*Store
 	}
 	store := &Store{
 		Gateway:  gateway,
-		Check:    func(ctx context.Context) error { return rdbmigration.Ready(ctx, db, rdbmigration.EventStore()) },
+		Check:    func(ctx context.Context) error { return migration.Ready(ctx, db, sqlstore.Schema()) },
 		Metrics:  []prometheus.Collector{collectors.NewDBStatsCollector(db.DB, "event_store")},
 		settings: settings,
 		ports:    ports,

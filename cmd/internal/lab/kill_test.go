@@ -10,14 +10,15 @@ import (
 	"testing"
 
 	"example.com/threads/cmd/internal/lab"
-	"example.com/threads/infrastructure/database"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 	rdbmigration "example.com/threads/rdb-migration"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
 )
 
-var order = usecase.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
+var order = es.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
 
 // stuck is a handler of orders. Its first transaction waits until its context ends, and then tries to commit.
 type stuck struct {
@@ -28,7 +29,7 @@ type stuck struct {
 func (stuck) Type() string { return "order" }
 
 func (stuck) Decode([]byte) (projection.Event, error) {
-	return projection.Event{Envelope: usecase.Envelope{AggregateType: order.Type, AggregateID: order.ID, SeqNr: 1}, Event: "ordered"}, nil
+	return projection.Event{Envelope: es.Envelope{AggregateType: order.Type, AggregateID: order.ID, SeqNr: 1}, Event: "ordered"}, nil
 }
 
 func (s stuck) Load(ctx context.Context, _ projection.Tx, _ []projection.Event) (projection.Fold, error) {
@@ -62,10 +63,10 @@ func TestAKillRollsTheBatchInHandBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.ReadModel()); err != nil {
+	if _, err := migration.Up(t.Context(), db, rdbmigration.ReadModel()...); err != nil {
 		t.Fatal(err)
 	}
-	store, err := projectionstore.New(db, "orders")
+	store, err := rowstore.New(db, "orders")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func TestAKillRollsTheBatchInHandBack(t *testing.T) {
 		t.Fatal("the batch was stored")
 	}
 	stored, err := store.Checkpoints(t.Context(), "journal")
-	versions, err2 := store.Versions(t.Context(), []usecase.Key{order})
+	versions, err2 := store.Versions(t.Context(), []es.Key{order})
 	if len(stored) > 0 || len(versions) > 0 || err != nil || err2 != nil {
 		t.Fatalf("checkpoints %v, versions %v: %v, %v", stored, versions, err, err2)
 	}

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"example.com/threads/interfaceadaptor/eventstore"
-	"example.com/threads/interfaceadaptor/gateway/faulty"
-	"example.com/threads/usecase/projection/faults"
+	"example.com/threads/es/estest/faulty"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/projection/faults"
 )
 
 // deliveries are the faults of the source by their names on the page.

@@ -3,8 +3,8 @@ package lab
 import (
 	"context"
 
-	"example.com/threads/interfaceadaptor/stream"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/stream"
 )
 
 // Projector implements updater.Faults.

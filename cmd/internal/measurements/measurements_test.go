@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/metrics"
-	"example.com/threads/tests/testenv"
 )
 
 func status(t *testing.T, url string) (int, error) {

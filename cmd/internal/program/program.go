@@ -12,9 +12,9 @@ import (
 	"os/signal"
 	"syscall"
 
+	"example.com/threads/es/memory"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/logging"
-	"example.com/threads/infrastructure/memory"
 )
 
 // ErrUsage means wrong arguments; --help explains the right ones.

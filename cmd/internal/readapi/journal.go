@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/infrastructure/memory"
+	"example.com/threads/es"
+	"example.com/threads/es/memory"
+	"example.com/threads/es/repository"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
 
@@ -23,11 +23,11 @@ type journal struct {
 	now query.Journals // empty: not used yet
 }
 
-// journals returns what is read from the journal, or [usecase.ErrUnavailable] while the store can't be opened.
+// journals returns what is read from the journal, or [es.ErrUnavailable] while the store can't be opened.
 func (j *journal) journals(ctx context.Context) (query.Journals, error) {
 	store, err := j.store.Store(ctx)
 	if err != nil {
-		return query.Journals{}, fmt.Errorf("%w: open the event store: %w", usecase.ErrUnavailable, err)
+		return query.Journals{}, fmt.Errorf("%w: open the event store: %w", es.ErrUnavailable, err)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()

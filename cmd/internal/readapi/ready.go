@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/readmodel"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/rowstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -26,10 +27,10 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	health := readmodel.NewHealth(s.access.Notes)
 	s.checkAccess(ctx, &health)
-	var report projectionstore.Report
-	err := rdbmigration.Ready(ctx, s.db, rdbmigration.ReadModel())
+	var report rowstore.Report
+	err := migration.Ready(ctx, s.db, rdbmigration.ReadModel()...)
 	if err == nil {
-		report, err = projectionstore.ReadReport(ctx, s.db, chatrows.Projection)
+		report, err = rowstore.ReadReport(ctx, s.db, chatrows.Projection)
 	}
 	silent := time.Since(report.At)
 	health.Behind(report.Behind, report.BehindRecords, report.AtLeast || silent > silentAfter)

@@ -17,13 +17,13 @@ import (
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/readapi/graphiql"
 	"example.com/threads/domain/tenant"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/erasure"
-	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
 )
 
@@ -62,7 +62,7 @@ func Listen(
 // Changed reports what a projection in the same process has just committed, so that queries waiting for these versions
 // need not wait for the next poll of the database.
 func (s *Server) Changed(heads []projection.Head) {
-	versions := make(map[usecase.Key]uint64, len(heads))
+	versions := make(map[es.Key]uint64, len(heads))
 	for _, head := range heads {
 		versions[head.Key] = head.Version
 	}
@@ -115,7 +115,7 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 }
 
 // isActive reports whether a tenant is active, from the read model.
-func (s *Server) isActive(ctx context.Context, named usecase.Tenant) (bool, error) {
+func (s *Server) isActive(ctx context.Context, named es.Tenant) (bool, error) {
 	code, err := tenant.ParseCode(named.String())
 	if err != nil {
 		return false, err
@@ -138,7 +138,7 @@ func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {
 	return func(took time.Duration, err error) {
 		outcome := "reached"
 		if err != nil {
-			outcome = usecase.KindOf(err).String()
+			outcome = es.KindOf(err).String()
 		}
 		waits.WithLabelValues(outcome).Observe(took.Seconds())
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"example.com/threads/interfaceadaptor/stream"
+	"example.com/threads/es/stream"
 )
 
 // Describe implements [prometheus.Collector]. It describes nothing, so that Collect may leave out what is unknown.

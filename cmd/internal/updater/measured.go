@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es/projection"
 )
 
 // timed wraps the projector and measures the duration and the size of batches.

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"time"
 
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/stream"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/access"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/stream"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
 )
 
 const (
@@ -97,7 +97,7 @@ func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 		httpserver.WriteProblem(w, denied.Status(), code, denied.Detail)
 	case errors.As(err, &no):
 		httpserver.WriteProblem(w, no.status, no.code, no.detail)
-	case errors.Is(err, projectionstore.ErrNotParked):
+	case errors.Is(err, rowstore.ErrNotParked):
 		httpserver.WriteProblem(w, http.StatusConflict, "not_parked", "it is not parked on this event any more: list what is")
 	default:
 		o.follower.ports.Log.WarnContext(r.Context(), "an operator's request failed", "error", err)
@@ -129,7 +129,7 @@ func (o *operations) list(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	letters, err := projectionstore.Letters(ctx, shared.db)
+	letters, err := rowstore.Letters(ctx, shared.db)
 	shown := []letter{}
 	for _, l := range letters {
 		shown = append(shown, letter{l.Projection, l.Key.Tenant.String(), l.Key.String(), l.SeqNr, l.Reason, l.Attempts, l.ParkedAt, l.RetryAt})
@@ -147,17 +147,17 @@ type order struct {
 }
 
 // find returns the projection's store and the aggregate's key.
-func (o *operations) find(ask order) (*projectionstore.Store, usecase.Key, error) {
+func (o *operations) find(ask order) (*rowstore.Store, es.Key, error) {
 	shared, err := o.shared()
 	if err != nil {
-		return nil, usecase.Key{}, err
+		return nil, es.Key{}, err
 	}
 	at := max(strings.LastIndex(ask.AID, "-"), 0)
 	key, err := stream.KeyOf(ask.Tenant, ask.AID[:at], strings.TrimPrefix(ask.AID[at:], "-"))
 	if err != nil || ask.Projection == "" {
 		return nil, key, refused{http.StatusUnprocessableEntity, "invalid_request", "name projection, tenant and aid as the list does"}
 	}
-	store, err := projectionstore.New(shared.db, ask.Projection)
+	store, err := rowstore.New(shared.db, ask.Projection)
 	return store, key, err
 }
 
@@ -223,7 +223,7 @@ func (o *operations) verify(ctx context.Context, ask struct {
 	defer cancel()
 	found := verification{Differences: []difference{}}
 	var mutex sync.Mutex
-	err := parts.projector.Aggregates(limited, func(ctx context.Context, key usecase.Key) error {
+	err := parts.projector.Aggregates(limited, func(ctx context.Context, key es.Key) error {
 		one, repaired, err := parts.projector.VerifyOrRepair(ctx, key, ask.Repair)
 		if err != nil {
 			return fmt.Errorf("verify %s: %w", key, err)
@@ -240,7 +240,7 @@ func (o *operations) verify(ctx context.Context, ask struct {
 	return found, err
 }
 
-func (v *verification) add(key usecase.Key, one projection.Verified, repaired bool) {
+func (v *verification) add(key es.Key, one projection.Verified, repaired bool) {
 	v.Verified++
 	if len(one.Differences) == 0 {
 		return

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es/projection"
 )
 
 // The time left follows from the speed since the rebuild goes on: an interruption does not count.

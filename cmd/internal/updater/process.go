@@ -10,16 +10,16 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/threads/es/command"
+	"example.com/threads/es/process"
+	"example.com/threads/es/process/outbox"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/repository"
+	"example.com/threads/es/rowstore"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/outbox"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
-	"example.com/threads/usecase/process"
-	"example.com/threads/usecase/projection"
 )
 
 // running is a running process manager.
@@ -43,7 +43,7 @@ type processCounts struct {
 // newLeaveOnClose wires the process manager of closed accounts.
 func (f *journalFollower) newLeaveOnClose(databases Databases, term uint64, registry prometheus.Registerer) (*running, error) {
 	log := f.ports.Log
-	store, err := projectionstore.New(databases.ReadModel, chat.LeaveOnClose)
+	store, err := rowstore.New(databases.ReadModel, chat.LeaveOnClose)
 	if err != nil {
 		return nil, err
 	}

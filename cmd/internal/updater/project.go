@@ -11,10 +11,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/stream"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/stream"
-	"example.com/threads/usecase/projection"
 )
 
 // journalFollower projects events into the read model. It starts when its databases can be opened.
@@ -47,7 +47,7 @@ func (f *journalFollower) run(ctx context.Context) error {
 }
 
 // work is a turn: it ends with ctx, once the current batches are stored, or when the turn is lost.
-func (f *journalFollower) work(ctx context.Context, databases Databases, turn *projectionstore.Turn) error {
+func (f *journalFollower) work(ctx context.Context, databases Databases, turn *rowstore.Turn) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(turn.Lost, func() { stop(context.Cause(turn.Lost)) })()
@@ -134,7 +134,7 @@ func (f *journalFollower) open(ctx context.Context) (databases Databases, err er
 
 // followed is a projection with the source that it follows.
 type followed struct {
-	store     *projectionstore.Store
+	store     *rowstore.Store
 	projector *projection.Projector
 	source    eventstore.Source
 }
@@ -149,7 +149,7 @@ const (
 // beside returns a projection with a source of its own, so that it does not delay the read model. rows is what it
 // writes to; positions holds its positions.
 func (f *journalFollower) beside(
-	databases Databases, name string, rows projection.Store, positions *projectionstore.Store, registry prometheus.Registerer,
+	databases Databases, name string, rows projection.Store, positions *rowstore.Store, registry prometheus.Registerer,
 	options projection.Options, handlers ...projection.Handler,
 ) (followed, error) {
 	measured := newOutcomes(registry)
@@ -192,10 +192,10 @@ const (
 
 // report stores the read model's lag, for the programs that read it, until ctx ends.
 func (f *journalFollower) report(ctx context.Context, parts *turnParts) {
-	var stored projectionstore.Report
+	var stored rowstore.Report
 	for wait := firstReport; stream.Pause(ctx, wait); wait = min(2*wait, reportEvery) {
 		lag := parts.lag(ctx)
-		now := projectionstore.Report{Behind: lag.Behind, BehindRecords: lag.Records, AtLeast: lag.AtLeast, At: time.Now()}
+		now := rowstore.Report{Behind: lag.Behind, BehindRecords: lag.Records, AtLeast: lag.AtLeast, At: time.Now()}
 		now.CaughtUp = parts.caughtUp.Load() || !lag.AtLeast && lag.Behind < currentWithin
 		same := now.CaughtUp == stored.CaughtUp && now.Behind == stored.Behind && now.AtLeast == stored.AtLeast
 		if same && now.At.Sub(stored.At) < reportSeldom {

@@ -6,16 +6,16 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/threads/es/eventcodec"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/eventcodec"
 	"example.com/threads/interfaceadaptor/publisher"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
-	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/publishing"
 )
 
@@ -76,7 +76,7 @@ func (f *journalFollower) newPublication(databases Databases, term uint64, regis
 	if settings.URL == "" {
 		return nil, nil
 	}
-	store, err := projectionstore.New(databases.ReadModel, Publisher)
+	store, err := rowstore.New(databases.ReadModel, Publisher)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,12 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/stream"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/projection"
 )
 
 // Values of REBUILD: whether the updater rebuilds the read model by itself.
@@ -42,10 +42,10 @@ const (
 // rowKeeper checks whether the rows have to be rebuilt, and rebuilds them if REBUILD says so.
 type rowKeeper struct {
 	follower *journalFollower
-	sets     *projectionstore.RowSets
+	sets     *rowstore.RowSets
 	rebuild  *projection.Rebuild
 	live     *projection.Projector
-	store    *projectionstore.Store
+	store    *rowstore.Store
 
 	asked    atomic.Bool              // an operator requested a rebuild
 	outdated atomic.Pointer[[]string] // aggregate types
@@ -60,12 +60,12 @@ type rebuildFailure struct {
 }
 
 // newKeeper returns the keeper of a turn.
-func (f *journalFollower) newKeeper(databases Databases, term uint64, store *projectionstore.Store, live *projection.Projector) (*rowKeeper, error) {
+func (f *journalFollower) newKeeper(databases Databases, term uint64, store *rowstore.Store, live *projection.Projector) (*rowKeeper, error) {
 	journal, err := stream.NewWholeJournalReader(databases.Store.Gateway)
 	if err != nil {
 		return nil, err
 	}
-	sets := projectionstore.NewRowSets(store, chatrows.Tables())
+	sets := rowstore.NewRowSets(store, chatrows.Tables())
 	others, err := Others(databases.ReadModel, term)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (f *journalFollower) newKeeper(databases Databases, term uint64, store *pro
 // Others are the stores of the projections that a rebuild leaves alone. A term of 0 is not checked.
 func Others(readModel *sqlx.DB, term uint64) (others []projection.Store, err error) {
 	for _, name := range []string{chat.LeaveOnClose, Publisher} {
-		store, err := projectionstore.New(readModel, name)
+		store, err := rowstore.New(readModel, name)
 		if err != nil {
 			return nil, err
 		}

@@ -14,11 +14,11 @@ import (
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/stream"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
-	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/usecase/erasure"
-	"example.com/threads/usecase/projection"
 )
 
 // Databases are what the projection reads from and writes to.

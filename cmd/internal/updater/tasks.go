@@ -6,13 +6,13 @@ import (
 
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/domain/task"
-	"example.com/threads/infrastructure/memory"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/memory"
+	"example.com/threads/es/projection"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/command"
-	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/tasks"
 )
 
@@ -30,7 +30,7 @@ func (f *journalFollower) newTaskWorker(databases Databases) taskWorker {
 	commands := writeapi.NewCommands(gateway, databases.Keys, settings, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	const source = "tasks"
 	return taskWorker{commands: commands, Worker: tasks.NewWorker(tasks.Ports{
-		Unfinished: func(ctx context.Context, kinds []task.Kind, without []usecase.Tenant, limit int) ([]usecase.Key, error) {
+		Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.Key, error) {
 			return chatrows.UnfinishedTasks(ctx, databases.ReadModel, kinds, without, limit)
 		},
 		IsActive: f.ports.Access.Tenants(writeapi.Registry(databases.Store, log)).IsActive,

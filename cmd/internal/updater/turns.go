@@ -8,9 +8,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/stream"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/stream"
 )
 
 // Silence is how long a database server waits for a silent updater before it ends its transaction, so that another
@@ -22,18 +22,18 @@ const turnAgain = 500 * time.Millisecond // after an error
 // turnsState is what all turns share; it answers health checks also while the updater stands by.
 type turnsState struct {
 	db    *sqlx.DB
-	store *projectionstore.Store
-	sets  *projectionstore.RowSets
+	store *rowstore.Store
+	sets  *rowstore.RowSets
 	pace  pace
 }
 
 // takeTurns projects whenever this process has the turn, until ctx ends.
 func (f *journalFollower) takeTurns(ctx context.Context, databases Databases) error {
-	store, err := projectionstore.New(databases.ReadModel, chatrows.Projection)
+	store, err := rowstore.New(databases.ReadModel, chatrows.Projection)
 	if err != nil {
 		return err
 	}
-	f.shared.Store(&turnsState{db: databases.ReadModel, store: store, sets: projectionstore.NewRowSets(store, chatrows.Tables())})
+	f.shared.Store(&turnsState{db: databases.ReadModel, store: store, sets: rowstore.NewRowSets(store, chatrows.Tables())})
 	host, _ := os.Hostname() // for people only
 	holder := fmt.Sprintf("%s, process %d", host, os.Getpid())
 	for ctx.Err() == nil {

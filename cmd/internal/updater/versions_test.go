@@ -11,10 +11,10 @@ import (
 
 	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/stream"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/tests/sqlitetest"
 )
 
@@ -30,11 +30,11 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 			_, _ = db.ExecContext(t.Context(), "DROP TRIGGER IF EXISTS held") // the updater tries again
 		}
 	}})
-	model, err := projectionstore.New(db, chatrows.Projection)
+	model, err := rowstore.New(db, chatrows.Projection)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := projectionstore.NewRowSets(model, chatrows.Tables())
+	sets := rowstore.NewRowSets(model, chatrows.Tables())
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -13,9 +13,9 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/es/command"
+	"example.com/threads/es/eventstore"
 	"example.com/threads/interfaceadaptor/threadcodec"
-	"example.com/threads/usecase/command"
 )
 
 // A write-api of 256 MiB keeps the states of 2,000 threads with 1,000 messages each, so that no command has to load

@@ -14,12 +14,13 @@ import (
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/es/database"
+	"example.com/threads/es/dynamodb/schema"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/database"
-	rdbmigration "example.com/threads/rdb-migration"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/tools/dynamodb-setup/schema"
 )
 
 const soon = time.Minute
@@ -125,7 +126,7 @@ func onMySQL(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]string{"WRITE_API_ADDR": "127.0.0.1:0", "EVENT_STORE": "mysql", "EVENT_STORE_URL": url}

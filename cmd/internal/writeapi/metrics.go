@@ -4,9 +4,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"example.com/threads/es/command"
+	"example.com/threads/es/repository"
 	"example.com/threads/infrastructure/metrics"
-	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/usecase/command"
 )
 
 // countersOf registers the counters of the command services.

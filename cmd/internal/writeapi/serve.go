@@ -14,14 +14,14 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/domain/tenant"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/repository"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/repository"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -103,9 +103,9 @@ func (s *Server) measureClock(registry prometheus.Registerer) {
 }
 
 // Registry reports whether a tenant is active, from the event store.
-func Registry(store *eventstore.Store, log *slog.Logger) func(context.Context, usecase.Tenant) (bool, error) {
+func Registry(store *eventstore.Store, log *slog.Logger) func(context.Context, es.Tenant) (bool, error) {
 	tenants := chatstore.NewTenantRepository(store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
-	return func(ctx context.Context, named usecase.Tenant) (bool, error) {
+	return func(ctx context.Context, named es.Tenant) (bool, error) {
 		code, err := tenant.ParseCode(named.String())
 		if err != nil {
 			return false, err

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/es/sequence"
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/usecase/sequence"
 )
 
 // Settings are read from the environment.

@@ -4,8 +4,8 @@ package stores
 import (
 	"fmt"
 
+	"example.com/threads/es/database"
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/database"
 )
 
 // The kinds of event stores. The relational ones have the names of their drivers.

@@ -5,14 +5,14 @@ import (
 	"sync"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/query"
 )
 
 // Accounts are the accounts of all rows on one level of an answer. The first access reads all of them in one statement.
 type Accounts struct {
 	from   query.AccountReader
-	tenant usecase.Tenant
+	tenant es.Tenant
 	ids    []account.ID
 
 	once  sync.Once
@@ -39,19 +39,19 @@ func (a AccountOf) Read(ctx context.Context) (*Account, error) {
 }
 
 // NewMembers converts members that share one read of accounts.
-func NewMembers(from query.AccountReader, tenant usecase.Tenant, rows ...query.Member) []Member {
+func NewMembers(from query.AccountReader, tenant es.Tenant, rows ...query.Member) []Member {
 	return with(rows, accountsOf(from, tenant, rows, userOf), NewMember)
 }
 
 // NewMessages converts messages that share one read of accounts.
-func NewMessages(from query.AccountReader, tenant usecase.Tenant, rows ...query.Message) []Message {
+func NewMessages(from query.AccountReader, tenant es.Tenant, rows ...query.Message) []Message {
 	return with(rows, accountsOf(from, tenant, rows, senderOf), NewMessage)
 }
 
 func userOf(m query.Member) account.ID    { return m.User }
 func senderOf(m query.Message) account.ID { return m.Sender }
 
-func accountsOf[R any](from query.AccountReader, tenant usecase.Tenant, rows []R, id func(R) account.ID) *Accounts {
+func accountsOf[R any](from query.AccountReader, tenant es.Tenant, rows []R, id func(R) account.ID) *Accounts {
 	all := &Accounts{from: from, tenant: tenant, ids: make([]account.ID, len(rows))}
 	for i, row := range rows {
 		all.ids[i] = id(row)

@@ -9,23 +9,23 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/tests/kit"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
 )
 
 // A schema field that is not filled from the row would always be empty.
 func TestEveryFieldIsFilled(t *testing.T) {
-	tenant, rows := usecase.Tenant{}, chat.NewRows()
+	tenant, rows := es.Tenant{}, chat.NewRows()
 	for number, history := range threadtest.Histories() {
 		key := chat.ThreadKey(tenant, ident.New[thread.Thread](time.UnixMilli(int64(number+1)), [10]byte{1}))
 		for i, event := range threadtest.Events(history) {
-			change, err := chat.Fold(rows, projection.Event{Event: event, Envelope: usecase.Envelope{
+			change, err := chat.Fold(rows, projection.Event{Event: event, Envelope: es.Envelope{
 				AggregateType: key.Type, AggregateID: key.ID, SeqNr: uint64(i + 1), OccurredAt: time.UnixMilli(int64(i + 1)),
-				Caller: usecase.Caller{Executor: threadtest.People[0].String()},
+				Caller: es.Caller{Executor: threadtest.People[0].String()},
 			}})
 			if err != nil {
 				t.Fatal(err)

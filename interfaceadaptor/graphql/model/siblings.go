@@ -6,7 +6,7 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/query"
 )
 
@@ -19,7 +19,7 @@ type Siblings struct {
 }
 
 // NewSiblings returns the siblings of a list of threads.
-func NewSiblings(from query.Reader, tenant usecase.Tenant, threads ...query.Thread) *Siblings {
+func NewSiblings(from query.Reader, tenant es.Tenant, threads ...query.Thread) *Siblings {
 	ids := make([]thread.ID, len(threads))
 	for i, t := range threads {
 		ids[i] = t.ID
@@ -55,8 +55,8 @@ type level[T any] struct {
 }
 
 func readOf[T any](
-	accounts query.AccountReader, tenant usecase.Tenant, ids []thread.ID,
-	list func(context.Context, usecase.Tenant, []thread.ID, query.Range) (map[thread.ID]query.Page[T], error), user func(T) account.ID,
+	accounts query.AccountReader, tenant es.Tenant, ids []thread.ID,
+	list func(context.Context, es.Tenant, []thread.ID, query.Range) (map[thread.ID]query.Page[T], error), user func(T) account.ID,
 ) func(context.Context, query.Range) (level[T], error) {
 	return func(ctx context.Context, page query.Range) (level[T], error) {
 		pages, err := list(ctx, tenant, ids, page)

@@ -17,7 +17,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/cenkalti/backoff/v5"
 
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -42,7 +42,7 @@ const (
 
 const separator = "#"
 
-func keyOf(tenant usecase.Tenant, owner string) item {
+func keyOf(tenant es.Tenant, owner string) item {
 	return item{pkey: &types.AttributeValueMemberS{Value: tenant.String() + separator + owner}}
 }
 
@@ -61,7 +61,7 @@ func entryOf(found item) (erasure.Entry, error) {
 const page = 100 // keys in a BatchGetItem
 
 // Keys implements [erasure.Store].
-func (s *Store) Keys(ctx context.Context, tenant usecase.Tenant, owners []string) (map[string]erasure.Entry, error) {
+func (s *Store) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]erasure.Entry, error) {
 	found := make(map[string]erasure.Entry, len(owners))
 	for begin := 0; begin < len(owners); begin += page {
 		var keys []item
@@ -82,9 +82,9 @@ func (s *Store) read(ctx context.Context, keys []item, into map[string]erasure.E
 	pauses := &backoff.ExponentialBackOff{InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.33}
 	for attempt := 0; len(asked) > 0; attempt++ {
 		if attempt == attempts {
-			return fmt.Errorf("DynamoDB left a part of the request unprocessed: %w", usecase.ErrUnavailable)
+			return fmt.Errorf("DynamoDB left a part of the request unprocessed: %w", es.ErrUnavailable)
 		}
-		if attempt > 0 && usecase.Wait(ctx, pauses.NextBackOff()) != nil {
+		if attempt > 0 && es.Wait(ctx, pauses.NextBackOff()) != nil {
 			return ctx.Err()
 		}
 		output, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked})
@@ -104,7 +104,7 @@ func (s *Store) read(ctx context.Context, keys []item, into map[string]erasure.E
 }
 
 // Create implements [erasure.Store].
-func (s *Store) Create(ctx context.Context, tenant usecase.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
+func (s *Store) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
 	put := keyOf(tenant, owner)
 	put[wrappedA] = &types.AttributeValueMemberB{Value: wrapped}
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -122,7 +122,7 @@ func (s *Store) Create(ctx context.Context, tenant usecase.Tenant, owner string,
 }
 
 // Destroy implements [erasure.Store].
-func (s *Store) Destroy(ctx context.Context, tenant usecase.Tenant, owner string, at time.Time) error {
+func (s *Store) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: aws.String(s.table), Key: keyOf(tenant, owner),
 		UpdateExpression:         aws.String("SET #at = if_not_exists(#at, :at) REMOVE #wrapped"),
@@ -134,7 +134,7 @@ func (s *Store) Destroy(ctx context.Context, tenant usecase.Tenant, owner string
 	return explain("destroy a key", err)
 }
 
-// explain adds what failed, and wraps [usecase.ErrUnavailable] if a retry may succeed.
+// explain adds what failed, and wraps [es.ErrUnavailable] if a retry may succeed.
 func explain(doing string, err error) error {
 	var unsent *smithyhttp.RequestSendError
 	switch {
@@ -143,7 +143,7 @@ func explain(doing string, err error) error {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.As(err, &unsent), retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary:
-		return fmt.Errorf("%s: %w: %w", doing, usecase.ErrUnavailable, err)
+		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -3,11 +3,11 @@ package dynamodb_test
 import (
 	"testing"
 
+	"example.com/threads/es/dynamodb/dynamodbtest"
+	"example.com/threads/es/dynamodb/schema"
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/keystore/dynamodb"
 	"example.com/threads/interfaceadaptor/keystore/keystoretest"
-	"example.com/threads/tests/dynamodbtest"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/tools/dynamodb-setup/schema"
 )
 
 func TestContract(t *testing.T) {

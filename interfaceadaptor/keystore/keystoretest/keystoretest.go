@@ -8,19 +8,19 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/erasure"
 )
 
 // Run tests a store without entries against the contract.
 func Run(t *testing.T, store erasure.Store) {
-	acme, err := usecase.ParseTenant("acme")
+	acme, err := es.ParseTenant("acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	none := usecase.Tenant{}
+	none := es.Tenant{}
 	at := time.UnixMilli(1_700_000_000_000).UTC()
-	keys := func(tenant usecase.Tenant, owners ...string) map[string]erasure.Entry {
+	keys := func(tenant es.Tenant, owners ...string) map[string]erasure.Entry {
 		t.Helper()
 		found, err := store.Keys(t.Context(), tenant, owners)
 		if err != nil {
@@ -28,7 +28,7 @@ func Run(t *testing.T, store erasure.Store) {
 		}
 		return found
 	}
-	create := func(tenant usecase.Tenant, owner, key string) erasure.Entry {
+	create := func(tenant es.Tenant, owner, key string) erasure.Entry {
 		t.Helper()
 		entry, err := store.Create(t.Context(), tenant, owner, []byte(key))
 		if err != nil {
@@ -36,7 +36,7 @@ func Run(t *testing.T, store erasure.Store) {
 		}
 		return entry
 	}
-	destroy := func(tenant usecase.Tenant, owner string, at time.Time) {
+	destroy := func(tenant es.Tenant, owner string, at time.Time) {
 		t.Helper()
 		if err := store.Destroy(t.Context(), tenant, owner, at); err != nil {
 			t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/interfaceadaptor/sqldialect"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
+	"example.com/threads/es/sqldialect"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -45,7 +45,7 @@ func (r row) entry() erasure.Entry {
 const page = 500 // owners in one statement
 
 // Keys implements [erasure.Store].
-func (s *Store) Keys(ctx context.Context, tenant usecase.Tenant, owners []string) (map[string]erasure.Entry, error) {
+func (s *Store) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]erasure.Entry, error) {
 	found := make(map[string]erasure.Entry, len(owners))
 	for begin := 0; begin < len(owners); begin += page {
 		some := owners[begin:min(begin+page, len(owners))]
@@ -67,7 +67,7 @@ func (s *Store) Keys(ctx context.Context, tenant usecase.Tenant, owners []string
 }
 
 // Create implements [erasure.Store].
-func (s *Store) Create(ctx context.Context, tenant usecase.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
+func (s *Store) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
 	_, err := s.db.ExecContext(ctx, s.insert(), tenant.String(), owner, wrapped, 0)
 	switch {
 	case err == nil:
@@ -85,7 +85,7 @@ func (s *Store) insert() string {
 
 // Destroy implements [erasure.Store]. On SQLite, it overwrites the key's bytes in the database file and empties the
 // write-ahead log. While another connection reads from the log, it fails and must be retried.
-func (s *Store) Destroy(ctx context.Context, tenant usecase.Tenant, owner string, at time.Time) error {
+func (s *Store) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
 	conn, err := s.db.Connx(ctx)
 	if err != nil {
 		return s.explain("destroy a key", err)
@@ -110,7 +110,7 @@ func (s *Store) Destroy(ctx context.Context, tenant usecase.Tenant, owner string
 		return s.explain("empty the write-ahead log", err)
 	}
 	if left.Busy != 0 {
-		return fmt.Errorf("empty the write-ahead log: another connection reads from it: %w", usecase.ErrUnavailable)
+		return fmt.Errorf("empty the write-ahead log: another connection reads from it: %w", es.ErrUnavailable)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (s *Store) explain(doing string, err error) error {
 		return nil
 	}
 	if class := s.dialect.Classify(err); class == sqldialect.Transient || class == sqldialect.Ended && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%s: %w: %w", doing, usecase.ErrUnavailable, err)
+		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -10,12 +10,13 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/keystore/keystoretest"
 	"example.com/threads/interfaceadaptor/keystore/relational"
-	rdbmigration "example.com/threads/rdb-migration"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase"
 )
 
 func open(t *testing.T, url string) (*relational.Store, *sqlx.DB) {
@@ -25,7 +26,7 @@ func open(t *testing.T, url string) (*relational.Store, *sqlx.DB) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	store, err := relational.New(db)
@@ -50,13 +51,13 @@ func TestNothingIsLeftInTheFilesOfSQLite(t *testing.T) {
 	folder := t.TempDir()
 	store, _ := open(t, "sqlite:"+filepath.Join(folder, "events.db"))
 	secret := strings.Repeat("wrapped key of ada ", 4)
-	if _, err := store.Create(t.Context(), usecase.Tenant{}, "ada", []byte(secret)); err != nil {
+	if _, err := store.Create(t.Context(), es.Tenant{}, "ada", []byte(secret)); err != nil {
 		t.Fatal(err)
 	}
 	if !inFiles(t, folder, secret) {
 		t.Fatal("the search does not find a key that is there")
 	}
-	if err := store.Destroy(t.Context(), usecase.Tenant{}, "ada", time.Now()); err != nil {
+	if err := store.Destroy(t.Context(), es.Tenant{}, "ada", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if inFiles(t, folder, secret) {

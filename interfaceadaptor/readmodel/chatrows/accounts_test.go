@@ -6,22 +6,22 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/writing"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/usecase"
 )
 
 // addAccount adds an account to the journal and the rows, and makes it the aggregate whose differences are checked.
 func (v *verified) addAccount() {
 	v.t.Helper()
-	v.key = usecase.Key{Type: account.AggregateType, ID: readmodeltest.NewUser().String()}
+	v.key = es.Key{Type: account.AggregateType, ID: readmodeltest.NewUser().String()}
 	for i, event := range []account.Event{
 		account.Registered{Name: writing.RecordedName("Ada")}, account.Renamed{Name: writing.RecordedName("Countess")}, account.Closed{},
 	} {
-		recorded := usecase.Recorded[account.Event]{Event: event, Envelope: usecase.Envelope{
+		recorded := es.Recorded[account.Event]{Event: event, Envelope: es.Envelope{
 			EventID: readmodeltest.NewID[account.Event]().String(), AggregateType: v.key.Type, AggregateID: v.key.ID, SeqNr: uint64(i + 1),
-			OccurredAt: time.UnixMicro(1700000000123456 + int64(i)).UTC(), CommandID: "c", Caller: usecase.Caller{Executor: v.key.ID},
+			OccurredAt: time.UnixMicro(1700000000123456 + int64(i)).UTC(), CommandID: "c", Caller: es.Caller{Executor: v.key.ID},
 		}}
 		v.journal[v.key] = append(v.journal[v.key], feed.Record(v.t, accountcodec.Events(), recorded))
 	}

@@ -7,16 +7,16 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/es/eventcodec"
+	"example.com/threads/es/process"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/rowstore/table"
+	"example.com/threads/es/sqldialect"
 	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/eventcodec"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/readmodel/table"
-	"example.com/threads/interfaceadaptor/sqldialect"
 	"example.com/threads/interfaceadaptor/threadcodec"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/process"
-	"example.com/threads/usecase/projection"
 )
 
 // LeaveOnCloseHandlers returns the handlers of [chat.LeaveOnClose], which put its commands into outbox.
@@ -42,7 +42,7 @@ var (
 
 // accountRow is the row of a user account.
 type accountRow struct {
-	tenant usecase.Tenant
+	tenant es.Tenant
 	user   ident.UserID
 	closed chat.Closing // zero: not closed
 }
@@ -64,12 +64,12 @@ var (
 	}
 )
 
-// Memberships implements [chat.MembershipStore] in transactions of a [projectionstore.Store].
+// Memberships implements [chat.MembershipStore] in transactions of a [rowstore.Store].
 type Memberships struct{}
 
 // Lock implements [chat.MembershipStore].
 func (Memberships) Lock(ctx context.Context, tx projection.Tx, accounts []chat.AccountRow) (map[chat.AccountRow]chat.Closing, error) {
-	in, err := projectionstore.SQL(tx)
+	in, err := rowstore.SQL(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (Memberships) Lock(ctx context.Context, tx projection.Tx, accounts []chat.A
 
 // Close implements [chat.MembershipStore].
 func (Memberships) Close(ctx context.Context, tx projection.Tx, closed map[chat.AccountRow]chat.Closing) error {
-	in, err := projectionstore.SQL(tx)
+	in, err := rowstore.SQL(tx)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (Memberships) Close(ctx context.Context, tx projection.Tx, closed map[chat.
 
 // Of implements [chat.MembershipStore].
 func (Memberships) Of(ctx context.Context, tx projection.Tx, of chat.AccountRow) (found []chat.Membership, err error) {
-	in, err := projectionstore.SQL(tx)
+	in, err := rowstore.SQL(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +128,8 @@ func (Memberships) Of(ctx context.Context, tx projection.Tx, of chat.AccountRow)
 }
 
 // Change implements [chat.MembershipStore].
-func (Memberships) Change(ctx context.Context, tx projection.Tx, left []chat.Membership, ended []usecase.Key, joined []chat.Membership) error {
-	in, err := projectionstore.SQL(tx)
+func (Memberships) Change(ctx context.Context, tx projection.Tx, left []chat.Membership, ended []es.Key, joined []chat.Membership) error {
+	in, err := rowstore.SQL(tx)
 	if err != nil {
 		return err
 	}

@@ -16,26 +16,26 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/database"
+	"example.com/threads/es/eventcodec"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/process"
+	"example.com/threads/es/process/outbox"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/repository"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/es/stream"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/eventcodec"
-	"example.com/threads/interfaceadaptor/gateway/sqlstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/outbox"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/repository"
-	"example.com/threads/interfaceadaptor/stream"
 	"example.com/threads/interfaceadaptor/threadcodec"
-	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/command"
-	"example.com/threads/usecase/process"
-	"example.com/threads/usecase/projection"
 )
 
 // leaving is the process manager as an updater runs it.
@@ -46,7 +46,7 @@ func leaving(t *testing.T, db *readmodeltest.Database, events projection.Journal
 
 // happened returns the records of an aggregate's events, starting with number 1. The first events of a thread occur at
 // noon, those of accounts in the afternoon, and later events of threads in the evening.
-func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, atNoon int, events ...E) []projection.Record {
+func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant es.Tenant, id string, atNoon int, events ...E) []projection.Record {
 	t.Helper()
 	var records []projection.Record
 	for i, event := range events {
@@ -55,9 +55,9 @@ func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant usecase.Te
 			at = at.Add(map[string]time.Duration{thread.AggregateType: 6 * time.Hour, account.AggregateType: 3 * time.Hour}[codec.Type()])
 		}
 		eventID := ulidAt(at)
-		recorded := usecase.Recorded[E]{Event: event, Envelope: usecase.Envelope{
+		recorded := es.Recorded[E]{Event: event, Envelope: es.Envelope{
 			EventID: eventID, AggregateType: codec.Type(), AggregateID: id, SeqNr: uint64(i + 1), OccurredAt: time.Unix(1700000000, 0).UTC(),
-			Caller: usecase.Caller{Tenant: tenant, Executor: newID[ident.UserAccount]().String(), CorrelationID: "of " + eventID},
+			Caller: es.Caller{Tenant: tenant, Executor: newID[ident.UserAccount]().String(), CorrelationID: "of " + eventID},
 		}}
 		records = append(records, feed.Record(t, codec, recorded))
 	}
@@ -83,13 +83,13 @@ func eventID(t *testing.T, record projection.Record) string {
 
 // scene is a thread that ada created and bob joined, and bob's account, which is closed in the afternoon.
 type scene struct {
-	tenant          usecase.Tenant
+	tenant          es.Tenant
 	thread, account []projection.Record
 	id              thread.ID
 	bob             ident.UserID
 }
 
-func newScene(t *testing.T, tenant usecase.Tenant, atNoon int, more ...thread.Event) scene {
+func newScene(t *testing.T, tenant es.Tenant, atNoon int, more ...thread.Event) scene {
 	t.Helper()
 	s := scene{tenant: tenant, id: newID[thread.Thread](), bob: newID[ident.UserAccount]()}
 	adaIn := thread.Member{ID: newID[thread.Member](), User: newID[ident.UserAccount](), Role: thread.RoleAdmin}
@@ -203,15 +203,15 @@ func TestWhoJoinsAgainAfterARestoreIsKnown(t *testing.T) {
 		s := newScene(t, db.World(t, "acme").Tenant, 9)
 		processManager := leaving(t, db, nil)
 		processManager.Project(t, s.thread...)
-		store, err := projectionstore.New(db.DB, chat.LeaveOnClose)
+		store, err := rowstore.New(db.DB, chat.LeaveOnClose)
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = store.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			if _, err := tx.Load(ctx, []usecase.Key{s.thread[0].Key}); err != nil {
+			if _, err := tx.Load(ctx, []es.Key{s.thread[0].Key}); err != nil {
 				return err
 			}
-			return tx.Save(ctx, projection.Changes{Versions: map[usecase.Key]uint64{s.thread[0].Key: 1}})
+			return tx.Save(ctx, projection.Changes{Versions: map[es.Key]uint64{s.thread[0].Key: 1}})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -232,7 +232,7 @@ func TestWhoJoinsAndClosesAtTheSameTimeLeavesOnce(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		tenant := db.World(t, "acme").Tenant
 		const rounds = 40
-		want := map[usecase.Key]string{} // the member that must leave, by thread
+		want := map[es.Key]string{} // the member that must leave, by thread
 		first, second := leaving(t, db, nil), leaving(t, db, nil)
 		for range rounds {
 			s := newScene(t, tenant, 2)
@@ -261,7 +261,7 @@ type world struct {
 	accounts *chat.AccountCommands
 	store    *chatstore.ThreadRepository
 	journal  *stream.JournalReader
-	heads    map[usecase.Key]uint64 // the aggregates' versions in the records read so far
+	heads    map[es.Key]uint64 // the aggregates' versions in the records read so far
 	old      []projection.Record
 }
 
@@ -271,7 +271,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rdbmigration.Up(t.Context(), db, rdbmigration.EventStore()); err != nil {
+	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
@@ -281,7 +281,7 @@ func newWorld(t *testing.T) *world {
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
 	accounts := chatstore.NewAccountRepository(gateway, repository.Settings{})
 	w := &world{
-		t: t, store: threads, journal: stream.NewJournalReader(gateway), heads: map[usecase.Key]uint64{},
+		t: t, store: threads, journal: stream.NewJournalReader(gateway), heads: map[es.Key]uint64{},
 		threads:  command.NewService(chat.Threads(), threads, command.Settings{}),
 		accounts: command.NewService(chat.Accounts(), accounts, command.Settings{}),
 	}
@@ -300,10 +300,10 @@ func newWorld(t *testing.T) *world {
 }
 
 // on sends a command and reports whether the domain accepted it.
-func (w *world) on(tenant usecase.Tenant, id thread.ID, executor ident.UserID, c thread.Command) (usecase.Key, bool) {
+func (w *world) on(tenant es.Tenant, id thread.ID, executor ident.UserID, c thread.Command) (es.Key, bool) {
 	w.t.Helper()
-	result, err := w.threads.Handle(w.t.Context(), chattest.Request(usecase.Caller{Tenant: tenant, Executor: executor.String()}, id, c))
-	if kind := usecase.KindOf(err); err != nil && kind != usecase.Conflict && kind != usecase.Forbidden && kind != usecase.NotFound {
+	result, err := w.threads.Handle(w.t.Context(), chattest.Request(es.Caller{Tenant: tenant, Executor: executor.String()}, id, c))
+	if kind := es.KindOf(err); err != nil && kind != es.Conflict && kind != es.Forbidden && kind != es.NotFound {
 		w.t.Fatal(err)
 	}
 	if err == nil {
@@ -312,9 +312,9 @@ func (w *world) on(tenant usecase.Tenant, id thread.ID, executor ident.UserID, c
 	return result.Key, err == nil
 }
 
-func (w *world) account(tenant usecase.Tenant, user ident.UserID, c account.Command) {
+func (w *world) account(tenant es.Tenant, user ident.UserID, c account.Command) {
 	w.t.Helper()
-	caller := usecase.Caller{Tenant: tenant, Executor: user.String(), CorrelationID: "closing " + user.String()}
+	caller := es.Caller{Tenant: tenant, Executor: user.String(), CorrelationID: "closing " + user.String()}
 	result, err := w.accounts.Handle(w.t.Context(), command.Request[account.Command]{Caller: caller, ID: user.String(), Command: c, Name: account.CommandName(c)})
 	if err == nil {
 		w.heads[result.Key] += 0
@@ -351,9 +351,9 @@ func TestNoClosedAccountStays(t *testing.T) {
 			users = append(users, newID[ident.UserAccount]())
 		}
 		someone := func() ident.UserID { return users[random.IntN(len(users))] }
-		tenants := []usecase.Tenant{db.World(t, "acme").Tenant, db.World(t, "globex").Tenant}
-		closed := map[usecase.Tenant]map[ident.UserID]bool{tenants[0]: {}, tenants[1]: {}}
-		var threads []usecase.Key
+		tenants := []es.Tenant{db.World(t, "acme").Tenant, db.World(t, "globex").Tenant}
+		closed := map[es.Tenant]map[ident.UserID]bool{tenants[0]: {}, tenants[1]: {}}
+		var threads []es.Key
 
 		follow := func(breaks bool) int {
 			records := w.fresh()
@@ -467,11 +467,11 @@ func TestLeaveOnCloseDecodesNoMessages(t *testing.T) {
 			seqNr++
 			rule = rule.Given(projection.Record{Key: chatKey, SeqNr: seqNr, Payload: fmt.Appendf(nil, `{"type":%q, not even JSON`, name)})
 		}
-		store, err := projectionstore.New(db.DB, chat.LeaveOnClose)
+		store, err := rowstore.New(db.DB, chat.LeaveOnClose)
 		if err != nil {
 			t.Fatal(err)
 		}
-		versions, err := store.Versions(t.Context(), []usecase.Key{chatKey})
+		versions, err := store.Versions(t.Context(), []es.Key{chatKey})
 		if err != nil || versions[chatKey] != seqNr {
 			t.Errorf("its position is %d of %d, %v", versions[chatKey], seqNr, err)
 		}

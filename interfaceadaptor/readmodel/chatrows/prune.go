@@ -6,7 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/interfaceadaptor/sqldialect"
+	"example.com/threads/es/sqldialect"
 )
 
 // Pruned counts rows.

@@ -15,17 +15,16 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/writing"
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
 )
 
 // whole is a journal that grows while it is read, and calls onPage with every page.
@@ -36,23 +35,23 @@ type whole struct {
 	resumed int // reads that began after a stored position
 }
 
-func (w *whole) of(key usecase.Key) []projection.Record {
+func (w *whole) of(key es.Key) []projection.Record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.records[key])
 }
 
-func (w *whole) keys() (keys []usecase.Key) {
+func (w *whole) keys() (keys []es.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key := range w.records {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b usecase.Key) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(keys, func(a, b es.Key) int { return strings.Compare(a.ID, b.ID) })
 	return keys
 }
 
-func (w *whole) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (w *whole) EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
 	return journal{key: w.of(key)}.EventsAfter(ctx, key, after)
 }
 
@@ -105,7 +104,7 @@ func (w *whole) Read(ctx context.Context, part, parts int, after string) iter.Se
 type rebuilt struct {
 	*verified
 	whole *whole
-	sets  *projectionstore.RowSets
+	sets  *rowstore.RowSets
 }
 
 func newRebuilt(t *testing.T, db *readmodeltest.Database) *rebuilt {
@@ -114,10 +113,10 @@ func newRebuilt(t *testing.T, db *readmodeltest.Database) *rebuilt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registered := usecase.Recorded[account.Event]{
-		Envelope: usecase.Envelope{
+	registered := es.Recorded[account.Event]{
+		Envelope: es.Envelope{
 			EventID: "01H42KBHCWC000000000000HE2", AggregateType: account.AggregateType, AggregateID: accountID, SeqNr: 1, OccurredAt: time.UnixMicro(1).UTC(),
-			Caller: usecase.Caller{Tenant: v.key.Tenant, Executor: accountID},
+			Caller: es.Caller{Tenant: v.key.Tenant, Executor: accountID},
 		},
 		Event: account.Registered{Name: ada},
 	}
@@ -125,7 +124,7 @@ func newRebuilt(t *testing.T, db *readmodeltest.Database) *rebuilt {
 	if err = v.Fill(t.Context(), registered.Key()); err != nil {
 		t.Fatal(err)
 	}
-	return &rebuilt{v, &whole{records: v.journal, onPage: func() {}}, projectionstore.NewRowSets(v.store, chatrows.Tables())}
+	return &rebuilt{v, &whole{records: v.journal, onPage: func() {}}, rowstore.NewRowSets(v.store, chatrows.Tables())}
 }
 
 func (r *rebuilt) rebuild() *projection.Rebuild {
@@ -205,7 +204,7 @@ func TestRebuildMakesTheRowsThatTheJournalSays(t *testing.T) {
 			if err := db.DB.GetContext(t.Context(), &threads, "SELECT COUNT(*) FROM threads"); err != nil || threads != 3 {
 				t.Errorf("%d threads, %v", threads, err)
 			}
-			versions, err := readmodeltest.NewReader(t, db.DB).Versions(t.Context(), []usecase.Key{r.key})
+			versions, err := readmodeltest.NewReader(t, db.DB).Versions(t.Context(), []es.Key{r.key})
 			if err != nil || versions[r.key] != uint64(len(r.journal[r.key])) {
 				t.Errorf("the position is %v, %v", versions, err)
 			}
@@ -298,7 +297,7 @@ func (r *rebuilt) readAllTheTime() (stop func()) {
 		readers.Go(func() {
 			var seen, version uint64
 			for ctx.Err() == nil {
-				versions, err := reader.Versions(ctx, []usecase.Key{r.key})
+				versions, err := reader.Versions(ctx, []es.Key{r.key})
 				var rows uint64
 				if err == nil {
 					err = r.db.DB.GetContext(ctx, &rows, "SELECT (SELECT COUNT(*) FROM messages) + (SELECT COUNT(*) FROM members) + (SELECT COUNT(*) FROM threads)")
@@ -377,36 +376,6 @@ func TestRebuildBesideTheLiveProjection(t *testing.T) {
 			t.Fatal(err)
 		}
 		stopReading()
-		if found := r.differences(); len(found) > 0 {
-			t.Error(found)
-		}
-	})
-}
-
-// An older version of the program must find the live rows with their positions.
-func TestMigrationBackAfterARebuild(t *testing.T) {
-	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		r := newRebuilt(t, db)
-		if err := r.rebuild().Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		before, err := r.store.Versions(t.Context(), []usecase.Key{r.key})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := rdbmigration.Down(t.Context(), db.DB, rdbmigration.ReadModel()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := rdbmigration.Up(t.Context(), db.DB, rdbmigration.ReadModel()); err != nil {
-			t.Fatal(err)
-		}
-		after, err := r.store.Versions(t.Context(), []usecase.Key{r.key})
-		if err != nil || before[r.key] == 0 || before[r.key] != after[r.key] {
-			t.Errorf("the position was %v and is %v, %v", before, after, err)
-		}
-		if err := r.rebuild().Start(t.Context()); err != nil {
-			t.Error(err)
-		}
 		if found := r.differences(); len(found) > 0 {
 			t.Error(found)
 		}
@@ -503,25 +472,25 @@ func TestRebuildLeavesOutWhatWasSkipped(t *testing.T) {
 func TestProjectionsAheadOfTheJournalGoBackToItsEnd(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		r := newRebuilt(t, db)
-		other, err := projectionstore.New(db.DB, "other")
+		other, err := rowstore.New(db.DB, "other")
 		if err != nil {
 			t.Fatal(err)
 		}
 		written := uint64(len(r.journal[r.key]))
-		versions, gone := map[usecase.Key]uint64{}, r.key
+		versions, gone := map[es.Key]uint64{}, r.key
 		gone.ID = "01H42KBHCWC000000000000HE9"
 		for key, records := range r.journal {
 			versions[key] = uint64(len(records))
 		}
 		versions[gone] = 2
-		var behind usecase.Key
+		var behind es.Key
 		for key := range r.journal {
 			if key != r.key && key.Type == r.key.Type {
 				behind = key
 			}
 		}
 		versions[behind]--
-		parked := map[usecase.Key]projection.DeadLetter{r.key: {Key: r.key, SeqNr: written + 1, Reason: "refused"}}
+		parked := map[es.Key]projection.DeadLetter{r.key: {Key: r.key, SeqNr: written + 1, Reason: "refused"}}
 		err = other.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
 			return tx.Save(ctx, projection.Changes{Versions: versions, Parked: parked})
 		})
@@ -535,7 +504,7 @@ func TestProjectionsAheadOfTheJournalGoBackToItsEnd(t *testing.T) {
 		}
 		versions[r.key], versions[gone] = written-5, 0
 		for key, want := range versions {
-			if now, err := other.Versions(t.Context(), []usecase.Key{key}); err != nil || now[key] != want {
+			if now, err := other.Versions(t.Context(), []es.Key{key}); err != nil || now[key] != want {
 				t.Errorf("%s is at %d, want %d, %v", key, now[key], want, err)
 			}
 		}
@@ -557,7 +526,7 @@ func TestRebuildThatStopsShortStaysApart(t *testing.T) {
 	if err != nil || state.Live || !strings.Contains(state.Failure, "event 10") {
 		t.Errorf("the progress is %+v, %v", state, err)
 	}
-	letters, err := projectionstore.Letters(t.Context(), r.db.DB)
+	letters, err := rowstore.Letters(t.Context(), r.db.DB)
 	if err != nil || len(letters) != 0 {
 		t.Errorf("the live rows have dead letters: %+v, %v", letters, err)
 	}
@@ -572,7 +541,7 @@ func TestRebuildThatStopsShortStaysApart(t *testing.T) {
 
 // lateSets calls before when everything is ready for the switch.
 type lateSets struct {
-	*projectionstore.RowSets
+	*rowstore.RowSets
 	before func()
 }
 
@@ -584,11 +553,11 @@ func (s lateSets) Switch(ctx context.Context, level func(context.Context, projec
 // unreachable is a journal that can't be read for one aggregate.
 type unreachable struct {
 	*whole
-	of  *usecase.Key
+	of  *es.Key
 	err error
 }
 
-func (u unreachable) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (u unreachable) EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
 	if key != *u.of {
 		return u.whole.EventsAfter(ctx, key, after)
 	}
@@ -609,8 +578,8 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRebuilt(t, readmodeltest.SQLite(t))
-			key := usecase.Key{Tenant: r.key.Tenant, Type: account.AggregateType, ID: late}
-			var down usecase.Key
+			key := es.Key{Tenant: r.key.Tenant, Type: account.AggregateType, ID: late}
+			var down es.Key
 			var good []byte
 			sets := lateSets{r.sets, func() {
 				r.rename(late, 2, "Last")
@@ -628,7 +597,7 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 			if state, err := r.sets.State(t.Context()); err != nil || state.Live {
 				t.Fatalf("the new rows are live: %+v, %v", state, err)
 			}
-			r.journal[key][1].Payload, down = good, usecase.Key{}
+			r.journal[key][1].Payload, down = good, es.Key{}
 			if err := r.rebuild().Resume(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -641,7 +610,7 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 
 // lostSets lose the lock on rebuilds when lose is called.
 type lostSets struct {
-	*projectionstore.RowSets
+	*rowstore.RowSets
 	lose *context.CancelCauseFunc
 }
 
@@ -777,8 +746,8 @@ func (versioned) RowsVersion() int { return 1000 }
 
 // staleLetters lists an aggregate as parked that no longer is.
 type staleLetters struct {
-	*projectionstore.Store
-	of usecase.Key
+	*rowstore.Store
+	of es.Key
 }
 
 func (s staleLetters) Parked(context.Context, time.Time, int) ([]projection.DeadLetter, error) {
@@ -791,7 +760,7 @@ type failingLater struct {
 	reads *int
 }
 
-func (f failingLater) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (f failingLater) EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
 	if *f.reads++; *f.reads == 1 {
 		return f.journal.EventsAfter(ctx, key, after)
 	}
@@ -870,7 +839,7 @@ func TestRebuildComparesASampleOfItsRows(t *testing.T) {
 // rename adds an account that is registered, and renamed in its other events, to the journal and the live rows.
 func (r *rebuilt) rename(id string, events int, lastName string) {
 	r.t.Helper()
-	key := usecase.Key{Tenant: r.key.Tenant, Type: account.AggregateType, ID: id}
+	key := es.Key{Tenant: r.key.Tenant, Type: account.AggregateType, ID: id}
 	for seqNr := uint64(1); seqNr <= uint64(events); seqNr++ {
 		text := fmt.Sprint("name ", seqNr)
 		if seqNr == uint64(events) {
@@ -884,10 +853,10 @@ func (r *rebuilt) rename(id string, events int, lastName string) {
 		if seqNr == 1 {
 			event = account.Registered{Name: name}
 		}
-		r.journal[key] = append(r.journal[key], feed.Record(r.t, accountcodec.Events(), usecase.Recorded[account.Event]{
-			Envelope: usecase.Envelope{
+		r.journal[key] = append(r.journal[key], feed.Record(r.t, accountcodec.Events(), es.Recorded[account.Event]{
+			Envelope: es.Envelope{
 				EventID: fmt.Sprintf("%s%05d", id[:21], seqNr), AggregateType: key.Type, AggregateID: id, SeqNr: seqNr, OccurredAt: time.UnixMicro(1).UTC(),
-				Caller: usecase.Caller{Tenant: key.Tenant, Executor: id},
+				Caller: es.Caller{Tenant: key.Tenant, Executor: id},
 			},
 			Event: event,
 		}))

@@ -7,14 +7,14 @@ import (
 	"maps"
 	"slices"
 
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/rowstore/table"
 	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/readmodel/table"
 	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
 )
 
@@ -37,18 +37,18 @@ func Tables() []string {
 func Handlers() []projection.Handler {
 	return []projection.Handler{
 		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
-		chat.AccountRows(projectionstore.Rows[query.Account]{Table: Accounts}, accountcodec.Events().Decode),
-		chat.TenantRows(projectionstore.Rows[query.Tenant]{Table: Tenants}, tenantcodec.Events().Decode),
-		chat.TaskRows(projectionstore.Rows[query.Task]{Table: Tasks}, taskcodec.Events().Decode),
+		chat.AccountRows(rowstore.Rows[query.Account]{Table: Accounts}, accountcodec.Events().Decode),
+		chat.TenantRows(rowstore.Rows[query.Tenant]{Table: Tenants}, tenantcodec.Events().Decode),
+		chat.TaskRows(rowstore.Rows[query.Task]{Table: Tasks}, taskcodec.Events().Decode),
 	}
 }
 
-// Store implements [chat.RowStore] in transactions of a [projectionstore.Store].
+// Store implements [chat.RowStore] in transactions of a [rowstore.Store].
 type Store struct{}
 
 // Load implements [chat.RowStore].
 func (Store) Load(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
-	in, err := projectionstore.SQL(tx)
+	in, err := rowstore.SQL(tx)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (Store) Load(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
 	return load(ctx, in, Messages, rows.Messages)
 }
 
-func load[I, R any](ctx context.Context, in *projectionstore.Tx, from table.Table[R], rows map[chat.RowKey[I]]R) error {
+func load[I, R any](ctx context.Context, in *rowstore.Tx, from table.Table[R], rows map[chat.RowKey[I]]R) error {
 	from = from.In(in.Suffix)
 	byID := make(map[[2]string]chat.RowKey[I], len(rows))
 	keys := make([][]string, 0, len(rows))
@@ -77,7 +77,7 @@ func load[I, R any](ctx context.Context, in *projectionstore.Tx, from table.Tabl
 
 // Save implements [chat.RowStore].
 func (Store) Save(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
-	in, err := projectionstore.SQL(tx)
+	in, err := rowstore.SQL(tx)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (Store) Save(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
 	return save(ctx, in, Messages, rows.Messages)
 }
 
-func save[K comparable, R any](ctx context.Context, in *projectionstore.Tx, into table.Table[R], rows map[K]R) error {
+func save[K comparable, R any](ctx context.Context, in *rowstore.Tx, into table.Table[R], rows map[K]R) error {
 	values := slices.AppendSeq(make([]R, 0, len(rows)), maps.Values(rows))
 	return in.Explain("write "+into.Name, into.In(in.Suffix).Upsert(ctx, in, in.Dialect, values))
 }

@@ -13,22 +13,22 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/kit"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/projection"
 )
 
 // TestRowsAreWhatTheFoldSays projects all kinds of events of threads in batches of any size. The rows in the database
 // must equal those that the fold makes of all events at once. The fold's own test is in usecase/chat.
 func TestRowsAreWhatTheFoldSays(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		store, err := projectionstore.New(db.DB, chatrows.Projection)
+		store, err := rowstore.New(db.DB, chatrows.Projection)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,20 +68,20 @@ func TestRowsAreWhatTheFoldSays(t *testing.T) {
 }
 
 // everything returns the events of many threads, each of a tenant of its own. Their histories share ids.
-func everything(t *testing.T) (events []usecase.Recorded[thread.Event]) {
+func everything(t *testing.T) (events []es.Recorded[thread.Event]) {
 	t.Helper()
 	at := time.UnixMicro(1700000000123456).UTC()
 	for number, history := range threadtest.Histories()[:100] {
-		tenant, err := usecase.ParseTenant([]string{"", fmt.Sprint("t", number)}[min(number, 1)])
+		tenant, err := es.ParseTenant([]string{"", fmt.Sprint("t", number)}[min(number, 1)])
 		if err != nil {
 			t.Fatal(err)
 		}
 		key := chat.ThreadKey(tenant, newID[thread.Thread]())
 		for i, event := range threadtest.Events(history) {
 			at = at.Add(1234567 * time.Microsecond)
-			events = append(events, usecase.Recorded[thread.Event]{Event: event, Envelope: usecase.Envelope{
+			events = append(events, es.Recorded[thread.Event]{Event: event, Envelope: es.Envelope{
 				EventID: newID[thread.Event]().String(), AggregateType: key.Type, AggregateID: key.ID, SeqNr: uint64(i) + 1,
-				OccurredAt: at, Caller: usecase.Caller{Tenant: tenant, Executor: threadtest.People[0].String(), ClientIP: "192.0.2.7", RequestID: "r", Source: "test"},
+				OccurredAt: at, Caller: es.Caller{Tenant: tenant, Executor: threadtest.People[0].String(), ClientIP: "192.0.2.7", RequestID: "r", Source: "test"},
 			}})
 		}
 	}

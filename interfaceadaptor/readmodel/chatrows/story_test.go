@@ -10,24 +10,24 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
 	"example.com/threads/usecase/chat"
 )
 
 // story is a thread whose events come from the domain's own decisions.
 type story struct {
-	key    usecase.Key
+	key    es.Key
 	state  thread.Thread
 	admin  thread.UserID
 	users  []thread.UserID
 	posted []thread.Message
 	at     time.Time
-	events []usecase.Recorded[thread.Event]
+	events []es.Recorded[thread.Event]
 }
 
 func begin(t *testing.T, code string) *story {
 	t.Helper()
-	tenant, err := usecase.ParseTenant(code)
+	tenant, err := es.ParseTenant(code)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +42,10 @@ func (s *story) try(command thread.Command) bool {
 	for _, event := range events {
 		s.state = s.state.Apply(event)
 		s.at = s.at.Add(1234567 * time.Microsecond)
-		s.events = append(s.events, usecase.Recorded[thread.Event]{
-			Envelope: usecase.Envelope{
+		s.events = append(s.events, es.Recorded[thread.Event]{
+			Envelope: es.Envelope{
 				EventID: newID[thread.Event]().String(), AggregateType: s.key.Type, AggregateID: s.key.ID, SeqNr: uint64(len(s.events)) + 1,
-				OccurredAt: s.at, Caller: usecase.Caller{Tenant: s.key.Tenant, Executor: s.admin.String()},
+				OccurredAt: s.at, Caller: es.Caller{Tenant: s.key.Tenant, Executor: s.admin.String()},
 			},
 			Event: event,
 		})

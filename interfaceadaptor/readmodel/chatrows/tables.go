@@ -3,7 +3,7 @@ package chatrows
 import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/es/rowstore/table"
 	"example.com/threads/usecase/query"
 )
 

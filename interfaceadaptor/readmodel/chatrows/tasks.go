@@ -7,9 +7,9 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/domain/task"
-	"example.com/threads/interfaceadaptor/readmodel/table"
-	"example.com/threads/interfaceadaptor/sqldialect"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
+	"example.com/threads/es/rowstore/table"
+	"example.com/threads/es/sqldialect"
 	"example.com/threads/usecase/query"
 )
 
@@ -30,7 +30,7 @@ var Tasks = table.Table[query.Task]{
 
 // UnfinishedTasks returns the keys of tasks of these kinds that are not finished, as far as the read model knows: at
 // most limit of them, the oldest first, without those of some tenants.
-func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, without []usecase.Tenant, limit int) ([]usecase.Key, error) {
+func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, without []es.Tenant, limit int) ([]es.Key, error) {
 	args := []any{string(task.Queued), string(task.Running)}
 	for _, kind := range kinds {
 		args = append(args, string(kind))
@@ -42,9 +42,9 @@ func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, withou
 			args = append(args, tenant.String())
 		}
 	}
-	var keys []usecase.Key
+	var keys []es.Key
 	err := Tasks.Query(ctx, db, func(row query.Task) {
-		keys = append(keys, usecase.Key{Tenant: row.Tenant, Type: task.AggregateType, ID: row.ID.String()})
+		keys = append(keys, es.Key{Tenant: row.Tenant, Type: task.AggregateType, ID: row.ID.String()})
 	}, "SELECT "+Tasks.List("t")+" FROM tasks t WHERE t.status IN (?, ?) AND t.kind IN ("+sqldialect.Marks(len(kinds))+")"+others+" ORDER BY t.created_at, t.id LIMIT ?",
 		append(args, limit)...)
 	if err != nil {

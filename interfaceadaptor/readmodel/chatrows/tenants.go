@@ -2,7 +2,7 @@ package chatrows
 
 import (
 	"example.com/threads/domain/tenant"
-	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/es/rowstore/table"
 	"example.com/threads/usecase/query"
 )
 

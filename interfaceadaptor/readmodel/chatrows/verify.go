@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/readmodel/table"
-	"example.com/threads/usecase"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/rowstore/table"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/projection"
 	"example.com/threads/usecase/query"
 )
 
@@ -24,7 +24,7 @@ var (
 	messagesPart = rowsOfThread{"thread_id", "seq_nr"}
 )
 
-func (r rowsOfThread) where(key usecase.Key, window chat.Window) (string, []any) {
+func (r rowsOfThread) where(key es.Key, window chat.Window) (string, []any) {
 	where, args := "tenant_code = ? AND "+r.owner+" = ?", []any{key.Tenant.String(), key.ID}
 	if r.seqNr != "" && window != (chat.Window{}) {
 		where, args = where+" AND "+r.seqNr+" > ?", append(args, window.After)
@@ -37,9 +37,9 @@ func (r rowsOfThread) where(key usecase.Key, window chat.Window) (string, []any)
 
 // Compare implements [chat.RowStore]. A missing row of something deleted is no difference: it may have been pruned.
 func (Store) Compare(
-	ctx context.Context, tx projection.Tx, key usecase.Key, window chat.Window, want chat.Rows, tell func(projection.Difference),
+	ctx context.Context, tx projection.Tx, key es.Key, window chat.Window, want chat.Rows, tell func(projection.Difference),
 ) error {
-	in, err := projectionstore.SQL(tx)
+	in, err := rowstore.SQL(tx)
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func (Store) Compare(
 
 // comparison is a comparison in progress and the receiver of its differences.
 type comparison struct {
-	in     *projectionstore.Tx
-	key    usecase.Key
+	in     *rowstore.Tx
+	key    es.Key
 	window chat.Window
 	tell   func(projection.Difference)
 }
@@ -109,8 +109,8 @@ func compare[K comparable, R any](
 }
 
 // Clear implements [chat.RowStore].
-func (Store) Clear(ctx context.Context, tx projection.Tx, key usecase.Key) error {
-	in, err := projectionstore.SQL(tx)
+func (Store) Clear(ctx context.Context, tx projection.Tx, key es.Key) error {
+	in, err := rowstore.SQL(tx)
 	if err != nil {
 		return err
 	}

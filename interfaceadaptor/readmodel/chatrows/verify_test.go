@@ -12,21 +12,21 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/interfaceadaptor/eventstore"
+	"example.com/threads/es"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
 )
 
 // journal is the journal of some threads.
-type journal map[usecase.Key][]projection.Record
+type journal map[es.Key][]projection.Record
 
-func (j journal) EventsAfter(_ context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (j journal) EventsAfter(_ context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
 	return func(yield func(projection.Record, error) bool) {
 		for _, record := range j[key] {
 			if record.SeqNr > after && !yield(record, nil) {
@@ -51,16 +51,16 @@ type verified struct {
 	*projection.Projector
 	t       *testing.T
 	db      *readmodeltest.Database
-	store   *projectionstore.Store
+	store   *rowstore.Store
 	journal journal
-	key     usecase.Key // a thread with all kinds of rows: former members, edited and deleted messages
+	key     es.Key // a thread with all kinds of rows: former members, edited and deleted messages
 }
 
 func newVerified(t *testing.T, db *readmodeltest.Database) *verified {
 	t.Helper()
 	v := &verified{t: t, db: db, journal: journal{}}
 	var err error
-	if v.store, err = projectionstore.New(db.DB, chatrows.Projection); err != nil {
+	if v.store, err = rowstore.New(db.DB, chatrows.Projection); err != nil {
 		t.Fatal(err)
 	}
 	v.Projector = projection.New(v.store, v.journal, projection.Options{FillEvents: 40}, chatrows.Handlers()...)
@@ -155,7 +155,7 @@ func TestWhatIsSpoiltInRowsIsToldAndMended(t *testing.T) {
 			{"INSERT INTO messages (tenant_code, id, thread_id, user_account_id, text, seq_nr, deleted, created_at, updated_at) " +
 				"SELECT tenant_code, '01H42KBHCWC000000000000HE1', id, owner_id, 'never said', 3, 0, 0, 0 FROM threads WHERE id = :id", "messages a row that no event makes"},
 		})
-		versions, err := v.store.Versions(t.Context(), []usecase.Key{v.key})
+		versions, err := v.store.Versions(t.Context(), []es.Key{v.key})
 		if want := uint64(len(v.journal[v.key])); err != nil || versions[v.key] != want {
 			t.Errorf("the position is %d, %v; want %d", versions[v.key], err, want)
 		}
@@ -175,7 +175,7 @@ func TestVerifyingHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-type unchangeable struct{ *projectionstore.Store }
+type unchangeable struct{ *rowstore.Store }
 
 func (unchangeable) Change(context.Context, func(context.Context, projection.Tx) error) error {
 	return errors.New("nothing may change")
@@ -202,9 +202,9 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
 	lost := v.journal[v.key]
 	delete(v.journal, v.key)
-	var seen []usecase.Key
-	looked := make(chan usecase.Key, 100)
-	err := v.Aggregates(t.Context(), func(_ context.Context, key usecase.Key) error { looked <- key; return nil })
+	var seen []es.Key
+	looked := make(chan es.Key, 100)
+	err := v.Aggregates(t.Context(), func(_ context.Context, key es.Key) error { looked <- key; return nil })
 	close(looked)
 	for key := range looked {
 		seen = append(seen, key)
@@ -214,7 +214,7 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 	}
 	v.journal[v.key] = lost[:10] // a store that was restored to an earlier time
 	var times atomic.Int32
-	if err := v.Aggregates(t.Context(), func(context.Context, usecase.Key) error { times.Add(1); return nil }); err != nil || times.Load() != 3 {
+	if err := v.Aggregates(t.Context(), func(context.Context, es.Key) error { times.Add(1); return nil }); err != nil || times.Load() != 3 {
 		t.Errorf("looked at %d aggregates, %v", times.Load(), err)
 	}
 	if found := v.differences(); !slices.Contains(found, "the the rows claim events that the journal does not have") {
@@ -231,11 +231,11 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 // wrongHead is a journal in which one aggregate's head and events contradict each other.
 type wrongHead struct {
 	journal
-	of      usecase.Key
+	of      es.Key
 	version uint64
 }
 
-func (j wrongHead) EventsAfter(ctx context.Context, key usecase.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (j wrongHead) EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
 	if key != j.of {
 		return j.journal.EventsAfter(ctx, key, after)
 	}
@@ -274,7 +274,7 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := newVerified(t, readmodeltest.SQLite(t))
-			var others []usecase.Key
+			var others []es.Key
 			for key := range v.journal {
 				if key != v.key {
 					others = append(others, key)
@@ -284,8 +284,8 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 			v.Projector = projection.New(v.store, broken, projection.Options{}, chatrows.Handlers()...)
 			v.run("UPDATE threads SET name = 'other' WHERE id = :id")
 			var mu sync.Mutex
-			wrong := map[usecase.Key]bool{}
-			err := v.Aggregates(t.Context(), func(ctx context.Context, key usecase.Key) error {
+			wrong := map[es.Key]bool{}
+			err := v.Aggregates(t.Context(), func(ctx context.Context, key es.Key) error {
 				found, repaired, err := v.VerifyOrRepair(ctx, key, true)
 				mu.Lock()
 				defer mu.Unlock()
@@ -356,7 +356,7 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := v.store.View(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			positions, err := tx.Load(ctx, []usecase.Key{v.key})
+			positions, err := tx.Load(ctx, []es.Key{v.key})
 			if positions[v.key].Parked == nil {
 				t.Error("a parked aggregate is not parked any more when its rows are rebuilt")
 			}
@@ -385,7 +385,7 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		skips, err := projectionstore.Skips(t.Context(), db.DB, 10)
+		skips, err := rowstore.Skips(t.Context(), db.DB, 10)
 		if err != nil || len(skips) != 1 || skips[0].Reason != "no use" || skips[0].By != "grace" || skips[0].SeqNr != next || skips[0].Cause == "" {
 			t.Errorf("the stored skip is %+v, %v", skips, err)
 		}

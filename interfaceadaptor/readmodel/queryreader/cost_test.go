@@ -8,7 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/domain/thread"
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es/database"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"example.com/threads/interfaceadaptor/readmodel/table"
+	"example.com/threads/es/rowstore/table"
 	"example.com/threads/usecase/query"
 )
 

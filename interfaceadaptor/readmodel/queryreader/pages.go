@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/es/rowstore/table"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/table"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
 
@@ -33,12 +33,12 @@ var (
 )
 
 // Members implements [query.MemberReader].
-func (r *Reader) Members(ctx context.Context, tenant usecase.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
+func (r *Reader) Members(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
 	return pagesOf(ctx, r, membersOfThread, members, tenant, of, page, func(row query.Member) thread.ID { return row.Thread })
 }
 
 // Messages implements [query.MessageReader].
-func (r *Reader) Messages(ctx context.Context, tenant usecase.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
+func (r *Reader) Messages(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
 	return pagesOf(ctx, r, messagesOfThread, messages, tenant, of, page, func(row query.Message) thread.ID { return row.Thread })
 }
 
@@ -46,7 +46,7 @@ func (r *Reader) Messages(ctx context.Context, tenant usecase.Tenant, of []threa
 type ordered[R any] interface{ Compare(other R) int }
 
 // pagesOf reads the same page of the lists of several threads, in one statement unless that exceeds maxSelects.
-func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l sortedList, of table.Table[R], tenant usecase.Tenant, threads []thread.ID, page query.Range,
+func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l sortedList, of table.Table[R], tenant es.Tenant, threads []thread.ID, page query.Range,
 	threadOf func(R) thread.ID,
 ) (map[thread.ID]query.Page[R], error) {
 	lists := make(map[thread.ID]*foundPage[R], len(threads))

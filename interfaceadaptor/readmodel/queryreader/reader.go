@@ -10,11 +10,11 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/rowstore/table"
+	"example.com/threads/es/sqldialect"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/interfaceadaptor/readmodel/table"
-	"example.com/threads/interfaceadaptor/sqldialect"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/query"
 )
 
@@ -57,7 +57,7 @@ func (r *Reader) ThreadByCode(ctx context.Context, viewer query.Viewer, code thr
 }
 
 // Member implements [query.MemberReader].
-func (r *Reader) Member(ctx context.Context, key usecase.Key, user thread.UserID) (query.Member, error) {
+func (r *Reader) Member(ctx context.Context, key es.Key, user thread.UserID) (query.Member, error) {
 	return row(ctx, r, chatrows.Members, thread.ErrMemberNotFound,
 		`SELECT `+chatrows.Members.List("m")+` FROM members m
 		JOIN threads t ON t.tenant_code = m.tenant_code AND t.id = m.thread_id AND t.deleted = 0
@@ -83,14 +83,14 @@ func (r *Reader) ThreadPosition(ctx context.Context, viewer query.Viewer, id thr
 }
 
 // MemberPosition implements [query.MemberReader].
-func (r *Reader) MemberPosition(ctx context.Context, key usecase.Key, id thread.MemberID) (query.Position, error) {
+func (r *Reader) MemberPosition(ctx context.Context, key es.Key, id thread.MemberID) (query.Position, error) {
 	return r.position(ctx, thread.ErrMemberNotFound, id.String(),
 		`SELECT joined_seq FROM members WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
 		key.Tenant.String(), id.String(), key.ID)
 }
 
 // MessagePosition implements [query.MessageReader].
-func (r *Reader) MessagePosition(ctx context.Context, key usecase.Key, id thread.MessageID) (query.Position, error) {
+func (r *Reader) MessagePosition(ctx context.Context, key es.Key, id thread.MessageID) (query.Position, error) {
 	return r.position(ctx, thread.ErrMessageNotFound, id.String(),
 		`SELECT seq_nr FROM messages WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
 		key.Tenant.String(), id.String(), key.ID)
@@ -121,7 +121,7 @@ func row[R any](ctx context.Context, r *Reader, of table.Table[R], missing error
 }
 
 // Accounts implements [query.AccountReader].
-func (r *Reader) Accounts(ctx context.Context, tenant usecase.Tenant, ids []account.ID) (map[account.ID]query.Account, error) {
+func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.ID) (map[account.ID]query.Account, error) {
 	found := make(map[account.ID]query.Account, len(ids))
 	keys := make([][]string, len(ids))
 	for i, id := range ids {
@@ -134,21 +134,21 @@ func (r *Reader) Accounts(ctx context.Context, tenant usecase.Tenant, ids []acco
 }
 
 // Versions implements [query.VersionReader].
-func (r *Reader) Versions(ctx context.Context, keys []usecase.Key) (map[usecase.Key]uint64, error) {
-	versions, err := projectionstore.Versions(ctx, r.db, chatrows.Projection, keys)
+func (r *Reader) Versions(ctx context.Context, keys []es.Key) (map[es.Key]uint64, error) {
+	versions, err := rowstore.Versions(ctx, r.db, chatrows.Projection, keys)
 	if err != nil {
 		return nil, r.explain("read versions of the read model", err)
 	}
 	return versions, nil
 }
 
-// explain adds what failed, and wraps [usecase.ErrUnavailable] if a retry may succeed: after a conflict, or after a
+// explain adds what failed, and wraps [es.ErrUnavailable] if a retry may succeed: after a conflict, or after a
 // statement that the database aborted. The error of an ended context is not changed.
 func (r *Reader) explain(doing string, err error) error {
 	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	switch class := r.dialect.Classify(err); {
 	case class == sqldialect.Transient, class == sqldialect.Ended && !ended:
-		return fmt.Errorf("%s: %w: %w", doing, usecase.ErrUnavailable, err)
+		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}

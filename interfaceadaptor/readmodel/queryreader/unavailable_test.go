@@ -12,11 +12,11 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/domain/thread"
-	"example.com/threads/infrastructure/database"
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/tests/testenv"
-	"example.com/threads/usecase"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
@@ -32,7 +32,7 @@ var readings = map[string]func(ctx context.Context, reader *queryreader.Reader, 
 		return err
 	},
 	"versions": func(ctx context.Context, reader *queryreader.Reader, viewer query.Viewer, id thread.ID) error {
-		_, err := reader.Versions(ctx, []usecase.Key{chat.ThreadKey(viewer.Tenant, id)})
+		_, err := reader.Versions(ctx, []es.Key{chat.ThreadKey(viewer.Tenant, id)})
 		return err
 	},
 }
@@ -70,7 +70,7 @@ func TestWhatAskingAgainMayCureIsUnavailable(t *testing.T) {
 			defer func() { _ = db.Close() }()
 			for what, read := range readings {
 				err := read(t.Context(), readmodeltest.NewReader(t, db), query.Viewer{}, thread.ID{})
-				if !errors.Is(err, test.err) || errors.Is(err, usecase.ErrUnavailable) == test.available {
+				if !errors.Is(err, test.err) || errors.Is(err, es.ErrUnavailable) == test.available {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
@@ -112,7 +112,7 @@ func TestAConnectionKilledUnderAQueryIsUnavailable(t *testing.T) {
 			if _, err := db.DB.ExecContext(t.Context(), "KILL ?", connection); err != nil {
 				t.Fatal(err)
 			}
-			if err := <-answer; !errors.Is(err, usecase.ErrUnavailable) {
+			if err := <-answer; !errors.Is(err, es.ErrUnavailable) {
 				t.Errorf("got %v", err)
 			}
 		})

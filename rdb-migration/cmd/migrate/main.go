@@ -8,13 +8,16 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/sqlstore"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/infrastructure/database"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -51,7 +54,7 @@ func exitCode(err error) int {
 	return 1
 }
 
-type action func(context.Context, *sqlx.DB, rdbmigration.Set, io.Writer) error
+type action func(context.Context, *sqlx.DB, []migration.Set, io.Writer) error
 
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
 	if len(args) == 0 || len(args) > 2 {
@@ -83,10 +86,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	return nil
 }
 
-// target is a schema with its database.
+// target is a database with its schemas.
 type target struct {
-	set           rdbmigration.Set
-	variable, url string // name of the variable and URL of the database
+	sets          []migration.Set // with down: the last one whose migrations are not all reverted
+	variable, url string          // name of the variable and URL of the database
 }
 
 // targets returns the schemas that args select. Down must name the event store, because its events would be lost.
@@ -114,7 +117,7 @@ func eventStore(r *config.Reader) []target {
 }
 
 func inEventStore(url string) target {
-	return target{rdbmigration.EventStore(), "EVENT_STORE_URL", url}
+	return target{[]migration.Set{sqlstore.Schema()}, "EVENT_STORE_URL", url}
 }
 
 func all(r *config.Reader) []target {
@@ -130,47 +133,53 @@ func (t target) run(ctx context.Context, do action, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.variable, err)
 	}
-	return errors.Join(do(ctx, db, t.set, out), db.Close())
+	return errors.Join(do(ctx, db, t.sets, out), db.Close())
 }
 
-func up(ctx context.Context, db *sqlx.DB, set rdbmigration.Set, out io.Writer) error {
-	taken, err := rdbmigration.Up(ctx, db, set)
-	if err != nil {
-		return err
-	}
-	for _, file := range taken {
-		fmt.Fprintf(out, "%s: applied %s\n", set, file)
-	}
-	if len(taken) == 0 {
-		fmt.Fprintf(out, "%s: nothing to do\n", set)
-	}
-	return nil
-}
-
-func down(ctx context.Context, db *sqlx.DB, set rdbmigration.Set, out io.Writer) error {
-	file, err := rdbmigration.Down(ctx, db, set)
-	switch {
-	case err != nil:
-		return err
-	case file == "":
-		fmt.Fprintf(out, "%s: nothing to revert\n", set)
-	default:
-		fmt.Fprintf(out, "%s: took %s back\n", set, file)
-	}
-	return nil
-}
-
-func status(ctx context.Context, db *sqlx.DB, set rdbmigration.Set, out io.Writer) error {
-	migrations, err := rdbmigration.Status(ctx, db, set)
-	if err != nil {
-		return err
-	}
-	for _, migration := range migrations {
-		state := "pending"
-		if migration.Applied {
-			state = "applied"
+func up(ctx context.Context, db *sqlx.DB, sets []migration.Set, out io.Writer) error {
+	for _, set := range sets {
+		taken, err := migration.Up(ctx, db, set)
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(out, "%s: %s %s\n", set, state, migration.File)
+		for _, file := range taken {
+			fmt.Fprintf(out, "%s: applied %s\n", set, file)
+		}
+		if len(taken) == 0 {
+			fmt.Fprintf(out, "%s: nothing to do\n", set)
+		}
+	}
+	return nil
+}
+
+func down(ctx context.Context, db *sqlx.DB, sets []migration.Set, out io.Writer) error {
+	for _, set := range slices.Backward(sets) {
+		file, err := migration.Down(ctx, db, set)
+		if err != nil {
+			return err
+		}
+		if file != "" {
+			fmt.Fprintf(out, "%s: took %s back\n", set, file)
+			return nil
+		}
+	}
+	fmt.Fprintf(out, "%s: nothing to revert\n", sets[len(sets)-1])
+	return nil
+}
+
+func status(ctx context.Context, db *sqlx.DB, sets []migration.Set, out io.Writer) error {
+	for _, set := range sets {
+		migrations, err := migration.Status(ctx, db, set)
+		if err != nil {
+			return err
+		}
+		for _, one := range migrations {
+			state := "pending"
+			if one.Applied {
+				state = "applied"
+			}
+			fmt.Fprintf(out, "%s: %s %s\n", set, state, one.File)
+		}
 	}
 	return nil
 }

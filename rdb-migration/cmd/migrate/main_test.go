@@ -8,12 +8,18 @@ import (
 	"testing"
 )
 
-// numbers returns the numbers of a set's migrations in their order.
-func numbers(t *testing.T, set string) (numbers []string) {
+// The folders of the migrations in the read model's database.
+const (
+	projections = "es/rowstore/migrations"
+	rows        = "rdb-migration/readmodel"
+)
+
+// numbers returns the numbers of the migrations in a folder, in their order.
+func numbers(t *testing.T, folder string) (numbers []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", set, "sqlite", "*.sql"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", folder, "sqlite", "*.sql"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("%d migrations of %s, %v", len(files), set, err)
+		t.Fatalf("%d migrations in %s, %v", len(files), folder, err)
 	}
 	for _, file := range files {
 		number, _, _ := strings.Cut(filepath.Base(file), "_")
@@ -32,7 +38,7 @@ func TestRun(t *testing.T) {
 		{"up", "nothing to do"},
 		{"status", "applied 00001"},
 	}
-	for _, number := range slices.Backward(numbers(t, "readmodel")) {
+	for _, number := range slices.Backward(append(numbers(t, projections), numbers(t, rows)...)) {
 		steps = append(steps, step{"down", "took " + number})
 	}
 	for _, step := range append(steps, step{"down", "nothing to revert"}) {
@@ -46,7 +52,7 @@ func TestRun(t *testing.T) {
 
 func TestEventStoreComesAlongWhereItIsRelational(t *testing.T) {
 	folder := t.TempDir()
-	rows, events := numbers(t, "readmodel"), numbers(t, "eventstore")
+	rows, events := numbers(t, rows), numbers(t, "es/sqlstore/migrations")
 	environment := map[string]string{
 		"EVENT_STORE": "sqlite", "EVENT_STORE_URL": "sqlite:" + filepath.Join(folder, "events.db"),
 		"DATABASE_URL": "sqlite:" + filepath.Join(folder, "rows.db"),

@@ -10,8 +10,17 @@ CREATE TABLE threads (
     deleted     INTEGER NOT NULL,
     created_at  INTEGER NOT NULL,
     updated_at  INTEGER NOT NULL,
+    created_by  TEXT    NOT NULL DEFAULT '',
+    updated_by  TEXT    NOT NULL DEFAULT '',
+    created_ip  TEXT    NOT NULL DEFAULT '',
+    updated_ip  TEXT    NOT NULL DEFAULT '',
+    request_id  TEXT    NOT NULL DEFAULT '',
+    source      TEXT    NOT NULL DEFAULT '',
+    code        TEXT    NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_code, id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX threads_code ON threads (tenant_code, code);
+CREATE INDEX threads_by_change ON threads (tenant_code, deleted, updated_at, id);
 
 CREATE TABLE members (
     tenant_code     TEXT    NOT NULL,
@@ -23,6 +32,12 @@ CREATE TABLE members (
     removed         INTEGER NOT NULL,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL,
+    created_by      TEXT    NOT NULL DEFAULT '',
+    updated_by      TEXT    NOT NULL DEFAULT '',
+    created_ip      TEXT    NOT NULL DEFAULT '',
+    updated_ip      TEXT    NOT NULL DEFAULT '',
+    request_id      TEXT    NOT NULL DEFAULT '',
+    source          TEXT    NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_code, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX members_of_thread ON members (tenant_code, thread_id, removed, joined_seq);
@@ -39,35 +54,97 @@ CREATE TABLE messages (
     deleted         INTEGER NOT NULL,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL,
+    created_by      TEXT    NOT NULL DEFAULT '',
+    updated_by      TEXT    NOT NULL DEFAULT '',
+    created_ip      TEXT    NOT NULL DEFAULT '',
+    updated_ip      TEXT    NOT NULL DEFAULT '',
+    request_id      TEXT    NOT NULL DEFAULT '',
+    source          TEXT    NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_code, id)
 ) STRICT;
 CREATE INDEX messages_of_thread ON messages (tenant_code, thread_id, deleted, seq_nr);
 
-CREATE TABLE checkpoints (
-    source     TEXT    NOT NULL,
-    shard      TEXT    NOT NULL,
-    position   TEXT    NOT NULL,
-    updated_at INTEGER NOT NULL,
-    PRIMARY KEY (source, shard)
+-- version is the seq_nr of the last event in the row.
+CREATE TABLE accounts (
+    tenant_code TEXT    NOT NULL,
+    id          TEXT    NOT NULL,
+    name        TEXT    NOT NULL,
+    closed      INTEGER NOT NULL,
+    version     INTEGER NOT NULL,
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    PRIMARY KEY (tenant_code, id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE dead_letters (
+-- What leave-on-close knows of user accounts that are or were members. The row is also the lock of the account's
+-- memberships. closed_by is the event that closed the account; empty: it is open.
+CREATE TABLE leave_on_close_accounts (
+    tenant_code    TEXT NOT NULL,
+    account_id     TEXT NOT NULL,
+    closed_by      TEXT NOT NULL,
+    correlation_id TEXT NOT NULL, -- of that event
+    PRIMARY KEY (tenant_code, account_id)
+) STRICT, WITHOUT ROWID;
+
+-- The threads that each user account is a member of.
+CREATE TABLE leave_on_close_memberships (
+    tenant_code TEXT NOT NULL,
+    account_id  TEXT NOT NULL,
+    thread_id   TEXT NOT NULL,
+    PRIMARY KEY (tenant_code, account_id, thread_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX leave_on_close_memberships_of_thread ON leave_on_close_memberships (tenant_code, thread_id);
+
+CREATE TABLE tasks (
     tenant_code TEXT    NOT NULL,
-    thread_id   TEXT    NOT NULL,
-    seq_nr      INTEGER NOT NULL,
-    event_id    TEXT    NOT NULL,
-    payload     BLOB    NOT NULL,
-    reason      TEXT    NOT NULL,
-    attempts    INTEGER NOT NULL,
-    parked_at   INTEGER NOT NULL,
-    retry_at    INTEGER NOT NULL,
-    PRIMARY KEY (tenant_code, thread_id)
+    id          TEXT    NOT NULL,
+    kind        TEXT    NOT NULL,
+    status      TEXT    NOT NULL,
+    done        INTEGER NOT NULL,
+    total       INTEGER NOT NULL,
+    rejected    INTEGER NOT NULL,
+    message     TEXT    NOT NULL,
+    created_by  TEXT    NOT NULL,
+    version     INTEGER NOT NULL,
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    PRIMARY KEY (tenant_code, id)
 ) STRICT;
-CREATE INDEX dead_letters_due ON dead_letters (retry_at);
+CREATE INDEX tasks_of_creator ON tasks (tenant_code, created_by, created_at, id);
+CREATE INDEX tasks_to_do ON tasks (status, created_at);
+
+-- tenant_code is empty, because the registry is under the tenant with the empty code; code is that of the registered
+-- tenant.
+CREATE TABLE tenants (
+    tenant_code TEXT    NOT NULL,
+    id          TEXT    NOT NULL,
+    code        TEXT    NOT NULL,
+    suspended   INTEGER NOT NULL,
+    version     INTEGER NOT NULL,
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    PRIMARY KEY (tenant_code, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tenants_created_at ON tenants (tenant_code, created_at, id);
 
 -- +goose Down
-DROP TABLE dead_letters;
-DROP TABLE checkpoints;
-DROP TABLE messages;
-DROP TABLE members;
-DROP TABLE threads;
+DROP TABLE IF EXISTS tenants;
+DROP TABLE IF EXISTS tenants_next;
+DROP TABLE IF EXISTS tenants_old;
+DROP TABLE IF EXISTS tasks;
+DROP TABLE IF EXISTS tasks_next;
+DROP TABLE IF EXISTS tasks_old;
+DROP TABLE IF EXISTS leave_on_close_memberships;
+DROP TABLE IF EXISTS leave_on_close_accounts;
+DROP TABLE IF EXISTS accounts;
+DROP TABLE IF EXISTS accounts_next;
+DROP TABLE IF EXISTS accounts_old;
+DROP TABLE IF EXISTS messages;
+DROP TABLE IF EXISTS messages_next;
+DROP TABLE IF EXISTS messages_old;
+DROP TABLE IF EXISTS members;
+DROP TABLE IF EXISTS members_next;
+DROP TABLE IF EXISTS members_old;
+DROP TABLE IF EXISTS threads;
+DROP TABLE IF EXISTS threads_next;
+DROP TABLE IF EXISTS threads_old;

@@ -10,10 +10,10 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/interfaceadaptor/eventcodec"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
-	"example.com/threads/usecase"
-	"example.com/threads/usecase/projection"
+	"example.com/threads/es"
+	"example.com/threads/es/eventcodec"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 )
 
 // Feed is a projection that follows a journal of its own. It is not for concurrent use.
@@ -22,7 +22,7 @@ type Feed struct {
 	projector *projection.Projector
 	now       time.Time
 	executor  string // of the last event
-	versions  map[usecase.Key]uint64
+	versions  map[es.Key]uint64
 }
 
 // Tick is the time between two events.
@@ -31,12 +31,12 @@ const Tick = time.Millisecond
 // New returns a feed of the named projection, whose rows are in db.
 func New(t testing.TB, db *sqlx.DB, name string, handlers ...projection.Handler) *Feed {
 	t.Helper()
-	store, err := projectionstore.New(db, name)
+	store, err := rowstore.New(db, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &Feed{
-		t: t, projector: projection.New(store, nil, projection.Options{}, handlers...), versions: map[usecase.Key]uint64{},
+		t: t, projector: projection.New(store, nil, projection.Options{}, handlers...), versions: map[es.Key]uint64{},
 		now: time.Date(2024, 2, 29, 12, 0, 0, 123456000, time.UTC),
 	}
 }
@@ -48,12 +48,12 @@ func (f *Feed) Now() time.Time { return f.now }
 func (f *Feed) Executor() string { return f.executor }
 
 // Version returns the version of an aggregate.
-func (f *Feed) Version(key usecase.Key) uint64 { return f.versions[key] }
+func (f *Feed) Version(key es.Key) uint64 { return f.versions[key] }
 
 // Happened projects the next events of an aggregate, each a [Tick] after the one before, and returns their envelopes.
-func Happened[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, events ...E) []usecase.Envelope {
+func Happened[E any](f *Feed, codec *eventcodec.Codec[E], tenant es.Tenant, id string, events ...E) []es.Envelope {
 	f.t.Helper()
-	var envelopes []usecase.Envelope
+	var envelopes []es.Envelope
 	var records []projection.Record
 	for _, event := range events {
 		recorded := record(f, codec, tenant, id, event)
@@ -68,7 +68,7 @@ func Happened[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant,
 }
 
 // Record returns an event as a source of changes delivers it.
-func Record[E any](t testing.TB, codec *eventcodec.Codec[E], recorded usecase.Recorded[E]) projection.Record {
+func Record[E any](t testing.TB, codec *eventcodec.Codec[E], recorded es.Recorded[E]) projection.Record {
 	t.Helper()
 	payload, err := codec.Encode(recorded)
 	if err != nil {
@@ -77,15 +77,15 @@ func Record[E any](t testing.TB, codec *eventcodec.Codec[E], recorded usecase.Re
 	return projection.Record{Key: recorded.Key(), SeqNr: recorded.SeqNr, Payload: payload}
 }
 
-func record[E any](f *Feed, codec *eventcodec.Codec[E], tenant usecase.Tenant, id string, event E) usecase.Recorded[E] {
-	key := usecase.Key{Tenant: tenant, Type: codec.Type(), ID: id}
+func record[E any](f *Feed, codec *eventcodec.Codec[E], tenant es.Tenant, id string, event E) es.Recorded[E] {
+	key := es.Key{Tenant: tenant, Type: codec.Type(), ID: id}
 	f.now = f.now.Add(Tick)
 	f.versions[key]++
 	f.executor = newID()
 	eventID := newID()
-	return usecase.Recorded[E]{Event: event, Envelope: usecase.Envelope{
+	return es.Recorded[E]{Event: event, Envelope: es.Envelope{
 		EventID: eventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: f.versions[key], OccurredAt: f.now,
-		Caller: usecase.Caller{Tenant: tenant, Executor: f.executor, CorrelationID: "of " + eventID},
+		Caller: es.Caller{Tenant: tenant, Executor: f.executor, CorrelationID: "of " + eventID},
 	}}
 }
 

@@ -8,11 +8,11 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/interfaceadaptor/readmodel/outbox"
-	"example.com/threads/interfaceadaptor/readmodel/projectionstore"
+	"example.com/threads/es/process"
+	"example.com/threads/es/process/outbox"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 	"example.com/threads/tests/kit"
-	"example.com/threads/usecase/process"
-	"example.com/threads/usecase/projection"
 )
 
 // Process is the process manager under test: a real projector passes events to its handlers, and they put commands into
@@ -28,7 +28,7 @@ func NewProcess(
 	t testing.TB, db *sqlx.DB, name string, journal projection.Journal, handlers func(*outbox.Outbox) []projection.Handler,
 ) Process {
 	t.Helper()
-	store, err := projectionstore.New(db, name)
+	store, err := rowstore.New(db, name)
 	if err != nil {
 		t.Fatal(err)
 	}

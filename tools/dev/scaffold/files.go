@@ -63,7 +63,7 @@ var lists = []registry{
 	{"interfaceadaptor/readmodel/chatrows/store.go", []line{
 		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
 		{"\t\tAccounts.Name,", "\t\tGadgets.Name,"},
-		{"chat.AccountRows(", "\t\tchat.GadgetRows(projectionstore.Rows[query.Gadget]{Table: Gadgets}, gadgetcodec.Events().Decode),"},
+		{"chat.AccountRows(", "\t\tchat.GadgetRows(rowstore.Rows[query.Gadget]{Table: Gadgets}, gadgetcodec.Events().Decode),"},
 	}},
 	{"usecase/query/queries.go", []line{
 		{"\tAccountReader", "\tGadgetReader"},

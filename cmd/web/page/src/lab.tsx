@@ -187,7 +187,7 @@ const experiments: Experiment[] = [
     name: 'A second writer',
     about: 'Another write-api posts to the same thread at the same time; each makes the other one’s decisions outdated.',
     promise: 'Decisions are made on the latest state, or made again: every version is given once (2).',
-    tests: 'TestTwoProcessesOnOneThread',
+    tests: 'TestTwoProcessesOnOneAggregate',
     steps: [
       {
         button: 'Write from both',
@@ -211,7 +211,7 @@ const experiments: Experiment[] = [
     name: 'A slow event store',
     about: 'Each write waits a second and a half. Commands that arrive meanwhile share the next one.',
     promise: 'Slow is not wrong: a message is grey until it is written and seen (1).',
-    tests: 'TestCommandsForOneThreadShareWrites',
+    tests: 'TestCommandsForOneAggregateShareWrites',
     on: (f) => f.delay_ms > 0,
     steps: [
       { button: 'Slow down', when: (f) => f.delay_ms === 0, run: async (page) => (await set(page, { delay_ms: 1500 }), 'Send a few messages at once.') },

@@ -1,0 +1,104 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+)
+
+const mysqlExample = "user:password@tcp(127.0.0.1:3306)/events"
+
+const (
+	mysqlDialTimeout = 5 * time.Second
+	mysqlIOTimeout   = 60 * time.Second // for a network that drops packets; a statement's own limit is its context
+
+	mysqlAccessDenied    = 1045
+	mysqlNoPasswordUser  = 1698 // MariaDB: this user cannot log in with a password
+	mysqlDBAccessDenied  = 1044
+	mysqlUnknownDatabase = 1049
+)
+
+// mysqlSession holds the session variables of every connection. The DSN overrides them.
+var mysqlSession = map[string]string{
+	// data that does not fit is an error, not cut
+	"sql_mode":                 "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+	"time_zone":                "'+00:00'",
+	"innodb_lock_wait_timeout": "10", // seconds; no caller waits as long as the server's default, 50
+}
+
+func openMySQL(dsn string, settings Settings) (*pool, error) {
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil || config.DBName == "" {
+		return nil, fmt.Errorf("the DSN of the database is malformed: expected %s, or %s", mysqlExample, sqliteExample)
+	}
+	if err := config.Apply(mysql.Charset("utf8mb4", "utf8mb4_bin")); err != nil {
+		return nil, fmt.Errorf("set the character set: %w", err)
+	}
+	config.InterpolateParams = true // one round trip per statement instead of three
+	config.ClientFoundRows = true   // updates count matched rows, as on SQLite
+	config.RejectReadOnly = true    // after a failover, leave the server that has become a replica
+	config.ParseTime = true
+	config.Loc = time.UTC
+	config.MaxAllowedPacket = 0 // use the server's value
+	config.Timeout = orElse(config.Timeout, mysqlDialTimeout)
+	config.ReadTimeout = orElse(config.ReadTimeout, mysqlIOTimeout)
+	config.WriteTimeout = orElse(config.WriteTimeout, mysqlIOTimeout)
+	config.Logger = driverLog{settings.Logger}
+	session := maps.Clone(mysqlSession)
+	if settings.Silence > 0 {
+		session["wait_timeout"] = fmt.Sprint(int(settings.Silence / time.Second))
+	}
+	maps.Copy(session, config.Params)
+	config.Params = session
+
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("the DSN of the database can't be used: %w", err)
+	}
+	explain := func(err error) error { return explainMySQL(config, err) }
+	return &pool{db: sqlx.NewDb(open(connector, settings.Tracer), MySQL), explain: explain}, nil
+}
+
+func explainMySQL(config *mysql.Config, err error) error {
+	at := fmt.Sprintf("%s(%s)", config.Net, config.Addr)
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) {
+		switch refused.Number {
+		case mysqlAccessDenied, mysqlNoPasswordUser, mysqlDBAccessDenied:
+			return fmt.Errorf("the database server at %s denied the user %q access to %q: correct user and password in the DSN, or grant the rights: %w",
+				at, config.User, config.DBName, err)
+		case mysqlUnknownDatabase:
+			return fmt.Errorf("database %q does not exist at %s: create it (CREATE DATABASE %s CHARACTER SET utf8mb4), or correct the DSN: %w",
+				config.DBName, at, config.DBName, err)
+		}
+	}
+	return fmt.Errorf("no answer from the database server at %s: start it, or correct the address in the DSN: %w", at, err)
+}
+
+func orElse(value, otherwise time.Duration) time.Duration {
+	if value == 0 {
+		return otherwise
+	}
+	return value
+}
+
+// ServerTime returns the clock of the server behind db, which must be MySQL or MariaDB.
+func ServerTime(ctx context.Context, db *sqlx.DB) (now time.Time, err error) {
+	err = db.GetContext(ctx, &now, "SELECT UTC_TIMESTAMP(6)")
+	return now, err
+}
+
+// driverLog passes the driver's messages to the program's logger.
+type driverLog struct{ logger *slog.Logger }
+
+func (l driverLog) Print(words ...any) {
+	if l.logger != nil {
+		l.logger.Warn("mysql driver", "message", fmt.Sprint(words...))
+	}
+}

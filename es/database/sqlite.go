@@ -1,0 +1,103 @@
+package database
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+
+	"example.com/threads/es/memory"
+)
+
+const sqliteExample = "sqlite:data/readmodel.db"
+
+// openSQLite accepts a path (sqlite:path), which is used literally, or a URI (file:path?parameters), in which special
+// characters must be escaped.
+func openSQLite(name string, settings Settings) (*pool, error) {
+	var uri, parameters string
+	path, isPath := strings.CutPrefix(name, "sqlite:")
+	if isPath {
+		uri = "file:" + url.PathEscape(path)
+	} else {
+		uri, _, _ = strings.Cut(name, "#") // SQLite ignores the fragment
+		uri, parameters, _ = strings.Cut(uri, "?")
+		path = strings.TrimPrefix(uri, "file:")
+	}
+	asked, err := url.ParseQuery(parameters)
+	if err != nil {
+		return nil, fmt.Errorf("the parameters of the database file %q are malformed: %w", path, err)
+	}
+	if path == "" || strings.HasPrefix(path, ":memory:") || slices.Contains(asked["mode"], "memory") {
+		return nil, fmt.Errorf("%q names no file: expected %s; an in-memory database would be a different one on every connection", name, sqliteExample)
+	}
+
+	dsn := uri + "?" + sqliteParameters(asked, settings).Encode()
+	connector, err := sqlite.NewConnector(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("the database file %q can't be used: %w", path, err)
+	}
+	return &pool{db: sqlx.NewDb(open(preparing{connector}, settings.Tracer), SQLite), explain: func(err error) error { return explainSQLite(path, err) }}, nil
+}
+
+// sqliteParameters returns the driver's parameters for every connection. Parameters in the URI take precedence.
+func sqliteParameters(asked url.Values, settings Settings) url.Values {
+	synchronous := "FULL"
+	if settings.Rebuildable {
+		synchronous = "NORMAL"
+	}
+	pragmas := []string{
+		"busy_timeout(10000)", // first, so that the other pragmas wait too
+		"journal_mode(WAL)",   // readers and the writer do not wait for each other
+		"synchronous(" + synchronous + ")",
+		"foreign_keys(1)",
+		fmt.Sprintf("cache_size(-%d)", sqliteCache()>>10), // KiB
+		"temp_store(MEMORY)",                              // savepoints keep their undo data in memory, not in a file
+	}
+	for _, pragma := range asked["_pragma"] {
+		name, _, _ := strings.Cut(pragma, "(")
+		pragmas = slices.DeleteFunc(pragmas, func(ours string) bool { return strings.HasPrefix(ours, name+"(") })
+	}
+	parameters := maps.Clone(asked)
+	parameters["_pragma"] = append(pragmas, asked["_pragma"]...)
+	if !asked.Has("_txlock") {
+		parameters.Set("_txlock", "immediate") // a writing transaction locks at once; a reading one does not lock
+	}
+	return parameters
+}
+
+// sqliteCache returns the maximum size of a connection's page cache, in bytes. It is not part of Go's memory: all
+// connections together may use an eighth of what Go may.
+func sqliteCache() uint64 { return min(16<<20, memory.Limit()/8/defaultConns) }
+
+const (
+	sqliteBusy      = 5
+	sqliteReadOnly  = 8
+	sqliteCantOpen  = 14
+	sqliteNotADB    = 26
+	sqliteClassMask = 0xff
+)
+
+func explainSQLite(path string, err error) error {
+	switch sqliteClass(err) {
+	case sqliteCantOpen, sqliteReadOnly:
+		return fmt.Errorf("the database file %q can't be written: create its folder, or give this user the right to write there: %w", path, err)
+	case sqliteNotADB:
+		return fmt.Errorf("the file %q is not a SQLite database: name another file, or move it away: %w", path, err)
+	default:
+		return fmt.Errorf("the database file %q can't be opened: %w", path, err)
+	}
+}
+
+// sqliteClass returns SQLite's primary code of an error; 0 if it is not SQLite's.
+func sqliteClass(err error) int {
+	var failed interface{ Code() int }
+	if !errors.As(err, &failed) {
+		return 0
+	}
+	return failed.Code() & sqliteClassMask
+}

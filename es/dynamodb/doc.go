@@ -1,0 +1,76 @@
+// Package dynamodb implements the EventPersistenceGateway on DynamoDB. Package repository calls it; estest
+// tests its contract; tools/dynamodb-setup creates its tables; the consumer in es/stream reads the
+// journal's stream.
+//
+// # Items
+//
+// <shard> is the FNV-1a 64 hash of the text of the ULID (or command id, sequence, or part of a file), modulo the number
+// of logical shards. The pkey of a tenant with a code begins with the code and #. The aid does not, so index queries
+// must filter by pkey.
+//
+// Journal table, one kind of item. Index journal-aid-index on aid and seq_nr, with all attributes.
+//
+//	pkey         S  [<tenant>#]<type>-<shard>
+//	skey         S  <type>-<ulid>-<seq_nr>
+//	aid          S  <type>-<ulid>
+//	seq_nr       N  1, 2, 3 ...
+//	payload      S  the event, JSON
+//	occurred_at  N  milliseconds since 1970
+//	event_id     S  recognises a write whose answer was lost
+//
+// Snapshot table, head: the aggregate's optimistic lock and snapshot pointer. Apart from its payload it stays under 1
+// KB, because each command is charged for the whole item.
+//
+//	pkey, aid           S  as in the journal
+//	skey                S  <type>-<ulid>-0
+//	seq_nr              N  0
+//	version             N  seq_nr of the last event
+//	snapshot_version    N  version of the latest complete snapshot; missing: none
+//	asked               BOOL  a writer in conflict asks for a turn; removed by the next write
+//	payload             S  the state after event 1, JSON
+//
+// Snapshot table, a snapshot. Index snapshot-aid-index on aid and seq_nr finds it, with checksum, parts and ttl.
+//
+//	pkey, aid           S  as in the journal
+//	skey                S  <type>-<ulid>-<version>
+//	seq_nr              N  the version
+//	payload             B  the state, compressed: all of it, or its beginning
+//	encoding            S  zstd; missing: not compressed
+//	checksum            S  SHA-256, hexadecimal, of the whole compressed state
+//	parts               N  number of further items with the rest; missing: none
+//	ttl                 N  seconds since 1970, once it has been superseded and SNAPSHOT_TTL is set
+//
+// Snapshot table, a part of a snapshot of over 300 KB. Without aid and seq_nr it stays out of the index.
+//
+//	pkey                S  as in the journal
+//	skey                S  <skey of the snapshot>-<first 16 of the checksum>-<1, 2, 3 ...>
+//	payload             B  the next piece
+//	ttl                 N  as in the snapshot
+//
+// Snapshot table, a receipt: the answer to a command with an idempotency key, out of the index too.
+//
+//	pkey                S  [<tenant>#]command-<shard>
+//	skey                S  command-<command id>
+//	fingerprint         S  of the request
+//	answer              B
+//	event_aid           S  aggregate of the event that the command led to
+//	event_seq_nr        N  number of that event
+//	ttl                 N  seconds since 1970
+//
+// Snapshot table, a sequence, out of the index too.
+//
+//	pkey                S  [<tenant>#]sequence-<shard>
+//	skey                S  sequence-<name>
+//	drawn               N  the last number that was drawn
+//
+// Snapshot table, a part of a file, out of the index too.
+//
+//	pkey                S  [<tenant>#]file-<shard>
+//	skey                S  file-<name>-<number>
+//	payload             B  the content, compressed
+//	encoding, checksum  S  as in a snapshot
+//	ttl                 N  seconds since 1970
+//
+// Package former reads the documents' form of events, heads and snapshots. A payload may be read as S or B. DynamoDB
+// deletes expired items late, so the ttl of a receipt or a file is checked whenever it is read.
+package dynamodb

@@ -1,0 +1,53 @@
+// Package dynamodbtest gives tests a real gateway: DynamoDB Local with new tables.
+package dynamodbtest
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"example.com/threads/es/dynamodb"
+	"example.com/threads/es/dynamodb/schema"
+	"example.com/threads/es/testenv"
+)
+
+// New returns a gateway over new tables.
+func New(t *testing.T) *dynamodb.Gateway {
+	t.Helper()
+	return Several(t, 1)[0]
+}
+
+// Several returns gateways over the same new tables, each with its own client, like separate processes.
+func Several(t *testing.T, count int) []*dynamodb.Gateway {
+	t.Helper()
+	tables, _ := Tables(t)
+	gateways := make([]*dynamodb.Gateway, count)
+	for i := range gateways {
+		gateways[i] = Open(t, tables)
+	}
+	return gateways
+}
+
+// Tables creates tables, and a client to read or change them directly.
+func Tables(t *testing.T) (dynamodb.Settings, *sdk.Client) {
+	t.Helper()
+	client := sdk.NewFromConfig(testenv.DynamoDBConfig(t))
+	name := testenv.UniqueName(t)
+	settings := dynamodb.Settings{JournalTable: name + "-journal", SnapshotTable: name + "-snapshot", SnapshotKeep: 1, Clock: time.Now}
+	if _, err := schema.Setup(t.Context(), client, schema.Tables(settings.JournalTable, settings.SnapshotTable)); err != nil {
+		t.Fatal(err)
+	}
+	return settings, client
+}
+
+// Open returns a gateway over tables.
+func Open(t *testing.T, tables dynamodb.Settings) *dynamodb.Gateway {
+	t.Helper()
+	gateway, err := dynamodb.New(sdk.NewFromConfig(testenv.DynamoDBConfig(t)), tables, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gateway
+}

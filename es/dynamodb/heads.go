@@ -1,0 +1,42 @@
+package dynamodb
+
+import (
+	"context"
+	"iter"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"example.com/threads/es/dynamodb/former"
+	"example.com/threads/es/eventstore"
+)
+
+// Heads scans the snapshot table. It does not use the smaller index, because an index may lack a head, and repairs must
+// find everything.
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eventstore.AggregateHead, error] {
+	return func(yield func(eventstore.AggregateHead, error) bool) {
+		expression, names := shown("pkey", "skey", "aid", "seq_nr", former.Number, "version", "snapshot_version")
+		for page, err := range g.scan(ctx, &dynamodb.ScanInput{
+			TableName:                 aws.String(g.settings.SnapshotTable),
+			FilterExpression:          aws.String(former.Heads + " AND begins_with(#aid, :type)"),
+			ProjectionExpression:      expression,
+			ExpressionAttributeNames:  names,
+			ExpressionAttributeValues: item{":head": number(headSeqNr), ":type": text(aggregateType + "-")},
+		}) {
+			if err != nil {
+				yield(eventstore.AggregateHead{}, explain(ctx, err, "scan the heads of type %s", aggregateType))
+				return
+			}
+			for _, found := range page {
+				id, seqNr, err := g.placeOf(found)
+				if err != nil || seqNr != headSeqNr || id.Type != aggregateType {
+					continue // misplaced, or a kept snapshot
+				}
+				head, _ := g.headOf(ctx, id, found) // 0 if it can't be read
+				if !yield(eventstore.AggregateHead{ID: id, Head: head}, nil) {
+					return
+				}
+			}
+		}
+	}
+}

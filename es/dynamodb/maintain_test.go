@@ -1,0 +1,163 @@
+package dynamodb_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/es/dynamodb/internal/faults"
+	"example.com/threads/es/estest"
+	"example.com/threads/es/eventstore"
+)
+
+func TestMaintainer(t *testing.T) {
+	s := newStore(t)
+	settings := s.settings()
+	settings.SnapshotKeep = 5
+	estest.RunMaintainer(t, estest.Maintained{
+		Gateway: s.open(t, settings),
+		SetHead: func(t *testing.T, id eventstore.AggregateID, head eventstore.Head) {
+			s.set(t, s.snapshot, id, "0", "version", numberOf(head.Version))
+			s.set(t, s.snapshot, id, "0", "snapshot_version", numberOf(head.SnapshotVersion))
+		},
+		SpoilPointer: func(t *testing.T, id eventstore.AggregateID) {
+			s.set(t, s.snapshot, id, "0", "snapshot_version", &types.AttributeValueMemberS{Value: "4"})
+		},
+		RemoveHead: func(t *testing.T, id eventstore.AggregateID) { s.remove(t, s.snapshot, id, "0") },
+		RemoveEntry: func(t *testing.T, id eventstore.AggregateID, seqNr uint64) {
+			s.remove(t, s.journal, id, fmt.Sprint(seqNr))
+		},
+		DamageSnapshot: s.damageSnapshot,
+		RemoveSnapshot: s.removeSnapshot,
+	})
+}
+
+func TestAttributesThatContradictTheKeyAreTold(t *testing.T) {
+	s := newStore(t)
+	gateway := s.open(t, s.settings())
+	id := begin(t, gateway, 3)
+	s.set(t, s.journal, id, "2", "seq_nr", numberOf(7))
+	s.set(t, s.journal, id, "3", "aid", &types.AttributeValueMemberS{Value: "thread-other"})
+	s.set(t, s.snapshot, id, "0", "aid", &types.AttributeValueMemberS{Value: "thread-other"})
+	fields := map[uint64]string{}
+	for stored, err := range gateway.StoredEntries(t.Context(), id) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fault := range stored.Faults {
+			fields[stored.SeqNr] += fault.Field
+		}
+	}
+	if len(fields) != 2 || fields[2] != "seq_nr" || fields[3] != "aid" {
+		t.Errorf("faults of entries: %v", fields)
+	}
+	head, err := gateway.StoredHead(t.Context(), id)
+	if err != nil || head.Version != 3 || len(head.Faults) != 1 || head.Faults[0].Field != "aid" {
+		t.Errorf("head %+v, %v", head, err)
+	}
+	if err := gateway.ReplaceHead(t.Context(), id, head, eventstore.Head{Version: 3}); err != nil {
+		t.Fatal(err)
+	}
+	if head, err := gateway.StoredHead(t.Context(), id); err != nil || !head.Is(eventstore.Head{Version: 3}) {
+		t.Errorf("after the repair: %+v, %v", head, err)
+	}
+}
+
+func TestAnotherShardCountIsTold(t *testing.T) {
+	s := newStore(t)
+	id := eventstore.AggregateID{Type: "thread", ULID: "01H42K4ABWQ5V2XQEP3A48VE0Z"} // not in shard 0 of 64
+	beginAs(t, s.open(t, s.settings()), id, 2)
+	settings := s.settings()
+	settings.Shards = 1
+	var found int
+	for stored, err := range s.open(t, settings).StoredAggregates(t.Context()) {
+		if err != nil || stored.ID != id || len(stored.Faults) != 1 || stored.Faults[0].Expected != "thread-0" {
+			t.Errorf("%+v, %v", stored, err)
+		}
+		found++
+	}
+	if found == 0 {
+		t.Error("the aggregate is not found")
+	}
+}
+
+// A head that can't be read must not hide the others.
+func TestAHeadWithoutANumberIsListed(t *testing.T) {
+	s := newStore(t)
+	gateway := s.open(t, s.settings())
+	broken, good := begin(t, gateway, 2), begin(t, gateway, 2)
+	s.set(t, s.snapshot, broken, "0", "version", &types.AttributeValueMemberS{Value: "two"})
+	listed := map[eventstore.AggregateID]uint64{}
+	for head, err := range gateway.Heads(t.Context(), "thread") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed[head.ID] = head.Version
+	}
+	if version, found := listed[broken]; !found || version != 0 || listed[good] != 2 {
+		t.Errorf("the heads are %v", listed)
+	}
+	if _, err := gateway.Head(t.Context(), broken); !errors.Is(err, eventstore.ErrInconsistent) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestReplacingAHeadWhoseAnswerIsLost(t *testing.T) {
+	s := newStore(t)
+	gateway := s.open(t, s.settings())
+	id := begin(t, gateway, 2)
+	s.set(t, s.snapshot, id, "0", "version", numberOf(1))
+	found, err := gateway.StoredHead(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.transport.On("UpdateItem", 1, faults.LoseAnswer(func() {}))
+	if err := gateway.ReplaceHead(t.Context(), id, found, eventstore.Head{Version: 2}); err != nil {
+		t.Error(err)
+	}
+	wantVersion(t, gateway, id, 2)
+}
+
+// set overwrites an attribute of an aggregate's item.
+func (s *store) set(t *testing.T, table string, id eventstore.AggregateID, number, attribute string, value types.AttributeValue) {
+	t.Helper()
+	_, err := s.client.UpdateItem(t.Context(), &sdk.UpdateItemInput{
+		TableName: aws.String(table), Key: s.keyOf(id, number),
+		UpdateExpression:          aws.String("SET #attribute = :value"),
+		ConditionExpression:       aws.String("attribute_exists(pkey)"),
+		ExpressionAttributeNames:  map[string]string{"#attribute": attribute},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":value": value},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// remove deletes an aggregate's item.
+func (s *store) remove(t *testing.T, table string, id eventstore.AggregateID, number string) {
+	t.Helper()
+	_, err := s.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{
+		TableName: aws.String(table), Key: s.keyOf(id, number), ConditionExpression: aws.String("attribute_exists(pkey)"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (*store) keyOf(id eventstore.AggregateID, number string) map[string]types.AttributeValue {
+	pkey := id.Type + "-" + shardOf(id.ULID)
+	if id.Tenant != "" {
+		pkey = id.Tenant + "#" + pkey
+	}
+	return map[string]types.AttributeValue{
+		"pkey": &types.AttributeValueMemberS{Value: pkey}, "skey": &types.AttributeValueMemberS{Value: id.String() + "-" + number},
+	}
+}
+
+func numberOf(value uint64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: fmt.Sprint(value)}
+}

@@ -1,0 +1,265 @@
+package dynamodb_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"maps"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/es/dynamodb"
+	"example.com/threads/es/dynamodb/internal/faults"
+	"example.com/threads/es/dynamodb/schema"
+	"example.com/threads/es/estest"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/testenv"
+)
+
+// store is DynamoDB Local with tables of its own, a client whose network can fail, and one whose network works.
+type store struct {
+	journal, snapshot string
+	client            *sdk.Client
+	faulty            *sdk.Client
+	transport         *faults.Transport
+}
+
+func newStore(t *testing.T) *store {
+	t.Helper()
+	cfg := testenv.DynamoDBConfig(t)
+	s := &store{journal: testenv.UniqueName(t), snapshot: testenv.UniqueName(t), client: sdk.NewFromConfig(cfg)}
+	s.transport = faults.New(cfg.HTTPClient)
+	cfg.HTTPClient = s.transport
+	cfg.Retryer = func() aws.Retryer { // the usual number of attempts, but with shorter pauses
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = 4
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 5 * time.Millisecond, nil })
+		})
+	}
+	s.faulty = sdk.NewFromConfig(cfg)
+	tables := schema.Tables(s.journal, s.snapshot)
+	// no streams: DynamoDB Local gets slower with each stream record of any table
+	for i := range tables {
+		tables[i].Stream = false
+	}
+	report, err := schema.Setup(t.Context(), s.client, tables)
+	if err != nil || len(report.Differences) > 0 {
+		t.Fatalf("set up the tables: %v, %v", report.Differences, err)
+	}
+	t.Cleanup(func() { s.drop(t) })
+	return s
+}
+
+func (s *store) drop(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute) // the test's own has ended
+	defer cancel()
+	for _, table := range []string{s.journal, s.snapshot} {
+		if _, err := s.client.DeleteTable(ctx, &sdk.DeleteTableInput{TableName: aws.String(table)}); err != nil {
+			t.Errorf("delete table %s: %v", table, err)
+		}
+	}
+}
+
+func (s *store) settings() dynamodb.Settings {
+	return dynamodb.Settings{JournalTable: s.journal, SnapshotTable: s.snapshot, Clock: time.Now}
+}
+
+func (s *store) open(t *testing.T, settings dynamodb.Settings) *dynamodb.Gateway {
+	t.Helper()
+	gateway, err := dynamodb.New(s.faulty, settings, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gateway
+}
+
+func TestContract(t *testing.T) {
+	s := newStore(t)
+	estest.Run(t, func(t *testing.T, settings estest.Settings) estest.Harness {
+		s.transport.Clear()
+		own := s.settings()
+		own.SnapshotKeep = settings.KeepSnapshots
+		return estest.Harness{
+			Gateway:        s.open(t, own),
+			LoseNextAnswer: func(meanwhile func()) { s.transport.On("TransactWriteItems", 1, faults.LoseAnswer(meanwhile)) },
+			HideEntries:    s.hideEntries,
+			SetHead:        s.setHead,
+			DamageSnapshot: s.damageSnapshot,
+			RemoveSnapshot: s.removeSnapshot,
+		}
+	})
+}
+
+// hideEntries makes the journal's index omit entries.
+func (s *store) hideEntries(hidden func(seqNr uint64) bool) {
+	s.transport.Clear()
+	s.transport.On("Query", faults.Forever, faults.Edit(func(_ faults.Call, answer map[string]any) {
+		shown := []any{}
+		for _, found := range answer["Items"].([]any) {
+			seqNr, err := strconv.ParseUint(found.(map[string]any)["seq_nr"].(map[string]any)["N"].(string), 10, 64)
+			if err == nil && !hidden(seqNr) {
+				shown = append(shown, found)
+			}
+		}
+		answer["Items"], answer["Count"] = shown, len(shown)
+	}))
+}
+
+// items reads all items of an aggregate in a table as they are stored.
+func (s *store) items(t *testing.T, table string, id eventstore.AggregateID) []map[string]types.AttributeValue {
+	t.Helper()
+	var found []map[string]types.AttributeValue
+	pages := sdk.NewScanPaginator(s.client, &sdk.ScanInput{
+		TableName:                 aws.String(table),
+		FilterExpression:          aws.String("begins_with(skey, :skey)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":skey": &types.AttributeValueMemberS{Value: id.String() + "-"}},
+		ConsistentRead:            aws.Bool(true),
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, page.Items...)
+	}
+	return found
+}
+
+func (s *store) setHead(t *testing.T, id eventstore.AggregateID, head eventstore.Head) {
+	t.Helper()
+	if head == (eventstore.Head{}) {
+		found := s.head(t, id)
+		key := map[string]types.AttributeValue{"pkey": found["pkey"], "skey": found["skey"]}
+		if _, err := s.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{TableName: aws.String(s.snapshot), Key: key}); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	number := func(n uint64) types.AttributeValue {
+		return &types.AttributeValueMemberN{Value: strconv.FormatUint(n, 10)}
+	}
+	s.change(t, s.head(t, id), map[string]types.AttributeValue{"version": number(head.Version), "snapshot_version": number(head.SnapshotVersion)})
+}
+
+func (s *store) head(t *testing.T, id eventstore.AggregateID) map[string]types.AttributeValue {
+	t.Helper()
+	for _, found := range s.items(t, s.snapshot, id) {
+		if str(found, "skey") == id.String()+"-0" {
+			return found
+		}
+	}
+	t.Fatalf("%s has no head", id)
+	return nil
+}
+
+// change stores an item with other attributes.
+func (s *store) change(t *testing.T, item, attributes map[string]types.AttributeValue) {
+	t.Helper()
+	maps.Copy(item, attributes)
+	if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(s.snapshot), Item: item}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A pointer that is not a number must be ignored like any wrong pointer, and corrected.
+func TestAPointerThatIsNoNumber(t *testing.T) {
+	s := newStore(t)
+	var log bytes.Buffer
+	gateway, err := dynamodb.New(s.faulty, s.settings(), slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := begin(t, gateway, 5)
+	s.change(t, s.head(t, id), map[string]types.AttributeValue{"snapshot_version": &types.AttributeValueMemberS{Value: "4"}})
+	for range 3 {
+		wantVersion(t, gateway, id, 5)
+	}
+	if lines := strings.Count(log.String(), "pointer"); lines != 1 || !strings.Contains(log.String(), id.String()) {
+		t.Errorf("logged %d times: %s", lines, log.String())
+	}
+	if err := gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 5, Payload: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	if head, err := gateway.Head(t.Context(), id); err != nil || head.SnapshotVersion != 5 {
+		t.Errorf("the pointer was not corrected: %+v, %v", head, err)
+	}
+}
+
+// Writers with a wrong clock have written events before such writes were refused. They must be readable.
+func TestAnEventFromBefore1970IsRead(t *testing.T) {
+	s := newStore(t)
+	gateway := s.open(t, s.settings())
+	id := begin(t, gateway, 2)
+	for _, found := range s.items(t, s.journal, id) {
+		found["occurred_at"] = &types.AttributeValueMemberN{Value: "-1000"}
+		if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(s.journal), Item: found}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last, err := readAll(t, gateway, id, 2); last != 2 || err != nil {
+		t.Errorf("read up to %d, %v", last, err)
+	}
+}
+
+// lastOf returns the last item of a snapshot: its last part, or the main item if it has no parts.
+func (s *store) lastOf(t *testing.T, id eventstore.AggregateID, version uint64) map[string]types.AttributeValue {
+	t.Helper()
+	skey := id.String() + "-" + strconv.FormatUint(version, 10)
+	var last map[string]types.AttributeValue
+	for _, found := range s.items(t, s.snapshot, id) {
+		if name := str(found, "skey"); name >= skey && name < skey+"." && (last == nil || name > str(last, "skey")) {
+			last = found
+		}
+	}
+	if last == nil {
+		t.Fatalf("there is no snapshot of %s at %d", id, version)
+	}
+	return last
+}
+
+func (s *store) damageSnapshot(t *testing.T, id eventstore.AggregateID, version uint64) {
+	t.Helper()
+	last := s.lastOf(t, id, version)
+	payload := last["payload"].(*types.AttributeValueMemberB)
+	payload.Value[len(payload.Value)/2] ^= 1
+	if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(s.snapshot), Item: last}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *store) removeSnapshot(t *testing.T, id eventstore.AggregateID, version uint64) {
+	t.Helper()
+	last := s.lastOf(t, id, version)
+	key := map[string]types.AttributeValue{"pkey": last["pkey"], "skey": last["skey"]}
+	if _, err := s.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{TableName: aws.String(s.snapshot), Key: key}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func str(found map[string]types.AttributeValue, attribute string) string {
+	value, _ := found[attribute].(*types.AttributeValueMemberS)
+	if value == nil {
+		return ""
+	}
+	return value.Value
+}
+
+func num(found map[string]types.AttributeValue, attribute string) string {
+	value, _ := found[attribute].(*types.AttributeValueMemberN)
+	if value == nil {
+		return ""
+	}
+	return value.Value
+}
+
+func newID() eventstore.AggregateID {
+	return eventstore.AggregateID{Type: "thread", ULID: ulid.Make().String()}
+}

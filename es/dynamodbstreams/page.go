@@ -1,0 +1,132 @@
+package dynamodbstreams
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/stream"
+)
+
+// page is an answer of the stream that is not projected yet.
+type page struct {
+	records        []projection.Record
+	read           int       // number of stream records, including those that are not handed over
+	position       position  // the shard's position after the page
+	next           string    // the iterator after it
+	oldest, newest time.Time // times of its first and last record
+	asked          time.Time // when it was requested
+}
+
+// pageOf converts an answer that was requested at the given time and position. Items that are not journal entries are
+// logged and counted.
+func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, answer *dynamodbstreams.GetRecordsOutput) *page {
+	p := &page{read: len(answer.Records), position: from, next: aws.ToString(answer.NextShardIterator), asked: asked}
+	var skipped, ignored int
+	var reason error
+	for _, change := range answer.Records {
+		created := createdAt(change, asked)
+		p.position = position{kind: after, sequence: sequenceOf(change), at: created}
+		if change.EventName != types.OperationTypeInsert || change.Dynamodb == nil {
+			ignored++
+			continue
+		}
+		record, err := s.recordOf(change.Dynamodb.NewImage)
+		if err != nil {
+			skipped, reason = skipped+1, err
+			continue
+		}
+		p.records = append(p.records, record)
+		p.newest = later(created, occurredAt(change.Dynamodb.NewImage))
+		if p.oldest.IsZero() {
+			p.oldest = p.newest
+		}
+	}
+	if answer.NextShardIterator == nil {
+		p.position = position{kind: ended, at: p.position.at}
+	}
+	s.counters.Skipped.Add(int64(skipped))
+	s.counters.Ignored.Add(int64(ignored))
+	if skipped > 0 {
+		s.log.WarnContext(ctx, "skipped items of the journal table that are not journal entries", "records", skipped, "up_to", p.position.sequence, "last_reason", reason)
+	}
+	if ignored > 0 {
+		s.log.WarnContext(ctx, "ignored updates and deletions in the journal table: entries must never change", "records", ignored, "up_to", p.position.sequence)
+	}
+	return p
+}
+
+// recordOf converts an item's new image. An item that is not where programs look for it is no entry: a gap would not be
+// filled from it, and no command finds its aggregate.
+func (s *Source) recordOf(image map[string]types.AttributeValue) (projection.Record, error) {
+	record, err := entryOf(image).Record()
+	if err != nil {
+		return record, err
+	}
+	id := eventstore.AggregateID{Tenant: record.Key.Tenant.String(), Type: record.Key.Type, ULID: record.Key.ID}
+	if err := s.ports.Places.CheckPlace(id, record.SeqNr, text(image, "pkey"), text(image, "skey")); err != nil {
+		return projection.Record{}, fmt.Errorf("%w: %w", stream.ErrNotAnEntry, err)
+	}
+	return record, nil
+}
+
+// entryOf reads the fields of a journal entry from an item's new image. The number is that of its key, which every
+// writer's items have. A payload may be text or binary.
+func entryOf(image map[string]types.AttributeValue) stream.Entry {
+	skey := text(image, "skey")
+	entry := stream.Entry{PKey: text(image, "pkey"), AID: text(image, "aid"), SeqNr: skey[strings.LastIndexByte(skey, '-')+1:]}
+	switch value := image["payload"].(type) {
+	case *types.AttributeValueMemberS:
+		entry.Payload = []byte(value.Value)
+	case *types.AttributeValueMemberB:
+		entry.Payload = value.Value
+	}
+	return entry
+}
+
+func text(image map[string]types.AttributeValue, name string) string {
+	if value, ok := image[name].(*types.AttributeValueMemberS); ok {
+		return value.Value
+	}
+	return ""
+}
+
+func number(image map[string]types.AttributeValue, name string) string {
+	if value, ok := image[name].(*types.AttributeValueMemberN); ok {
+		return value.Value
+	}
+	return ""
+}
+
+// createdAt returns when the stream received the record. The service rounds it down to the second, DynamoDB Local to
+// the minute.
+func createdAt(record types.Record, otherwise time.Time) time.Time {
+	if record.Dynamodb == nil || record.Dynamodb.ApproximateCreationDateTime == nil {
+		return otherwise
+	}
+	return *record.Dynamodb.ApproximateCreationDateTime
+}
+
+// occurredAt returns when the entry's event happened, to the millisecond; zero if the item does not contain it.
+func occurredAt(image map[string]types.AttributeValue) time.Time {
+	millis, err := strconv.ParseInt(number(image, "occurred_at"), 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(millis)
+}
+
+func sequenceOf(record types.Record) string {
+	if record.Dynamodb == nil {
+		return ""
+	}
+	return aws.ToString(record.Dynamodb.SequenceNumber)
+}

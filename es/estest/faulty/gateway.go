@@ -1,0 +1,54 @@
+// Package faulty injects faults between a program and its event store. Tests and the failure lab use it.
+package faulty
+
+import (
+	"context"
+	"time"
+
+	"example.com/threads/es/eventstore"
+)
+
+// Gateway injects a fault into the appends of an event store.
+type Gateway struct {
+	eventstore.EventPersistenceGateway
+	Fault Fault // nil: none
+}
+
+// Fault handles an append; send passes it on to the store.
+type Fault func(ctx context.Context, send func(context.Context) error) error
+
+// Append implements [eventstore.Journal].
+func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
+	send := func(ctx context.Context) error { return g.EventPersistenceGateway.Append(ctx, write) }
+	if g.Fault == nil {
+		return send(ctx)
+	}
+	return g.Fault(ctx, send)
+}
+
+// Late sends after a delay. If ctx ends first, it does not send.
+func Late(delay time.Duration) Fault {
+	return func(ctx context.Context, send func(context.Context) error) error {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return send(ctx)
+		case <-ctx.Done():
+			return eventstore.ErrUnavailable
+		}
+	}
+}
+
+// LoseAnswer sends. The answer of a successful append is lost: the error is [eventstore.ErrUnavailable].
+func LoseAnswer(ctx context.Context, send func(context.Context) error) error {
+	if err := send(ctx); err != nil {
+		return err
+	}
+	return eventstore.ErrUnavailable
+}
+
+// Refuse fails with an error and does not send.
+func Refuse(err error) Fault {
+	return func(context.Context, func(context.Context) error) error { return err }
+}

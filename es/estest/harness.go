@@ -1,0 +1,87 @@
+package estest
+
+import (
+	"reflect"
+	"testing"
+
+	"example.com/threads/es/eventstore"
+)
+
+// Settings are the gateway's settings for a test.
+type Settings struct {
+	KeepSnapshots int // beside the latest; others are deleted at once
+}
+
+// Harness is a gateway over a real store, with faults of that store. All fields are required, because a fault that
+// cannot be produced cannot be tested.
+type Harness struct {
+	Gateway eventstore.EventPersistenceGateway
+
+	// LoseNextAnswer lets the store execute the next Append and then loses the answer before it reaches the gateway. In
+	// between it calls meanwhile, which may use the gateway.
+	LoseNextAnswer func(meanwhile func())
+
+	// HideEntries makes reads that may be stale (of an index or a replica) omit the entries for which hidden returns
+	// true, until it is called again. A store without such reads uses [NothingLags].
+	HideEntries func(hidden func(seqNr uint64) bool)
+
+	// SetHead overwrites the head; the zero Head deletes it.
+	SetHead func(t *testing.T, id eventstore.AggregateID, head eventstore.Head)
+
+	// DamageSnapshot changes some of the bytes of a stored snapshot.
+	DamageSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
+
+	// RemoveSnapshot deletes a stored snapshot, or a part of it, but nothing that refers to it.
+	RemoveSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
+}
+
+// NothingLags is the HideEntries of a store that always reads its journal consistently.
+func NothingLags(func(seqNr uint64) bool) {}
+
+// Open returns a gateway with these settings and no faults, for one test.
+type Open func(t *testing.T, settings Settings) Harness
+
+// Run tests the gateway against the contract.
+func Run(t *testing.T, open Open) {
+	for _, group := range []struct {
+		name  string
+		tests []contract
+	}{
+		{"append", appendContracts},
+		{"concurrency", concurrencyContracts},
+		{"lost answer", lostAnswerContracts},
+		{"receipts", receiptContracts},
+		{"sequences", sequenceContracts},
+		{"spool", spoolContracts},
+		{"entries", entriesContracts},
+		{"snapshots", snapshotContracts},
+		{"broken snapshots", brokenSnapshotContracts},
+		{"wrong heads", wrongHeadContracts},
+		{"heads", headsContracts},
+		{"tenants", tenantContracts},
+		{"context", contextContracts},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, test := range group.tests {
+				t.Run(test.name, func(t *testing.T) { test.run(t, start(t, open, test.settings)) })
+			}
+		})
+	}
+}
+
+type contract struct {
+	name     string
+	settings Settings
+	run      func(t *testing.T, h Harness)
+}
+
+func start(t *testing.T, open Open, settings Settings) Harness {
+	t.Helper()
+	h := open(t, settings)
+	for field, value := range reflect.ValueOf(h).Fields() {
+		if value.IsZero() {
+			t.Fatalf("the harness has no %s", field.Name)
+		}
+	}
+	return h
+}

@@ -1,0 +1,245 @@
+package estest
+
+import (
+	"errors"
+	"testing"
+
+	"example.com/threads/es/eventstore"
+)
+
+// Maintained is a gateway over a real store that is also a Maintainer, with functions that damage the store. All fields
+// are required.
+type Maintained struct {
+	Gateway interface {
+		eventstore.EventPersistenceGateway
+		eventstore.Maintainer
+	}
+	SetHead      func(t *testing.T, id eventstore.AggregateID, head eventstore.Head)
+	SpoilPointer func(t *testing.T, id eventstore.AggregateID) // makes snapshot_version invalid
+	RemoveHead   func(t *testing.T, id eventstore.AggregateID) // and leaves the entries
+	RemoveEntry  func(t *testing.T, id eventstore.AggregateID, seqNr uint64)
+
+	// DamageSnapshot and RemoveSnapshot are those of [Harness].
+	DamageSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
+	RemoveSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
+}
+
+// RunMaintainer tests the gateway against the contract of eventstore.Maintainer.
+func RunMaintainer(t *testing.T, m Maintained) {
+	h := Harness{Gateway: m.Gateway}
+	for name, test := range map[string]func(*testing.T){
+		"aggregates of every type and tenant":     func(t *testing.T) { storedAggregates(t, h) },
+		"aggregates without entries or a head":    func(t *testing.T) { storedHalves(t, h, m) },
+		"a whole head":                            func(t *testing.T) { wholeHead(t, h, m) },
+		"entries whatever the head says":          func(t *testing.T) { storedEntries(t, h, m) },
+		"snapshots whole and broken":              func(t *testing.T) { storedSnapshots(t, h, m) },
+		"a head is replaced":                      func(t *testing.T) { replacedHead(t, h, m) },
+		"a lost head is made again":               func(t *testing.T) { lostHead(t, h, m) },
+		"a head that has changed is not replaced": func(t *testing.T) { changedHead(t, h, m) },
+		"a spoilt pointer is told and mended":     func(t *testing.T) { spoiltPointer(t, h, m) },
+		"a snapshot is dropped":                   func(t *testing.T) { droppedSnapshot(t, h, m) },
+	} {
+		t.Run(name, test)
+	}
+}
+
+func storedAggregates(t *testing.T, h Harness) {
+	var want []eventstore.AggregateID
+	for _, place := range []struct{ tenant, kind string }{{"", "tested"}, {"one", "tested"}, {"one", "other-kind"}} {
+		id := newID()
+		id.Tenant, id.Type = place.tenant, place.kind
+		grow(t, h, id, 0, 12, 0) // more than one digit
+		want = append(want, id)
+	}
+	wantStored(t, h, want...)
+}
+
+func storedHalves(t *testing.T, h Harness, m Maintained) {
+	headless, empty := newID(), newID()
+	grow(t, h, headless, 0, 2, 0)
+	m.RemoveHead(t, headless)
+	grow(t, h, empty, 0, 1, 0)
+	m.RemoveEntry(t, empty, 1)
+	wantStored(t, h, headless, empty)
+}
+
+func wantStored(t *testing.T, h Harness, want ...eventstore.AggregateID) {
+	t.Helper()
+	seen := map[eventstore.AggregateID]bool{}
+	for stored, err := range h.Gateway.(eventstore.Maintainer).StoredAggregates(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(stored.Faults) > 0 {
+			t.Errorf("%+v: %v", stored.ID, stored.Faults)
+		}
+		seen[stored.ID] = true
+	}
+	for _, id := range want {
+		if !seen[id] {
+			t.Errorf("%+v is not among the %d aggregates", id, len(seen))
+		}
+	}
+}
+
+func wholeHead(t *testing.T, h Harness, m Maintained) {
+	id := newID()
+	if found := storedHead(t, m, id); !found.Equal(eventstore.StoredHead{}) {
+		t.Errorf("of an aggregate that does not exist: %+v", found)
+	}
+	grow(t, h, id, 0, 5, 0)
+	wantHead(t, m, id, eventstore.Head{Version: 5})
+	save(t, h, id, 3)
+	wantHead(t, m, id, eventstore.Head{Version: 5, SnapshotVersion: 3})
+}
+
+func storedHead(t *testing.T, m Maintained, id eventstore.AggregateID) eventstore.StoredHead {
+	t.Helper()
+	found, err := m.Gateway.StoredHead(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func wantHead(t *testing.T, m Maintained, id eventstore.AggregateID, want eventstore.Head) {
+	t.Helper()
+	if found := storedHead(t, m, id); !found.Is(want) {
+		t.Errorf("the head is %+v, want %+v", found, want)
+	}
+}
+
+func storedEntries(t *testing.T, h Harness, m Maintained) {
+	id := newID()
+	written := grow(t, h, id, 0, 212, 0)
+	m.RemoveEntry(t, id, 7)
+	m.SetHead(t, id, eventstore.Head{Version: 3})
+	seen := map[uint64]bool{}
+	for stored, err := range m.Gateway.StoredEntries(t.Context(), id) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(stored.Faults) > 0 || seen[stored.SeqNr] {
+			t.Fatalf("entry %d, seen %t: %v", stored.SeqNr, seen[stored.SeqNr], stored.Faults)
+		}
+		seen[stored.SeqNr] = true
+		wantEntry(t, stored.Entry, written[stored.SeqNr-1])
+	}
+	if len(seen) != 211 || seen[7] {
+		t.Errorf("%d entries of 211, the one that is not there: %t", len(seen), seen[7])
+	}
+}
+
+func storedSnapshots(t *testing.T, h Harness, m Maintained) {
+	id := withSnapshots(t, h)
+	grow(t, h, id, 30, 1, 0)
+	saveLarge(t, h, id, 31)
+	m.DamageSnapshot(t, id, 31)
+	m.DamageSnapshot(t, id, 20)
+	m.RemoveSnapshot(t, id, 10)
+	broken := map[uint64]bool{}
+	for stored, err := range m.Gateway.StoredSnapshots(t.Context(), id) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored.Version > 1 { // the first state may count as one
+			broken[stored.Version] = stored.Broken != ""
+		}
+	}
+	if len(broken) != 3 || !broken[20] || broken[30] || !broken[31] {
+		t.Errorf("broken or not: %v", broken)
+	}
+}
+
+func replacedHead(t *testing.T, h Harness, m Maintained) {
+	id := newID()
+	written := grow(t, h, id, 0, 5, 0)
+	save(t, h, id, 4)
+	m.SetHead(t, id, eventstore.Head{Version: 3, SnapshotVersion: 2})
+	if err := h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0)}); err == nil {
+		t.Fatal("an entry is written over another one")
+	}
+	found, right := storedHead(t, m, id), eventstore.Head{Version: 5, SnapshotVersion: 4}
+	if err := m.Gateway.ReplaceHead(t.Context(), id, found, right); err != nil {
+		t.Fatal(err)
+	}
+	wantHead(t, m, id, right)
+	wantEntries(t, h, id, 0, written)
+	grow(t, h, id, 5, 1, 0)
+	// Without a pointer, too, and back.
+	if err := m.Gateway.ReplaceHead(t.Context(), id, storedHead(t, m, id), eventstore.Head{Version: 6}); err != nil {
+		t.Fatal(err)
+	}
+	wantHead(t, m, id, eventstore.Head{Version: 6})
+}
+
+func lostHead(t *testing.T, h Harness, m Maintained) {
+	id := newID()
+	id.Tenant = "one"
+	written := grow(t, h, id, 0, 5, 0)
+	m.RemoveHead(t, id)
+	if err := m.Gateway.ReplaceHead(t.Context(), id, eventstore.StoredHead{}, eventstore.Head{Version: 5}); err != nil {
+		t.Fatal(err)
+	}
+	wantHead(t, m, id, eventstore.Head{Version: 5})
+	wantEntries(t, h, id, 0, written)
+	grow(t, h, id, 5, 1, 0)
+	if _, found := heads(t, h, id.Type)[id]; !found {
+		t.Error("the new head is not among the heads")
+	}
+}
+
+func changedHead(t *testing.T, h Harness, m Maintained) {
+	id := newID()
+	grow(t, h, id, 0, 5, 0)
+	found := storedHead(t, m, id)
+	grow(t, h, id, 5, 1, 0)
+	for _, stale := range []eventstore.StoredHead{found, {}} {
+		if err := m.Gateway.ReplaceHead(t.Context(), id, stale, eventstore.Head{Version: 4}); !errors.Is(err, eventstore.ErrConflict) {
+			t.Errorf("in the place of %+v: %v", stale, err)
+		}
+		if err := m.Gateway.ReplaceHead(t.Context(), id, stale, eventstore.Head{Version: 6}); err != nil {
+			t.Errorf("what is there already: %v", err)
+		}
+	}
+	wantHead(t, m, id, eventstore.Head{Version: 6})
+}
+
+func spoiltPointer(t *testing.T, h Harness, m Maintained) {
+	id := newID()
+	grow(t, h, id, 0, 5, 0)
+	save(t, h, id, 4)
+	m.SpoilPointer(t, id)
+	found := storedHead(t, m, id)
+	if found.Version != 5 || found.SnapshotVersion != 0 || len(found.Faults) != 1 || found.Faults[0].Field != "snapshot_version" {
+		t.Fatalf("the head is %+v", found)
+	}
+	if err := m.Gateway.ReplaceHead(t.Context(), id, found, eventstore.Head{Version: 5, SnapshotVersion: 4}); err != nil {
+		t.Fatal(err)
+	}
+	wantHead(t, m, id, eventstore.Head{Version: 5, SnapshotVersion: 4})
+	wantSnapshots(t, h, id, 4)
+}
+
+func droppedSnapshot(t *testing.T, h Harness, m Maintained) {
+	id := withSnapshots(t, h)
+	grow(t, h, id, 30, 1, 0)
+	saveLarge(t, h, id, 31)
+	m.DamageSnapshot(t, id, 31)
+	for range 2 { // deleting it twice is no error
+		if err := m.Gateway.DropSnapshot(t.Context(), id, 31); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for stored, err := range m.Gateway.StoredSnapshots(t.Context(), id) {
+		if err != nil || stored.Broken != "" || stored.Version == 31 {
+			t.Errorf("%+v, %v", stored, err)
+		}
+	}
+	// The same version can be stored again.
+	if err := m.Gateway.ReplaceHead(t.Context(), id, storedHead(t, m, id), eventstore.Head{Version: 31, SnapshotVersion: 30}); err != nil {
+		t.Fatal(err)
+	}
+	save(t, h, id, 31)
+	wantSnapshots(t, h, id, 31, 30, 20, 10)
+}

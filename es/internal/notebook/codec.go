@@ -1,0 +1,99 @@
+package notebook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/eventcodec"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/repository"
+)
+
+// Service handles commands on notebooks.
+type Service = command.Service[Notebook, Command, Event]
+
+// Repository loads and saves notebooks.
+type Repository = repository.Repository[Notebook, Event]
+
+// NewRepository returns a repository over gateway.
+func NewRepository(gateway eventstore.EventPersistenceGateway, settings repository.Settings) *Repository {
+	return repository.New(gateway, Events(), Snapshots{}, Notebook.Apply, settings)
+}
+
+// Events returns the codec of the events.
+func Events() *eventcodec.Codec[Event] {
+	asIs := func(text string) (string, error) { return text, nil }
+	return eventcodec.New(Type, asIs,
+		row[Opened]("NotebookOpened"), row[Renamed]("NotebookRenamed"), row[Shared]("NotebookShared"),
+		row[Unshared]("NotebookUnshared"), row[Written]("NoteWritten"), row[Closed]("NotebookClosed"))
+}
+
+func row[T any](name string) eventcodec.Row[Event] {
+	return eventcodec.Event[Event](name, func(e T) T { return e }, func(e T) (T, error) { return e, nil })
+}
+
+// Snapshots encodes states as JSON.
+type Snapshots struct{}
+
+type snapshot struct {
+	ID      string
+	Version uint64
+	State   Notebook
+}
+
+// Encode encodes a state.
+func (Snapshots) Encode(id string, version uint64, n Notebook) ([]byte, error) {
+	return json.Marshal(snapshot{id, version, n})
+}
+
+// Decode is the inverse of Encode.
+func (Snapshots) Decode(payload []byte) (string, uint64, Notebook, error) {
+	var s snapshot
+	err := json.Unmarshal(payload, &s)
+	return s.ID, s.Version, s.State, err
+}
+
+// Size pretends that every note takes memory.
+func (Snapshots) Size(n Notebook) int { return 60 * n.Notes }
+
+// Request returns a request for a command, as an adapter would make it. [Open] gets a new id.
+func Request(caller es.Caller, id string, c Command) command.Request[Command] {
+	r := command.Request[Command]{Caller: caller, ID: id, Command: c, Name: fmt.Sprintf("%T", c), Content: fmt.Sprintf("%+v", c)}
+	if _, opens := c.(Open); opens {
+		r.ID, r.Begins = NewID(), true
+	}
+	return r
+}
+
+// NewID returns a new ULID.
+func NewID() string { return ulid.MustNew(ulid.Timestamp(time.Now()), ulid.DefaultEntropy()).String() }
+
+// Positions projects notebooks without rows: only their positions are stored.
+type Positions struct{}
+
+// Type returns the aggregate type.
+func (Positions) Type() string { return Type }
+
+// Decode decodes a record of the journal.
+func (Positions) Decode(payload []byte) (projection.Event, error) {
+	recorded, err := Events().Decode(payload)
+	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
+}
+
+// Load returns a fold without rows.
+func (Positions) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
+	return Positions{}, nil
+}
+
+// Apply accepts every event.
+func (Positions) Apply(projection.Event) error { return nil }
+
+// Save stores nothing.
+func (Positions) Save(context.Context) error { return nil }

@@ -1,0 +1,381 @@
+package journalcheck_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/journalcheck"
+)
+
+const (
+	whose    = " WHERE aggregate_id = :id"
+	setEvent = "UPDATE events SET event_content = "
+)
+
+// Damages of an aggregate, with their findings and those that are left after a repair.
+var spoilt = map[string]struct {
+	statements []string
+	want       []journalcheck.Kind
+	left       []journalcheck.Kind
+	head       eventstore.Head // after the repair
+}{
+	"nothing": {head: eventstore.Head{Version: 30, SnapshotVersion: 20}},
+	"a head that is behind": {
+		statements: []string{"UPDATE aggregates SET version = 28" + whose},
+		want:       []journalcheck.Kind{journalcheck.HeadBehind},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"a head that is ahead": {
+		statements: []string{"UPDATE aggregates SET version = 33" + whose},
+		want:       []journalcheck.Kind{journalcheck.HeadAhead},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"a lost head": {
+		statements: []string{"DELETE FROM aggregates" + whose},
+		want:       []journalcheck.Kind{journalcheck.HeadMissing},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"a head of another type": {
+		statements: []string{"UPDATE aggregates SET type = 'other'" + whose},
+		want:       []journalcheck.Kind{journalcheck.HeadUnreadable},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"no events": {
+		statements: []string{"DELETE FROM events" + whose},
+		want:       []journalcheck.Kind{journalcheck.HeadAlone},
+		left:       []journalcheck.Kind{journalcheck.HeadAlone},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"gaps": {
+		statements: []string{"DELETE FROM events" + whose + " AND version IN (1, 12, 13)"},
+		want:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.EventsMissing},
+		left:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.EventsMissing},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"a gap and a head that is behind": { // over a gap a corrected head would be wrong
+		statements: []string{"DELETE FROM events" + whose + " AND version = 12", "UPDATE aggregates SET version = 11" + whose},
+		want:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.HeadBehind},
+		left:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.HeadBehind},
+		head:       eventstore.Head{Version: 11, SnapshotVersion: 20},
+	},
+	"the last events lost": {
+		statements: []string{"DELETE FROM events" + whose + " AND version > 15"},
+		want:       []journalcheck.Kind{journalcheck.HeadAhead, journalcheck.SnapshotAhead, journalcheck.SnapshotPointer},
+		head:       eventstore.Head{Version: 15, SnapshotVersion: 10},
+	},
+	"a pointer to an older snapshot": {
+		statements: []string{"UPDATE aggregates SET snapshot_version = 10" + whose},
+		want:       []journalcheck.Kind{journalcheck.SnapshotPointer},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"a pointer to nothing": {
+		statements: []string{"UPDATE aggregates SET snapshot_version = 25" + whose},
+		want:       []journalcheck.Kind{journalcheck.SnapshotPointer},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"a pointer that is none": {
+		statements: []string{"UPDATE aggregates SET snapshot_version = -7" + whose},
+		want:       []journalcheck.Kind{journalcheck.HeadUnreadable},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"a broken snapshot": {
+		statements: []string{"UPDATE snapshots SET snapshot = x'00'" + whose + " AND version = 20"},
+		want:       []journalcheck.Kind{journalcheck.SnapshotBroken, journalcheck.SnapshotPointer},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 10},
+	},
+	"all snapshots broken": {
+		statements: []string{"UPDATE snapshots SET checksum = 'none'" + whose},
+		want: []journalcheck.Kind{
+			journalcheck.SnapshotBroken, journalcheck.SnapshotBroken, journalcheck.SnapshotBroken, journalcheck.SnapshotPointer,
+		},
+		head: eventstore.Head{Version: 30},
+	},
+	"a lost snapshot": {
+		statements: []string{"DELETE FROM snapshots" + whose + " AND version = 20"},
+		want:       []journalcheck.Kind{journalcheck.SnapshotPointer},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 10},
+	},
+	"an event that is no JSON": {
+		statements: []string{setEvent + "'{\"type\"'" + whose + " AND version = 5"},
+		want:       []journalcheck.Kind{journalcheck.EventUnreadable},
+		left:       []journalcheck.Kind{journalcheck.EventUnreadable},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"an event in another's place": { // with that event's seq_nr, id and command_id
+		statements: []string{"UPDATE events SET event_content = (SELECT e.event_content FROM events e WHERE e.aggregate_id = :id AND e.version = 6)" +
+			whose + " AND version = 5"},
+		want: []journalcheck.Kind{journalcheck.EventContradicts, journalcheck.EventContradicts, journalcheck.EventContradicts},
+		left: []journalcheck.Kind{journalcheck.EventContradicts, journalcheck.EventContradicts, journalcheck.EventContradicts},
+		head: eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"an event of another tenant": {
+		statements: []string{"UPDATE events SET event_content = replace(event_content, '\"one\"', '\"two\"')" + whose + " AND version = 5"},
+		want:       []journalcheck.Kind{journalcheck.EventContradicts},
+		left:       []journalcheck.Kind{journalcheck.EventContradicts},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+	"a head that is behind, and an unreadable event": {
+		statements: []string{"UPDATE aggregates SET version = 28" + whose, setEvent + "''" + whose + " AND version = 5"},
+		want:       []journalcheck.Kind{journalcheck.EventUnreadable, journalcheck.HeadBehind},
+		left:       []journalcheck.Kind{journalcheck.EventUnreadable},
+		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+	},
+}
+
+func TestWhatIsSpoiltIsToldAndMended(t *testing.T) {
+	for name, test := range spoilt {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			id := w.aggregate(t)
+			for _, statement := range test.statements {
+				w.spoil(t, id, statement)
+			}
+			told := check(t, w, id)
+			wantKinds(t, told, test.want...)
+			for _, finding := range told {
+				if left := slices.Contains(test.left, finding.Kind); finding.Repairable == left {
+					t.Errorf("%s is left by a repair: %t; it is reported as repairable: %t", finding.Kind, left, finding.Repairable)
+				}
+			}
+			wantDryRun(t, w, id, test.want, test.left)
+			repair, err := journalcheck.New(w, nil).Repair(t.Context(), id, false)
+			if err != nil || (len(repair.Steps) > 0) != (len(test.want) > len(test.left)) {
+				t.Errorf("%q, %v", repair.Steps, err)
+			}
+			wantKinds(t, repair.Left, test.left...)
+			wantKinds(t, check(t, w, id), test.left...)
+			if head, err := w.StoredHead(t.Context(), id); err != nil || head.Head != test.head {
+				t.Errorf("the head is %+v, %v; want %+v", head, err, test.head)
+			}
+		})
+	}
+}
+
+// wantDryRun checks that a dry run reports the repair and changes nothing.
+func wantDryRun(t *testing.T, w world, id eventstore.AggregateID, want, left []journalcheck.Kind) {
+	t.Helper()
+	repair, err := journalcheck.New(w, nil).Repair(t.Context(), id, true)
+	if err != nil || (len(repair.Steps) > 0) != (len(want) > len(left)) {
+		t.Errorf("dry run: %q, %v", repair.Steps, err)
+	}
+	wantKinds(t, repair.Left, left...)
+	wantKinds(t, check(t, w, id), want...)
+}
+
+func TestCommandsGoOnAfterARepair(t *testing.T) {
+	w := newWorld(t)
+	id := w.aggregate(t)
+	w.spoil(t, id, "DELETE FROM events"+whose+" AND version > 15")
+	if _, err := journalcheck.New(w, nil).Repair(t.Context(), id, false); err != nil {
+		t.Fatal(err)
+	}
+	w.grow(t, id, 15, 10) // past the snapshot that was ahead of the journal
+	for snapshot, err := range w.Snapshots(t.Context(), id, eventstore.Head{Version: 25, SnapshotVersion: 10}) {
+		if err != nil || snapshot.Version != 10 && snapshot.Version != 1 {
+			t.Errorf("snapshot %d contains events that the repair gave up, %v", snapshot.Version, err)
+		}
+	}
+}
+
+func TestEveryAggregateIsChecked(t *testing.T) {
+	w := newWorld(t)
+	var wrong []eventstore.AggregateID
+	for i := range 20 {
+		id := w.aggregate(t)
+		if i%5 == 0 {
+			w.spoil(t, id, "DELETE FROM aggregates"+whose)
+			wrong = append(wrong, id)
+		}
+	}
+	seen := map[eventstore.AggregateID][]journalcheck.Finding{}
+	tell := func(id eventstore.AggregateID, found []journalcheck.Finding) error {
+		seen[id] = found
+		return nil
+	}
+	if err := journalcheck.New(w, nil).All(t.Context(), nil, tell); err != nil || len(seen) != 20 {
+		t.Fatalf("%d aggregates, %v", len(seen), err)
+	}
+	for _, id := range wrong {
+		wantKinds(t, seen[id], journalcheck.HeadMissing)
+		delete(seen, id)
+	}
+	for _, found := range seen {
+		wantKinds(t, found)
+	}
+
+	stop := errors.New("enough")
+	if err := journalcheck.New(w, nil).All(t.Context(), nil, func(eventstore.AggregateID, []journalcheck.Finding) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("a reader that stops gets %v", err)
+	}
+	none := func(eventstore.AggregateID) bool { return false }
+	if err := journalcheck.New(w, nil).All(t.Context(), none, func(eventstore.AggregateID, []journalcheck.Finding) error { return stop }); err != nil {
+		t.Errorf("with no aggregate selected: %v", err)
+	}
+}
+
+func TestNothingUnderAnID(t *testing.T) {
+	w := newWorld(t)
+	id := eventstore.AggregateID{Type: "tested", ULID: ulid.Make().String()}
+	if _, err := journalcheck.New(w, nil).Aggregate(t.Context(), id); !errors.Is(err, journalcheck.ErrUnknown) {
+		t.Errorf("check: %v", err)
+	}
+	if _, err := journalcheck.New(w, nil).Repair(t.Context(), id, false); !errors.Is(err, journalcheck.ErrUnknown) {
+		t.Errorf("repair: %v", err)
+	}
+}
+
+func TestEventsThatTheProgramCannotReadAreTold(t *testing.T) {
+	w := newWorld(t)
+	id := w.aggregate(t)
+	refuse := journalcheck.Decoder{Event: func([]byte) error { return errors.New("unheard of") }, Snapshot: versionIn(id)}
+	found, err := journalcheck.New(w, journalcheck.Decoders{"tested": refuse}).Aggregate(t.Context(), id)
+	if err != nil || len(found) != 30 || found[0].Kind != journalcheck.EventUnreadable {
+		t.Errorf("%d findings, %v", len(found), err)
+	}
+}
+
+// versionIn decodes the snapshots that world writes.
+func versionIn(id eventstore.AggregateID) func([]byte) (string, uint64, error) {
+	return func(payload []byte) (_ string, version uint64, err error) {
+		err = json.Unmarshal(payload, &version)
+		return id.ULID, version, err
+	}
+}
+
+// The bytes of these snapshots are whole, and no program uses them.
+func TestASnapshotOfAnotherStateIsTold(t *testing.T) {
+	for name, test := range map[string]struct{ set, found string }{
+		"of an earlier version": {"(snapshot, checksum) = (SELECT snapshot, checksum FROM snapshots" + whose + " AND version = 10)", "at version 10"},
+		"of nothing":            {"snapshot = x'7b5d', checksum = '', encoding = ''", "can't decode"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			id := w.aggregate(t)
+			checker := journalcheck.New(w, journalcheck.Decoders{"tested": {Event: func([]byte) error { return nil }, Snapshot: versionIn(id)}})
+			if found, err := checker.Aggregate(t.Context(), id); err != nil || len(found) > 0 {
+				t.Fatalf("told %+v, %v", found, err)
+			}
+			w.spoil(t, id, "UPDATE snapshots SET "+test.set+whose+" AND version = 20")
+			found, err := checker.Aggregate(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantKinds(t, found, journalcheck.SnapshotBroken, journalcheck.SnapshotPointer)
+			if !strings.Contains(found[0].Found, test.found) {
+				t.Errorf("told: %+v", found[0])
+			}
+			if _, err := checker.Repair(t.Context(), id, false); err != nil {
+				t.Fatal(err)
+			}
+			if head, err := w.StoredHead(t.Context(), id); err != nil || head.SnapshotVersion != 10 {
+				t.Errorf("the head is %+v, %v", head, err)
+			}
+		})
+	}
+}
+
+func TestFindingsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	id := w.aggregate(t)
+	for after := uint64(30); after < 230; after += 40 {
+		w.grow(t, id, after, 40)
+	}
+	w.spoil(t, id, setEvent+"''"+whose)
+	found := check(t, w, id)
+	if last := found[len(found)-1]; len(found) != 101 || last.Kind != journalcheck.More || last.Found != "130" {
+		t.Errorf("%d findings, the last is %+v", len(found), last)
+	}
+}
+
+// busy is a store in which a program appends during every check, after the journal and before the head is read.
+type busy struct {
+	world
+	t     *testing.T
+	mutex sync.Mutex
+	times int
+	next  uint64
+}
+
+func (b *busy) StoredHead(ctx context.Context, id eventstore.AggregateID) (eventstore.StoredHead, error) {
+	b.mutex.Lock()
+	if b.times > 0 {
+		b.times--
+		b.grow(b.t, id, b.next, 3)
+		b.next += 3
+	}
+	b.mutex.Unlock()
+	return b.world.StoredHead(ctx, id)
+}
+
+func TestWhatAProgramIsWritingIsNotTold(t *testing.T) {
+	for _, times := range []int{1, 2, 1000} {
+		w := newWorld(t)
+		id := w.aggregate(t)
+		wantKinds(t, check(t, &busy{world: w, t: t, times: times, next: 30}, id))
+	}
+}
+
+func TestWhatIsWrongIsToldOfABusyAggregate(t *testing.T) {
+	w := newWorld(t)
+	id := w.aggregate(t)
+	w.spoil(t, id, "UPDATE aggregates SET snapshot_version = 10"+whose)
+	wantKinds(t, check(t, &busy{world: w, t: t, times: 1000, next: 30}, id), journalcheck.SnapshotPointer)
+}
+
+// contended is a store in which a program appends just before a head is replaced.
+type contended struct {
+	world
+	t     *testing.T
+	times int
+	next  uint64
+}
+
+func (c *contended) ReplaceHead(ctx context.Context, id eventstore.AggregateID, found eventstore.StoredHead, head eventstore.Head) error {
+	if c.times > 0 {
+		c.times--
+		c.grow(c.t, id, c.next, 1)
+		c.next++
+	}
+	return c.world.ReplaceHead(ctx, id, found, head)
+}
+
+func TestARepairGivesWayToCommands(t *testing.T) {
+	w := newWorld(t)
+	id := w.aggregate(t)
+	w.spoil(t, id, "UPDATE aggregates SET snapshot_version = 10"+whose)
+	repair, err := journalcheck.New(&contended{world: w, t: t, times: 3, next: 30}, nil).Repair(t.Context(), id, false)
+	if err != nil || len(repair.Left) > 0 {
+		t.Fatalf("%+v, %v", repair, err)
+	}
+	if head, err := w.Head(t.Context(), id); err != nil || head != (eventstore.Head{Version: 33, SnapshotVersion: 20}) {
+		t.Errorf("the head is %+v, %v", head, err)
+	}
+}
+
+func TestEventsComeInOrderWhateverIsMissing(t *testing.T) {
+	w := newWorld(t)
+	id := w.aggregate(t)
+	w.spoil(t, id, "DELETE FROM events"+whose+" AND version IN (1, 12, 13)")
+	w.spoil(t, id, "DELETE FROM aggregates"+whose)
+	var seen, last uint64
+	for stored, err := range journalcheck.New(w, nil).Events(t.Context(), id) {
+		if err != nil || stored.SeqNr <= last || len(stored.Faults) > 0 {
+			t.Fatalf("event %d after %d, %v, %v", stored.SeqNr, last, stored.Faults, err)
+		}
+		last = stored.SeqNr
+		seen++
+	}
+	if seen != 27 || last != 30 {
+		t.Errorf("%d events, the last is %d", seen, last)
+	}
+}

@@ -1,0 +1,159 @@
+package migration_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/es/testenv"
+)
+
+// onEach runs test on an empty database of every kind.
+func onEach(t *testing.T, test func(t *testing.T, db *sqlx.DB)) {
+	t.Run("mysql", func(t *testing.T) { test(t, open(t, testenv.MySQL(t))) })
+	t.Run("sqlite", func(t *testing.T) { test(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "rows.db"))) })
+}
+
+func open(t *testing.T, url string) *sqlx.DB {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// sets are all sets of the library, with their tables.
+var sets = map[string]struct {
+	set    migration.Set
+	tables []string
+}{
+	"projections": {rowstore.Schema(), []string{"checkpoints", "dead_letters", "projection_positions", "projection_types", "projection_reports", "process_commands"}},
+	"event store": {sqlstore.Schema(), []string{"aggregates", "events", "snapshots", "receipts"}},
+}
+
+func TestUpAndDown(t *testing.T) {
+	for name, one := range sets {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, db *sqlx.DB) { upAndDown(t, db, one.set, one.tables) })
+		})
+	}
+}
+
+func upAndDown(t *testing.T, db *sqlx.DB, set migration.Set, tables []string) {
+	var behind *migration.VersionError
+	if err := migration.Check(t.Context(), db, set); !errors.As(err, &behind) || !strings.Contains(err.Error(), "migrate the database first") {
+		t.Errorf("an empty database passes: %v", err)
+	}
+	for round := range 2 {
+		taken, err := migration.Up(t.Context(), db, set)
+		if err != nil || len(taken) == 0 {
+			t.Fatalf("round %d: up took %v, %v", round, taken, err)
+		}
+		if again, err := migration.Up(t.Context(), db, set); err != nil || len(again) != 0 {
+			t.Errorf("up again took %v, %v", again, err)
+		}
+		if err := migration.Check(t.Context(), db, set); err != nil {
+			t.Error(err)
+		}
+		for _, table := range tables {
+			var rows int
+			if err := db.GetContext(t.Context(), &rows, "SELECT COUNT(*) FROM "+table); err != nil || rows != 0 {
+				t.Errorf("%d rows in %s, %v", rows, table, err)
+			}
+		}
+		for range taken {
+			if file, err := migration.Down(t.Context(), db, set); err != nil || file == "" {
+				t.Fatalf("down: %q, %v", file, err)
+			}
+		}
+		if file, err := migration.Down(t.Context(), db, set); err != nil || file != "" {
+			t.Errorf("down with nothing left: %q, %v", file, err)
+		}
+		if _, err := db.ExecContext(t.Context(), "SELECT 1 FROM "+tables[0]); err == nil {
+			t.Errorf("the table %s is still there", tables[0])
+		}
+	}
+}
+
+func TestSetsShareADatabase(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		for range 2 {
+			for name, one := range sets {
+				if _, err := migration.Up(t.Context(), db, one.set); err != nil {
+					t.Fatal(name, err)
+				}
+			}
+		}
+		if _, err := migration.Down(t.Context(), db, rowstore.Schema()); err != nil {
+			t.Fatal(err)
+		}
+		var stores []string
+		if err := db.SelectContext(t.Context(), &stores, "SELECT store_id FROM event_queue"); err != nil || len(stores) != 1 || len(stores[0]) < 32 {
+			t.Errorf("the event store's ids are %v, %v", stores, err)
+		}
+	})
+}
+
+func TestSchemaOfANewerProgramIsLeftAlone(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		set := rowstore.Schema()
+		if _, err := migration.Up(t.Context(), db, set); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO projections_migrations (version_id, is_applied) VALUES (9999, 1)"); err != nil {
+			t.Fatal(err)
+		}
+		_, upErr := migration.Up(t.Context(), db, set)
+		_, downErr := migration.Down(t.Context(), db, set)
+		for _, err := range []error{upErr, downErr, migration.Check(t.Context(), db, set)} {
+			var newer *migration.VersionError
+			if !errors.As(err, &newer) || newer.Found != 9999 || !strings.Contains(err.Error(), "run the newer program") {
+				t.Errorf("got %v", err)
+			}
+		}
+		if err := migration.Ready(t.Context(), db, set); err != nil {
+			t.Errorf("Ready on a newer schema: %v", err)
+		}
+	})
+}
+
+func TestNobodyIsReadyBeforeTheMigration(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB) {
+		var behind *migration.VersionError
+		if err := migration.Ready(t.Context(), db, rowstore.Schema()); !errors.As(err, &behind) || behind.Found != 0 {
+			t.Errorf("without a schema: %v", err)
+		}
+		if _, err := migration.Up(t.Context(), db, rowstore.Schema()); err != nil {
+			t.Fatal(err)
+		}
+		if err := migration.Ready(t.Context(), db, rowstore.Schema()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestMigrationsAtOnce(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			if _, err := migration.Up(t.Context(), db, rowstore.Schema()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if err := migration.Check(t.Context(), db, rowstore.Schema()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,122 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"example.com/threads/es"
+)
+
+// result is the outcome of one or more transactions.
+type result struct {
+	outcome Outcome
+	gaps    []eventGap      // aggregates that the given events do not bring to their target
+	changed []Head          // aggregates whose rows changed
+	parked  map[es.Key]bool // aggregates that are parked afterwards
+}
+
+// eventGap is a range of an aggregate's events that is missing from the rows: those above after.
+type eventGap struct {
+	key    es.Key
+	after  uint64
+	target uint64 // the journal must have the events up to here
+	whole  bool   // read to the end of the journal, beyond target
+	origin origin // of the runs that fill the gap: fromJournal or fromRetry
+}
+
+// batchMark is stored with the last rows that a batch changes: the source's checkpoint, and the types of the records
+// that were skipped.
+type batchMark struct {
+	checkpoint   Checkpoint
+	unregistered []Type
+}
+
+// applyAll applies runs in one transaction. If the database refuses them, it applies the halves one after the other,
+// down to the single event that causes the error; the aggregate of that event is parked. The mark is stored with the
+// last transaction, and only when there are no gaps.
+func (p *Projector) applyAll(ctx context.Context, runs []eventRun, mark batchMark) (result, error) {
+	done, err := p.apply(ctx, runs, mark)
+	if !errors.Is(err, ErrRefused) {
+		return done, err
+	}
+	left, right, halved := split(runs)
+	if halved {
+		first, err := p.applyAll(ctx, left, withoutMark)
+		if err != nil {
+			return first, err
+		}
+		if len(first.gaps) > 0 {
+			mark = withoutMark
+		}
+		second, err := p.applyAll(ctx, right, mark)
+		return first.and(second), err
+	}
+	if len(runs) == 0 || len(runs[0].events) == 0 {
+		return done, err // no event causes the error
+	}
+	culprit := runs[0]
+	event := culprit.events[0]
+	culprit.failure = &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: err}
+	culprit.events = nil
+	return p.apply(ctx, []eventRun{culprit}, mark)
+}
+
+var withoutMark batchMark
+
+// apply applies runs in one transaction, with retries.
+func (p *Projector) apply(ctx context.Context, runs []eventRun, mark batchMark) (result, error) {
+	var work *transaction
+	at := times{began: time.Now()}
+	err := p.retry(ctx, func() error {
+		return p.store.Change(ctx, func(ctx context.Context, tx Tx) (err error) {
+			if work, err = p.begin(ctx, tx, runs); err != nil {
+				return err
+			}
+			for _, run := range runs {
+				if err := work.apply(ctx, run); err != nil {
+					return err
+				}
+			}
+			err = work.save(ctx, tx, mark)
+			at.saved = time.Now()
+			return err
+		})
+	})
+	if err != nil {
+		return result{}, err
+	}
+	at.committed = time.Now()
+	p.continueTraces(ctx, work.traced, at)
+	work.report(ctx, p.logger)
+	if len(work.done.changed) > 0 {
+		p.options.Notify(work.done.changed)
+	}
+	return work.done, nil
+}
+
+// and adds the result of the transaction that followed.
+func (r result) and(next result) result {
+	r.outcome = r.outcome.plus(next.outcome)
+	r.changed = append(r.changed, next.changed...)
+	for key := range next.parked {
+		r.parked[key] = true
+	}
+	for _, gap := range next.gaps {
+		r.addGap(gap)
+	}
+	return r
+}
+
+// addGap adds a gap. There is at most one per aggregate: both halves of its events may have found it.
+func (r *result) addGap(found eventGap) {
+	for i, known := range r.gaps {
+		if known.key == found.key {
+			r.gaps[i].after = max(known.after, found.after)
+			r.gaps[i].target = max(known.target, found.target)
+			r.gaps[i].whole = known.whole || found.whole
+			return
+		}
+	}
+	r.gaps = append(r.gaps, found)
+}

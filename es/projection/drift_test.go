@@ -1,0 +1,115 @@
+package projection_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+)
+
+// quietStore has a position at version 1 for every aggregate; all rows are right.
+type quietStore struct {
+	projection.Store
+	keys []es.Key
+}
+
+func (s quietStore) Positions(_ context.Context, after es.Key, _ int) (found []projection.Head, err error) {
+	if after != (es.Key{}) {
+		return nil, nil
+	}
+	for _, key := range s.keys {
+		found = append(found, projection.Head{Key: key, Version: 1})
+	}
+	return found, nil
+}
+
+func (quietStore) Versions(context.Context, []es.Key) (map[es.Key]uint64, error) {
+	return nil, nil
+}
+func (quietStore) Skipped(context.Context, es.Key) (map[uint64]bool, error)               { return nil, nil }
+func (quietStore) View(context.Context, func(context.Context, projection.Tx) error) error { return nil }
+
+// countingJournal counts the reads of aggregates, whose heads have the same version.
+type countingJournal struct {
+	keys    []es.Key
+	version uint64
+	asked   atomic.Int64
+}
+
+func (j *countingJournal) Heads(context.Context, string) iter.Seq2[projection.Head, error] {
+	return func(yield func(projection.Head, error) bool) {
+		for _, key := range j.keys {
+			if !yield(projection.Head{Key: key, Version: j.version}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (j *countingJournal) EventsAfter(_ context.Context, key es.Key, _ uint64) iter.Seq2[projection.Record, error] {
+	j.asked.Add(1)
+	return func(yield func(projection.Record, error) bool) { yield(projection.Record{Key: key, SeqNr: 1}, nil) }
+}
+
+// anyRows is a handler whose rows are always right.
+type anyRows struct{ projection.Verifiable }
+
+func (anyRows) Type() string                            { return "order" }
+func (anyRows) Shadow(es.Key, uint64) projection.Shadow { return noRest{} }
+
+type noRest struct{ projection.Shadow }
+
+func (noRest) Rest() (uint64, bool) { return 0, false }
+
+// Watch must keep to its rate in every part of a cycle: while it reads the journal, and while it reads the positions.
+func TestWatchKeepsToItsRate(t *testing.T) {
+	keys := fiftyKeys()
+	expectRate(t, quietStore{keys: keys}, &countingJournal{keys: keys, version: 1}, 10)
+}
+
+// The rate is that of small aggregates, so that large ones do not take all of the processor.
+func TestWatchTakesTimeForLargeAggregates(t *testing.T) {
+	expectRate(t, quietStore{}, &countingJournal{keys: fiftyKeys(), version: 2000}, 3)
+}
+
+func fiftyKeys() (keys []es.Key) {
+	for i := range 50 {
+		keys = append(keys, es.Key{Type: "order", ID: fmt.Sprint(i)})
+	}
+	return keys
+}
+
+// expectRate watches at a rate of ten small aggregates, and expects that at most so many are read per second.
+func expectRate(t *testing.T, store quietStore, journal *countingJournal, want int64) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		projector := projection.New(store, journal, projection.Options{}, anyRows{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			projector.Watch(ctx, 10)
+		}()
+		var total int64
+		for range 60 { // several cycles
+			<-time.After(time.Second)
+			synctest.Wait()
+			asked := journal.asked.Swap(0)
+			if asked > want+1 {
+				t.Errorf("asked about %d aggregates within a second", asked)
+			}
+			total += asked
+		}
+		if total < 100 {
+			t.Errorf("asked %d times, and not even a cycle is over", total)
+		}
+		stop()
+		<-ended
+	})
+}

@@ -1,0 +1,148 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/threads/es"
+)
+
+const journalAttempts = 3
+
+// fill applies the events of gaps, read from the journal in order, with at most FillEvents events per transaction. last
+// is stored with the last of them.
+func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (Outcome, error) {
+	var total Outcome
+	var chunk []eventRun
+	left := p.options.FillEvents
+	// flush applies the chunk.
+	flush := func(mark batchMark) (result, error) {
+		done, err := p.applyAll(ctx, chunk, mark)
+		total = total.plus(done.outcome)
+		chunk, left = nil, p.options.FillEvents
+		return done, err
+	}
+
+	for len(gaps) > 0 {
+		piece, err := p.read(ctx, gaps[0], left)
+		if err != nil {
+			return total, err
+		}
+		chunk = append(chunk, piece)
+		left -= len(piece.events)
+		if piece.complete || piece.failure != nil {
+			gaps = gaps[1:]
+		} else {
+			gaps[0].after = piece.last()
+		}
+		if left > 0 && len(gaps) > 0 {
+			continue
+		}
+
+		finished := len(gaps) == 0
+		toStore := withoutMark
+		if finished {
+			toStore = last
+		}
+		done, err := flush(toStore)
+		if err != nil {
+			return total, err
+		}
+		if !finished && done.parked[gaps[0].key] {
+			gaps = gaps[1:]
+			if len(gaps) == 0 && len(done.gaps) == 0 {
+				if _, err := flush(last); err != nil {
+					return total, err
+				}
+			}
+		}
+		gaps = append(gaps, done.gaps...)
+	}
+	return total, nil
+}
+
+// read reads at most left events of a gap. An error that stops it is stored as the run's failure: it stops this
+// aggregate only. The returned error is ctx's.
+func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun, error) {
+	piece := eventRun{key: gap.key, target: gap.target, origin: gap.origin}
+	version := gap.after
+	pauses := retryPauses()
+	for attempt := 1; ; attempt++ {
+		err := p.readEvents(ctx, gap, left, &piece)
+		if ctx.Err() != nil {
+			return piece, context.Cause(ctx)
+		}
+		if len(piece.events) > 0 {
+			version = piece.last()
+		}
+		switch {
+		case err != nil && attempt < journalAttempts:
+			if err := es.Wait(ctx, pauses.NextBackOff()); err != nil {
+				return piece, err
+			}
+			gap.after = version
+			continue
+		case err != nil:
+			failed := unreachable(gap.target, err)
+			piece.failure = &failed
+		case piece.failure == nil && piece.complete && version < gap.target:
+			piece.failure = p.missing(ctx, gap, version)
+		}
+		return piece, nil
+	}
+}
+
+// missing returns why the journal ends before the event that a gap should reach. nil: a parked aggregate waits for an
+// event that neither the head nor the journal has any more, so there is nothing to wait for.
+func (p *Projector) missing(ctx context.Context, gap eventGap, version uint64) *failure {
+	if gap.origin == fromRetry {
+		lost, err := p.ahead(ctx, Head{Key: gap.key, Version: gap.target + 1})
+		switch {
+		case err != nil && es.KindOf(err) != es.Inconsistent:
+			failed := unreachable(gap.target, err)
+			return &failed
+		case err == nil && lost:
+			return nil
+		}
+	}
+	return &failure{seqNr: gap.target, cause: fmt.Errorf(
+		"the source delivered event %d, but by its head the aggregate ends with event %d (0: there is no head): head and journal "+
+			"contradict each other; mend the head as `journal check` says, and the aggregate continues by itself", gap.target, version)}
+}
+
+// readEvents appends events to piece. It stops when the gap is filled or the journal ends (then piece is complete), or
+// after left events. An event that cannot be decoded becomes the piece's failure; an error is the journal's.
+func (p *Projector) readEvents(ctx context.Context, gap eventGap, left int, piece *eventRun) error {
+	if !gap.whole && gap.after >= gap.target {
+		piece.complete = true
+		return nil
+	}
+	for record, err := range p.journal.EventsAfter(ctx, gap.key, gap.after) {
+		if err != nil {
+			return err
+		}
+		event, err := p.decode(record)
+		if err != nil && p.options.Skipped[record.Key][record.SeqNr] {
+			event, err = Event{Envelope: es.Envelope{SeqNr: record.SeqNr}}, nil
+		}
+		if err != nil {
+			piece.failure = &failure{seqNr: record.SeqNr, eventID: event.EventID, payload: record.Payload, cause: fmt.Errorf("the event can't be read: %w", err)}
+			return nil
+		}
+		piece.events = append(piece.events, event)
+		if !gap.whole && event.SeqNr >= gap.target {
+			break
+		}
+		if len(piece.events) >= left {
+			return nil
+		}
+	}
+	piece.complete = true
+	return nil
+}
+
+// unreachable is the failure of an aggregate whose events cannot be read from the journal. seqNr is the event that it
+// should reach.
+func unreachable(seqNr uint64, err error) failure {
+	return failure{seqNr: seqNr, unreachable: true, cause: fmt.Errorf("the journal can't be read: %w", err)}
+}

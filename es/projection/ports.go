@@ -1,0 +1,111 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"example.com/threads/es"
+)
+
+// Journal reads all events. Reads are consistent: they see every write that was acknowledged before the call.
+type Journal interface {
+	// EventsAfter yields the records of an aggregate whose SeqNr is above after, up to the version of the aggregate's
+	// head, in order and without gaps, page by page. It ends after an error. An aggregate without a head has no
+	// records. The error is of the kind [es.Inconsistent] when the head counts events that the journal lacks, or
+	// when the journal has events beyond the head and after is beyond it, too.
+	EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[Record, error]
+	// Heads yields every aggregate of a type with its version, in any order; 0: its head can't be read. It is
+	// expensive: for repairs only. It ends after an error.
+	Heads(ctx context.Context, aggregateType string) iter.Seq2[Head, error]
+}
+
+// Handler projects the events of one aggregate type.
+type Handler interface {
+	// Type returns the aggregate type, such as "order".
+	Type() string
+	// Decode decodes the payload of a journal record. With an error it returns an event with the EventID, if that could
+	// be read.
+	Decode(payload []byte) (Event, error)
+	// Load reads the rows that the events need, in the transaction tx. The events are those of all aggregates of this
+	// type that the transaction may apply. Errors are those of [Store].
+	Load(ctx context.Context, tx Tx, events []Event) (Fold, error)
+}
+
+// Selective is a [Handler] that does nothing with many of its type's events. They are not decoded: the position of
+// their aggregate moves on.
+type Selective interface {
+	// Concerns reports whether the event of a record's payload must be applied. It must be quick; in doubt, it returns
+	// true.
+	Concerns(payload []byte) bool
+}
+
+// Event is an event of any aggregate type.
+type Event = es.Recorded[any]
+
+// Fold holds the rows of one transaction in memory.
+type Fold interface {
+	// Apply applies an event, the next one of its aggregate, to the rows. An error means that the event contradicts the
+	// rows; it changes nothing and parks the aggregate.
+	Apply(event Event) error
+	// Save stores the changed rows in the transaction. Errors are those of [Store]. After [ErrRefused] the engine finds
+	// the event that causes it and parks its aggregate.
+	Save(ctx context.Context) error
+}
+
+// Store keeps the positions, checkpoints and dead letters of a projection. All methods may be called concurrently, from
+// any number of processes.
+//
+// Errors: [ErrTransient], wrapped, when the same call may succeed a moment later; [ErrRefused], wrapped, when the
+// database refuses the data and would refuse it again; anything else is a fault of the whole database, such as a
+// missing table.
+type Store interface {
+	// Change runs change in one transaction. It commits when change returns nil and rolls back otherwise. When the
+	// commit fails with ErrTransient, the outcome is unknown.
+	Change(ctx context.Context, change func(ctx context.Context, tx Tx) error) error
+	// View runs read in a transaction that sees one moment of the database, and whose Tx neither locks nor saves: no
+	// Change waits for it.
+	View(ctx context.Context, read func(ctx context.Context, tx Tx) error) error
+	// Versions returns the version of each aggregate that has a position. It takes no locks.
+	Versions(ctx context.Context, keys []es.Key) (map[es.Key]uint64, error)
+	// Parked lists the dead letters whose RetryAt has come, oldest RetryAt first.
+	Parked(ctx context.Context, now time.Time, limit int) ([]DeadLetter, error)
+	// RetryNow makes every parked aggregate due.
+	RetryNow(ctx context.Context, now time.Time) error
+	// Skipped returns the seq_nrs of an aggregate's events that an operator has decided to leave out.
+	Skipped(ctx context.Context, key es.Key) (map[uint64]bool, error)
+	// Positions lists at most limit positions after a key, in the order of tenant, type and id.
+	Positions(ctx context.Context, after es.Key, limit int) ([]Head, error)
+	// Types lists the stored aggregate types, in any order.
+	Types(ctx context.Context) ([]Type, error)
+}
+
+// Tx is a transaction of the [Store]. A [Handler] gets its rows through it.
+type Tx interface {
+	// Load reads the positions of the aggregates that have one, and locks them until the transaction ends: another
+	// Change that loads them waits. A missing position cannot be locked: if another transaction inserts it first,
+	// Save fails with ErrTransient.
+	Load(ctx context.Context, keys []es.Key) (map[es.Key]Position, error)
+	// Save writes changes to aggregates that were loaded. It is called once.
+	Save(ctx context.Context, changes Changes) error
+}
+
+// Checkpoints store how far sources have been projected. Sources read them; the [Projector] writes them.
+type Checkpoints interface {
+	// Checkpoints lists the checkpoints of a source, in no order.
+	Checkpoints(ctx context.Context, source string) ([]Checkpoint, error)
+	// Forget deletes the checkpoints of shards that the source no longer has. A missing checkpoint is no error.
+	Forget(ctx context.Context, source string, shards ...string) error
+}
+
+// Errors of a [Store]. Compare with [errors.Is].
+var (
+	// ErrTransient: the same call may succeed a moment later. Causes are a deadlock, a lost connection, or a row that
+	// another transaction inserted first.
+	ErrTransient = errors.New("the database did not take the change this time")
+	// ErrRefused: the database refuses the data, and would refuse it again.
+	ErrRefused = errors.New("the database does not take the data")
+	// ErrTermOver says that another process has got the turn to write since: nothing was written, and nothing will be.
+	ErrTermOver = errors.New("another process writes these rows now")
+)

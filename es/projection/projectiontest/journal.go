@@ -1,0 +1,140 @@
+package projectiontest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/projection/faults"
+)
+
+// Journal is a [projection.Journal] in memory. Tests set its faults. It may be used concurrently.
+type Journal struct {
+	faults.Broken
+	mu      sync.Mutex
+	events  map[es.Key][]projection.Event
+	failing map[es.Key]bool
+	heads   map[es.Key]int
+	longest int // the most events that one call of EventsAfter returned
+	onRead  func(es.Key)
+}
+
+// NewJournal returns an empty journal without faults.
+func NewJournal() *Journal {
+	return &Journal{
+		events:  make(map[es.Key][]projection.Event),
+		failing: make(map[es.Key]bool),
+		heads:   make(map[es.Key]int),
+		onRead:  func(es.Key) {},
+	}
+}
+
+// Append adds an event at the end of its ledger.
+func (j *Journal) Append(event projection.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.events[event.Key()] = append(j.events[event.Key()], event)
+}
+
+// Fail makes every read of a ledger fail, or ends that.
+func (j *Journal) Fail(key es.Key, failing bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.failing[key] = failing
+}
+
+// Of returns a ledger's events.
+func (j *Journal) Of(key es.Key) []projection.Event {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.events[key])
+}
+
+// Keys returns the ledgers.
+func (j *Journal) Keys() []es.Key {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Collect(maps.Keys(j.events))
+}
+
+// wrongHead: the journal has events beyond the head.
+type wrongHead struct{}
+
+func (wrongHead) Error() string { return "there are events beyond the head" }
+func (wrongHead) Class() string { return "inconsistent" }
+
+// EventsAfter implements [projection.Journal].
+func (j *Journal) EventsAfter(_ context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
+	return func(yield func(projection.Record, error) bool) {
+		j.mu.Lock()
+		events, failing, onRead := slices.Clone(j.events[key]), j.failing[key], j.onRead
+		beyond := false
+		if head, set := j.heads[key]; set {
+			beyond = head < len(events) && after > uint64(head)
+			events = events[:head]
+		}
+		j.mu.Unlock()
+		onRead(key)
+		if beyond {
+			yield(projection.Record{}, wrongHead{})
+			return
+		}
+		if failing {
+			yield(projection.Record{}, errors.New("no answer"))
+			return
+		}
+		given := 0
+		for _, event := range events {
+			if event.SeqNr <= after {
+				continue
+			}
+			given++
+			if !yield(j.Read(recordOf(event)), nil) {
+				break
+			}
+		}
+		j.mu.Lock()
+		j.longest = max(j.longest, given)
+		j.mu.Unlock()
+	}
+}
+
+// Heads implements [projection.Journal].
+func (j *Journal) Heads(_ context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
+	return func(yield func(projection.Head, error) bool) {
+		for _, key := range j.Keys() {
+			if key.Type == aggregateType && !yield(projection.Head{Key: key, Version: uint64(len(j.Of(key)))}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// SetHead gives the head of a ledger a wrong version; by default it is the version of the last event.
+func (j *Journal) SetHead(key es.Key, version ...int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.heads, key)
+	if len(version) > 0 {
+		j.heads[key] = version[0]
+	}
+}
+
+// OnRead calls do with every read of a ledger, after the read took its snapshot.
+func (j *Journal) OnRead(do func(es.Key)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.onRead = do
+}
+
+// Longest returns the most events that one call of EventsAfter returned.
+func (j *Journal) Longest() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.longest
+}

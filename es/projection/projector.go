@@ -1,0 +1,148 @@
+package projection
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"example.com/threads/es"
+)
+
+// Options configure a [Projector]. Zero fields take their defaults.
+type Options struct {
+	// Ignore lists aggregate types without a handler that are skipped on purpose.
+	Ignore []string
+	// Skipped lists the seq_nrs of events that operators have decided to leave out.
+	Skipped map[es.Key]map[uint64]bool
+	// Notify, if set, is called after every commit with the changed aggregates and their versions. It runs on the
+	// projecting goroutine and must not block.
+	Notify func(changed []Head)
+	// Observe, if set, is called with the outcome of each batch, repair and retry, also of failed ones.
+	Observe func(Outcome)
+	// Tracer continues the traces of the events' commands; nil: none.
+	Tracer trace.Tracer
+	// Logger receives messages for the operator; nil discards them.
+	Logger *slog.Logger
+	// Now returns the current time; default time.Now.
+	Now func() time.Time
+	// FillEvents is the maximum number of journal events per transaction; default 500. It limits the memory that a gap
+	// of any size needs.
+	FillEvents int
+	// RepairWorkers is the number of chunks of aggregates that a repair compares at once; default 4.
+	RepairWorkers int
+	// Attempts is how often a transaction is tried when it fails with [ErrTransient]; default 10, which takes about 3
+	// s.
+	Attempts int
+}
+
+// Projector applies events to rows. Its methods may be called concurrently, and any number of projectors may work on
+// the same store.
+type Projector struct {
+	store    Store
+	journal  Journal
+	handlers map[string]Handler // by aggregate type
+	options  Options
+	logger   *slog.Logger
+	woken    chan struct{} // holds a token until all parked aggregates have been made due, once
+	repairs  chan struct{} // holds a token while a repair is requested
+
+	drift drift
+
+	owing  sync.Mutex // held while the need for a repair is stored or cleared
+	losses int        // how often a source reported lost records
+
+	mu           sync.Mutex
+	repairSince  time.Time         // since when a repair is due; zero: none is
+	unregistered map[string]es.Key // types without a handler that have events, and the first aggregate seen
+}
+
+// New returns a projector. A source calls its methods; the program also runs [Projector.Run].
+func New(store Store, journal Journal, options Options, handlers ...Handler) *Projector {
+	if options.Notify == nil {
+		options.Notify = func([]Head) {}
+	}
+	if options.Observe == nil {
+		options.Observe = func(Outcome) {}
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	options.FillEvents = cmp.Or(options.FillEvents, 500)
+	options.RepairWorkers = cmp.Or(options.RepairWorkers, 4)
+	options.Attempts = cmp.Or(options.Attempts, 10)
+	p := &Projector{
+		store: store, journal: journal, handlers: make(map[string]Handler), options: options,
+		logger: options.Logger, woken: make(chan struct{}, 1), repairs: make(chan struct{}, 1), unregistered: make(map[string]es.Key),
+	}
+	if p.logger == nil {
+		p.logger = slog.New(slog.DiscardHandler)
+	}
+	for _, handler := range handlers {
+		p.handlers[handler.Type()] = handler
+	}
+	p.woken <- struct{}{}
+	return p
+}
+
+// Project applies a batch to the rows. Afterwards every aggregate named by a record is at least at the record's SeqNr,
+// or parked, or of a type without a handler. The batch's checkpoint is stored in the transaction that changes the last
+// of the rows.
+//
+// Usually one transaction applies the whole batch. Aggregates with a gap, and parts of a batch that the database
+// refuses as a whole, get transactions of their own.
+//
+// After an error the batch must be handed over again; events that were already applied are then counted as duplicates.
+// Errors: [ErrTransient], wrapped, when all attempts failed; ctx's error; a fault of the whole store.
+func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, err error) {
+	return p.project(ctx, p.decodeAll(batch))
+}
+
+// decodedBatch is a batch whose records are decoded.
+type decodedBatch struct {
+	runs    []eventRun
+	mark    batchMark
+	outcome Outcome // of decoding
+}
+
+func (p *Projector) decodeAll(batch Batch) decodedBatch {
+	runs, outcome, unregistered := p.runsOf(batch.Records)
+	return decodedBatch{runs, batchMark{checkpoint: batch.Checkpoint, unregistered: unregistered}, outcome}
+}
+
+func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Outcome, err error) {
+	defer func() { p.options.Observe(outcome) }()
+	ctx, span := p.startBatch(ctx, batch.runs)
+	defer func() { endBatch(span, err) }()
+	done, err := p.applyAll(ctx, batch.runs, batch.mark)
+	outcome = batch.outcome.plus(done.outcome)
+	if err != nil || len(done.gaps) == 0 {
+		return outcome, err
+	}
+	filled, err := p.fill(ctx, done.gaps, batch.mark)
+	return outcome.plus(filled), err
+}
+
+const (
+	parkedEvery = time.Second     // interval of retrying parked aggregates that are due
+	repairAgain = 5 * time.Second // delay after a failed repair
+)
+
+// Run retries parked aggregates and runs the repairs that are due, until ctx ends.
+func (p *Projector) Run(ctx context.Context) {
+	var repairing sync.WaitGroup
+	defer repairing.Wait()
+	repairing.Go(func() { p.repairWhenDue(ctx) })
+	for es.Wait(ctx, parkedEvery) == nil {
+		if _, err := p.RetryParked(ctx); err != nil && ctx.Err() == nil {
+			p.logger.WarnContext(ctx, "retrying parked aggregates failed; next try in a moment", "error", err)
+		}
+	}
+}
+
+// ignored reports whether a type without a handler is skipped on purpose.
+func (p *Projector) ignored(name string) bool { return slices.Contains(p.options.Ignore, name) }

@@ -1,0 +1,111 @@
+package projection
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"example.com/threads/es"
+)
+
+// eventRun holds consecutive events of one aggregate for one transaction.
+type eventRun struct {
+	key    es.Key
+	events []Event // by SeqNr, no duplicates
+	target uint64  // the SeqNr that the aggregate should reach
+	origin origin
+	// Only for runs from the journal:
+	complete bool     // the journal has no further events that were asked for
+	failure  *failure // why the aggregate cannot continue after these events
+}
+
+// origin is where the events of a run come from. It decides what happens when they cannot be applied.
+type origin int
+
+const (
+	fromSource  origin = iota // missing events are read from the journal
+	fromJournal               // the aggregate is parked
+	fromRetry                 // the same; the aggregate is parked already
+)
+
+// failure describes an event that cannot be projected.
+type failure struct {
+	seqNr       uint64
+	eventID     string
+	payload     []byte
+	unreachable bool // the journal could not be read; the event itself is not known to be bad
+	cause       error
+}
+
+// runsOf groups the records of a batch by aggregate, sorted by SeqNr. An unreadable record only proves that event SeqNr
+// exists; the event is then read from the journal. Types without a handler are returned as unregistered.
+func (p *Projector) runsOf(records []Record) (runs []eventRun, outcome Outcome, unregistered []Type) {
+	index := make(map[es.Key]int) // into runs
+	for _, record := range records {
+		if _, registered := p.handlers[record.Key.Type]; !registered {
+			outcome.Unregistered++
+			unregistered = p.meet(unregistered, record.Key)
+			continue
+		}
+		i, known := index[record.Key]
+		if !known {
+			i = len(runs)
+			index[record.Key] = i
+			runs = append(runs, eventRun{key: record.Key})
+		}
+		runs[i].target = max(runs[i].target, record.SeqNr)
+		if event, err := p.decode(record); err == nil {
+			runs[i].events = append(runs[i].events, event)
+		} else {
+			outcome.Unreadable++
+		}
+	}
+	for i := range runs {
+		events := runs[i].events
+		slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.SeqNr, b.SeqNr) })
+		runs[i].events = slices.CompactFunc(events, func(a, b Event) bool { return a.SeqNr == b.SeqNr })
+		outcome.Duplicates += len(events) - len(runs[i].events)
+	}
+	return runs, outcome, unregistered
+}
+
+// decode decodes a record of a registered type; the Event of one that does not concern the handler is nil. It fails
+// when the payload is no event, or an event of another aggregate or number. The returned event has its EventID if that
+// could be read.
+func (p *Projector) decode(record Record) (Event, error) {
+	handler := p.handlers[record.Key.Type]
+	if selective, is := handler.(Selective); is && !selective.Concerns(record.Payload) {
+		envelope := es.Envelope{AggregateType: record.Key.Type, AggregateID: record.Key.ID, SeqNr: record.SeqNr}
+		envelope.Tenant = record.Key.Tenant
+		return Event{Envelope: envelope}, nil
+	}
+	event, err := handler.Decode(record.Payload)
+	if err == nil && (event.Key() != record.Key || event.SeqNr != record.SeqNr) {
+		err = fmt.Errorf("the payload is event %d of %s of tenant %q, which is not what its record says", event.SeqNr, event.Key(), event.Tenant)
+	}
+	return event, err
+}
+
+// split halves runs, or a single run by its events. A single event cannot be split.
+func split(runs []eventRun) (left, right []eventRun, halved bool) {
+	switch {
+	case len(runs) > 1:
+		half := len(runs) / 2
+		return runs[:half], runs[half:], true
+	case len(runs) == 1 && len(runs[0].events) > 1:
+		first, second := runs[0], runs[0]
+		half := len(first.events) / 2
+		first.events, second.events = first.events[:half], second.events[half:]
+		first.target, first.complete, first.failure = first.events[half-1].SeqNr, false, nil
+		return []eventRun{first}, []eventRun{second}, true
+	default:
+		return nil, nil, false
+	}
+}
+
+func (r eventRun) last() uint64 {
+	if len(r.events) == 0 {
+		return 0
+	}
+	return r.events[len(r.events)-1].SeqNr
+}

@@ -1,0 +1,93 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"example.com/threads/es"
+)
+
+const (
+	// tracedFor is the age up to which an event's trace is continued. A repair or a first projection of old events must
+	// not add to their traces.
+	tracedFor = 10 * time.Minute
+	// maxLinks limits the traces that the span of a batch links to.
+	maxLinks = 32
+)
+
+// startBatch starts the span of a batch that has traced events. It is a trace of its own, because a batch belongs to
+// many; it links to those of its events.
+func (p *Projector) startBatch(ctx context.Context, runs []eventRun) (context.Context, trace.Span) {
+	var links []trace.Link
+	events := 0
+	for _, run := range runs {
+		events += len(run.events)
+		for _, event := range run.events {
+			if len(links) == maxLinks || p.options.Tracer == nil {
+				break
+			}
+			if span := p.traceOf(event); span.IsSampled() {
+				links = append(links, trace.Link{SpanContext: span})
+			}
+		}
+	}
+	if len(links) == 0 {
+		return ctx, trace.SpanFromContext(context.Background()) // does nothing
+	}
+	return p.options.Tracer.Start(ctx, "project batch", trace.WithLinks(links...), trace.WithSpanKind(trace.SpanKindConsumer),
+		trace.WithAttributes(attribute.Int("batch.events", events)))
+}
+
+// endBatch ends the span of a batch.
+func endBatch(span trace.Span, err error) {
+	if err != nil && span.IsRecording() {
+		span.SetStatus(codes.Error, err.Error())
+	}
+	span.End()
+}
+
+// traceOf returns the span of the command that an event results from, if there is one and the event is recent.
+func (p *Projector) traceOf(event Event) trace.SpanContext {
+	if event.Traceparent == "" || p.options.Tracer == nil || p.options.Now().Sub(event.OccurredAt) > tracedFor {
+		return trace.SpanContext{}
+	}
+	return es.Traced(event.Traceparent)
+}
+
+// times are the moments of a transaction.
+type times struct{ began, saved, committed time.Time }
+
+// continueTraces adds the spans of committed events to the traces of their commands: the way through the stream, and
+// the projection with its commit. Spans of events in one transaction have the same times.
+func (p *Projector) continueTraces(ctx context.Context, events []Event, at times) {
+	batch := trace.Link{SpanContext: trace.SpanContextFromContext(ctx)}
+	for _, event := range events {
+		parent := p.traceOf(event)
+		if !parent.IsSampled() {
+			continue
+		}
+		ctx := trace.ContextWithRemoteSpanContext(ctx, parent)
+		occurred := event.OccurredAt
+		if occurred.After(at.began) { // another machine's clock
+			occurred = at.began
+		}
+		_, stream := p.options.Tracer.Start(ctx, "stream", trace.WithTimestamp(occurred), trace.WithSpanKind(trace.SpanKindConsumer))
+		stream.End(trace.WithTimestamp(at.began))
+		options := []trace.SpanStartOption{
+			trace.WithTimestamp(at.began), trace.WithSpanKind(trace.SpanKindConsumer),
+			trace.WithAttributes(es.VersionAttribute(event.Key(), event.SeqNr), attribute.String("event.id", event.EventID)),
+		}
+		if batch.SpanContext.IsSampled() {
+			options = append(options, trace.WithLinks(batch))
+		}
+		ctx, project := p.options.Tracer.Start(ctx, fmt.Sprintf("project %T", event.Event), options...)
+		_, commit := p.options.Tracer.Start(ctx, "commit", trace.WithTimestamp(at.saved))
+		commit.End(trace.WithTimestamp(at.committed))
+		project.End(trace.WithTimestamp(at.committed))
+	}
+}

@@ -1,0 +1,238 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"example.com/threads/es"
+)
+
+// transaction collects the changes of one transaction: positions, rows and dead letters.
+type transaction struct {
+	projector   *Projector
+	positions   map[es.Key]Position
+	folds       map[string]Fold // by aggregate type
+	changes     Changes
+	newlyParked []DeadLetter
+	traced      []Event // applied events that carry a trace
+	done        result
+}
+
+// begin locks the positions of the runs' aggregates and loads the rows that their events need.
+func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transaction, error) {
+	keys := make([]es.Key, len(runs))
+	events := 0
+	for i, run := range runs {
+		keys[i] = run.key
+		events += len(run.events)
+	}
+	positions, err := tx.Load(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	needed := make(map[string][]Event)
+	for _, run := range runs {
+		position := positions[run.key]
+		if position.Parked != nil && run.origin != fromRetry {
+			continue
+		}
+		for _, event := range run.events {
+			if event.SeqNr > position.Version && !p.passes(run.key, event) {
+				if needed[run.key.Type] == nil {
+					needed[run.key.Type] = make([]Event, 0, events)
+				}
+				needed[run.key.Type] = append(needed[run.key.Type], event)
+			}
+		}
+	}
+	t := &transaction{
+		projector: p, positions: positions, folds: make(map[string]Fold),
+		changes: Changes{Versions: make(map[es.Key]uint64), Parked: make(map[es.Key]DeadLetter), At: p.options.Now()},
+		done:    result{parked: make(map[es.Key]bool)},
+	}
+	for _, name := range slices.Sorted(maps.Keys(needed)) {
+		if t.folds[name], err = p.handlers[name].Load(ctx, tx, needed[name]); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// apply applies a run to the rows as far as possible, and records gaps, failures and releases. An error is ctx's, or
+// errMovedBack.
+func (t *transaction) apply(ctx context.Context, run eventRun) error {
+	before := t.positions[run.key]
+	if before.Parked != nil && run.origin != fromRetry {
+		t.hold(run, before.Version)
+		return nil
+	}
+	misfit := t.fold(run)
+	version := t.positions[run.key].Version
+	if version > before.Version {
+		t.changes.Versions[run.key] = version
+		if before.Parked != nil {
+			t.changes.Parked[run.key] = *before.Parked // until it is released
+		}
+		t.done.changed = append(t.done.changed, Head{Key: run.key, Version: version})
+	}
+
+	reached := version >= run.last()
+	failed := run.failure
+	switch {
+	case misfit != nil && run.origin != fromSource:
+		t.park(run.key, *misfit)
+	case reached && failed != nil && (version < failed.seqNr || failed.unreachable && run.origin == fromRetry):
+		t.park(run.key, *failed)
+	case reached && failed != nil:
+		// Another projector has got past the failure in the meantime: read the journal again after the new version.
+		t.done.addGap(eventGap{key: run.key, after: version, target: run.target, whole: run.origin == fromRetry, origin: max(run.origin, fromJournal)})
+	case run.origin == fromSource && version < run.target:
+		t.done.addGap(eventGap{key: run.key, after: version, target: run.target, origin: fromJournal})
+	case run.origin == fromJournal && !reached:
+		return errMovedBack
+	case run.origin == fromRetry && reached && run.complete && before.Parked != nil:
+		return t.release(ctx, run.key)
+	}
+	return nil
+}
+
+// errMovedBack: a position is lower than before, which only a rebuild of the tables causes.
+var errMovedBack = errors.New("positions went back while a gap was filled; the batch has to be projected again")
+
+// passes reports whether an event changes no row: its handler ignores it, or an operator leaves it out.
+func (p *Projector) passes(key es.Key, event Event) bool {
+	return event.Event == nil || p.options.Skipped[key][event.SeqNr]
+}
+
+// fold applies the next events of run and skips those that are already in the rows. It stops at a gap, and at an event
+// that cannot be applied, which it returns as the failure.
+func (t *transaction) fold(run eventRun) *failure {
+	position := t.positions[run.key]
+	defer func() { t.positions[run.key] = position }()
+	for _, event := range run.events {
+		switch {
+		case event.SeqNr <= position.Version:
+			if run.origin == fromSource {
+				t.done.outcome.Duplicates++
+			}
+			continue
+		case event.SeqNr > position.Version+1:
+			return nil
+		}
+		if t.projector.passes(run.key, event) {
+			position.Version = event.SeqNr
+			continue
+		}
+		if err := t.folds[run.key.Type].Apply(event); err != nil {
+			return &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: fmt.Errorf("the event can't be applied: %w", err)}
+		}
+		position.Version = event.SeqNr
+		if event.Traceparent != "" {
+			t.traced = append(t.traced, event)
+		}
+		if run.origin == fromSource {
+			t.done.outcome.Applied++
+		} else {
+			t.done.outcome.Filled++
+		}
+	}
+	return nil
+}
+
+// hold skips the events of a parked aggregate. The retry will read them from the journal.
+func (t *transaction) hold(run eventRun, version uint64) {
+	t.done.parked[run.key] = true
+	if run.origin != fromSource {
+		return
+	}
+	for _, event := range run.events {
+		if event.SeqNr <= version {
+			t.done.outcome.Duplicates++
+		} else {
+			t.done.outcome.Held++
+		}
+	}
+}
+
+// park stops an aggregate before the event that failed.
+func (t *transaction) park(key es.Key, failed failure) {
+	letter := DeadLetter{
+		Key: key, SeqNr: failed.seqNr, EventID: failed.eventID, Payload: failed.payload, Reason: failed.cause.Error(),
+		Attempts: 1, ParkedAt: t.changes.At,
+	}
+	position := t.positions[key]
+	known := position.Parked
+	if known != nil {
+		letter.ParkedAt = known.ParkedAt
+		if known.SeqNr == letter.SeqNr {
+			letter.Attempts = known.Attempts + 1
+		}
+	}
+	if known == nil || known.SeqNr != letter.SeqNr || known.Reason != letter.Reason {
+		t.newlyParked = append(t.newlyParked, letter)
+	}
+	letter.RetryAt = t.changes.At.Add(es.Backoff(parkedPause, longestParkedPause, letter.Attempts-1))
+	position.Parked = &letter
+	t.positions[key] = position
+	t.changes.Parked[key] = letter
+	t.changes.Versions[key] = position.Version // so that the position has a row to lock
+	t.done.parked[key] = true
+	t.done.outcome.Parked++
+}
+
+// release unparks an aggregate when the journal has no events after its rows. Records that were held while it was
+// parked are in the journal. The lock on the position keeps other projectors out until this transaction ends, so no
+// event can be missed between the read of the journal and the release.
+func (t *transaction) release(ctx context.Context, key es.Key) error {
+	position := t.positions[key]
+	for _, err := range t.projector.journal.EventsAfter(ctx, key, position.Version) {
+		switch {
+		case err == nil:
+			t.done.addGap(eventGap{key: key, after: position.Version, whole: true, origin: fromRetry})
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		default:
+			t.park(key, unreachable(position.Parked.SeqNr, err))
+		}
+		return nil
+	}
+	position.Parked = nil
+	t.positions[key] = position
+	t.changes.Versions[key] = position.Version
+	delete(t.changes.Parked, key)
+	t.changes.Released = append(t.changes.Released, key)
+	t.done.outcome.Released++
+	return nil
+}
+
+// save writes the changes: positions first, so that a transaction that lost a race fails before it writes rows.
+func (t *transaction) save(ctx context.Context, tx Tx, mark batchMark) error {
+	if len(t.done.gaps) == 0 {
+		t.changes.Checkpoint, t.changes.Types = mark.checkpoint, mark.unregistered
+	}
+	if err := tx.Save(ctx, t.changes); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.folds)) {
+		if err := t.folds[name].Save(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// report logs newly parked and released aggregates.
+func (t *transaction) report(ctx context.Context, log *slog.Logger) {
+	for _, letter := range t.newlyParked {
+		log.ErrorContext(ctx, "an aggregate is parked: its rows do not change until the event can be projected",
+			"aggregate", letter.Key.String(), "tenant", letter.Key.Tenant.String(), "seq_nr", letter.SeqNr,
+			"event_id", letter.EventID, "reason", letter.Reason)
+	}
+	for _, key := range t.changes.Released {
+		log.InfoContext(ctx, "a parked aggregate has caught up with the journal", "aggregate", key.String(), "tenant", key.Tenant.String())
+	}
+}

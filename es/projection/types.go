@@ -1,0 +1,113 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"example.com/threads/es"
+)
+
+// Type is what a projection stores about an aggregate type.
+//
+// An event of a type without a handler cannot be projected, and must not stop the others. So the checkpoint moves past
+// it, and the same transaction stores the type as incomplete. It stays incomplete until a program with a handler has
+// read all its events from the journal.
+type Type struct {
+	Name     string
+	Complete bool   // every event is in the rows, or the source will deliver it
+	First    es.Key // the first aggregate that was skipped; zero: none
+}
+
+// Begin must be called by a source before its first batch, and again after it has failed. fromFirst says that the
+// source will deliver every event from the first on; otherwise a repair becomes due for each type that is not stored as
+// complete.
+func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
+	known, err := p.store.Types(ctx)
+	if err != nil {
+		return fmt.Errorf("read the stored aggregate types: %w", err)
+	}
+	complete := make(map[string]bool)
+	for _, found := range known {
+		complete[found.Name] = found.Complete
+		if _, registered := p.handlers[found.Name]; !registered && !found.Complete {
+			p.meet(nil, found.First)
+		}
+	}
+	var changed []Type
+	due := false
+	for name := range p.handlers {
+		// The source starts from its first event although all of its events are in the rows: it may be another source,
+		// or one restored to an earlier time.
+		due = due || complete[name] && fromFirst
+		if !complete[name] {
+			changed = append(changed, Type{Name: name, Complete: fromFirst})
+			due = due || !fromFirst
+		}
+	}
+	if err := p.remember(ctx, changed); err != nil {
+		return err
+	}
+	if due {
+		p.repairDue()
+	}
+	return nil
+}
+
+// meet adds a type without a handler to types, and logs an error the first time.
+func (p *Projector) meet(types []Type, key es.Key) []Type {
+	p.mu.Lock()
+	first, known := p.unregistered[key.Type]
+	if !known {
+		first = key
+		p.unregistered[key.Type] = key
+	}
+	p.mu.Unlock()
+	if !known && !p.ignored(key.Type) {
+		p.logger.Error("events of an unknown aggregate type are skipped; they are projected once a program runs that knows the type: "+
+			"run one, or add the type to IGNORE_AGGREGATE_TYPES",
+			"aggregate_type", key.Type, "first", key.String(), "tenant", key.Tenant.String())
+	}
+	if slices.ContainsFunc(types, func(t Type) bool { return t.Name == key.Type }) {
+		return types
+	}
+	return append(types, Type{Name: key.Type, First: first})
+}
+
+// Unregistered returns the first aggregate of each type that has events but no handler and is not ignored.
+func (p *Projector) Unregistered() []es.Key {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	keys := slices.Collect(maps.Values(p.unregistered))
+	keys = slices.DeleteFunc(keys, func(key es.Key) bool { return p.ignored(key.Type) })
+	slices.SortFunc(keys, func(a, b es.Key) int { return strings.Compare(a.Type, b.Type) })
+	return keys
+}
+
+// remember stores types outside of a batch.
+func (p *Projector) remember(ctx context.Context, types []Type) error {
+	if len(types) == 0 {
+		return nil
+	}
+	slices.SortFunc(types, func(a, b Type) int { return strings.Compare(a.Name, b.Name) })
+	err := p.retry(ctx, func() error {
+		return p.store.Change(ctx, func(ctx context.Context, tx Tx) error {
+			return tx.Save(ctx, Changes{Types: types, At: p.options.Now()})
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("store the aggregate types: %w", err)
+	}
+	return nil
+}
+
+// registered returns the types that have a handler, with the given completeness.
+func (p *Projector) registered(complete bool) []Type {
+	var types []Type
+	for name := range p.handlers {
+		types = append(types, Type{Name: name, Complete: complete})
+	}
+	return types
+}

@@ -1,0 +1,205 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/threads/es"
+)
+
+// Verifiable is a [Handler] whose rows can be compared with the journal and rebuilt from it.
+type Verifiable interface {
+	Handler
+	// Shadow returns an in-memory copy of the rows that an aggregate creates after event after, limited to the rows
+	// that fit.
+	Shadow(key es.Key, after uint64) Shadow
+	// Clear deletes all rows of an aggregate, in the transaction tx. Errors are those of [Store].
+	Clear(ctx context.Context, tx Tx, key es.Key) error
+}
+
+// Shadow is the expected rows of one aggregate, made from its events alone.
+type Shadow interface {
+	// Apply applies the next event. An error means that the event contradicts those before it.
+	Apply(event Event) error
+	// Compare returns how the rows in the transaction tx differ. Errors are those of [Store].
+	Compare(ctx context.Context, tx Tx, tell func(Difference)) error
+	// Rest returns the event after which rows were created that did not fit; false: there are none.
+	Rest() (after uint64, more bool)
+}
+
+// Difference is a row, or part of one, that differs from the journal.
+type Difference struct {
+	Key      es.Key
+	Row      string // such as a table and an id
+	What     string // what differs
+	Expected string
+	Found    string
+}
+
+// Verified is the result of [Projector.Verify] for an aggregate.
+type Verified struct {
+	Differences []Difference // the first maxDifferences of them
+	More        int          // number of further differences
+	Behind      bool         // the rows lack the latest events; that alone is no difference
+	// Contradicted: head and journal contradict each other, which is among the Differences. The event store must be
+	// repaired before the rows can be compared.
+	Contradicted bool
+}
+
+// maxDifferences limits the differences reported for one aggregate.
+const maxDifferences = 100
+
+func (v *Verified) add(difference Difference) {
+	if len(v.Differences) == maxDifferences {
+		v.More++
+		return
+	}
+	v.Differences = append(v.Differences, difference)
+}
+
+// Verify folds the events of an aggregate up to the rows' version and compares every row. It may run beside everything
+// else: it reads one snapshot of the rows and blocks no writer. It works piece by piece, in bounded memory, for an
+// aggregate of any size.
+//
+// Errors are those of [Projector.Project], and the journal's.
+func (p *Projector) Verify(ctx context.Context, key es.Key) (Verified, error) {
+	handler, able := p.handlers[key.Type].(Verifiable)
+	if !able {
+		return Verified{}, fmt.Errorf("the rows of aggregate type %q can't be verified by this program", key.Type)
+	}
+	var total Verified
+	for after, more := uint64(0), true; more; {
+		piece := &verification{projector: p, key: key, shadow: handler.Shadow(key, after)}
+		if err := piece.run(ctx); err != nil {
+			return Verified{}, fmt.Errorf("verify the rows of %s: %w", key, err)
+		}
+		if after == 0 { // differences outside of rows are reported once
+			piece.found.Differences = append(piece.other, piece.found.Differences...)
+		}
+		for _, difference := range piece.found.Differences {
+			total.add(difference)
+		}
+		total.More += piece.found.More
+		total.Behind, total.Contradicted = piece.found.Behind, piece.found.Contradicted
+		if piece.unusable {
+			return total, nil // the expected rest is unknown
+		}
+		after, more = piece.shadow.Rest()
+	}
+	return total, nil
+}
+
+// verification is the comparison of a piece of an aggregate's rows.
+type verification struct {
+	projector *Projector
+	key       es.Key
+	shadow    Shadow
+	skipped   map[uint64]bool
+	read      uint64 // the last event applied to the shadow
+	unusable  bool   // the next event is in the rows and can no longer be applied
+	found     Verified
+	other     []Difference // outside of rows: the position, an event
+}
+
+func (v *verification) run(ctx context.Context) error {
+	p := v.projector
+	versions, err := p.store.Versions(ctx, []es.Key{v.key})
+	if err != nil {
+		return err
+	}
+	if v.skipped, err = p.store.Skipped(ctx, v.key); err != nil {
+		return err
+	}
+	if err := v.readTo(ctx, versions[v.key]); err != nil {
+		return err
+	}
+	return p.retry(ctx, func() error {
+		return p.store.View(ctx, func(ctx context.Context, tx Tx) error {
+			v.found.Differences, v.found.More = nil, 0
+			positions, err := tx.Load(ctx, []es.Key{v.key})
+			if err != nil {
+				return err
+			}
+			version := positions[v.key].Version
+			if v.read > version {
+				return fmt.Errorf("%w: the rows went back", ErrTransient)
+			}
+			if err := v.readTo(ctx, version); err != nil { // events projected meanwhile
+				return err
+			}
+			if v.unusable {
+				return nil
+			}
+			if v.read < version {
+				switch ahead, err := p.ahead(ctx, Head{Key: v.key, Version: version}); {
+				case v.contradicted(err):
+					return nil
+				case err != nil:
+					return err
+				case !ahead:
+					return fmt.Errorf("%w: the journal has grown", ErrTransient)
+				}
+				p.noteAhead(v.key, version)
+				v.other = []Difference{{
+					Key: v.key, Row: "the position", What: "the rows claim events that the journal does not have",
+					Expected: fmt.Sprintf("event %d", v.read), Found: fmt.Sprintf("event %d", version),
+				}}
+			}
+			return v.shadow.Compare(ctx, tx, v.found.add)
+		})
+	})
+}
+
+// readTo applies the events up to version to the shadow, and checks whether there is a later one. An event that can't
+// be applied is a difference.
+func (v *verification) readTo(ctx context.Context, version uint64) error {
+	if v.unusable {
+		return nil
+	}
+	v.found.Behind = false
+	for record, err := range v.projector.journal.EventsAfter(ctx, v.key, v.read) {
+		if v.contradicted(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if record.SeqNr > version {
+			v.found.Behind = true
+			return nil
+		}
+		if !v.skipped[record.SeqNr] {
+			if err := v.apply(record); err != nil {
+				v.unusable = true
+				v.other = []Difference{{
+					Key: v.key, Row: fmt.Sprintf("event %d", record.SeqNr), What: "it is in the rows and can't be used any more",
+					Expected: "an event that can be applied", Found: err.Error(),
+				}}
+				return nil
+			}
+		}
+		v.read = record.SeqNr
+	}
+	return nil
+}
+
+// contradicted reports whether err says that head and journal contradict each other. That is a difference and not an
+// error: only the expected rows of this aggregate are unknown.
+func (v *verification) contradicted(err error) bool {
+	if es.KindOf(err) != es.Inconsistent {
+		return false
+	}
+	v.unusable, v.found.Contradicted = true, true
+	v.other = []Difference{{
+		Key: v.key, Row: "the event store", What: "head and journal contradict each other", Expected: "that they agree", Found: err.Error(),
+	}}
+	return true
+}
+
+func (v *verification) apply(record Record) error {
+	event, err := v.projector.decode(record)
+	if err != nil {
+		return err
+	}
+	return v.shadow.Apply(event)
+}

@@ -1,0 +1,85 @@
+package repository
+
+import (
+	"context"
+	"log/slog"
+
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/es/eventcodec"
+	"example.com/threads/es/eventstore"
+)
+
+// Repository loads and saves the aggregates of one type, with states S and events E; it implements the port of
+// es/command. It caches the states of recently used aggregates. A cached state may be stale, but it is always a
+// prefix of the aggregate's history; the events after it bring it up to date.
+type Repository[S, E any] struct {
+	gateway     eventstore.EventPersistenceGateway
+	codec       *eventcodec.Codec[E]
+	snapshots   SnapshotCodec[S]
+	apply       func(S, E) S
+	states      *stateCache[S]
+	snapshotter *snapshotter[S]
+	counters    *Counters
+}
+
+// SnapshotCodec encodes states for snapshots. It may be used concurrently.
+type SnapshotCodec[S any] interface {
+	// Encode encodes the state of the aggregate with the id.
+	Encode(id string, version uint64, state S) ([]byte, error)
+	// Decode is the inverse of Encode. It fails if it cannot read the payload, for example a newer format; the events
+	// are used instead.
+	Decode(payload []byte) (id string, version uint64, state S, err error)
+	// Size estimates the bytes that a state takes in memory.
+	Size(state S) int
+}
+
+// Settings configure a Repository. Zero fields take their defaults.
+type Settings struct {
+	// SnapshotEvery is the least number of events between snapshots of an aggregate; with a large state there are more.
+	// Default: 100.
+	SnapshotEvery uint64
+	// CacheBytes limits the memory of the cached states. Default: 64 MiB.
+	CacheBytes uint64
+	// Logger receives warnings about snapshots that cannot be written or read. Default: slog.Default().
+	Logger *slog.Logger
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.SnapshotEvery == 0 {
+		s.SnapshotEvery = 100
+	}
+	if s.CacheBytes == 0 {
+		s.CacheBytes = 64 << 20
+	}
+	if s.Logger == nil {
+		s.Logger = slog.Default()
+	}
+	return s
+}
+
+// New returns a repository over gateway. codec and snapshots encode events and states; apply returns the state after an
+// event. [Repository.Close] ends it.
+func New[S, E any](gateway eventstore.EventPersistenceGateway, codec *eventcodec.Codec[E], snapshots SnapshotCodec[S], apply func(S, E) S, settings Settings) *Repository[S, E] {
+	settings = settings.withDefaults()
+	states := newStateCache(settings.CacheBytes, snapshots.Size)
+	counters := new(Counters)
+	return &Repository[S, E]{
+		gateway:     gateway,
+		codec:       codec,
+		snapshots:   snapshots,
+		apply:       apply,
+		states:      states,
+		snapshotter: newSnapshotter(gateway, snapshots, states, counters, settings),
+		counters:    counters,
+	}
+}
+
+// Close writes the pending snapshots. When ctx ends first, the remaining ones are dropped, which only costs time at the
+// next load.
+func (r *Repository[S, E]) Close(ctx context.Context) error { return r.snapshotter.close(ctx) }
+
+// SaveSnapshot writes a snapshot at once.
+func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key es.Key, state command.State[S]) error {
+	return r.snapshotter.write(ctx, key, state)
+}

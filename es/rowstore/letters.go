@@ -1,0 +1,175 @@
+package rowstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore/table"
+)
+
+// Letter is a dead letter and the projection that it is of.
+type Letter struct {
+	Projection string
+	projection.DeadLetter
+}
+
+// Letters lists the dead letters of all projections, those that have been parked longest first.
+func Letters(ctx context.Context, db *sqlx.DB) (found []Letter, err error) {
+	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters ORDER BY parked_at, projection, tenant_code, aggregate_id"
+	live, err := liveSets(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	err = deadLetters.Query(ctx, db, func(row letterRow) {
+		if name, is := live.projectionOf(row.projection); is {
+			found = append(found, Letter{name, row.read()})
+		}
+	}, query)
+	return found, err
+}
+
+// ErrNotParked says that an aggregate is not parked, or not on the event that is named.
+var ErrNotParked = errors.New("it is not parked on this event")
+
+// Letter is the dead letter of an aggregate; false: it is not parked.
+func (s *Store) Letter(ctx context.Context, key es.Key) (letter projection.DeadLetter, parked bool, err error) {
+	set, err := s.set(ctx)
+	if err != nil {
+		return letter, false, err
+	}
+	err = deadLetters.Load(ctx, s.db, primariesOf(set, []es.Key{key}), "", func(row letterRow) { letter, parked = row.read(), true })
+	return letter, parked, s.explain("read a dead letter", err)
+}
+
+// Retry makes a parked aggregate due. The projection's program tries it again within a moment.
+func (s *Store) Retry(ctx context.Context, key es.Key, now time.Time) error {
+	set, err := s.set(ctx)
+	if err != nil {
+		return err
+	}
+	result, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE projection = ? AND tenant_code = ? AND aggregate_type = ? AND aggregate_id = ?",
+		now.UnixMicro(), set, key.Tenant.String(), key.Type, key.ID)
+	if err != nil {
+		return s.explain("make a dead letter due", err)
+	}
+	if rows, err := result.RowsAffected(); err == nil && rows == 0 {
+		return fmt.Errorf("%s: %w", key, ErrNotParked)
+	}
+	return nil
+}
+
+// Skip is an operator's decision to leave an event out.
+type Skip struct {
+	Projection string
+	Key        es.Key
+	SeqNr      uint64
+	EventID    string
+	Cause      string // why the event could not be projected
+	Reason     string // why it was decided, in the operator's words
+	By         string // who decided
+	At         time.Time
+}
+
+type skipRow struct {
+	owner
+	skip Skip
+}
+
+var skips = table.Table[skipRow]{
+	Name: "skipped_events", Key: 5, Columns: columnsOfOwner("seq_nr", "event_id", "cause", "reason", "skipped_by", "skipped_at"),
+	ID: func(r *skipRow) []string { return append(r.primary(), fmt.Sprint(r.skip.SeqNr)) },
+	Fields: func(r *skipRow) []any {
+		s := &r.skip
+		return append(r.fields(), &s.SeqNr, &s.EventID, &s.Cause, &s.Reason, &s.By, table.Time(&s.At))
+	},
+}
+
+// SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It
+// fails with ErrNotParked when the aggregate is parked on another event, or on none. The projection's program brings
+// what is behind the event into the rows within a moment.
+func (s *Store) SkipEvent(ctx context.Context, key es.Key, seqNr uint64, reason, by string, now time.Time) error {
+	for attempt := 1; ; attempt++ { // the projection may be trying the aggregate again at this moment
+		err := s.skipEvent(ctx, key, seqNr, reason, by, now)
+		if !errors.Is(err, projection.ErrTransient) || attempt == skipAttempts {
+			return err
+		}
+	}
+}
+
+const skipAttempts = 5
+
+func (s *Store) skipEvent(ctx context.Context, key es.Key, seqNr uint64, reason, by string, now time.Time) error {
+	return s.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
+		tx, err := SQL(begun)
+		if err != nil {
+			return err
+		}
+		positions, err := tx.Load(ctx, []es.Key{key})
+		if err != nil {
+			return err
+		}
+		position := positions[key]
+		letter := position.Parked
+		switch {
+		case letter == nil || letter.SeqNr != seqNr:
+			return fmt.Errorf("%s, event %d: %w", key, seqNr, ErrNotParked)
+		case position.Version+1 != seqNr:
+			return fmt.Errorf("%s is parked on event %d, and its rows end with event %d: those in between would be lost; see what `journal check` tells",
+				key, seqNr, position.Version)
+		}
+		row := skipRow{ownerOf(s.projection, key), Skip{
+			SeqNr: seqNr, EventID: letter.EventID, Cause: Cut(letter.Reason, reasonKept), Reason: Cut(reason, reasonKept), By: Cut(by, byKept), At: now,
+		}}
+		if err := skips.Upsert(ctx, tx, tx.Dialect, []skipRow{row}); err != nil {
+			return tx.Explain("keep a skipped event", err)
+		}
+		due := *letter
+		due.RetryAt = now
+		return tx.Save(ctx, projection.Changes{
+			Versions: map[es.Key]uint64{key: seqNr}, Parked: map[es.Key]projection.DeadLetter{key: due}, At: now,
+		})
+	})
+}
+
+const byKept = 255 // code points
+
+// Skips lists what has been skipped in all projections, the latest first, up to a limit.
+func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error) {
+	query := "SELECT " + strings.Join(skips.Columns, ", ") + " FROM skipped_events ORDER BY skipped_at DESC LIMIT ?"
+	err = skips.Query(ctx, db, func(row skipRow) {
+		row.skip.Projection, row.skip.Key = row.projection, row.key()
+		found = append(found, row.skip)
+	}, query, limit)
+	return found, err
+}
+
+// Skipped implements [projection.Store].
+func (s *Store) Skipped(ctx context.Context, key es.Key) (map[uint64]bool, error) {
+	skipped := make(map[uint64]bool)
+	where, args := table.Where(skips.Columns[:4], primariesOf(s.projection, []es.Key{key}))
+	query := "SELECT " + strings.Join(skips.Columns, ", ") + " FROM skipped_events WHERE " + where
+	err := skips.Query(ctx, s.reading(), func(row skipRow) { skipped[row.skip.SeqNr] = true }, query, args...)
+	return skipped, s.explain("read skipped events", err)
+}
+
+// Positions implements [projection.Store].
+func (s *Store) Positions(ctx context.Context, after es.Key, limit int) (found []projection.Head, err error) {
+	set, err := s.set(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query := "SELECT " + strings.Join(positions.Columns, ", ") + " FROM projection_positions WHERE projection = ? AND (tenant_code > ? OR " +
+		"(tenant_code = ? AND (aggregate_type > ? OR (aggregate_type = ? AND aggregate_id > ?)))) " +
+		"ORDER BY tenant_code, aggregate_type, aggregate_id LIMIT ?"
+	tenant := after.Tenant.String()
+	err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, projection.Head{Key: row.key(), Version: row.version}) },
+		query, set, tenant, tenant, after.Type, after.Type, after.ID, limit)
+	return found, s.explain("list positions", err)
+}

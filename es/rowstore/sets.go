@@ -1,0 +1,125 @@
+package rowstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore/table"
+)
+
+// A set is the rows of a projection in one set of tables, with the positions and dead letters that belong to them. The
+// tables of the live set have their plain names. Which positions are theirs stands in row_sets, a table of the set
+// itself: so a statement that renames the tables changes both together.
+
+// Queryer is a database or a transaction.
+type Queryer = table.Queryer
+
+type setRow struct{ projection, name, handlers string }
+
+var sets = table.Table[setRow]{
+	Name: "row_sets", Key: 1, Columns: []string{"projection", "set_name", "handlers"},
+	ID:     func(r *setRow) []string { return []string{r.projection} },
+	Fields: func(r *setRow) []any { return []any{&r.projection, &r.name, &r.handlers} },
+}
+
+// setOf is the name of a projection's live set: its own where there has been no rebuild.
+func setOf(ctx context.Context, from Queryer, name string) (string, error) {
+	found := name
+	err := sets.Load(ctx, from, [][]string{{name}}, "", func(row setRow) { found = row.name })
+	return found, err
+}
+
+// setSeparator stands between a projection's name and the number of the rebuild.
+const setSeparator = "@"
+
+// liveNames are the names of the live sets that are not those of their projections, by projection.
+type liveNames map[string]string
+
+func liveSets(ctx context.Context, from Queryer) (liveNames, error) {
+	found := liveNames{}
+	err := sets.Query(ctx, from, func(row setRow) { found[row.projection] = row.name }, "SELECT projection, set_name, handlers FROM row_sets")
+	return found, err
+}
+
+// projectionOf is whose live set this is; false: nobody's.
+func (l liveNames) projectionOf(set string) (name string, is bool) {
+	name, _, _ = strings.Cut(set, setSeparator)
+	if known, renamed := l[name]; renamed {
+		return name, known == set
+	}
+	return name, name == set
+}
+
+// set is the name of the set that the store works on.
+func (s *Store) set(ctx context.Context) (string, error) {
+	if s.making != "" {
+		return s.making, nil
+	}
+	name, err := setOf(ctx, s.reading(), s.projection)
+	return name, s.explain("read which rows are live", err)
+}
+
+// reading is where the store reads outside of Change.
+func (s *Store) reading() Queryer {
+	if s.within != nil {
+		return s.within
+	}
+	return s.db
+}
+
+// enter makes what has begun a transaction on the store's set. One on the live set shares a lock with the others until
+// it ends, so that no other set takes its place meanwhile. The lock comes first: a transaction that waits for it must
+// not have touched a table that is about to be renamed.
+func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
+	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[es.Key]bool)}
+	ctx = s.unhurried(ctx)
+	if s.making != "" {
+		tx.set, tx.Suffix = s.making, nextSuffix
+		return tx, s.stillMaking(ctx, begun)
+	}
+	var term uint64
+	if err := begun.GetContext(ctx, &term, "SELECT term FROM projection_turn WHERE id = 1"+s.dialect.ForShare()); err != nil {
+		return nil, s.explain("see whose turn it is", err)
+	}
+	if s.term != 0 && s.term != term {
+		return nil, fmt.Errorf("%w: its term is %d, and this one's was %d", projection.ErrTermOver, term, s.term)
+	}
+	var err error
+	tx.set, err = setOf(ctx, begun, s.projection)
+	return tx, s.explain("read which rows are live", err)
+}
+
+// stillMaking fails if the tables of the set that is being made belong to another one by now: this process has lost the
+// lock on rebuilds.
+func (s *Store) stillMaking(ctx context.Context, begun *sqlx.Tx) error {
+	found := ""
+	err := sets.In(nextSuffix).Load(ctx, begun, [][]string{{s.projection}}, "", func(row setRow) { found = row.name })
+	if err == nil && found != s.making {
+		return fmt.Errorf("%w: they are those of the set %q, not of %q", projection.ErrTermOver, found, s.making)
+	}
+	return s.explain("see which set is being made", err)
+}
+
+// changeWithin is Change in a transaction that has begun already.
+func (s *Store) changeWithin(ctx context.Context, change func(context.Context, projection.Tx) error) error {
+	tx, err := s.enter(ctx, s.within)
+	if err != nil {
+		return err
+	}
+	if _, err := s.within.ExecContext(ctx, "SAVEPOINT change_within"); err != nil {
+		return s.explain("set a savepoint", err)
+	}
+	if err := change(ctx, tx); err != nil {
+		if _, undoErr := s.within.ExecContext(ctx, "ROLLBACK TO change_within"); undoErr != nil {
+			return s.explain("go back to a savepoint", undoErr)
+		}
+		return err
+	}
+	_, err = s.within.ExecContext(ctx, "RELEASE change_within")
+	return s.explain("release a savepoint", err)
+}

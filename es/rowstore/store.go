@@ -1,0 +1,178 @@
+package rowstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/sqldialect"
+)
+
+// Store implements [projection.Store] and [projection.Checkpoints] for one projection in a relational database.
+type Store struct {
+	db         *sqlx.DB
+	dialect    sqldialect.Dialect
+	projection string
+	term       uint64   // of the turn that Change needs; 0: none
+	making     string   // the name of the set that it writes while that is made; "": the live set
+	within     *sqlx.Tx // the transaction that everything happens in; nil: each has its own
+}
+
+// New returns the store of the named projection (at most 64 characters). The database must have the tables.
+func New(db *sqlx.DB, name string) (*Store, error) {
+	dialect, err := sqldialect.Of(db)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{db: db, dialect: dialect, projection: name}, nil
+}
+
+// InTerm is the same store for who has the turn to write: once another one has got it, Change fails with
+// [projection.ErrTermOver].
+func (s *Store) InTerm(term uint64) *Store {
+	own := *s
+	own.term = term
+	return &own
+}
+
+// Change implements [projection.Store].
+func (s *Store) Change(ctx context.Context, change func(context.Context, projection.Tx) error) (err error) {
+	if s.within != nil {
+		return s.changeWithin(ctx, change)
+	}
+	begun, err := s.db.BeginTxx(s.unhurried(ctx), s.dialect.Writing())
+	if err != nil {
+		return s.explain("begin a transaction", err)
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			// The original error is returned. A failed rollback means a lost connection, which ends the transaction
+			// too.
+			_ = begun.Rollback()
+		}
+	}()
+	tx, err := s.enter(ctx, begun)
+	if err != nil {
+		return err
+	}
+	if err := change(ctx, tx); err != nil {
+		return err
+	}
+	committed = true
+	return s.explain("commit", begun.Commit())
+}
+
+// View implements [projection.Store]. On a server it shares the lock of [Store.Change] with the others, so that no
+// other set takes the place of the live one meanwhile.
+func (s *Store) View(ctx context.Context, read func(context.Context, projection.Tx) error) error {
+	begun := s.within
+	if begun == nil {
+		var err error
+		if begun, err = s.db.BeginTxx(s.unhurried(ctx), s.dialect.Viewing()); err != nil {
+			return s.explain("begin a transaction", err)
+		}
+		defer func() { _ = begun.Rollback() }()
+	}
+	tx, err := s.enter(ctx, begun)
+	if err != nil {
+		return err
+	}
+	tx.view = true
+	return read(ctx, tx)
+}
+
+// Versions implements [projection.Store].
+func (s *Store) Versions(ctx context.Context, keys []es.Key) (map[es.Key]uint64, error) {
+	var versions map[es.Key]uint64
+	var err error
+	if s.making == "" {
+		versions, err = Versions(ctx, s.reading(), s.projection, keys)
+	} else {
+		versions, err = versionsIn(ctx, s.reading(), "projection = ?", []any{s.making}, keys)
+	}
+	return versions, s.explain("read positions", err)
+}
+
+// Parked implements [projection.Store].
+func (s *Store) Parked(ctx context.Context, now time.Time, limit int) ([]projection.DeadLetter, error) {
+	set, err := s.set(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters WHERE projection = ? AND retry_at <= ? ORDER BY retry_at LIMIT ?"
+	var letters []projection.DeadLetter
+	err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letters = append(letters, row.read()) }, query, set, now.UnixMicro(), limit)
+	return letters, s.explain("read dead letters", err)
+}
+
+// RetryNow implements [projection.Store].
+func (s *Store) RetryNow(ctx context.Context, now time.Time) error {
+	set, err := s.set(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE projection = ? AND retry_at > ?", now.UnixMicro(), set, now.UnixMicro())
+	return s.explain("make dead letters due", err)
+}
+
+// Types implements [projection.Store].
+func (s *Store) Types(ctx context.Context) ([]projection.Type, error) {
+	var types []projection.Type
+	err := aggregateTypes.Query(ctx, s.db, func(row typeRow) {
+		if row.First.ID != "" {
+			row.First.Type = row.Name
+		}
+		types = append(types, row.Type)
+	}, "SELECT "+strings.Join(aggregateTypes.Columns, ", ")+" FROM projection_types WHERE projection = ?", s.projection)
+	return types, s.explain("read aggregate types", err)
+}
+
+// Checkpoints implements [projection.Checkpoints].
+func (s *Store) Checkpoints(ctx context.Context, source string) ([]projection.Checkpoint, error) {
+	found := []projection.Checkpoint{}
+	err := checkpoints.Query(ctx, s.db, func(row checkpointRow) { found = append(found, row.Checkpoint) },
+		"SELECT "+strings.Join(checkpoints.Columns, ", ")+" FROM checkpoints WHERE projection = ? AND source = ?", s.projection, source)
+	return found, s.explain("read checkpoints", err)
+}
+
+// Forget implements [projection.Checkpoints].
+func (s *Store) Forget(ctx context.Context, source string, shards ...string) error {
+	keys := make([][]string, len(shards))
+	for i, shard := range shards {
+		keys[i] = []string{s.projection, source, shard}
+	}
+	return s.explain("forget checkpoints", checkpoints.Delete(ctx, s.db, keys))
+}
+
+// CountParked returns the number of parked aggregates.
+func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
+	set, err := s.set(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.GetContext(ctx, &parked, "SELECT COUNT(*) FROM dead_letters WHERE projection = ?", set)
+	return parked, s.explain("count the parked aggregates", err)
+}
+
+// Explain adds what failed and classifies the error for the projection; nil stays nil.
+func (s *Store) Explain(doing string, err error) error { return s.explain(doing, err) }
+
+func (s *Store) explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch s.dialect.Classify(err) {
+	case sqldialect.Transient:
+		return fmt.Errorf("%s: %w: %w", doing, projection.ErrTransient, err)
+	case sqldialect.Refused, sqldialect.Duplicate:
+		return fmt.Errorf("%s: %w: %w", doing, projection.ErrRefused, err)
+	case sqldialect.Fault, sqldialect.Ended:
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -1,0 +1,162 @@
+package rowstore_test
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/projection/projectiontest"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/rowstore/table"
+	"example.com/threads/es/testenv"
+)
+
+func TestContractOnMySQL(t *testing.T) {
+	projectiontest.Run(t, func(t *testing.T) projectiontest.Database { return open(t, testenv.MySQL(t)) })
+}
+
+func TestContractOnSQLite(t *testing.T) {
+	projectiontest.Run(t, func(t *testing.T) projectiontest.Database {
+		return open(t, "sqlite:"+filepath.Join(t.TempDir(), "rows.db"))
+	})
+}
+
+// Two projections in one database must not affect each other.
+func TestProjectionsBesideEachOther(t *testing.T) {
+	one := open(t, testenv.MySQL(t))
+	other, err := rowstore.New(one.db, "another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := es.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
+	err = one.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+		return tx.Save(ctx, projection.Changes{
+			Versions: map[es.Key]uint64{key: 3}, Parked: map[es.Key]projection.DeadLetter{key: {Key: key, SeqNr: 4}},
+			Types: []projection.Type{{Name: "order"}}, Checkpoint: projection.Checkpoint{Source: "s", Shard: "0", Position: "1"},
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, err1 := other.Versions(t.Context(), []es.Key{key})
+	types, err2 := other.Types(t.Context())
+	stored, err3 := other.Checkpoints(t.Context(), "s")
+	parked, err4 := other.CountParked(t.Context())
+	if len(versions)+len(types)+len(stored)+parked > 0 || err1 != nil || err2 != nil || err3 != nil || err4 != nil {
+		t.Errorf("the other projection has %v, %v, %v and %d parked: %v, %v, %v, %v", versions, types, stored, parked, err1, err2, err3, err4)
+	}
+}
+
+func TestReports(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	for _, report := range []struct{ told, known rowstore.Report }{
+		{rowstore.Report{Behind: 1500, BehindRecords: 3, AtLeast: true}, rowstore.Report{}},
+		{rowstore.Report{CaughtUp: true}, rowstore.Report{CaughtUp: true}},
+		{rowstore.Report{BehindRecords: 9}, rowstore.Report{CaughtUp: true}},
+	} {
+		caughtUp, err := db.SaveReport(t.Context(), report.told)
+		found, readErr := rowstore.ReadReport(t.Context(), db.db, "test")
+		if err != nil || readErr != nil || caughtUp != report.known.CaughtUp || found.CaughtUp != caughtUp || found.BehindRecords != report.told.BehindRecords {
+			t.Errorf("%+v, %t: %v, %v", found, caughtUp, err, readErr)
+		}
+	}
+	if found, err := rowstore.ReadReport(t.Context(), db.db, "another"); err != nil || found.CaughtUp {
+		t.Errorf("a projection that never ran: %+v, %v", found, err)
+	}
+}
+
+// fixture is a store whose database also has the suite's rows, and can be made to refuse them.
+type fixture struct {
+	*rowstore.Store
+	db *sqlx.DB
+}
+
+func open(t *testing.T, url string) *fixture {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, database.Settings{Rebuildable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := migration.Up(t.Context(), db, rowstore.Schema()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), `CREATE TABLE ledger_lines (tenant_code VARCHAR(32), type VARCHAR(64), ledger CHAR(26), seq_nr CHAR(20), text TEXT, edits INT,
+		PRIMARY KEY (tenant_code, type, ledger, seq_nr))`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := rowstore.New(db, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{Store: store, db: db}
+}
+
+type lineRow struct {
+	id   projectiontest.LineID
+	line projectiontest.Line
+}
+
+var lineRows = table.Table[lineRow]{
+	Name: "ledger_lines", Key: 4, Columns: []string{"tenant_code", "type", "ledger", "seq_nr", "text", "edits"},
+	ID: func(r *lineRow) []string { return primary(r.id) },
+	Fields: func(r *lineRow) []any {
+		return []any{table.Tenant(&r.id.Ledger.Tenant), &r.id.Ledger.Type, &r.id.Ledger.ID, &r.id.SeqNr, &r.line.Text, &r.line.Edits}
+	},
+}
+
+func primary(id projectiontest.LineID) []string {
+	return []string{id.Ledger.Tenant.String(), id.Ledger.Type, id.Ledger.ID, strconv.FormatUint(id.SeqNr, 10)}
+}
+
+func (f *fixture) LoadLines(ctx context.Context, tx projection.Tx, ids []projectiontest.LineID) (map[projectiontest.LineID]projectiontest.Line, error) {
+	found := make(map[projectiontest.LineID]projectiontest.Line)
+	in, err := rowstore.SQL(tx)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([][]string, len(ids))
+	for i, id := range ids {
+		keys[i] = primary(id)
+	}
+	err = lineRows.Load(ctx, in, keys, "", func(row lineRow) { found[row.id] = row.line })
+	return found, in.Explain("read lines", err)
+}
+
+func (f *fixture) SaveLines(ctx context.Context, tx projection.Tx, lines map[projectiontest.LineID]projectiontest.Line) error {
+	in, err := rowstore.SQL(tx)
+	if err != nil {
+		return err
+	}
+	rows := make([]lineRow, 0, len(lines))
+	for id, line := range lines {
+		rows = append(rows, lineRow{id, line})
+	}
+	return in.Explain("write lines", lineRows.Upsert(ctx, in, in.Dialect, rows))
+}
+
+func (f *fixture) Refuse(t *testing.T, text string) {
+	t.Helper()
+	statements := []string{"DROP TRIGGER IF EXISTS refuse"}
+	if text != "" {
+		body := map[string]string{
+			"mysql":  "IF NEW.text = '" + text + "' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'; END IF",
+			"sqlite": "WHEN NEW.text = '" + text + "' BEGIN SELECT RAISE(ABORT, 'refused'); END",
+		}[f.db.DriverName()]
+		statements = append(statements, "CREATE TRIGGER refuse BEFORE INSERT ON ledger_lines FOR EACH ROW "+body)
+	}
+	for _, statement := range statements {
+		if _, err := f.db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", strings.SplitN(statement, " ON ", 2)[0], err)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package rowstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/testenv"
+)
+
+var turnKey = es.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
+
+func changeTo(ctx context.Context, store *rowstore.Store, version uint64) error {
+	return store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
+		if _, err := tx.Load(ctx, []es.Key{turnKey}); err != nil {
+			return err
+		}
+		return tx.Save(ctx, projection.Changes{Versions: map[es.Key]uint64{turnKey: version}})
+	})
+}
+
+// Only one process has the turn. A former holder must not be able to write, whether it knows that or not.
+func TestTurnsFollowEachOther(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	first, err := db.AwaitTurn(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := db.InTerm(first.Term)
+	if err := changeTo(t.Context(), old, 1); err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := db.AwaitTurn(soon, "second"); err == nil {
+		t.Fatal("two processes have the turn")
+	}
+	first.GiveUp()
+	second, err := db.AwaitTurn(t.Context(), "second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Term <= first.Term {
+		t.Errorf("term %d follows term %d", second.Term, first.Term)
+	}
+	if err := changeTo(t.Context(), old, 2); !errors.Is(err, projection.ErrTermOver) {
+		t.Errorf("a write of an earlier turn was accepted: %v", err)
+	}
+	if err := changeTo(t.Context(), db.InTerm(second.Term), 3); err != nil {
+		t.Error(err)
+	}
+
+	killHolder(t, db, "updater.") // as the server does when a process is silent
+	select {
+	case <-second.Lost.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the process does not notice that its turn is lost")
+	}
+	third, err := db.AwaitTurn(t.Context(), "third")
+	if err != nil {
+		t.Fatal(err)
+	}
+	third.GiveUp()
+	second.GiveUp()
+}
+
+// killHolder closes the connection that holds a lock.
+func killHolder(t *testing.T, db *fixture, lock string) {
+	t.Helper()
+	var holder int
+	if err := db.db.GetContext(t.Context(), &holder, "SELECT IS_USED_LOCK(CONCAT(?, MD5(DATABASE())))", lock); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.db.ExecContext(t.Context(), fmt.Sprint("KILL ", holder)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A rebuild whose connection is lost, like that of a process that was paused, must end, and another one may begin.
+func TestARebuildEndsWithItsLock(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	sets := rowstore.NewRowSets(db.Store, nil)
+	held, release, err := sets.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if _, _, err := sets.Lock(t.Context()); !errors.Is(err, projection.ErrRebuilding) {
+		t.Errorf("two rebuilds have the lock: %v", err)
+	}
+	killHolder(t, db, "rebuild.")
+	select {
+	case <-held.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the rebuild does not notice that its lock is lost")
+	}
+	if !errors.Is(context.Cause(held), projection.ErrLockLost) {
+		t.Errorf("it ends because of %v", context.Cause(held))
+	}
+	_, releaseNext, err := sets.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	releaseNext()
+}
+
+// A transaction of a turn must end before the next turn begins.
+func TestTurnWaitsForWhatIsUnderWay(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	first, err := db.AwaitTurn(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := make(chan *rowstore.Turn, 1)
+	err = db.InTerm(first.Term).Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+		first.GiveUp()
+		go func() {
+			second, err := db.AwaitTurn(context.WithoutCancel(ctx), "second")
+			if err != nil {
+				t.Error(err)
+			}
+			began <- second
+		}()
+		select {
+		case <-began:
+			return errors.New("the next turn began while the transaction was open")
+		case <-time.After(500 * time.Millisecond): // long enough for a turn to begin
+		}
+		return tx.Save(ctx, projection.Changes{Versions: map[es.Key]uint64{turnKey: 7}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	(<-began).GiveUp()
+}
+
+func TestOnAFileEverybodyHasTheTurn(t *testing.T) {
+	db := open(t, "sqlite:"+filepath.Join(t.TempDir(), "rows.db"))
+	for range 2 {
+		turn, err := db.AwaitTurn(t.Context(), "anybody")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer turn.GiveUp()
+		if err := changeTo(t.Context(), db.InTerm(turn.Term), 1); err != nil {
+			t.Error(err)
+		}
+	}
+}

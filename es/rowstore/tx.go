@@ -1,0 +1,172 @@
+package rowstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore/table"
+	"example.com/threads/es/sqldialect"
+)
+
+// Tx is a transaction. Handlers use it for their statements, and [Tx.Explain] for their errors.
+type Tx struct {
+	*sqlx.Tx
+	Dialect sqldialect.Dialect
+	// Suffix is the end of the names of the tables that rows are in: "" in those of the live set.
+	Suffix   string
+	store    *Store
+	set      string          // the name that positions and dead letters are under
+	existing map[es.Key]bool // the positions that Load found
+	view     bool            // it locks nothing
+}
+
+// unhurried is the context for a transaction and its statements. On SQLite they do not end with ctx: each is short, and
+// to be able to interrupt it, the driver would start a goroutine for every one.
+func (s *Store) unhurried(ctx context.Context) context.Context {
+	if s.server() {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
+// ExecContext runs a statement, unless ctx has ended.
+func (t *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return t.Tx.ExecContext(t.store.unhurried(ctx), query, args...)
+}
+
+// QueryContext runs a query, unless ctx has ended.
+func (t *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return t.Tx.QueryContext(t.store.unhurried(ctx), query, args...)
+}
+
+// SQL returns the database transaction of tx.
+func SQL(tx projection.Tx) (*Tx, error) {
+	own, ok := tx.(*Tx)
+	if !ok {
+		return nil, fmt.Errorf("expected a transaction of rowstore, found %T", tx)
+	}
+	return own, nil
+}
+
+// Explain adds what failed and classifies the error for the projection; nil stays nil.
+func (t *Tx) Explain(doing string, err error) error { return t.store.explain(doing, err) }
+
+// Load implements [projection.Tx]. It locks the positions in the order of their keys; all writers lock in this order,
+// which avoids deadlocks. The lock covers everything that belongs to the aggregate.
+func (t *Tx) Load(ctx context.Context, keys []es.Key) (map[es.Key]projection.Position, error) {
+	found := make(map[es.Key]projection.Position, len(keys))
+	var parked []es.Key
+	lock := t.Dialect.ForUpdate()
+	if t.view {
+		lock = ""
+	}
+	err := positions.Load(ctx, t, primariesOf(t.set, keys), lock, func(row positionRow) {
+		t.existing[row.key()] = true
+		found[row.key()] = projection.Position{Version: row.version}
+		if row.parked {
+			parked = append(parked, row.key())
+		}
+	})
+	if err == nil {
+		err = deadLetters.Load(ctx, t, primariesOf(t.set, parked), lock, func(row letterRow) {
+			position, letter := found[row.key()], row.read()
+			position.Parked = &letter
+			found[row.key()] = position
+		})
+	}
+	return found, t.Explain("read positions", err)
+}
+
+// Save implements [projection.Tx].
+func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
+	if err := t.savePositions(ctx, changes); err != nil {
+		return err
+	}
+	var letters []letterRow
+	for _, letter := range changes.Parked {
+		letters = append(letters, letterRowOf(t.set, letter))
+	}
+	if err := deadLetters.Upsert(ctx, t, t.Dialect, letters); err != nil {
+		return t.Explain("write dead letters", err)
+	}
+	if err := deadLetters.Delete(ctx, t, primariesOf(t.set, changes.Released)); err != nil {
+		return t.Explain("delete dead letters", err)
+	}
+	var types []typeRow
+	for _, changed := range changes.Types {
+		types = append(types, typeRow{t.store.projection, changed, changes.At})
+	}
+	if err := aggregateTypes.Upsert(ctx, t, t.Dialect, types); err != nil {
+		return t.Explain("write aggregate types", err)
+	}
+	if changes.Checkpoint == (projection.Checkpoint{}) {
+		return nil
+	}
+	owner := cmp.Or(t.store.making, t.store.projection)
+	err := checkpoints.Upsert(ctx, t, t.Dialect, []checkpointRow{{owner, changes.Checkpoint, changes.At}})
+	return t.Explain("write a checkpoint", err)
+}
+
+// savePositions updates existing positions and then inserts new ones. If a new one exists by now, another transaction
+// inserted it with events that this one does not know, so this one must be retried.
+func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) error {
+	var made, changed []positionRow
+	for key, version := range changes.Versions {
+		_, parked := changes.Parked[key]
+		row := positionRow{ownerOf(t.set, key), version, parked}
+		if t.existing[key] {
+			changed = append(changed, row)
+		} else {
+			made = append(made, row)
+		}
+	}
+	if err := positions.Upsert(ctx, t, t.Dialect, changed); err != nil {
+		return t.Explain("change positions", err)
+	}
+	err := positions.Insert(ctx, t, t.Dialect, made)
+	if err != nil && t.Dialect.Classify(err) == sqldialect.Duplicate {
+		return fmt.Errorf("make positions: %w: %w", projection.ErrTransient, err)
+	}
+	return t.Explain("make positions", err)
+}
+
+// Versions returns the versions of the aggregates that have a position in the named projection. Errors of the database
+// are not wrapped.
+func Versions(ctx context.Context, from Queryer, name string, keys []es.Key) (map[es.Key]uint64, error) {
+	return versionsIn(ctx, from, "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)", []any{name, name}, keys)
+}
+
+const versionsAtOnce = 500
+
+// versionsIn reads positions of the set that a condition names.
+func versionsIn(ctx context.Context, from Queryer, set string, setArgs []any, keys []es.Key) (map[es.Key]uint64, error) {
+	versions := make(map[es.Key]uint64, len(keys))
+	primaries := primariesOf("", keys)
+	slices.SortFunc(primaries, slices.Compare)
+	for some := range slices.Chunk(primaries, versionsAtOnce) {
+		for i := range some {
+			some[i] = some[i][1:]
+		}
+		where, args := table.Where(positions.Columns[1:4], some)
+		query := "SELECT " + strings.Join(positions.Columns, ", ") + " FROM projection_positions WHERE " + set + " AND (" + where + ")"
+		err := positions.Query(ctx, from, func(row positionRow) { versions[row.key()] = row.version }, query, append(slices.Clone(setArgs), args...)...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return versions, nil
+}

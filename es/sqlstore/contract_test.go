@@ -1,0 +1,130 @@
+package sqlstore_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es/estest"
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/es/testenv"
+)
+
+func TestContractOnSQLite(t *testing.T) { estest.Run(t, onSQLite) }
+func TestContractOnMySQL(t *testing.T)  { estest.Run(t, onMySQL) }
+
+// onMySQL loses answers in the network.
+func onMySQL(t *testing.T, settings estest.Settings) estest.Harness {
+	dsn, network := throughProxy(t, testenv.MySQL(t))
+	db := open(t, dsn)
+	return harness(db, distant{newGateway(t, db, keeping(settings)), network}, network.loseNextCommit)
+}
+
+// onSQLite loses answers in the driver. Meanwhile another gateway writes, like another process, because the writer that
+// waits for its answer can write nothing else.
+func onSQLite(t *testing.T, settings estest.Settings) estest.Harness {
+	db, fault := openFaulty(t)
+	main := &detour{EventPersistenceGateway: newGateway(t, db, keeping(settings))}
+	other := newGateway(t, db, keeping(settings))
+	return harness(db, main, func(meanwhile func()) {
+		fault.loseNextCommit(func() {
+			main.other.Store(other)
+			meanwhile()
+			main.other.Store(nil)
+		})
+	})
+}
+
+func keeping(settings estest.Settings) func(*sqlstore.Settings) {
+	return func(s *sqlstore.Settings) { s.SnapshotKeep = settings.KeepSnapshots }
+}
+
+// harness adds the faults that are the same for every database.
+func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(func())) estest.Harness {
+	const at = " WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
+	run := func(t *testing.T, statement string, args ...any) {
+		t.Helper()
+		result, err := db.ExecContext(t.Context(), statement, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := result.RowsAffected(); rows != 1 || err != nil {
+			t.Fatalf("%d rows, %v", rows, err)
+		}
+	}
+	return estest.Harness{
+		Gateway:        gateway,
+		LoseNextAnswer: lose,
+		HideEntries:    estest.NothingLags,
+		SetHead:        func(t *testing.T, id eventstore.AggregateID, head eventstore.Head) { setHead(t, db, id, head) },
+		DamageSnapshot: func(t *testing.T, id eventstore.AggregateID, version uint64) {
+			t.Helper()
+			var stored []byte
+			if err := db.GetContext(t.Context(), &stored, "SELECT snapshot FROM snapshots"+at, id.Tenant, id.String(), version); err != nil {
+				t.Fatal(err)
+			}
+			stored[len(stored)/2]++
+			run(t, "UPDATE snapshots SET snapshot = ?"+at, stored, id.Tenant, id.String(), version)
+		},
+		RemoveSnapshot: func(t *testing.T, id eventstore.AggregateID, version uint64) {
+			t.Helper()
+			run(t, "DELETE FROM snapshots"+at, id.Tenant, id.String(), version)
+		},
+	}
+}
+
+// setHead bypasses the foreign keys, as restoring a table can.
+func setHead(t *testing.T, db *sqlx.DB, id eventstore.AggregateID, head eventstore.Head) {
+	t.Helper()
+	on, err := db.Connx(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = on.Close() }()
+	unchecked, checked := "SET FOREIGN_KEY_CHECKS = 0", "SET FOREIGN_KEY_CHECKS = 1"
+	if db.DriverName() == "sqlite" {
+		unchecked, checked = "PRAGMA foreign_keys = OFF", "PRAGMA foreign_keys = ON"
+	}
+	const at = " WHERE tenant_code = ? AND aggregate_id = ?"
+	statement, args := "UPDATE aggregates SET version = ?, snapshot_version = ?"+at, []any{head.Version, head.SnapshotVersion, id.Tenant, id.String()}
+	if head == (eventstore.Head{}) {
+		statement, args = "DELETE FROM aggregates"+at, args[2:]
+	}
+	_, err = on.ExecContext(t.Context(), unchecked)
+	if err == nil {
+		_, err = on.ExecContext(t.Context(), statement, args...)
+	}
+	if err == nil {
+		_, err = on.ExecContext(t.Context(), checked)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// distant is a gateway that reaches its database through a proxy.
+type distant struct {
+	eventstore.EventPersistenceGateway
+	network *proxy
+}
+
+func (d distant) Append(ctx context.Context, write eventstore.Append) error {
+	defer d.network.settle()
+	return d.EventPersistenceGateway.Append(ctx, write)
+}
+
+// detour is a gateway whose writes can go to another gateway for a while.
+type detour struct {
+	eventstore.EventPersistenceGateway
+	other atomic.Pointer[sqlstore.Gateway]
+}
+
+func (d *detour) Append(ctx context.Context, write eventstore.Append) error {
+	if other := d.other.Load(); other != nil {
+		return other.Append(ctx, write)
+	}
+	return d.EventPersistenceGateway.Append(ctx, write)
+}

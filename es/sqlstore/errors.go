@@ -1,0 +1,30 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/threads/es/eventstore"
+	"example.com/threads/es/sqldialect"
+)
+
+// explain adds what failed, and classifies the error: a result (ErrConflict, *HandledError, *InconsistentError), the
+// caller has disconnected (context.Canceled), the store did not answer (eventstore.ErrUnavailable), or a fault.
+func explain(ctx context.Context, dialect sqldialect.Dialect, err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	doing := fmt.Sprintf(format, args...)
+	var handled *eventstore.HandledError
+	switch ended := ctx.Err(); {
+	case errors.Is(err, eventstore.ErrConflict), errors.Is(err, eventstore.ErrInconsistent), errors.As(err, &handled):
+		return fmt.Errorf("%s: %w", doing, err)
+	case errors.Is(ended, context.Canceled):
+		return fmt.Errorf("%s: %w", doing, ended)
+	case ended != nil, dialect.Classify(err) == sqldialect.Transient, dialect.Classify(err) == sqldialect.Ended:
+		return fmt.Errorf("%s: %w: %w", doing, eventstore.ErrUnavailable, err)
+	default:
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+}

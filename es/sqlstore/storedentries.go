@@ -1,0 +1,39 @@
+package sqlstore
+
+import (
+	"context"
+	"iter"
+
+	"example.com/threads/es/eventstore"
+)
+
+type storedEntryRow struct {
+	entryRow
+	AggregateType string `db:"aggregate_type"`
+}
+
+// StoredEntries implements [eventstore.Maintainer].
+func (g *Gateway) StoredEntries(ctx context.Context, id eventstore.AggregateID) iter.Seq2[eventstore.StoredEntry, error] {
+	return func(yield func(eventstore.StoredEntry, error) bool) {
+		for after, more := int64(-1), true; more; {
+			var page []storedEntryRow
+			err := g.db.SelectContext(ctx, &page, "SELECT aggregate_type, "+entryColumns+" FROM events "+
+				"WHERE tenant_code = ? AND aggregate_id = ? AND version > ? ORDER BY version LIMIT ?", id.Tenant, id.String(), after, entriesPage)
+			if err != nil {
+				yield(eventstore.StoredEntry{}, explain(ctx, g.dialect, err, "read the journal of %s", id))
+				return
+			}
+			for _, row := range page {
+				stored := eventstore.StoredEntry{Entry: row.entry()}
+				if row.AggregateType != id.Type {
+					stored.Faults = []eventstore.Fault{{Field: "aggregate_type", Expected: id.Type, Found: row.AggregateType}}
+				}
+				if !yield(stored, nil) {
+					return
+				}
+				after = int64(row.Version)
+			}
+			more = len(page) == entriesPage
+		}
+	}
+}

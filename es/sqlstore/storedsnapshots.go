@@ -1,0 +1,48 @@
+package sqlstore
+
+import (
+	"context"
+	"iter"
+
+	"example.com/threads/es/eventstore"
+)
+
+// StoredSnapshots implements [eventstore.Maintainer]. One snapshot is in memory at a time.
+func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID) iter.Seq2[eventstore.StoredSnapshot, error] {
+	return func(yield func(eventstore.StoredSnapshot, error) bool) {
+		fail := func(err error) {
+			yield(eventstore.StoredSnapshot{}, explain(ctx, g.dialect, err, "read the snapshots of %s", id))
+		}
+		var versions []uint64
+		err := g.db.SelectContext(ctx, &versions,
+			"SELECT version FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? ORDER BY version", id.Tenant, id.String())
+		if err != nil {
+			fail(err)
+			return
+		}
+		for _, version := range versions {
+			row, found, err := readSnapshot(ctx, g.db, id, version)
+			if err != nil {
+				fail(err)
+				return
+			}
+			if !found {
+				continue // a later one replaced it meanwhile
+			}
+			stored := eventstore.StoredSnapshot{Version: version}
+			if stored.Payload, err = g.packer.Unpack(row.packed()); err != nil {
+				stored.Broken, stored.Payload = err.Error(), nil
+			}
+			if !yield(stored, nil) {
+				return
+			}
+		}
+	}
+}
+
+// DropSnapshot implements [eventstore.Maintainer].
+func (g *Gateway) DropSnapshot(ctx context.Context, id eventstore.AggregateID, version uint64) error {
+	err := g.writer.write(ctx, statement("DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
+		id.Tenant, id.String(), version))
+	return explain(ctx, g.dialect, err, "drop snapshot %d of %s", version, id)
+}
