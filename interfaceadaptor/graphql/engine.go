@@ -17,21 +17,21 @@ import (
 
 // engine runs operations of all transports: gqlgen's executor with our extensions.
 type engine struct {
+	documents documents
 	executor  *executor.Executor
 	presenter presenter
 }
 
 func newEngine(resolvers resolver, schema *ast.Schema, p presenter, complexity int, around graphql.OperationMiddleware) engine {
 	e := executor.New(generated.NewExecutableSchema(generated.Config{Schema: schema, Resolvers: resolvers}))
-	e.SetQueryCache(documents{lru.New[*ast.QueryDocument](cachedQueries)})
-	e.SetParserTokenLimit(maxTokens)
+	e.SetQueryCache(loaded{})
 	e.SetErrorPresenter(p.present)
 	e.SetRecoverFunc(p.recovered)
 	e.Use(extension.Introspection{})
 	e.Use(limits{complexity})
 	e.AroundOperations(around)
 	e.AroundFields(aroundField)
-	return engine{e, p}
+	return engine{documents{schema, lru.New[*ast.QueryDocument](cachedQueries)}, e, p}
 }
 
 // aroundField resolves every field that package plain does not write. It distinguishes a resolver's errors from those
@@ -56,7 +56,12 @@ func (e engine) begin(ctx context.Context, params *graphql.RawParams) (operation
 		}
 	}()
 	ctx = graphql.StartOperationTrace(ctx)
-	operation, errs := e.executor.CreateOperationContext(ctx, params)
+	document, errs := e.documents.load(ctx, params.Query)
+	if errs != nil {
+		return nil, e.executor.DispatchError(ctx, errs)
+	}
+	ctx = context.WithValue(ctx, documentKey{}, document)
+	operation, errs = e.executor.CreateOperationContext(ctx, params)
 	if errs != nil {
 		return nil, e.executor.DispatchError(graphql.WithOperationContext(ctx, operation), errs)
 	}

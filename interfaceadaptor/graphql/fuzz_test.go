@@ -1,7 +1,6 @@
 package graphql
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -73,8 +72,7 @@ func FuzzDocument(f *testing.F) {
 	f.Add(`subscription { threadChanged(threadId: "x", userAccountId: "y") { id } }`, `{}`)
 	f.Add(`{ ...A } fragment A on Query { ...A }`, `null`)
 	var broken strings.Builder
-	p := presenter{slog.New(slog.NewTextHandler(&broken, nil))}
-	e := newEngine(resolver{presenter: p}, schemaFor(false), p, 20_000, func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler { return next(ctx) })
+	e := engineWithoutData(slog.New(slog.NewTextHandler(&broken, nil)))
 	f.Fuzz(func(t *testing.T, document, variables string) {
 		params := &graphql.RawParams{Query: document}
 		var err error

@@ -3,6 +3,7 @@ package graphql_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -206,5 +207,41 @@ func TestDocumentsMadeToBeExpensive(t *testing.T) {
 	}
 	if a.statements() != 0 || time.Since(started) > 5*time.Second {
 		t.Errorf("%d statements in %s", a.statements(), time.Since(started))
+	}
+}
+
+// TestTooManySelectionsAreRefusedOnEveryTransport tries the largest accepted number of repetitions of a field, and one
+// more.
+func TestTooManySelectionsAreRefusedOnEveryTransport(t *testing.T) {
+	db := readmodeltest.SQLite(t)
+	a, w := serve(t, db, settings{}), db.World(t, "acme")
+	alice := readmodeltest.NewUser()
+	chat := w.Thread("chat", alice)
+	document := func(n int) string {
+		return `{ getThread(` + ids(chat, alice) + `) {` + strings.Repeat(` name`, n) + ` } }`
+	}
+	const most = 311
+	for n, want := range map[int]string{most: "", most + 1: "TOO_COMPLEX"} {
+		if got := a.ask(t, asked{tenant: "acme"}, document(n)); got.code() != want {
+			t.Errorf("POST, %d: %q %+v", n, got.code(), got.Errors)
+		}
+		byGET := *a
+		byGET.url += "?query=" + url.QueryEscape(document(n))
+		if got := byGET.send(t, http.MethodGet, map[string]string{"X-Tenant-Code": "acme"}, ""); got.code() != want {
+			t.Errorf("GET, %d: %q %+v", n, got.code(), got.Errors)
+		}
+		for name, subscribe := range transports {
+			if _, got := subscribe(t, a, asked{tenant: "acme"}, document(n)).take(t); got.code() != want {
+				t.Errorf("%s, %d: %q %+v", name, n, got.code(), got.Errors)
+			}
+		}
+	}
+	deep := func(n int) string {
+		return `{ __type(name: "x") { ` + strings.Repeat(`ofType { `, n-2) + `name` + strings.Repeat(` }`, n-2) + ` } }`
+	}
+	for n, want := range map[int]string{20: "", 21: "TOO_COMPLEX"} {
+		if got := a.ask(t, asked{}, deep(n)); got.code() != want {
+			t.Errorf("depth %d: %q %+v", n, got.code(), got.Errors)
+		}
 	}
 }

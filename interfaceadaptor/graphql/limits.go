@@ -41,7 +41,6 @@ func (l limits) MutateOperationContext(_ context.Context, operation *graphql.Ope
 		what        string
 		asked, most int
 	}{
-		{"depth", total.depth, maxDepth},
 		{"complexity", total.cost, l.complexity},
 		{"number of top-level fields", total.fields, maxRootFields},
 	} {
@@ -57,7 +56,6 @@ func (l limits) MutateOperationContext(_ context.Context, operation *graphql.Ope
 // measure is the cost of a selection.
 type measure struct {
 	cost   int // fields times page sizes
-	depth  int
 	fields int // of the selection itself
 }
 
@@ -91,7 +89,6 @@ func (m *meter) selections(set ast.SelectionSet, page int) measure {
 		}
 		total.cost = min(total.cost+part.cost, enough)
 		total.fields = min(total.fields+part.fields, enough)
-		total.depth = max(total.depth, part.depth)
 	}
 	return total
 }
@@ -126,7 +123,7 @@ func (m *meter) field(field *ast.Field, page int) measure {
 		page = 1
 	}
 	children := m.selections(field.SelectionSet, inside)
-	return measure{cost: min(1+page*children.cost, enough), depth: children.depth + 1, fields: 1}
+	return measure{cost: min(1+page*children.cost, enough), fields: 1}
 }
 
 func (m *meter) pageSize(field *ast.Field) (size int, paged bool) {

@@ -18,6 +18,7 @@ var measures = []measure{
 	{"write.growth", false, writeGrowth},
 	{"projection", false, projections},
 	{"query", false, queries},
+	{"query.document", false, documents},
 	{"start", false, starts},
 	{"write.distinct", true, writeDistinct},
 	{"write.hot", true, writeHot},
