@@ -26,8 +26,8 @@ type Request[C any] struct {
 	// Together they distinguish a repeat from a different request, across program versions: their form must never
 	// change. Content is needed only with an IdempotencyKey.
 	Name, Content string
-	// FormerContent, if not empty, is the content in the form of an earlier version of the program. A request that
-	// matches an earlier receipt by it is a repeat, too.
+	// FormerContent, if not empty, is the content in another form, such as that before a setting was changed. A request
+	// that matches an earlier receipt by it is a repeat, too.
 	FormerContent string
 	// IfVersion is the version that the caller expects; 0 means any. At another version the command is rejected with a
 	// [es.VersionMismatchError] and not retried.
@@ -61,7 +61,7 @@ func (r Request[C]) fingerprint() string { return r.fingerprintOf(r.Content) }
 
 // isRepeatOf reports whether the receipt is of the same request.
 func (r Request[C]) isRepeatOf(receipt Receipt) bool {
-	return receipt.matches(r.fingerprint()) || r.FormerContent != "" && receipt.matches(r.fingerprintOf(r.FormerContent))
+	return receipt.Fingerprint == r.fingerprint() || r.FormerContent != "" && receipt.Fingerprint == r.fingerprintOf(r.FormerContent)
 }
 
 func (r Request[C]) fingerprintOf(content string) string {
@@ -71,15 +71,6 @@ func (r Request[C]) fingerprintOf(content string) string {
 	}
 	sum := hash(r.Name, id, content)
 	return hex.EncodeToString(sum[:])
-}
-
-// formerFingerprint is the length of fingerprints from earlier versions, whose form depended on the build. They cannot
-// be compared and are taken as equal.
-const formerFingerprint = 32
-
-// matches reports whether the receipt belongs to the request with the fingerprint.
-func (r Receipt) matches(fingerprint string) bool {
-	return r.Fingerprint == fingerprint || len(r.Fingerprint) == formerFingerprint
 }
 
 // hash returns the SHA-256 of the parts. They are joined with zero bytes, which no part can contain.

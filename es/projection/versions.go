@@ -31,24 +31,12 @@ func VersionsOf(handlers []Handler) string {
 
 // Outdated returns the types whose rows were made by another version of their handler than this program's. It stores
 // the versions of new types: a projector applies their events without a rebuild.
-func Outdated(ctx context.Context, sets RowSets, store Store, handlers []Handler) ([]string, error) {
+func Outdated(ctx context.Context, sets RowSets, handlers []Handler) ([]string, error) {
 	text, err := sets.Handlers(ctx)
 	if err != nil {
 		return nil, err
 	}
 	made, now := versionsIn(text), versionsIn(VersionsOf(handlers))
-	if text == "" {
-		// The existing rows were made before versions were stored.
-		types, err := store.Types(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, known := range types {
-			if _, registered := now[known.Name]; registered || known.Complete {
-				made[known.Name] = "1"
-			}
-		}
-	}
 	var outdated []string
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if before, known := made[name]; !known {

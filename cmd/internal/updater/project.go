@@ -93,8 +93,8 @@ func (f *journalFollower) work(ctx context.Context, databases Databases, turn *r
 	f.parts.Store(parts)
 	defer f.parts.Store(nil)
 
-	// The source stores the types that it delivers. A stored type without a version means rows from before versions
-	// existed, so store the versions first.
+	// A program with other handlers takes rows without a version as its own, so store the versions before there are
+	// rows.
 	keeper.storeVersions(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { f.report(ctx, parts) })

@@ -45,7 +45,6 @@ type rowKeeper struct {
 	sets     *rowstore.RowSets
 	rebuild  *projection.Rebuild
 	live     *projection.Projector
-	store    *rowstore.Store
 
 	asked    atomic.Bool              // an operator requested a rebuild
 	outdated atomic.Pointer[[]string] // aggregate types
@@ -72,7 +71,7 @@ func (f *journalFollower) newKeeper(databases Databases, term uint64, store *row
 	}
 	options := projection.RebuildOptions{Logger: f.ports.Log, Workers: Workers(databases.ReadModel), Others: others}
 	return &rowKeeper{
-		follower: f, sets: sets, live: live, store: store,
+		follower: f, sets: sets, live: live,
 		rebuild: projection.NewRebuild(sets, store, journal, options, chatrows.Handlers()...),
 	}, nil
 }
@@ -114,7 +113,7 @@ func (k *rowKeeper) storeVersions(ctx context.Context) {
 		k.follower.ports.Log.WarnContext(ctx, "the versions of the rows could not be stored, and the source waits for it; will retry", "error", err)
 	}
 	_ = stream.Retry(ctx, report, func(ctx context.Context) error {
-		outdated, err := projection.Outdated(ctx, k.sets, k.store, chatrows.Handlers())
+		outdated, err := projection.Outdated(ctx, k.sets, chatrows.Handlers())
 		if err == nil {
 			k.outdated.Store(&outdated)
 		}
@@ -127,7 +126,7 @@ func (k *rowKeeper) look(ctx context.Context) error {
 	if err != nil {
 		return nil //nolint:nilerr // the checks of the database report it
 	}
-	outdated, err := projection.Outdated(ctx, k.sets, k.store, chatrows.Handlers())
+	outdated, err := projection.Outdated(ctx, k.sets, chatrows.Handlers())
 	if err != nil {
 		return nil //nolint:nilerr // the same
 	}

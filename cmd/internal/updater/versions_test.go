@@ -18,8 +18,8 @@ import (
 	"example.com/threads/tests/sqlitetest"
 )
 
-// Stored types without versions mean rows from before versions existed. A source that stored its types first would
-// therefore make a new read model look outdated, so it must wait until the versions are stored.
+// A program with other handlers takes rows without a version as its own. So the source must wait until the versions are
+// stored.
 func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 	url, db := sqlitetest.New(t)
 	if _, err := db.ExecContext(t.Context(), "CREATE TRIGGER held BEFORE INSERT ON row_sets BEGIN SELECT RAISE(ABORT, 'held'); END"); err != nil {

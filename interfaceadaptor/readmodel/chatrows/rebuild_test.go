@@ -726,14 +726,14 @@ func TestNoRebuildFromAnEmptyJournalUnlessAskedFor(t *testing.T) {
 // The versions of a type's rows must stay known while a program without the type runs.
 func TestVersionsOutliveAProgramWithoutTheType(t *testing.T) {
 	r := newRebuilt(t, readmodeltest.SQLite(t))
-	if _, err := projection.Outdated(t.Context(), r.sets, r.store, chatrows.Handlers()); err != nil {
+	if _, err := projection.Outdated(t.Context(), r.sets, chatrows.Handlers()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := projection.Outdated(t.Context(), r.sets, r.store, chatrows.Handlers()[:1]); err != nil {
+	if _, err := projection.Outdated(t.Context(), r.sets, chatrows.Handlers()[:1]); err != nil {
 		t.Fatal(err)
 	}
 	later := versioned{chatrows.Handlers()[1]}
-	outdated, err := projection.Outdated(t.Context(), r.sets, r.store, []projection.Handler{chatrows.Handlers()[0], later})
+	outdated, err := projection.Outdated(t.Context(), r.sets, []projection.Handler{chatrows.Handlers()[0], later})
 	if err != nil || !slices.Equal(outdated, []string{account.AggregateType}) {
 		t.Errorf("%v is outdated, %v", outdated, err)
 	}
