@@ -29,7 +29,8 @@ Follows the event store (the stream of the journal table, or the events table as
 the read model. It also executes the tasks that clients have created. While a database can't be reached, it waits and
 logs that. If several updaters use one read model, one works and the others stand by: another one takes over at once
 when the active one stops or dies, and within five seconds when it hangs.
-SIGINT and SIGTERM end it once the current batches are stored. After a kill it continues where it stopped.
+SIGINT and SIGTERM end it once the current batches are stored. After a kill it continues where it stopped, and publishes
+the events of the last second again.
 
 GET /health/alive   200 while the program runs
 GET /health/ready   200 while it works or stands by. 503 while the database or the event store can't be reached; while

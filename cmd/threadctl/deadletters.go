@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"os/user"
 	"strings"
 	"time"
 
@@ -50,10 +52,10 @@ func (o *operator) deadLetters() *cli.Command {
 				Flags: []cli.Flag{
 					tenantFlag, of, event,
 					&cli.StringFlag{Name: "reason", Usage: "why it is skipped; stored with the skip", Required: true},
-					&cli.StringFlag{Name: "by", Usage: "who decided it; default: the user logged in here (USER)"},
+					&cli.StringFlag{Name: "by", Usage: "who decided it; default: USER, or the user who runs this program"},
 					jsonFlag,
 				},
-				Before: o.checkSkip, Action: o.withReadModel(o.skipLetter),
+				Before: checkSkip, Action: o.withReadModel(o.skipLetter),
 			},
 		},
 	}
@@ -151,6 +153,10 @@ func (o *operator) retryLetter(ctx context.Context, cmd *cli.Command, db readMod
 			return err
 		}
 	}
+	if len(due) == 0 {
+		text := fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails\n", cmd.String("projection"))
+		return o.print(cmd, map[string]any{"aggregates": []result{}, "parked": 0}, text)
+	}
 	for _, one := range due {
 		if err := one.tryNow(ctx); err != nil {
 			return err
@@ -159,14 +165,19 @@ func (o *operator) retryLetter(ctx context.Context, cmd *cli.Command, db readMod
 	return o.outcome(ctx, cmd, due)
 }
 
-// skipper returns who skips: the flag --by or else the user.
+// skipper returns who skips: the flag --by, or else the user who runs this program. In a container neither USER nor a
+// name may be set, so the last is the user's number.
 func (o *operator) skipper(cmd *cli.Command) string {
-	return cmp.Or(cmd.String("by"), o.getenv("USER"))
+	name := ""
+	if current, err := user.Current(); err == nil {
+		name = current.Username
+	}
+	return cmp.Or(cmd.String("by"), o.getenv("USER"), name, fmt.Sprintf("user %d", os.Getuid()))
 }
 
-func (o *operator) checkSkip(ctx context.Context, cmd *cli.Command) (context.Context, error) {
-	if o.skipper(cmd) == "" || cmd.String("reason") == "" {
-		return ctx, wrong(cmd, "say with --reason why, and with --by who says so")
+func checkSkip(ctx context.Context, cmd *cli.Command) (context.Context, error) {
+	if cmd.String("reason") == "" {
+		return ctx, wrong(cmd, "say with --reason why")
 	}
 	return oneAggregate(ctx, cmd)
 }

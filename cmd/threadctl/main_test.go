@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+	"github.com/urfave/cli/v3"
 
 	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/tests/sqlitetest"
@@ -114,13 +115,33 @@ func TestAnEmptyStoreIsWell(t *testing.T) {
 func TestAnUnknownAggregateIsAFailure(t *testing.T) {
 	getenv, aid := sqliteStore(t), "thread-"+ulid.Make().String()
 	for _, args := range [][]string{{"journal", "show", aid}, {"journal", "check", aid}, {"journal", "repair", aid}, {"snapshots", "take", aid},
-		{"rows", "verify", aid}, {"dead-letters", "show", aid}, {"dead-letters", "retry", aid}, {"dead-letters", "skip", aid, "--reason", "r", "--by", "b"},
+		{"rows", "verify", aid}, {"dead-letters", "show", aid}, {"dead-letters", "retry", aid}, {"dead-letters", "skip", aid, "--reason", "r"},
 		{"dead-letters", "show", aid, "--event", "E"}, {"dead-letters", "retry", aid, "--event", "E"},
 		{"dead-letters", "skip", aid, "--event", "E", "--reason", "r", "--by", "b"}} {
 		err := quiet(t.Context(), args, getenv, io.Discard)
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), aid) {
 			t.Errorf("%v: %v", args, err)
 		}
+	}
+}
+
+// docs/operations.md skips without --by, and in a container USER is not set.
+func TestWhoSkips(t *testing.T) {
+	nobody := &operator{getenv: func(string) string { return "" }}
+	if by := nobody.skipper(&cli.Command{}); by == "" {
+		t.Error("without USER nobody skips")
+	}
+	ada := &operator{getenv: func(name string) string { return map[string]string{"USER": "ada"}[name] }}
+	if by := ada.skipper(&cli.Command{}); by != "ada" {
+		t.Errorf("%q skips", by)
+	}
+}
+
+func TestARetryOfNothingSaysSo(t *testing.T) {
+	var out bytes.Buffer
+	err := quiet(t.Context(), []string{"dead-letters", "retry", "--projection", "publisher"}, sqliteStore(t), &out)
+	if want := "nothing to retry: in publisher no aggregate is parked and no command fails\n"; err != nil || out.String() != want {
+		t.Errorf("%v, printed %q", err, out.String())
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"strings"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
@@ -38,10 +37,10 @@ func Open(text, topic string) (*Broker, error) {
 	}
 	at, _ := url.Parse(text) // Check has parsed it
 	broker, err := openers[at.Scheme](at, topic)
-	if err != nil {
-		return nil, errors.New(hidden(at, err.Error()))
+	if err != nil { // its text may contain the URL
+		return nil, fmt.Errorf("the client of the broker takes something of it for wrong (%T); expected %s", err, Expected)
 	}
-	broker.url, broker.topic = at, topic
+	broker.topic = topic
 	return broker, nil
 }
 
@@ -50,7 +49,6 @@ func Open(text, topic string) (*Broker, error) {
 type Broker struct {
 	publisher message.Publisher
 	refuses   func(error) bool // the error is an answer to this event, and would be the same again
-	url       *url.URL
 	topic     string
 }
 
@@ -74,47 +72,19 @@ func (b *Broker) Publish(ctx context.Context, event publishing.Event) error {
 	if err == nil {
 		return nil
 	}
-	told := &hiddenError{hidden(b.url, err.Error()), err}
-	var busy *busyError
+	why := errors.New(cause(err))
+	var answer *statusError
 	switch {
 	case b.refuses(err):
-		return &publishing.RefusedError{Cause: told}
-	case errors.As(err, &busy) && busy.after > 0:
-		return &publishing.BusyError{Cause: told, After: busy.after}
+		return &publishing.RefusedError{Cause: why}
+	case errors.As(err, &answer) && answer.after > 0:
+		return &publishing.BusyError{Cause: why, After: answer.after}
 	}
-	return told
+	return why
 }
 
 // Close ends the connection.
 func (b *Broker) Close() error { return b.publisher.Close() }
-
-// hiddenError is an error whose text has no secrets of the URL.
-type hiddenError struct {
-	text  string
-	cause error
-}
-
-func (e *hiddenError) Error() string { return e.text }
-
-func (e *hiddenError) Unwrap() error { return e.cause }
-
-// hidden takes what may be secret in the URL out of a text: user, password, path and query. Libraries quote them.
-func hidden(at *url.URL, text string) string {
-	secrets := []string{at.String(), at.Redacted(), at.RawQuery}
-	if at.User != nil {
-		password, _ := at.User.Password()
-		secrets = append(secrets, at.User.String(), password, url.QueryEscape(password), at.User.Username())
-	}
-	if at.Path != "/" {
-		secrets = append(secrets, at.RequestURI(), at.EscapedPath(), at.Path)
-	}
-	for _, secret := range secrets {
-		if len(secret) > 1 {
-			text = strings.ReplaceAll(text, secret, "(not shown)")
-		}
-	}
-	return text
-}
 
 var topics = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 

@@ -23,6 +23,7 @@ func openNATS(at *url.URL, topic string) (*Broker, error) {
 	conn, err := nats.Connect(server.String(),
 		nats.Name("read-model-updater"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
 		nats.ReconnectBufSize(-1), // nothing is kept for later: it would arrive after its repeat
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the default prints what the server says
 	)
 	if err != nil {
 		return nil, err

@@ -263,6 +263,79 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
+const words = "Rhubarbwords"
+
+// says is a webhook that answers every request with these bytes.
+func says(t *testing.T, answer string) *publisher.Broker {
+	t.Helper()
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, answer)
+		_ = conn.Close()
+	}))
+	t.Cleanup(hook.Close)
+	return open(t, hook.URL)
+}
+
+// jetStreamSays is a NATS server on which a client answers in the place of JetStream.
+func jetStreamSays(t *testing.T, subject, answer string) *publisher.Broker {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(s.Shutdown)
+	if !s.ReadyForConnections(20 * time.Second) {
+		t.Fatal("the NATS server is not ready")
+	}
+	conn, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	if _, err := conn.Subscribe(subject, func(m *nats.Msg) { _ = m.Respond([]byte(answer)) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, s.ClientURL())
+}
+
+// What a broker says may be what it was sent: it is neither logged nor stored, as a person may be erased later.
+func TestWhatABrokerSaysIsNotTold(t *testing.T) {
+	for answer, want := range map[string]string{
+		"HTTP/1.1 422 " + words + "\r\nContent-Length: 12\r\n\r\n" + words: "the webhook answered 422 Unprocessable Entity",
+		"HTTP/1.1 503 No\r\nX: " + words + "\r\nContent-Length: 0\r\n\r\n": "the webhook answered 503 Service Unavailable",
+		"HTTP/1.1 307 No\r\nLocation: http://" + words + "\r\n\r\n":        "the webhook answered 307 Temporary Redirect",
+		words + "\r\n\r\n":                                                    "no valid answer",
+		"HTTP/1.1 " + words + "\r\n\r\n":                                      "no valid answer",
+		"HTTP/1.1 200 OK\r\n" + words + "\r\n\r\n":                            "no valid answer",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + words + "\r\n\r\n" + words: "no valid answer",
+	} {
+		err := says(t, answer).Publish(t.Context(), happened(1, 10))
+		if err == nil || strings.Contains(err.Error(), words) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", answer, err)
+		}
+	}
+	for subject, answer := range map[string]string{
+		"$JS.API.STREAM.NAMES": `{"error":{"code":500,"err_code":10999,"description":"` + words + `"}}`,
+		"$JS.API.>":            `{"error":{"code":400,"err_code":10054,"description":"` + words + `"}}`,
+		">":                    words,
+	} {
+		err := jetStreamSays(t, subject, answer).Publish(t.Context(), happened(1, 10))
+		if err == nil || strings.Contains(err.Error(), words) {
+			t.Errorf("%q: %v", answer, err)
+		}
+	}
+}
+
 func TestURLsThatNameNoBroker(t *testing.T) {
 	for _, url := range []string{"amqp://localhost", "nats://", "localhost:4222", "kafka:", "http://[::1", "https://u:t0psecret@"} {
 		if err := publisher.Check(url); err == nil || strings.Contains(err.Error(), "t0psecret") {

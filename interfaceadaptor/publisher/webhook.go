@@ -17,12 +17,9 @@ import (
 // openWebhook posts each event. 2xx accepts it; a status that blames the request refuses it; everything else is an
 // outage.
 func openWebhook(at *url.URL, _ string) (*Broker, error) {
-	client := &http.Client{
-		Timeout:       2 * answerWithin,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	refuses := func(err error) bool {
-		var answer *busyError
+		var answer *statusError
 		return errors.As(err, &answer) && blames(answer.status)
 	}
 	return &Broker{publisher: posted{client, at}, refuses: refuses}, nil
@@ -51,17 +48,14 @@ func (p posted) post(ctx context.Context, m *message.Message) error {
 	request.Header.Set("Content-Type", m.Metadata.Get(headerContentType))
 	response, err := p.client.Do(request)
 	if err != nil {
-		if failed := (*url.Error)(nil); errors.As(err, &failed) {
-			err = failed.Err // without the URL
-		}
 		return err
 	}
 	defer response.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(response.Body, saidKept)) // only for people
+	_, _ = io.CopyN(io.Discard, response.Body, bodyRead) // so that the connection can be used again
 	if response.StatusCode/100 == 2 {
 		return nil
 	}
-	return &busyError{response.StatusCode, string(said), retryAfter(response.Header.Get("Retry-After"), time.Now())}
+	return &statusError{response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now())}
 }
 
 func (p posted) Close() error {
@@ -69,17 +63,16 @@ func (p posted) Close() error {
 	return nil
 }
 
-const saidKept = 500 // bytes of an answer
+const bodyRead = 4096 // bytes of an answer
 
-// busyError is an answer of a webhook that is not 2xx.
-type busyError struct {
+// statusError is an answer of a webhook that is not 2xx.
+type statusError struct {
 	status int
-	said   string
 	after  time.Duration // of Retry-After; 0: none
 }
 
-func (e *busyError) Error() string {
-	return fmt.Sprintf("the webhook answered %d %s: %q", e.status, http.StatusText(e.status), e.said)
+func (e *statusError) Error() string {
+	return fmt.Sprintf("the webhook answered %d %s", e.status, http.StatusText(e.status))
 }
 
 const longestRetryAfter = time.Hour

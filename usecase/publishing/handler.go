@@ -32,13 +32,14 @@ func (h handler) Decode(payload []byte) (projection.Event, error) {
 }
 
 // Load implements [projection.Handler]. An event needs no rows.
-func (h handler) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
-	return &fold{publisher: h.publisher}, nil
+func (h handler) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
+	return &fold{publisher: h.publisher, work: tx.(*transaction)}, nil // Change created it
 }
 
 // fold collects the events of a change.
 type fold struct {
 	publisher *Publisher
+	work      *transaction
 	events    []Event
 }
 
@@ -50,4 +51,4 @@ func (f *fold) Apply(event projection.Event) error {
 }
 
 // Save implements [projection.Fold].
-func (f *fold) Save(ctx context.Context) error { return f.publisher.publish(ctx, f.events) }
+func (f *fold) Save(ctx context.Context) error { return f.publisher.publish(ctx, f.work, f.events) }

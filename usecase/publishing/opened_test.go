@@ -1,35 +1,153 @@
 package publishing_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/es/testenv"
+	"example.com/threads/infrastructure/masterkey"
+	"example.com/threads/interfaceadaptor/keystore/relational"
 	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/publishing"
 )
 
-// taking is a broker that stores the last event.
-type taking struct{ last publishing.Event }
+// taking is a broker that stores the events.
+type taking struct {
+	mu     sync.Mutex
+	events []publishing.Event
+	before func(publishing.Event) // called before an event is stored
+}
 
 func (b *taking) Publish(_ context.Context, event publishing.Event) error {
-	b.last = event
+	if b.before != nil {
+		b.before(event)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, event)
 	return nil
+}
+
+func nobody(publishing.Event) string { return "" }
+
+func said(data string) publishing.Event {
+	return publishing.Event{Event: publishing.Content{Type: "Said", Data: []byte(data)}}
 }
 
 // A sealed text that can't be opened must never reach a broker, and parks only its aggregate.
 func TestSealedTextsAreNotPublished(t *testing.T) {
 	var off *erasure.Keyring
 	var broker taking
-	to := publishing.Opened(&broker, off)
-	plain := publishing.Event{Event: publishing.Content{Type: "Said", Data: []byte(`{"text":"hello"}`)}}
-	if err := to.Publish(t.Context(), plain); err != nil || string(broker.last.Event.Data) != `{"text":"hello"}` {
-		t.Errorf("published %s, %v", broker.last.Event.Data, err)
+	to := publishing.Opened(&broker, off, nobody)
+	if err := to.Publish(t.Context(), said(`{"text":"hello"}`)); err != nil || string(broker.events[0].Event.Data) != `{"text":"hello"}` {
+		t.Errorf("published %v, %v", broker.events, err)
 	}
-	broker = taking{}
-	sealed := publishing.Event{Event: publishing.Content{Type: "Said", Data: []byte(`{"text":"\u00011ada:YWJj"}`)}}
 	var refused *publishing.RefusedError
-	if err := to.Publish(t.Context(), sealed); !errors.As(err, &refused) || broker.last.Event.Data != nil {
-		t.Errorf("published %s, %v", broker.last.Event.Data, err)
+	if err := to.Publish(t.Context(), said(`{"text":"\u00011ada:YWJj"}`)); !errors.As(err, &refused) || len(broker.events) != 1 {
+		t.Errorf("published %v, %v", broker.events, err)
+	}
+}
+
+// keyrings returns the keyrings of two processes with the same keys.
+func keyrings(t *testing.T, url string) (one, other *erasure.Keyring) {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
+		t.Fatal(err)
+	}
+	store, err := relational.New(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	master, err := masterkey.Parse(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return erasure.NewKeyring(store, master, time.Now), erasure.NewKeyring(store, master, time.Now)
+}
+
+// Once the event that erases a person is at the broker, no text of the person may follow in clear: neither one that was
+// opened before, nor one that is opened with a cached key. The process manager has not destroyed the key yet.
+func TestNoClearTextFollowsAnErasure(t *testing.T) {
+	for name, url := range map[string]func(*testing.T) string{
+		"SQLite": func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "events.db") },
+		"MySQL":  func(t *testing.T) string { return testenv.MySQL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			writer, keys := keyrings(t, url(t))
+			messages := make([]publishing.Event, 20)
+			for i := range messages {
+				sealed, err := writer.Seal(t.Context(), es.Tenant{}, "ada", fmt.Sprint(i), "Rhubarbwords")
+				if err != nil {
+					t.Fatal(err)
+				}
+				data, err := json.Marshal(map[string]string{"text": sealed})
+				if err != nil {
+					t.Fatal(err)
+				}
+				messages[i] = said(string(data))
+			}
+			first, answer := make(chan struct{}), make(chan struct{})
+			var once sync.Once
+			broker := &taking{before: func(publishing.Event) { once.Do(func() { close(first); <-answer }) }}
+			to := publishing.Opened(broker, keys, func(event publishing.Event) string {
+				if event.Event.Type == "Erased" {
+					return event.AggregateID
+				}
+				return ""
+			})
+			var publishers sync.WaitGroup
+			publish := func(event publishing.Event) {
+				publishers.Go(func() {
+					if err := to.Publish(t.Context(), event); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			publish(messages[0])
+			<-first // it is on its way to the broker in clear
+			erased := publishing.Event{Event: publishing.Content{Type: "Erased", Data: []byte(`{}`)}}
+			erased.AggregateID = "ada"
+			publish(erased)
+			for _, message := range messages[1:] {
+				publish(message)
+			}
+			_ = es.Wait(t.Context(), 50*time.Millisecond) // a wrong order needs time to happen
+			close(answer)
+			publishers.Wait()
+			var after, clear int
+			for _, event := range broker.events {
+				switch {
+				case event.Event.Type == "Erased":
+					after = 1
+				case bytes.Contains(event.Event.Data, []byte("Rhubarbwords")):
+					clear += after
+				case !bytes.Contains(event.Event.Data, []byte(erasure.Erased)):
+					t.Errorf("published %s", event.Event.Data)
+				}
+			}
+			if len(broker.events) != 21 || after != 1 || clear > 0 {
+				t.Errorf("%d events, %d in clear after the erasure", len(broker.events), clear)
+			}
+			if _, err := writer.Seal(t.Context(), es.Tenant{}, "bob", "1", "Bob's"); err != nil {
+				t.Errorf("others: %v", err)
+			}
+		})
 	}
 }

@@ -23,6 +23,9 @@ type Broker interface {
 	// Publish returns nil once the broker has stored the event. A *[RefusedError] means that the broker would always
 	// refuse this event. Every other error is an outage: the event may be stored or not, and is published again; a
 	// *[BusyError] says when.
+	//
+	// ctx ends when the broker has not answered within 10 s. Errors are logged and stored. Their text has no words of
+	// the broker, because those may be the words of the event.
 	Publish(ctx context.Context, event Event) error
 }
 

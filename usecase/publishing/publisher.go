@@ -3,6 +3,8 @@ package publishing
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +17,11 @@ import (
 
 // atOnce is the number of aggregates whose events are published concurrently.
 const atOnce = 16
+
+const (
+	answerWithin = 10 * time.Second // for the answer of the broker to one event
+	silentAfter  = 2 * time.Second  // without an answer to any event there is an outage
+)
 
 // Backoff during an outage: doubled from the first to the longest, minus up to half at random.
 const (
@@ -35,6 +42,10 @@ type Publisher struct {
 	failure error                   // of the last attempt; nil: it succeeded
 	pauses  int                     // failed attempts in a row
 	resume  time.Time               // no attempt before this time
+	waiting int                     // events without an answer
+	since   time.Time               // of the last answer or, if that is later, since when waiting > 0
+
+	stopping atomic.Bool // no further event is published
 
 	Published, Refused, Failures atomic.Int64 // events
 }
@@ -55,15 +66,31 @@ func New(store projection.Store, broker Broker) *Publisher {
 func (p *Publisher) Outage() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if silent := time.Since(p.since); p.failure == nil && p.waiting > 0 && silent > silentAfter {
+		return fmt.Errorf("no answer for %d seconds", int(silent.Seconds()))
+	}
 	return p.failure
 }
 
+// Stop ends publishing: a change under way waits for the answers to what was sent, and stores the positions.
+func (p *Publisher) Stop() { p.stopping.Store(true) }
+
+var errStopped = fmt.Errorf("%w: the other events are published after the next start", context.Canceled)
+
 // publish publishes events: those of one aggregate one by one, those of several aggregates concurrently. After an
 // outage it publishes no more; a refusal stops only its aggregate.
-func (p *Publisher) publish(ctx context.Context, events []Event) error {
+func (p *Publisher) publish(ctx context.Context, work *transaction, events []Event) error {
 	if err := p.paused(); err != nil {
 		return err
 	}
+	keeping, done := context.WithCancel(ctx)
+	var keeper sync.WaitGroup
+	keeper.Go(func() {
+		for es.Wait(keeping, keepEvery) == nil {
+			p.keep(ctx, work)
+		}
+	})
+	defer func() { done(); keeper.Wait() }()
 	byAggregate := make(map[es.Key][]Event)
 	var order []es.Key
 	for _, event := range events {
@@ -74,11 +101,11 @@ func (p *Publisher) publish(ctx context.Context, events []Event) error {
 		byAggregate[key] = append(byAggregate[key], event)
 	}
 	var refused atomic.Pointer[RefusedError]
-	group, ctx := errgroup.WithContext(ctx)
+	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for _, key := range order {
 		group.Go(func() error {
-			err := p.inOrder(ctx, byAggregate[key])
+			err := p.inOrder(groupCtx, byAggregate[key])
 			if refusal := (*RefusedError)(nil); errors.As(err, &refusal) {
 				refused.Store(refusal)
 				return nil
@@ -87,6 +114,9 @@ func (p *Publisher) publish(ctx context.Context, events []Event) error {
 		})
 	}
 	if err := group.Wait(); err != nil {
+		if ctx.Err() != nil || errors.Is(err, errStopped) {
+			return err
+		}
 		return p.failed(err)
 	}
 	p.mu.Lock()
@@ -101,7 +131,10 @@ func (p *Publisher) publish(ctx context.Context, events []Event) error {
 // inOrder publishes the events of one aggregate.
 func (p *Publisher) inOrder(ctx context.Context, events []Event) error {
 	for _, event := range events {
-		if ctx.Err() != nil {
+		switch {
+		case p.stopping.Load():
+			return errStopped
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		}
 		key, seqNr := event.Key(), event.SeqNr
@@ -112,7 +145,7 @@ func (p *Publisher) inOrder(ctx context.Context, events []Event) error {
 		if seqNr == before.refused {
 			return before.why
 		}
-		err := p.broker.Publish(ctx, event)
+		err := p.ask(ctx, event)
 		var refusal *RefusedError
 		switch {
 		case err == nil:
@@ -133,6 +166,31 @@ func (p *Publisher) inOrder(ctx context.Context, events []Event) error {
 		}
 	}
 	return nil
+}
+
+// ask publishes an event. It waits for the answer, also when ctx ends: an event that was accepted is not sent again. A
+// panic of the broker's client is a refusal, and is told without its value, which may be the event.
+func (p *Publisher) ask(ctx context.Context, event Event) (err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
+	defer cancel()
+	p.count(+1)
+	defer p.count(-1)
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = &RefusedError{fmt.Errorf("panic (%T) while publishing\n%s", reason, debug.Stack())}
+		}
+	}()
+	return p.broker.Publish(ctx, event)
+}
+
+// count counts the events without an answer.
+func (p *Publisher) count(change int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if change < 0 || p.waiting == 0 {
+		p.since = time.Now()
+	}
+	p.waiting += change
 }
 
 func (p *Publisher) recall(key es.Key) brokerAnswer {

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -25,6 +26,9 @@ type Run func(ctx context.Context, args []string, getenv func(string) string, st
 
 // Main runs the program and exits: with 0 after a stop, 1 after a failure, 2 after wrong usage.
 func Main(name string, run Run) {
+	// Only libraries use the standard logger. net/http's client quotes there what a server sends without being asked,
+	// which may be what a person wrote.
+	log.SetOutput(io.Discard)
 	if err := memory.Manage(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 	}

@@ -66,7 +66,7 @@ func (w *healthWatch) Collect(metrics chan<- prometheus.Metric) {
 	gauge("projection_rows_outdated", "Aggregate types whose rows were made by another version of the program.", float64(outdated))
 	gauge("publisher_lag_seconds", "Age of the oldest event that is not published; 0 when there is none.", unpublished.Behind.Seconds())
 	gauge("publisher_lag_records", "Known events that are not published.", float64(unpublished.Records))
-	gauge("publisher_outage", "1 while the broker does not accept events.", float64(outage))
+	gauge("publisher_outage", "1 while the broker does not accept events, or has not answered for two seconds.", float64(outage))
 	gauge("publisher_parked_aggregates", "Aggregates whose next event the broker has refused.", float64(parked))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/es/eventcodec"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -63,6 +64,16 @@ func published[E any](codec *eventcodec.Codec[E]) publishedType {
 	return publishedType{codec.Type(), publisher.Decode(codec)}
 }
 
+// erasedBy returns the account that an event erases; empty: none.
+func erasedBy(event publishing.Event) (owner string) {
+	if event.AggregateType == account.AggregateType && event.Event.Type == accountErased {
+		return event.AggregateID
+	}
+	return ""
+}
+
+var accountErased = accountcodec.Events().EventType(account.Erased{})
+
 // publication publishes events.
 type publication struct {
 	followed
@@ -85,7 +96,7 @@ func (f *journalFollower) newPublication(databases Databases, term uint64, regis
 	if err != nil {
 		return nil, fmt.Errorf("PUBLISH_URL: %w", err)
 	}
-	p := &publication{broker: broker, publisher: publishing.New(store, publishing.Opened(broker, databases.Keys))}
+	p := &publication{broker: broker, publisher: publishing.New(store, publishing.Opened(broker, databases.Keys, erasedBy))}
 	var handlers []projection.Handler
 	for _, each := range publishedTypes() {
 		handlers = append(handlers, p.publisher.Handler(each.name, each.decode))
@@ -105,8 +116,9 @@ func (f *journalFollower) newPublication(databases Databases, term uint64, regis
 	return p, err
 }
 
-// run works until ctx ends and the current batches are stored.
+// run works until ctx ends, and the events that the broker has accepted by then are stored as published.
 func (p *publication) run(ctx context.Context) error {
+	defer context.AfterFunc(ctx, p.publisher.Stop)()
 	p.followed.run(ctx)
 	return p.broker.Close()
 }
@@ -122,9 +134,9 @@ func (p *publication) check(ctx context.Context) (warnings []string, err error) 
 		warnings = append(warnings, fmt.Sprintf("publishing of %d aggregates is parked: the broker refused an event; "+
 			"`threadctl dead-letters list` says why", parked))
 	}
-	if p.publisher.Outage() != nil {
-		warnings = append(warnings, fmt.Sprintf("the broker of PUBLISH_URL does not accept events; they are published once it does, "+
-			"%.0f seconds behind now; the log says why", p.lag(ctx).Behind.Seconds()))
+	if outage := p.publisher.Outage(); outage != nil {
+		warnings = append(warnings, fmt.Sprintf("the broker of PUBLISH_URL does not accept events (%v); they are published once it does, "+
+			"%.0f seconds behind now", outage, p.lag(ctx).Behind.Seconds()))
 	}
 	return warnings, nil
 }

@@ -1,0 +1,211 @@
+package publishing_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/testenv"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/usecase/publishing"
+)
+
+// slowly makes the broker need a while for each event.
+func (b *testBroker) slowly(pause time.Duration) {
+	b.fault = func(publishing.Event) error { return es.Wait(context.Background(), pause) }
+}
+
+// accepted returns the last event of an aggregate that the broker has accepted.
+func (b *testBroker) accepted(key es.Key) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.seen[key]
+}
+
+func (j journal) batch() (batch projection.Batch) {
+	for seqNr := uint64(1); seqNr <= j.each; seqNr++ {
+		for _, key := range j.keys {
+			batch.Records = append(batch.Records, record(key, seqNr))
+		}
+	}
+	batch.Checkpoint = projection.Checkpoint{Source: "s", Shard: "1", Position: "1"}
+	return batch
+}
+
+// project projects in the background. The returned function waits for the end, and returns the error.
+func project(ctx context.Context, do func(context.Context) error) (wait func() error) {
+	ended := make(chan error, 1)
+	go func() { ended <- do(ctx) }()
+	return func() error { return <-ended }
+}
+
+func position(t *testing.T, p *publishing.Publisher, key es.Key) uint64 {
+	t.Helper()
+	versions, err := p.Versions(t.Context(), []es.Key{key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return versions[key]
+}
+
+// A program that is killed again and again during one batch must get on: it stores positions each second. A clean stop
+// repeats nothing.
+func TestPositionsAreStoredEachSecond(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		j := newJournal(1, 1000)
+		b := &testBroker{seen: map[es.Key]uint64{}}
+		b.slowly(50 * time.Millisecond)
+		p, projector := newPublisher(t, db, b, j, never)
+		wait := project(t.Context(), func(ctx context.Context) error { _, err := projector.Project(ctx, j.batch()); return err })
+		for range 2 {
+			before := position(t, p, j.keys[0])
+			testenv.Eventually(t, 10*time.Second, func() error {
+				if position(t, p, j.keys[0]) == before {
+					return errors.New("no position was stored")
+				}
+				return nil
+			})
+			// What a kill at this moment would repeat.
+			if stored, accepted := position(t, p, j.keys[0]), b.accepted(j.keys[0]); accepted > stored+40 {
+				t.Errorf("event %d is accepted and only %d is stored: more than two seconds", accepted, stored)
+			}
+		}
+		p.Stop()
+		if err := wait(); !errors.Is(err, context.Canceled) {
+			t.Errorf("a stop ends the batch with %v", err)
+		}
+		accepted := b.accepted(j.keys[0])
+		if stored := position(t, p, j.keys[0]); stored != accepted || accepted == j.each {
+			t.Errorf("after a stop %d is stored, %d of %d was accepted", stored, accepted, j.each)
+		}
+		if p.Outage() != nil {
+			t.Errorf("a stop is told as an outage: %v", p.Outage())
+		}
+		b.slowly(0)
+		_, projector = newPublisher(t, db, b, j, never) // the program starts again
+		until(t, func() error { _, err := projector.Project(t.Context(), j.batch()); return err })
+		if err := b.has(j, j.each); err != nil || b.repeats != 0 {
+			t.Errorf("%v, %d repeats", err, b.repeats)
+		}
+	})
+}
+
+// An aggregate that is parked stays parked while its events are published, and if the program stops meanwhile.
+func TestProgressOfAParkedAggregate(t *testing.T) {
+	db, j := readmodeltest.SQLite(t), newJournal(1, 200)
+	b := &testBroker{seen: map[es.Key]uint64{}}
+	b.fault = func(publishing.Event) error { return &publishing.RefusedError{Cause: errors.New("not now")} }
+	p, projector := newPublisher(t, db, b, j, never)
+	if outcome, err := projector.Project(t.Context(), j.batch()); err != nil || outcome.Parked != 1 {
+		t.Fatal(outcome, err)
+	}
+	b.slowly(20 * time.Millisecond)
+	p, projector = newPublisher(t, db, b, j, never)
+	wait := project(t.Context(), func(ctx context.Context) error { _, err := projector.RetryParked(ctx); return err })
+	testenv.Eventually(t, 10*time.Second, func() error {
+		if position(t, p, j.keys[0]) == 0 {
+			return errors.New("no position was stored")
+		}
+		return nil
+	})
+	p.Stop()
+	_ = wait() // it was stopped
+	store, err := rowstore.New(db.DB, "publisher")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parked, err := store.CountParked(t.Context()); parked != 1 || err != nil {
+		t.Errorf("%d aggregates are parked, %v", parked, err)
+	}
+	b.slowly(0)
+	_, projector = newPublisher(t, db, b, j, never)
+	until(t, func() error { _, err := projector.RetryParked(t.Context()); return err })
+	if parked, err := store.CountParked(t.Context()); parked != 0 || err != nil || b.has(j, j.each) != nil || b.repeats != 0 {
+		t.Errorf("%d aggregates are parked, %v, %v, %d repeats", parked, err, b.has(j, j.each), b.repeats)
+	}
+}
+
+// hanging is a broker that answers when it is told to.
+type hanging struct {
+	asked   chan struct{}
+	answers chan error
+}
+
+func (h hanging) Publish(context.Context, publishing.Event) error {
+	h.asked <- struct{}{}
+	return <-h.answers
+}
+
+// Silence is an outage before the limit for an answer, and an answer that comes after the stop counts.
+func TestABrokerThatHangs(t *testing.T) {
+	db, j := readmodeltest.SQLite(t), newJournal(1, 9)
+	store, err := rowstore.New(db.DB, "publisher")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := hanging{make(chan struct{}), make(chan error)}
+	p := publishing.New(store, b)
+	projector := projection.New(p, j, projection.Options{Attempts: 1}, p.Handler("order", decode))
+	ctx, stop := context.WithCancel(t.Context())
+	wait := project(ctx, func(ctx context.Context) error { _, err := projector.Project(ctx, j.batch()); return err })
+	<-b.asked
+	if err := p.Outage(); err != nil {
+		t.Errorf("at once there is an outage: %v", err)
+	}
+	testenv.Eventually(t, 5*time.Second, func() error {
+		if err := p.Outage(); err == nil || !strings.Contains(err.Error(), "no answer for 2 seconds") {
+			return errors.Join(errors.New("no outage"), err)
+		}
+		return nil
+	})
+	b.answers <- nil
+	<-b.asked
+	if err := p.Outage(); err != nil {
+		t.Errorf("after an answer there is still an outage: %v", err)
+	}
+	p.Stop()
+	stop()
+	b.answers <- nil
+	if err := wait(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if stored := position(t, p, j.keys[0]); stored != 2 {
+		t.Errorf("%d is stored, 2 were accepted", stored)
+	}
+}
+
+// limited is a broker that reports when its answer is no longer waited for.
+type limited struct{ waited time.Duration }
+
+func (l *limited) Publish(ctx context.Context, _ publishing.Event) error {
+	until, _ := ctx.Deadline()
+	l.waited = time.Until(until)
+	panic("Rhubarbwords")
+}
+
+// A panic of a broker's client parks the event's aggregate, and its value is not told.
+func TestAPanicOfABroker(t *testing.T) {
+	db, j := readmodeltest.SQLite(t), newJournal(1, 1)
+	store, err := rowstore.New(db.DB, "publisher")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &limited{}
+	p := publishing.New(store, b)
+	projector := projection.New(p, j, projection.Options{Attempts: 1}, p.Handler("order", decode))
+	if outcome, err := projector.Project(t.Context(), j.batch()); err != nil || outcome.Parked != 1 {
+		t.Fatal(outcome, err)
+	}
+	letters, err := p.Parked(t.Context(), time.Now().Add(time.Hour), 10)
+	if err != nil || len(letters) != 1 || !strings.Contains(letters[0].Reason, "panic (string)") || strings.Contains(letters[0].Reason, "Rhubarb") {
+		t.Errorf("%+v, %v", letters, err)
+	}
+	if b.waited < 9*time.Second || b.waited > 10*time.Second {
+		t.Errorf("an answer is waited for %s, want 10 s", b.waited)
+	}
+}
