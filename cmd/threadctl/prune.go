@@ -7,18 +7,16 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/es/eventstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
 const aboutPrune = `Drops data that can no longer be read: rows of the read model that were deleted longer ago than
---older-than, and on a relational event store inputs and results of tasks that expired as long ago.
-Events stay, and on a relational event store receipts, so that a repeated command always gets its first answer.
-Nothing is dropped automatically, except on DynamoDB, where receipts, inputs and results expire.`
+--older-than. Events stay, and on a relational event store receipts, so that a repeated command always gets its first
+answer. These rows are not dropped automatically. Inputs and results of tasks are, and on DynamoDB receipts.`
 
 func (o *operator) prune() *cli.Command {
 	return &cli.Command{
-		Name: "prune", Usage: "drops old rows of deleted threads, members and messages, and old files of tasks", Description: aboutPrune,
+		Name: "prune", Usage: "drops old rows of deleted threads, members and messages", Description: aboutPrune,
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "older-than", Usage: "such as 720h; at least 24h", Required: true},
 			&cli.BoolFlag{Name: "dry-run", Usage: "count the rows to drop, and drop nothing"},
@@ -39,7 +37,6 @@ type pruned struct {
 	Threads  int       `json:"threads"`
 	Members  int       `json:"members"`
 	Messages int       `json:"messages"`
-	Files    int       `json:"file_parts"`
 }
 
 func checkPrune(ctx context.Context, cmd *cli.Command) (context.Context, error) {
@@ -57,15 +54,10 @@ func (o *operator) pruneAll(ctx context.Context, cmd *cli.Command, s *rowStation
 		return fmt.Errorf("prune the read model: %w", err)
 	}
 	done.Threads, done.Members, done.Messages = rows.Threads, rows.Members, rows.Messages
-	if pruner, able := s.store.Gateway.(eventstore.SpoolPruner); able {
-		if done.Files, err = pruner.PruneSpool(ctx, done.Before, dryRun); err != nil {
-			return err
-		}
-	}
 	how := "dropped"
 	if dryRun {
 		how = "would drop"
 	}
-	return o.print(cmd, done, fmt.Sprintf("%s rows of %d threads, %d members and %d messages, and %d parts of the files of tasks\n",
-		how, done.Threads, done.Members, done.Messages, done.Files))
+	return o.print(cmd, done, fmt.Sprintf("%s rows of %d threads, %d members and %d messages\n",
+		how, done.Threads, done.Members, done.Messages))
 }

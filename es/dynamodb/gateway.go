@@ -28,6 +28,7 @@ type Settings struct {
 	SnapshotKeep  int           // number of snapshots to keep beside the latest
 	SnapshotTTL   time.Duration // how long older snapshots are kept; 0: they are deleted at once
 	Clock         func() time.Time
+	Spool         eventstore.SpoolLimits
 }
 
 // Gateway is the EventPersistenceGateway on DynamoDB. It is safe for concurrent use, and any number of processes may

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -19,6 +20,8 @@ const (
 	receiptType     = "command"
 	sequenceType    = "sequence"
 	fileType        = "file"
+	filesType       = "files"
+	heldType        = "held"
 )
 
 // partition returns the pkey of all items of name, which is an aggregate's ULID or a command's id.
@@ -64,6 +67,21 @@ func (g *Gateway) sequenceKey(tenant, name string) item {
 func (g *Gateway) filePartKey(tenant, file string, number uint64) item {
 	name := file + "-" + strconv.FormatUint(number, 10)
 	return item{"pkey": text(g.partition(tenant, fileType, name)), "skey": text(fileType + "-" + name)}
+}
+
+// fileKey returns the key of a file's item. It is in a partition of all tenants, by expiry, so that expired files are
+// found without a scan.
+func (g *Gateway) fileKey(file eventstore.File) item {
+	name := file.Tenant + tenantSeparator + file.Name
+	return item{"pkey": text(g.partition("", filesType, name)), "skey": text(fileTime(file.Expires) + "-" + name)}
+}
+
+// fileTime is the begin of the keys of files that expire at a time.
+func fileTime(at time.Time) string { return fmt.Sprintf("%s-%012d", filesType, ceilSeconds(at)) }
+
+// heldKey returns the key of the item that counts the bytes in an owner's files.
+func (g *Gateway) heldKey(tenant, owner string) item {
+	return item{"pkey": text(g.partition(tenant, heldType, owner)), "skey": text(heldType + "-" + owner)}
 }
 
 // partKey returns the key of a further part of a snapshot. It contains the checksum, so that two processes that store

@@ -86,7 +86,7 @@ func TestContract(t *testing.T) {
 	estest.Run(t, func(t *testing.T, settings estest.Settings) estest.Harness {
 		s.transport.Clear()
 		own := s.settings()
-		own.SnapshotKeep = settings.KeepSnapshots
+		own.SnapshotKeep, own.Spool = settings.KeepSnapshots, settings.Spool
 		return estest.Harness{
 			Gateway:        s.open(t, own),
 			LoseNextAnswer: func(meanwhile func()) { s.transport.On("TransactWriteItems", 1, faults.LoseAnswer(meanwhile)) },

@@ -10,6 +10,7 @@ import (
 // Settings are the gateway's settings for a test.
 type Settings struct {
 	KeepSnapshots int // beside the latest; others are deleted at once
+	Spool         eventstore.SpoolLimits
 }
 
 // Harness is a gateway over a real store, with faults of that store. All fields are required, because a fault that

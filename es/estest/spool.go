@@ -2,6 +2,9 @@ package estest
 
 import (
 	"bytes"
+	"errors"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,64 +15,186 @@ import (
 
 var spoolContracts = []contract{
 	{"stored parts are read", Settings{}, func(t *testing.T, h Harness) {
-		file, later := ulid.Make().String(), time.Now().Add(time.Hour)
+		file := newFile("", "ada")
 		parts := [][]byte{noise(200_000), []byte("<&> é 😀\n"), bytes.Repeat([]byte("x"), 2<<20), {0, 255}}
-		for number, content := range parts {
-			putPart(t, h, "", file, uint64(number), content, later)
+		putParts(t, h, file, 0, parts[:3]...)
+		putParts(t, h, file, 3, parts[3])
+		for number, part := range parts {
+			wantPart(t, h, file, uint64(number), part)
 		}
-		for number, content := range parts {
-			wantPart(t, h, "", file, uint64(number), content)
-		}
-		wantNoPart(t, h, "", file, uint64(len(parts)))
-		wantNoPart(t, h, "", ulid.Make().String(), 0)
+		wantNoPart(t, h, file, uint64(len(parts)))
+		wantNoPart(t, h, newFile("", "ada"), 0)
 	}},
 	{"storing a part again replaces it", Settings{}, func(t *testing.T, h Harness) {
-		file := ulid.Make().String()
-		for _, content := range []string{"first", "", "second"} {
-			putPart(t, h, "", file, 7, []byte(content), time.Now().Add(time.Hour))
-			wantPart(t, h, "", file, 7, []byte(content))
+		file := newFile("", "ada")
+		for _, part := range []string{"first", "", "second"} {
+			putParts(t, h, file, 7, []byte(part))
+			wantPart(t, h, file, 7, []byte(part))
 		}
 	}},
 	{"another tenant's file is another file", Settings{}, func(t *testing.T, h Harness) {
-		file := ulid.Make().String()
-		for _, tenant := range []string{"", "one", "two"} {
-			wantNoPart(t, h, tenant, file, 0)
-			putPart(t, h, tenant, file, 0, []byte("of "+tenant), time.Now().Add(time.Hour))
+		file := newFile("", "ada")
+		for _, file.Tenant = range []string{"", "one", "two"} {
+			wantNoPart(t, h, file, 0)
+			putParts(t, h, file, 0, []byte("of "+file.Tenant))
 		}
-		wantPart(t, h, "one", file, 0, []byte("of one"))
+		file.Tenant = "one"
+		wantPart(t, h, file, 0, []byte("of one"))
+		deleteFile(t, h, file)
+		wantNoPart(t, h, file, 0)
+		file.Tenant = "two"
+		wantPart(t, h, file, 0, []byte("of two"))
 	}},
-	{"an expired part counts as missing", Settings{}, func(t *testing.T, h Harness) {
-		file := ulid.Make().String()
-		putPart(t, h, "", file, 0, []byte("gone"), time.Now().Add(-5*time.Second))
-		wantNoPart(t, h, "", file, 0)
-		putPart(t, h, "", file, 0, []byte("back"), time.Now().Add(time.Hour))
-		wantPart(t, h, "", file, 0, []byte("back"))
+	{"an expired part counts as missing, and is deleted", Settings{}, func(t *testing.T, h Harness) {
+		deleteExpired(t, h) // of other tests
+		files := []eventstore.File{newFile("", "ada"), newFile("", "ada"), newFile("acme", "ada")}
+		later := newFile("acme", "ada")
+		for i := range files {
+			files[i].Expires = time.Now().Add(-time.Duration(i+1) * 10 * time.Second)
+			putParts(t, h, files[i], 0, []byte("gone"), []byte("gone, too"))
+			wantNoPart(t, h, files[i], 0)
+		}
+		putParts(t, h, later, 0, []byte("there"))
+		if count := deleteExpired(t, h); count != len(files) {
+			t.Errorf("%d files were deleted, want %d", count, len(files))
+		}
+		if count := deleteExpired(t, h); count != 0 {
+			t.Errorf("%d files were deleted again", count)
+		}
+		wantPart(t, h, later, 0, []byte("there"))
+	}},
+	{"a deleted file is missing", Settings{}, func(t *testing.T, h Harness) {
+		file, other := newFile("acme", "ada"), newFile("acme", "ada")
+		for number := range uint64(40) {
+			putParts(t, h, file, number, []byte("content"))
+		}
+		putParts(t, h, other, 0, []byte("content"))
+		for range 2 {
+			deleteFile(t, h, file)
+			for number := range uint64(40) {
+				wantNoPart(t, h, file, number)
+			}
+		}
+		wantPart(t, h, other, 0, []byte("content"))
+		putParts(t, h, file, 0, []byte("back"))
+		wantPart(t, h, file, 0, []byte("back"))
+	}},
+	{"the bytes of an owner and of a tenant are bounded", Settings{Spool: eventstore.SpoolLimits{Owner: 20_000, Tenant: 30_000}}, func(t *testing.T, h Harness) {
+		tenant := "bounded-" + ulidOfTest()
+		first, second, others := newFile(tenant, "ada"), newFile(tenant, "ada"), newFile(tenant, "bob")
+		putParts(t, h, first, 0, content(8_000), content(4_000))
+		putParts(t, h, second, 0, content(8_000)) // the owner's last byte
+		wantFull(t, h, second, 1, content(1))
+		wantNoPart(t, h, second, 1)
+		wantFull(t, h, newFile(tenant, "ada"), 0, content(1))
+		wantFull(t, h, others, 0, content(20_001))
+		putParts(t, h, others, 0, content(10_000)) // the tenant's last byte
+		wantFull(t, h, others, 1, content(1))
+		putParts(t, h, newFile(tenant+"x", "ada"), 0, content(20_000))
+		deleteFile(t, h, first)
+		wantFull(t, h, others, 1, content(10_001))
+		putParts(t, h, others, 1, content(10_000))
+		putParts(t, h, second, 1, content(2_000))
+		wantFull(t, h, second, 2, content(1))
+		for _, file := range []eventstore.File{second, others, others} {
+			deleteFile(t, h, file)
+		}
+		putParts(t, h, first, 0, content(20_000))
+	}},
+	{"what has expired does not count", Settings{Spool: eventstore.SpoolLimits{Owner: 1_000}}, func(t *testing.T, h Harness) {
+		file := newFile("expires-"+ulidOfTest(), "ada")
+		file.Expires = time.Now().Add(-5 * time.Second)
+		putParts(t, h, file, 0, content(1_000))
+		deleteExpired(t, h)
+		putParts(t, h, newFile(file.Tenant, "ada"), 0, content(1_000))
+	}},
+	{"bytes are counted when many write", Settings{Spool: eventstore.SpoolLimits{Owner: 10_000}}, func(t *testing.T, h Harness) {
+		tenant := "many-" + ulidOfTest()
+		var writers sync.WaitGroup
+		var mutex sync.Mutex
+		var stored []eventstore.File
+		for range 8 {
+			writers.Go(func() {
+				for range 2 {
+					file := newFile(tenant, "ada")
+					switch err := h.Gateway.PutParts(t.Context(), file, 0, content(1_000)); {
+					case err == nil:
+						mutex.Lock()
+						stored = append(stored, file)
+						mutex.Unlock()
+					case !errors.Is(err, eventstore.ErrSpoolFull):
+						t.Error(err)
+					}
+				}
+			})
+		}
+		writers.Wait()
+		if len(stored) != 10 {
+			t.Errorf("%d files of 1,000 bytes were stored, want 10", len(stored))
+		}
+		for _, file := range stored {
+			writers.Go(func() { deleteFile(t, h, file) })
+		}
+		writers.Wait()
+		putParts(t, h, newFile(tenant, "ada"), 0, content(10_000))
 	}},
 	{"a part that is too large is an error", Settings{}, func(t *testing.T, h Harness) {
-		if err := h.Gateway.PutPart(t.Context(), "", "file", 0, make([]byte, eventstore.MaxPart+1), time.Now().Add(time.Hour)); err == nil {
+		if err := h.Gateway.PutParts(t.Context(), newFile("", "ada"), 0, make([]byte, eventstore.MaxPart+1)); err == nil {
 			t.Error("the part that is too large was stored")
 		}
 	}},
 }
 
-func putPart(t *testing.T, h Harness, tenant, file string, number uint64, content []byte, expires time.Time) {
+func content(size int) []byte { return make([]byte, size) }
+
+func ulidOfTest() string { return strings.ToLower(ulid.Make().String()[16:]) }
+
+// newFile returns a new file that expires in an hour.
+func newFile(tenant, owner string) eventstore.File {
+	return eventstore.File{Tenant: tenant, Owner: owner, Name: ulid.Make().String(), Expires: time.Now().Add(time.Hour)}
+}
+
+func putParts(t *testing.T, h Harness, file eventstore.File, first uint64, parts ...[]byte) {
 	t.Helper()
-	if err := h.Gateway.PutPart(t.Context(), tenant, file, number, content, expires); err != nil {
-		t.Fatalf("store part %d: %v", number, err)
+	if err := h.Gateway.PutParts(t.Context(), file, first, parts...); err != nil {
+		t.Fatalf("store %d parts from %d: %v", len(parts), first, err)
 	}
 }
 
-func wantPart(t *testing.T, h Harness, tenant, file string, number uint64, want []byte) {
+func wantFull(t *testing.T, h Harness, file eventstore.File, first uint64, parts ...[]byte) {
 	t.Helper()
-	got, found, err := h.Gateway.Part(t.Context(), tenant, file, number)
+	if err := h.Gateway.PutParts(t.Context(), file, first, parts...); !errors.Is(err, eventstore.ErrSpoolFull) {
+		t.Fatalf("store %d parts from %d: %v, want %v", len(parts), first, err, eventstore.ErrSpoolFull)
+	}
+}
+
+func deleteFile(t *testing.T, h Harness, file eventstore.File) {
+	t.Helper()
+	if err := h.Gateway.DeleteFile(t.Context(), file); err != nil {
+		t.Errorf("delete a file: %v", err)
+	}
+}
+
+func deleteExpired(t *testing.T, h Harness) int {
+	t.Helper()
+	count, err := h.Gateway.DeleteExpired(t.Context())
+	if err != nil {
+		t.Fatalf("delete expired files: %v", err)
+	}
+	return count
+}
+
+func wantPart(t *testing.T, h Harness, file eventstore.File, number uint64, want []byte) {
+	t.Helper()
+	got, found, err := h.Gateway.Part(t.Context(), file.Tenant, file.Name, number)
 	if err != nil || !found || !bytes.Equal(got, want) {
 		t.Fatalf("part %d: found %t, %d bytes of %d, %v", number, found, len(got), len(want), err)
 	}
 }
 
-func wantNoPart(t *testing.T, h Harness, tenant, file string, number uint64) {
+func wantNoPart(t *testing.T, h Harness, file eventstore.File, number uint64) {
 	t.Helper()
-	if got, found, err := h.Gateway.Part(t.Context(), tenant, file, number); err != nil || found {
+	if got, found, err := h.Gateway.Part(t.Context(), file.Tenant, file.Name, number); err != nil || found {
 		t.Fatalf("part %d: found %t, %d bytes, %v", number, found, len(got), err)
 	}
 }

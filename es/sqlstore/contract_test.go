@@ -39,7 +39,7 @@ func onSQLite(t *testing.T, settings estest.Settings) estest.Harness {
 }
 
 func keeping(settings estest.Settings) func(*sqlstore.Settings) {
-	return func(s *sqlstore.Settings) { s.SnapshotKeep = settings.KeepSnapshots }
+	return func(s *sqlstore.Settings) { s.SnapshotKeep, s.Spool = settings.KeepSnapshots, settings.Spool }
 }
 
 // harness adds the faults that are the same for every database.

@@ -21,6 +21,7 @@ type Settings struct {
 	SnapshotKeep int // number of snapshots to keep beside the latest
 	Clock        func() time.Time
 	Logger       *slog.Logger
+	Spool        eventstore.SpoolLimits
 
 	// OnAppend, if set, is called after each commit that added entries, before the callers get their answers. It must
 	// not block.

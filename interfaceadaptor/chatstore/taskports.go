@@ -2,6 +2,7 @@ package chatstore
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"example.com/threads/domain/ident"
@@ -16,6 +17,7 @@ import (
 
 var (
 	_ tasks.Reader  = TaskReader{}
+	_ tasks.Files   = TaskFiles{}
 	_ tasks.Threads = ThreadAdmins{}
 	_ tasks.Journal = Journal{}
 )
@@ -64,6 +66,35 @@ func (r TaskReader) apply(ctx context.Context, key es.Key, number uint64, found 
 		}
 	}
 	return nil
+}
+
+// TaskFiles implements [tasks.Files] on an event store.
+type TaskFiles struct{ Spool eventstore.Spool }
+
+// PutParts stores parts of a file.
+func (f TaskFiles) PutParts(ctx context.Context, file tasks.File, first uint64, parts ...[]byte) error {
+	err := f.Spool.PutParts(ctx, fileOf(file), first, parts...)
+	if errors.Is(err, eventstore.ErrSpoolFull) {
+		err = tasks.ErrNoRoom
+	}
+	return err
+}
+
+// Part reads a part of a file.
+func (f TaskFiles) Part(ctx context.Context, file tasks.File, number uint64) ([]byte, bool, error) {
+	return f.Spool.Part(ctx, file.Tenant.String(), file.Name, number)
+}
+
+// Delete deletes a file.
+func (f TaskFiles) Delete(ctx context.Context, file tasks.File) error {
+	return f.Spool.DeleteFile(ctx, fileOf(file))
+}
+
+// DeleteExpired deletes the files that have expired.
+func (f TaskFiles) DeleteExpired(ctx context.Context) (int, error) { return f.Spool.DeleteExpired(ctx) }
+
+func fileOf(file tasks.File) eventstore.File {
+	return eventstore.File{Tenant: file.Tenant.String(), Owner: file.Creator.String(), Name: file.Name, Expires: file.Expires}
 }
 
 // ThreadAdmins implements [tasks.Threads].

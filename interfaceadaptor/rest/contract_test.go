@@ -32,7 +32,14 @@ type system struct {
 
 func newSystem(t *testing.T) system {
 	t.Helper()
-	gateway := dynamodbtest.New(t)
+	return newSystemWith(t, eventstore.SpoolLimits{})
+}
+
+func newSystemWith(t *testing.T, limits eventstore.SpoolLimits) system {
+	t.Helper()
+	tables, _ := dynamodbtest.Tables(t)
+	tables.Spool = limits
+	gateway := dynamodbtest.Open(t, tables)
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
 	accounts := chatstore.NewAccountRepository(gateway, repository.Settings{})
 	orders := chatstore.NewTaskRepository(gateway, repository.Settings{})
@@ -50,7 +57,7 @@ func newSystem(t *testing.T) system {
 	})
 	coded := chat.WithCodes(onThreads, sequence.New(gateway, chat.CodeKind, sequence.Settings{}))
 	intake := &tasks.Intake{
-		Handler: onTasks, Reader: chatstore.TaskReader{Journal: gateway}, Files: gateway, Threads: chatstore.ThreadAdmins{Threads: threads},
+		Handler: onTasks, Reader: chatstore.TaskReader{Journal: gateway}, Files: chatstore.TaskFiles{Spool: gateway}, Threads: chatstore.ThreadAdmins{Threads: threads},
 		NewID: rest.NewTaskID, Clock: time.Now,
 	}
 	all := []rest.Aggregate{rest.Threads(coded), rest.Accounts(onAccounts), rest.Tasks(intake)}

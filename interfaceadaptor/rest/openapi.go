@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/es"
+	"example.com/threads/usecase/tasks"
 )
 
 const (
@@ -137,6 +138,9 @@ func problemsOf(op operation) []*Problem {
 		problemOf(fmt.Errorf("anything else")),
 		newProblem(http.StatusInternalServerError, storeInconsistent, inconsistent),
 	)
+	if op.perform.later {
+		problems = append(problems, problemOf(tasks.ErrNoRoom))
+	}
 	for _, rejection := range op.rejections {
 		problems = append(problems, problemOf(rejection))
 	}

@@ -55,9 +55,16 @@ func (b cancelAnyTask) asked() command.Request[task.Order] {
 	return request
 }
 
+// cancels handles cancellations.
+type cancels struct{ intake *tasks.Intake }
+
+func (c cancels) Handle(ctx context.Context, request command.Request[task.Order]) (command.Result, error) {
+	return c.intake.Cancel(ctx, request)
+}
+
 func cancel(intake *tasks.Intake) performer {
-	performer := handle[cancelTask](intake.Handler, taskReplyOf)
-	own, anyones := performer.prepare, handle[cancelAnyTask](intake.Handler, taskReplyOf).prepare
+	performer := handle[cancelTask](cancels{intake}, taskReplyOf)
+	own, anyones := performer.prepare, handle[cancelAnyTask](cancels{intake}, taskReplyOf).prepare
 	performer.prepare = func(c requestConditions, raw []byte) (prepared, error) {
 		if c.principal.IsOperator() {
 			return anyones(c, raw)
@@ -78,10 +85,11 @@ func Tasks(intake *tasks.Intake) Aggregate {
 			{
 				path: "/tasks/import", status: http.StatusAccepted, summary: "Import commands",
 				description: "Handles each line as a command of its own: `{\"path\": \"/threads/post_message\", \"body\": {...}}`, where executor_id may be left out and means who asks. " +
-					"Lines for the same thread or account are handled in their order. A line is applied once, whatever happens to the server. 16 MiB at most.",
+					"Lines for the same thread or account are handled in their order. A line is applied once, whatever happens to the server. 16 MiB at most. " +
+					"The inputs of unfinished tasks and the results of the last 7 days may take 256 MiB of an account, and 4 GiB of a tenant.",
 				perform:    performer{answer: reflect.TypeFor[taskReply](), versioned: true},
 				stream:     importLines(intake),
-				rejections: []error{account.ErrAccountErased},
+				rejections: []error{account.ErrAccountErased, tasks.ErrNoRoom},
 				without:    []string{ifMatch, prefer},
 			},
 			{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 	"example.com/threads/domain/task"
 	"example.com/threads/es"
 	"example.com/threads/es/command"
+	"example.com/threads/es/eventstore"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/tasks"
 )
@@ -111,6 +113,54 @@ func TestTasksOverREST(t *testing.T) {
 	} {
 		t.Run(about, func(t *testing.T) { test.got.problem(t, test.status, test.code) })
 	}
+}
+
+// Bodies that no task needs leave nothing behind, and the others have a limit.
+func TestUploadsAreBounded(t *testing.T) {
+	const size = 60_000
+	s := newSystemWith(t, eventstore.SpoolLimits{Owner: 5 * size / 2, Tenant: 7 * size / 2})
+	body := strings.Repeat(strings.Repeat(" ", 99)+"\n", size/100)
+	importing := func(who, key, tenant string) answer {
+		t.Helper()
+		return post(t, s, "/tasks/import", body, lines(who, headers{"Idempotency-Key": key, "X-Tenant-Code": tenant}))
+	}
+	accepted := func(a answer) string {
+		t.Helper()
+		if a.status != http.StatusAccepted {
+			t.Fatalf("%d %s", a.status, a.raw)
+		}
+		return a.text("task_id")
+	}
+	for range 3 {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tasks/import", io.MultiReader(strings.NewReader(body), brokenReader{}))
+		for name, value := range lines(ada, headers{"X-Tenant-Code": "acme"}) {
+			request.Header.Set(name, value)
+		}
+		send(t, s, request).problem(t, http.StatusBadRequest, "malformed_request")
+	}
+	first := accepted(importing(ada, "one", "acme"))
+	for range 3 {
+		if again := accepted(importing(ada, "one", "acme")); again != first {
+			t.Errorf("a repeat is task %s, want %s", again, first)
+		}
+	}
+	accepted(importing(ada, "two", "acme"))
+	importing(ada, "three", "acme").problem(t, http.StatusConflict, "task_storage_full")
+	s.create(t, "acme", strings.Repeat(" ", 40_000)).problem(t, http.StatusConflict, "task_storage_full")
+	accepted(importing(bob, "one", "acme"))
+	importing(eve, "one", "acme").problem(t, http.StatusConflict, "task_storage_full")
+	accepted(importing(eve, "one", "other"))
+	if cancelled := post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": first}, headers{"X-Tenant-Code": "acme"}); cancelled.status != http.StatusAccepted {
+		t.Fatal(cancelled.raw)
+	}
+	accepted(s.create(t, "acme", ""))
+	accepted(importing(ada, "three", "acme"))
+}
+
+// create sends a command that becomes a task of ada's.
+func (s system) create(t *testing.T, tenant, space string) answer {
+	t.Helper()
+	return post(t, s, "/threads/create", `{"executor_id":"`+ada+`","name":"tea"`+space+`}`, headers{"Prefer": "respond-async", "X-Tenant-Code": tenant})
 }
 
 // Lines are parsed like requests and rejected for the same reasons.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"example.com/threads/domain/account"
@@ -47,25 +48,56 @@ type Asked struct {
 	IdempotencyKey string       // a repeat with the same key gets the same task
 }
 
-// Import creates a task that handles each line of input as a command. It reads the whole input, with one part in
-// memory. A line that is too long is an [ident.InvalidError].
+// partsAtOnce is the number of parts of an import that are stored at once.
+const partsAtOnce = 16
+
+// Import creates a task that handles each line of input as a command. It reads the whole input, with partsAtOnce in
+// memory. A line that is too long is an [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
 func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (command.Result, error) {
 	id, digest := i.NewID(), sha256.New()
+	request, err := i.store(ctx, asked, id, io.TeeReader(input, digest))
+	if err != nil {
+		i.deleteInput(ctx, asked.Caller.Tenant, id)
+		return command.Result{}, err
+	}
+	return i.createStored(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
+}
+
+// store stores the input of an import.
+func (i *Intake) store(ctx context.Context, asked Asked, id task.ID, input io.Reader) (task.Request, error) {
 	request := task.Request{Kind: task.Import}
-	for part, err := range cut(io.TeeReader(input, digest)) {
-		if err == nil {
-			part, err = i.sealOthers(ctx, asked, inputOf(id), request.Parts, part)
+	file := inputFile(asked.Caller.Tenant, asked.Creator, id)
+	var waiting [][]byte
+	put := func() error {
+		if len(waiting) == 0 {
+			return nil
 		}
+		first := request.Parts - uint64(len(waiting))
+		err := i.Files.PutParts(ctx, file, first, waiting...)
+		waiting = waiting[:0]
+		return err
+	}
+	for part, err := range cut(input) {
 		if err == nil {
-			err = i.put(ctx, asked, id, request.Parts, part)
+			part, err = i.sealOthers(ctx, asked, file.Name, request.Parts, part)
+		}
+		var sealed []byte
+		if err == nil {
+			sealed, err = seal(ctx, i.Keys, file.Tenant, file.Creator, file.Name, request.Parts, part)
 		}
 		if err != nil {
-			return command.Result{}, err // the stored parts will expire
+			return request, err
 		}
+		waiting = append(waiting, sealed)
 		request.Parts++
 		request.Total += part.count()
+		if len(waiting) == partsAtOnce {
+			if err := put(); err != nil {
+				return request, err
+			}
+		}
 	}
-	return i.create(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
+	return request, put()
 }
 
 // Export creates a task that writes the events of a thread. Only its Admins may.
@@ -87,20 +119,47 @@ func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, cont
 	if err != nil {
 		return command.Result{}, err
 	}
-	if err := i.put(ctx, asked, id, 0, input); err != nil {
+	file := inputFile(asked.Caller.Tenant, asked.Creator, id)
+	input, err = seal(ctx, i.Keys, file.Tenant, file.Creator, file.Name, 0, input)
+	if err != nil {
+		return command.Result{}, err
+	}
+	if err := i.Files.PutParts(ctx, file, 0, input); err != nil {
+		i.deleteInput(ctx, file.Tenant, id)
 		return command.Result{}, err
 	}
 	request := task.Request{Kind: task.Command, Subject: later.Path, Parts: 1, Total: 1}
-	return i.create(ctx, asked, id, request, "task.Later "+name, content)
+	return i.createStored(ctx, asked, id, request, "task.Later "+name, content)
 }
 
-func (i *Intake) put(ctx context.Context, asked Asked, id task.ID, number uint64, content []byte) error {
-	file := inputOf(id)
-	sealed, err := seal(ctx, i.Keys, asked.Caller.Tenant, asked.Creator, file, number, content)
-	if err != nil {
-		return err
+// createStored creates a task whose input is stored, even if the client goes meanwhile. The input is deleted if the
+// task is rejected, or exists already: then it has its own. If the outcome is unknown, it stays until it expires.
+func (i *Intake) createStored(ctx context.Context, asked Asked, id task.ID, request task.Request, name, content string) (command.Result, error) {
+	result, err := i.create(context.WithoutCancel(ctx), asked, id, request, name, content)
+	unknown := slices.Contains([]es.Kind{es.Unavailable, es.Inconsistent, es.Internal}, es.KindOf(err))
+	if err == nil && result.Key.ID != id.String() || err != nil && !unknown {
+		i.deleteInput(ctx, asked.Caller.Tenant, id)
 	}
-	return i.Files.PutPart(ctx, asked.Caller.Tenant.String(), file, number, sealed, i.Clock().Add(Kept))
+	return result, err
+}
+
+const deleteTimeout = 10 * time.Second
+
+// deleteInput deletes the input of a task that is not needed any more, even if the client has gone. If that fails, the
+// input is deleted when it expires.
+func (i *Intake) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
+	defer cancel()
+	_ = i.Files.Delete(ctx, inputFile(tenant, ident.UserID{}, id))
+}
+
+// Cancel handles [task.Cancel], and deletes the task's input.
+func (i *Intake) Cancel(ctx context.Context, request command.Request[task.Order]) (command.Result, error) {
+	result, err := i.Handler.Handle(ctx, request)
+	if err == nil {
+		i.deleteInput(ctx, request.Caller.Tenant, chat.TaskID(result.Key))
+	}
+	return result, err
 }
 
 func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request task.Request, name, content string) (command.Result, error) {
@@ -133,12 +192,12 @@ func (i *Intake) Result(ctx context.Context, tenant es.Tenant, asker ident.UserI
 		return nil, err
 	case !found.Finished():
 		return nil, ErrTaskNotFinished
-	case i.Clock().After(found.CreatedAt.Add(Kept)):
+	case i.Clock().After(expiryOf(id)):
 		return nil, ErrResultGone
 	}
 	return func(yield func([]byte, error) bool) {
 		for number := range found.Progress.Parts {
-			content, exists, err := i.Files.Part(ctx, tenant.String(), resultOf(id), number)
+			content, exists, err := i.Files.Part(ctx, resultFile(tenant, found.CreatedBy, id), number)
 			if exists && err == nil {
 				if content, err = unseal(ctx, i.Keys, tenant, content); err == nil && found.Request.Kind == task.Import {
 					content, err = openRejected(ctx, i.Keys, tenant, content)

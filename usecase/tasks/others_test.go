@@ -101,15 +101,15 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 	}
 
 	first := begin()
+	contains("before", w.readable(t), true, "bobs", "last", "bobs rejected", "adas rejected")
 	_, rejected := w.finish(t, first)
 	contains("before", rejected, true, `{"line":3,"request":{"key":"1","author":"`+bob.String()+`","text":"bobs rejected!"},"problem":{"code":"rejected"}}`,
 		`{"line":4,"request":{"key":"1","author":"`+ada.String()+`","text":"adas rejected!"}`, `{"line":6,"request":{"sealed":`)
 	contains("before", rejected, false, "last", `"bobs"`)
+	contains("before", w.readable(t), true, "bobs rejected", "adas rejected")
 	if want := "1:adas 1:bobs 1:last"; strings.Join(w.order, " ") != want {
 		t.Errorf("applied %v", w.order)
 	}
-	contains("before", w.readable(t), true, "bobs", "last", "bobs rejected", "adas rejected")
-
 	waiting := begin() // is erased before it is done
 	if err := w.keys.Destroy(t.Context(), es.Tenant{}, bob.String()); err != nil {
 		t.Fatal(err)

@@ -13,20 +13,50 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Files stores the inputs and results of tasks in numbered parts. Event stores implement it.
+// Files stores the inputs and results of tasks in numbered parts, and bounds the bytes that an account and a tenant
+// hold.
 type Files interface {
-	// PutPart stores a part, replacing one with the same number.
-	PutPart(ctx context.Context, tenant, file string, number uint64, content []byte, expires time.Time) error
+	// PutParts stores parts with the numbers from first, replacing those that exist. It fails with [ErrNoRoom], and
+	// stores nothing, if the creator or the tenant would hold too many bytes.
+	PutParts(ctx context.Context, file File, first uint64, parts ...[]byte) error
 	// Part reads a part; false if it was never stored or has expired.
-	Part(ctx context.Context, tenant, file string, number uint64) ([]byte, bool, error)
+	Part(ctx context.Context, file File, number uint64) ([]byte, bool, error)
+	// Delete deletes a file, if it exists.
+	Delete(ctx context.Context, file File) error
+	// DeleteExpired deletes the files that have expired, and counts them.
+	DeleteExpired(ctx context.Context) (int, error)
 }
 
-// Kept is how long inputs and results are kept after the task was created.
+// ErrNoRoom: the inputs and results of the creator's or the tenant's tasks hold too many bytes.
+var ErrNoRoom = ident.Conflict("task_storage_full",
+	"the inputs and results of your tasks take all the room there is for an account or tenant; wait until tasks are done, cancel some, or wait until results expire")
+
+// File is the input or the result of a task. It is deleted when it expires.
+type File struct {
+	Tenant  es.Tenant
+	Creator ident.UserID
+	Name    string
+	Expires time.Time
+}
+
+// Kept is how long inputs and results are kept after the task was requested. The input is deleted once the task is
+// finished.
 const Kept = 7 * 24 * time.Hour
 
 // The names of a task's files.
 func inputOf(id task.ID) string  { return "task-" + id.String() + "-input" }
 func resultOf(id task.ID) string { return "task-" + id.String() + "-result" }
+
+func inputFile(tenant es.Tenant, creator ident.UserID, id task.ID) File {
+	return File{tenant, creator, inputOf(id), expiryOf(id)}
+}
+
+func resultFile(tenant es.Tenant, creator ident.UserID, id task.ID) File {
+	return File{tenant, creator, resultOf(id), expiryOf(id)}
+}
+
+// expiryOf returns when the files of a task expire. It follows from the id, so that everybody knows it.
+func expiryOf(id task.ID) time.Time { return id.ULID().Timestamp().Add(Kept) }
 
 // Details is a task with everything known about it.
 type Details struct {

@@ -43,7 +43,7 @@ func unseal(ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, part [
 
 // input reads a part of the task's input. It fails with errInputGone if the part has expired.
 func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
-	stored, exists, err := r.ports.Files.Part(ctx, r.Tenant.String(), inputOf(r.ID), number)
+	stored, exists, err := r.ports.Files.Part(ctx, inputFile(r.Tenant, r.CreatedBy, r.ID), number)
 	if err == nil && !exists {
 		err = errInputGone
 	}
@@ -55,7 +55,7 @@ func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
 
 // putResult stores a part of the result.
 func (r *run) putResult(ctx context.Context, number uint64, part []byte) error {
-	return r.ports.Files.PutPart(ctx, r.Tenant.String(), resultOf(r.ID), number, part, r.CreatedAt.Add(Kept))
+	return r.ports.Files.PutParts(ctx, resultFile(r.Tenant, r.CreatedBy, r.ID), number, part)
 }
 
 // putSealedResult stores a part of the result that contains texts of the creator.

@@ -100,7 +100,27 @@ func (w *Worker) Run(ctx context.Context) {
 	for _, l := range w.lanes {
 		working.Go(func() { w.runLane(ctx, l, &working) })
 	}
+	working.Go(func() { w.deleteExpired(ctx) })
 	working.Wait()
+}
+
+// expiryEvery is the interval at which expired inputs and results are deleted.
+const expiryEvery = 10 * time.Minute
+
+// deleteExpired deletes expired files until ctx ends.
+func (w *Worker) deleteExpired(ctx context.Context) {
+	for {
+		count, err := w.ports.Files.DeleteExpired(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			w.ports.Log.WarnContext(ctx, "expired inputs and results of tasks could not be deleted; next try in minutes", "error", err)
+		case count > 0:
+			w.ports.Log.InfoContext(ctx, "deleted expired inputs and results of tasks", "count", count)
+		}
+		if es.Wait(ctx, expiryEvery) != nil {
+			return
+		}
+	}
 }
 
 // lookAhead is the number of tasks among which one that can start is searched.
@@ -207,6 +227,11 @@ func (w *Worker) do(ctx context.Context, key es.Key, attempt int) error {
 	r, err := w.take(ctx, key)
 	if err == nil && r != nil {
 		err = r.try(ctx)
+	}
+	if r != nil && (err == nil || errors.Is(err, task.ErrTaskFinished)) {
+		if err := w.ports.Files.Delete(ctx, inputFile(r.Tenant, r.CreatedBy, r.ID)); err != nil && ctx.Err() == nil {
+			w.ports.Log.WarnContext(ctx, "the input of a finished task could not be deleted; it will expire", "tenant", key.Tenant, "task", key.ID, "error", err)
+		}
 	}
 	switch {
 	case err == nil:

@@ -1,12 +1,15 @@
 package tasks_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -48,22 +51,30 @@ type world struct {
 	events   []string       // of the thread that is exported
 	denied   error          // why exporting is rejected
 	suspend  atomic.Bool    // the tenant is suspended
-	waits    time.Duration  // how long a line takes
-	broken   error          // why files can't be read
+	full     bool           // there is no room for files
+	refuses  error          // why commands on tasks fail
+	byKey    map[string]command.Result
+	ids      uint16
+	swept    atomic.Bool   // expired files were deleted
+	waits    time.Duration // how long a line takes
+	broken   error         // why files can't be read
 	keys     *erasure.Keyring
 	problem  string // of rejected lines
 }
 
 func newWorld() *world {
-	return &world{states: map[string]task.Task{}, details: map[string]tasks.Details{}, files: map[string][]byte{}, applied: map[string]int{}, problem: `{"code":"rejected"}`}
+	return &world{states: map[string]task.Task{}, details: map[string]tasks.Details{}, files: map[string][]byte{}, applied: map[string]int{}, byKey: map[string]command.Result{}, problem: `{"code":"rejected"}`}
 }
 
 // Handle implements [tasks.Handler].
 func (w *world) Handle(ctx context.Context, r command.Request[task.Order]) (command.Result, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), w.refuses); err != nil {
 		return command.Result{}, err
+	}
+	if before, repeated := w.byKey[r.IdempotencyKey]; repeated {
+		return before, nil
 	}
 	events, err := task.Decide(w.states[r.ID], r.Command)
 	if err != nil {
@@ -85,7 +96,11 @@ func (w *world) Handle(ctx context.Context, r command.Request[task.Order]) (comm
 	}
 	found.Progress = state.Memento().Progress
 	w.states[r.ID], w.details[r.ID] = state, found
-	return command.Result{Key: key, Version: found.Version}, nil
+	result := command.Result{Key: key, Version: found.Version}
+	if r.IdempotencyKey != "" {
+		w.byKey[r.IdempotencyKey] = result
+	}
+	return result, nil
 }
 
 // Find implements [tasks.Reader].
@@ -99,23 +114,51 @@ func (w *world) Find(_ context.Context, _ es.Tenant, id task.ID) (tasks.Details,
 	return found, nil
 }
 
-// PutPart implements [tasks.Files].
-func (w *world) PutPart(ctx context.Context, _, file string, number uint64, content []byte, _ time.Time) error {
-	if strings.HasSuffix(file, "-result") && w.onResult != nil {
+// PutParts implements [tasks.Files].
+func (w *world) PutParts(ctx context.Context, file tasks.File, first uint64, parts ...[]byte) error {
+	if strings.HasSuffix(file.Name, "-result") && w.onResult != nil {
 		w.onResult()
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.files[fmt.Sprint(file, number)] = append([]byte{}, content...)
+	if w.full {
+		return tasks.ErrNoRoom
+	}
+	for i, content := range parts {
+		w.files[fmt.Sprint(file.Name, first+uint64(i))] = append([]byte{}, content...)
+	}
 	return ctx.Err()
 }
 
 // Part implements [tasks.Files].
-func (w *world) Part(_ context.Context, _, file string, number uint64) ([]byte, bool, error) {
+func (w *world) Part(_ context.Context, file tasks.File, number uint64) ([]byte, bool, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	content, exists := w.files[fmt.Sprint(file, number)]
+	content, exists := w.files[fmt.Sprint(file.Name, number)]
 	return content, exists, w.broken
+}
+
+// Delete implements [tasks.Files].
+func (w *world) Delete(ctx context.Context, file tasks.File) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	maps.DeleteFunc(w.files, func(name string, _ []byte) bool { return strings.HasPrefix(name, file.Name) })
+	return ctx.Err()
+}
+
+// DeleteExpired implements [tasks.Files].
+func (w *world) DeleteExpired(context.Context) (int, error) { w.swept.Store(true); return 0, nil }
+
+// held returns the number of stored parts of inputs.
+func (w *world) held() (parts int) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for name := range w.files {
+		if strings.Contains(name, "-input") {
+			parts++
+		}
+	}
+	return parts
 }
 
 // Prepare implements [tasks.Commands]. A line is {"key","text"}; a text with a ! is rejected.
@@ -183,8 +226,15 @@ func (w *world) intake() *tasks.Intake {
 	return &tasks.Intake{Handler: w, Reader: w, Files: w, Threads: w, Keys: w.keys, AuthorOf: authorOf, Clock: time.Now, NewID: func() task.ID {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
-		return ident.New[task.Task](time.Now(), [10]byte{9: byte(len(w.details))})
+		return ident.New[task.Task](time.Now(), w.next())
 	}}
+}
+
+// next returns other bytes for each id.
+func (w *world) next() (entropy [10]byte) {
+	w.ids++
+	binary.BigEndian.PutUint16(entropy[8:], w.ids)
+	return entropy
 }
 
 func asked() tasks.Asked {

@@ -36,7 +36,7 @@ func (f *journalFollower) newTaskWorker(databases Databases) taskWorker {
 		IsActive: f.ports.Access.Tenants(writeapi.Registry(databases.Store, log)).IsActive,
 		Handler:  commands.Tasks.Handler,
 		Reader:   commands.Tasks.Reader,
-		Files:    gateway,
+		Files:    chatstore.TaskFiles{Spool: gateway},
 		Keys:     databases.Keys,
 		AuthorOf: rest.AuthorOf,
 		Commands: rest.NewLines(commands.Aggregates(), source, 2*settings.StoreTimeout, log),

@@ -95,7 +95,7 @@ func NewCommands(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyri
 	// A task loads each thread once, so a cache is useless.
 	threads := chatstore.NewThreadRepository(gateway, repository.Settings{CacheBytes: 1, Logger: log})
 	c := &Commands{log: log, threads: threads, Tasks: &tasks.Intake{
-		Reader: chatstore.TaskReader{Journal: gateway}, Files: gateway, Threads: chatstore.ThreadAdmins{Threads: threads}, Keys: keys, AuthorOf: rest.AuthorOf, NewID: rest.NewTaskID, Clock: time.Now,
+		Reader: chatstore.TaskReader{Journal: gateway}, Files: chatstore.TaskFiles{Spool: gateway}, Threads: chatstore.ThreadAdmins{Threads: threads}, Keys: keys, AuthorOf: rest.AuthorOf, NewID: rest.NewTaskID, Clock: time.Now,
 	}}
 	types := c.aggregateTypes(sequence.New(gateway, chat.CodeKind, settings.Codes))
 	var shares uint64

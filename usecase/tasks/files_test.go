@@ -1,0 +1,114 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/task"
+	"example.com/threads/es"
+	"example.com/threads/es/command"
+	"example.com/threads/usecase/tasks"
+)
+
+// breaksOff is a body whose client goes after it.
+type breaksOff struct{ leave func() }
+
+func (b breaksOff) Read([]byte) (int, error) {
+	b.leave()
+	return 0, io.ErrUnexpectedEOF
+}
+
+func TestAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
+	const lines = 20_000 // many parts
+	for about, begin := range map[string]func(context.Context, *world) (command.Result, error){
+		"the client breaks off": func(ctx context.Context, w *world) (command.Result, error) {
+			ctx, leave := context.WithCancel(ctx)
+			return w.intake().Import(ctx, asked(), io.MultiReader(strings.NewReader(input(lines)), breaksOff{leave}))
+		},
+		"a line is too long": func(ctx context.Context, w *world) (command.Result, error) {
+			return w.intake().Import(ctx, asked(), strings.NewReader(input(lines)+strings.Repeat("x", tasks.MaxLine+1)))
+		},
+		"the task is rejected": func(ctx context.Context, w *world) (command.Result, error) {
+			w.refuses = es.ErrKeyReused
+			return w.intake().Import(ctx, asked(), strings.NewReader(input(lines)))
+		},
+		"a command is rejected": func(ctx context.Context, w *world) (command.Result, error) {
+			w.refuses = ident.Conflict("any", "any")
+			return w.intake().Later(ctx, asked(), tasks.Later{Path: "/say", Body: []byte("{}")}, "say", "")
+		},
+	} {
+		w := newWorld()
+		if result, err := begin(t.Context(), w); err == nil || w.held() > 0 {
+			t.Errorf("%s: %+v, %v; %d parts are left", about, result, err, w.held())
+		}
+	}
+}
+
+func TestAnInputWhoseTaskMayExistIsKept(t *testing.T) {
+	w := newWorld()
+	w.refuses = es.ErrUnavailable
+	if _, err := w.intake().Import(t.Context(), asked(), strings.NewReader("{}")); !errors.Is(err, es.ErrUnavailable) || w.held() != 1 {
+		t.Errorf("%v; %d parts are left", err, w.held())
+	}
+}
+
+func TestARepeatedInputIsDeleted(t *testing.T) {
+	w := newWorld()
+	repeatable := asked()
+	repeatable.IdempotencyKey = "one"
+	first, err := w.intake().Import(t.Context(), repeatable, strings.NewReader(input(3000)))
+	id, parts := created(t, first, err), w.held()
+	for range 3 {
+		if again, err := w.intake().Import(t.Context(), repeatable, strings.NewReader(input(3000))); err != nil || again.Key != first.Key || w.held() != parts {
+			t.Errorf("%+v, %v; %d parts of %d", again, err, w.held(), parts)
+		}
+	}
+	if found, _ := w.finish(t, id); found.Status != task.Succeeded || w.held() > 0 {
+		t.Errorf("the first task: %+v; %d parts are left", found.Task, w.held())
+	}
+}
+
+func TestTheInputOfACancelledTaskIsDeleted(t *testing.T) {
+	w := newWorld()
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(3000)))
+	id := created(t, result, err)
+	_, err = w.intake().Cancel(t.Context(), command.Request[task.Order]{ID: id.String(), Command: task.Cancel{Executor: bob}})
+	if !errors.Is(err, task.ErrTaskNotFound) || w.held() == 0 {
+		t.Errorf("not cancelled: %v; %d parts are left", err, w.held())
+	}
+	_, err = w.intake().Cancel(t.Context(), command.Request[task.Order]{ID: id.String(), Command: task.Cancel{Executor: ada}})
+	if err != nil || w.held() > 0 {
+		t.Errorf("cancelled: %v; %d parts are left", err, w.held())
+	}
+}
+
+func TestNoRoom(t *testing.T) {
+	w := newWorld()
+	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	id := created(t, result, err)
+	w.full = true
+	if _, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10))); !errors.Is(err, tasks.ErrNoRoom) {
+		t.Errorf("an import: %v", err)
+	}
+	if _, err := w.intake().Later(t.Context(), asked(), tasks.Later{}, "say", ""); !errors.Is(err, tasks.ErrNoRoom) {
+		t.Errorf("a command: %v", err)
+	}
+	if found, _ := w.finish(t, id); found.Status != task.Failed || found.Message != tasks.ErrNoRoom.Error() {
+		t.Errorf("a task without room for its result: %+v", found.Task)
+	}
+}
+
+func TestExpiredFilesAreDeleted(t *testing.T) {
+	w := newWorld()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	w.work(ctx, t, w.swept.Load)
+	if !w.swept.Load() {
+		t.Error("the worker has not deleted expired files")
+	}
+}
