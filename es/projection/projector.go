@@ -17,6 +17,9 @@ import (
 type Options struct {
 	// Ignore lists aggregate types without a handler that are skipped on purpose.
 	Ignore []string
+	// Remaining returns an aggregate of the key's type that has an event in the journal: the key's own if it has one;
+	// false: there is none. If it is nil, a type without a handler is reported until the program ends.
+	Remaining func(context.Context, es.Key) (es.Key, bool, error)
 	// Skipped lists the seq_nrs of events that operators have decided to leave out.
 	Skipped map[es.Key]map[uint64]bool
 	// Notify, if set, is called after every commit with the changed aggregates and their versions. It runs on the
@@ -57,8 +60,8 @@ type Projector struct {
 	losses int        // how often a source reported lost records
 
 	mu           sync.Mutex
-	repairSince  time.Time         // since when a repair is due; zero: none is
-	unregistered map[string]es.Key // types without a handler that have events, and the first aggregate seen
+	repairSince  time.Time            // since when a repair is due; zero: none is
+	unregistered map[string]metEvents // by type without a handler
 }
 
 // New returns a projector. A source calls its methods; the program also runs [Projector.Run].
@@ -77,7 +80,7 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 	options.Attempts = cmp.Or(options.Attempts, 10)
 	p := &Projector{
 		store: store, journal: journal, handlers: make(map[string]Handler), options: options,
-		logger: options.Logger, woken: make(chan struct{}, 1), repairs: make(chan struct{}, 1), unregistered: make(map[string]es.Key),
+		logger: options.Logger, woken: make(chan struct{}, 1), repairs: make(chan struct{}, 1), unregistered: make(map[string]metEvents),
 	}
 	if p.logger == nil {
 		p.logger = slog.New(slog.DiscardHandler)
@@ -129,6 +132,7 @@ func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Ou
 
 const (
 	parkedEvery = time.Second     // interval of retrying parked aggregates that are due
+	typesEvery  = 10              // of these intervals between two looks at types without a handler
 	repairAgain = 5 * time.Second // delay after a failed repair
 )
 
@@ -137,7 +141,10 @@ func (p *Projector) Run(ctx context.Context) {
 	var repairing sync.WaitGroup
 	defer repairing.Wait()
 	repairing.Go(func() { p.repairWhenDue(ctx) })
-	for es.Wait(ctx, parkedEvery) == nil {
+	for turn := 0; es.Wait(ctx, parkedEvery) == nil; turn++ {
+		if turn%typesEvery == 0 {
+			p.forgetTypes(ctx)
+		}
 		if _, err := p.RetryParked(ctx); err != nil && ctx.Err() == nil {
 			p.logger.WarnContext(ctx, "retrying parked aggregates failed; next try in a moment", "error", err)
 		}

@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	complete := make(map[string]bool)
 	for _, found := range known {
 		complete[found.Name] = found.Complete
-		if _, registered := p.handlers[found.Name]; !registered && !found.Complete {
+		if _, registered := p.handlers[found.Name]; !registered && !found.Complete && found.First != (es.Key{}) {
 			p.meet(nil, found.First)
 		}
 	}
@@ -59,11 +58,12 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 // meet adds a type without a handler to types, and logs an error the first time.
 func (p *Projector) meet(types []Type, key es.Key) []Type {
 	p.mu.Lock()
-	first, known := p.unregistered[key.Type]
+	met, known := p.unregistered[key.Type]
 	if !known {
-		first = key
-		p.unregistered[key.Type] = key
+		met.first = key
 	}
+	met.events++
+	p.unregistered[key.Type] = met
 	p.mu.Unlock()
 	if !known && !p.ignored(key.Type) {
 		p.logger.Error("events of an unknown aggregate type are skipped; they are projected once a program runs that knows the type: "+
@@ -73,15 +73,63 @@ func (p *Projector) meet(types []Type, key es.Key) []Type {
 	if slices.ContainsFunc(types, func(t Type) bool { return t.Name == key.Type }) {
 		return types
 	}
-	return append(types, Type{Name: key.Type, First: first})
+	return append(types, Type{Name: key.Type, First: met.first})
+}
+
+// metEvents is what a projector has met of a type without a handler.
+type metEvents struct {
+	first  es.Key // the first aggregate
+	events int
+}
+
+// forgetTypes stops reporting the types whose events are gone from the journal. They stay incomplete, because events
+// may come again.
+func (p *Projector) forgetTypes(ctx context.Context) {
+	if p.options.Remaining == nil {
+		return
+	}
+	for _, first := range p.Unregistered() {
+		p.mu.Lock()
+		before := p.unregistered[first.Type]
+		p.mu.Unlock()
+		other, remains, err := p.options.Remaining(ctx, first)
+		if err == nil && other != first {
+			if err = p.remember(ctx, []Type{{Name: first.Type, First: other}}); err == nil {
+				p.replaceFirst(before, other, remains)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			p.logger.WarnContext(ctx, "looking for the events of an unknown aggregate type failed; next try in a moment",
+				"aggregate_type", first.Type, "error", err)
+		}
+	}
+}
+
+// replaceFirst lets another aggregate of a type be reported, or none. It changes nothing if an event was met since
+// before: the next look decides.
+func (p *Projector) replaceFirst(before metEvents, other es.Key, remains bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name := before.first.Type
+	switch {
+	case p.unregistered[name] != before:
+	case remains:
+		p.unregistered[name] = metEvents{first: other, events: before.events}
+	default:
+		delete(p.unregistered, name)
+	}
 }
 
 // Unregistered returns the first aggregate of each type that has events but no handler and is not ignored.
 func (p *Projector) Unregistered() []es.Key {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	keys := slices.Collect(maps.Values(p.unregistered))
-	keys = slices.DeleteFunc(keys, func(key es.Key) bool { return p.ignored(key.Type) })
+	var keys []es.Key
+	for name, met := range p.unregistered {
+		if !p.ignored(name) {
+			keys = append(keys, met.first)
+		}
+	}
 	slices.SortFunc(keys, func(a, b es.Key) int { return strings.Compare(a.Type, b.Type) })
 	return keys
 }

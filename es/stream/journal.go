@@ -40,6 +40,37 @@ func (r *JournalReader) EventsAfter(ctx context.Context, key es.Key, after uint6
 	}
 }
 
+// Remaining returns an aggregate of the key's type that has an event: the key's own if it has one; false: there is
+// none. Only if the key's own has none, all aggregates are listed.
+func (r *JournalReader) Remaining(ctx context.Context, key es.Key) (es.Key, bool, error) {
+	store, able := r.journal.(eventstore.Maintainer)
+	if !able {
+		return key, true, nil
+	}
+	has := func(key es.Key) (bool, error) {
+		for _, err := range store.StoredEntries(ctx, eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}) {
+			return err == nil, err
+		}
+		return false, nil
+	}
+	if found, err := has(key); found || err != nil {
+		return key, found, err
+	}
+	for stored, err := range store.StoredAggregates(ctx) {
+		if err != nil {
+			return es.Key{}, false, err
+		}
+		other, unnamed := KeyOf(stored.ID.Tenant, stored.ID.Type, stored.ID.ULID)
+		if unnamed != nil || other.Type != key.Type || len(stored.Faults) > 0 {
+			continue
+		}
+		if found, err := has(other); found || err != nil {
+			return other, found, err
+		}
+	}
+	return es.Key{}, false, nil
+}
+
 // Heads implements [projection.Journal]. What names no aggregate is left out.
 func (r *JournalReader) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
 	return func(yield func(projection.Head, error) bool) {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/http"
@@ -147,6 +148,33 @@ func TestMisplacedItemsOfTheDocuments(t *testing.T) {
 	}
 }
 
+// The fourth document's user-account is a type that no program knows: the updater says so, as long as it is there.
+func TestTheTypeOfTheFourthDocument(t *testing.T) {
+	startsPrograms(t)
+	s := threePrograms(t, dynamoDB(t))
+	d := documentTables(t, s.store)
+	const user = "01H42K4ABWQ5V2XQEP3A48VE0Z"
+	pkey := strings.Replace(shardOf(user), "thread", "user-account", 1)
+	put := d.event(t, pkey, "user-account-"+user+"-12345", "user-account-"+user, 12345, formerEvent)
+	testenv.Eventually(t, 20*time.Second, func() error {
+		if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, "IGNORE_AGGREGATE_TYPES=user-account") {
+			return errors.New(health)
+		}
+		return nil
+	})
+	d.remove(t, put)
+	gone := func() error {
+		if health := get(t, s.updaterURL+"/health/ready"); strings.Contains(health, "user-account") || !strings.Contains(health, `"ready"`) {
+			return errors.New(health)
+		}
+		return nil
+	}
+	testenv.Eventually(t, 40*time.Second, gone)
+	s.projector.Kill(t)
+	s.projector.Start(t)
+	testenv.Eventually(t, 10*time.Second, gone)
+}
+
 // documents puts items into the tables that an environment names.
 type documents struct {
 	client             *sdk.Client
@@ -187,6 +215,16 @@ func (d documents) put(t *testing.T, table string, texts, numbers fields) map[st
 		t.Fatal(err)
 	}
 	return item
+}
+
+func (d documents) remove(t *testing.T, item map[string]types.AttributeValue) {
+	t.Helper()
+	_, err := d.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{
+		TableName: aws.String(d.journal), Key: map[string]types.AttributeValue{"pkey": item["pkey"], "skey": item["skey"]},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // count returns the number of an aggregate's items in the snapshot table.

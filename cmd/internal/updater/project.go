@@ -58,8 +58,9 @@ func (f *journalFollower) work(ctx context.Context, databases Databases, turn *r
 	store := f.shared.Load().store.InTerm(turn.Term)
 	registry := prometheus.NewRegistry() // counters start at 0 in each turn
 	worker := f.newTaskWorker(databases)
-	projector := projection.New(store, f.ports.Faults.Journal(stream.NewJournalReader(databases.Store.Gateway)), projection.Options{
-		Logger: f.ports.Log, Notify: worker.notified(f.ports.Notify), Observe: f.outcomes.count, Ignore: f.settings.Ignore,
+	journal := stream.NewJournalReader(databases.Store.Gateway)
+	projector := projection.New(store, f.ports.Faults.Journal(journal), projection.Options{
+		Remaining: journal.Remaining, Logger: f.ports.Log, Notify: worker.notified(f.ports.Notify), Observe: f.outcomes.count, Ignore: f.settings.Ignore,
 		Tracer: f.ports.tracer(chatrows.Projection),
 	}, chatrows.Handlers()...)
 	source, err := databases.Store.Source(f.ports.Faults.Projector(timed{projector, f.outcomes}), store, f.settings.Source)

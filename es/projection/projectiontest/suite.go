@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"head that contradicts the journal": contradictoryHead,
 		"type without a handler":            unregisteredType,
 		"type that is ignored":              ignoredType,
+		"type whose events are gone":        goneType,
 		"loss":                              loss,
 		"refused data":                      refusedData,
 		"retry in time":                     retryInTime,

@@ -1,7 +1,9 @@
 package projectiontest
 
 import (
+	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +85,46 @@ func ignoredType(t *testing.T, db Database) {
 	if found := projector.Unregistered(); len(found) > 0 || log.Len() > 0 {
 		t.Errorf("the ignored type is reported: %v\n%s", found, log.String())
 	}
+	knowing := newProjectorOf(db, journal, options, ledgerType, "order")
+	if err := knowing.Begin(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	runUntil(t, knowing, func() bool { return knowing.RepairSince().IsZero() })
+	expectRows(t, db, journal)
+}
+
+// goneType: a type without a handler is reported as long as the journal has an event of it, and all the same projected
+// later.
+func goneType(t *testing.T, db Database) {
+	journal := NewJournal()
+	order, later := beginAs(t, journal, "order", "acme"), beginAs(t, journal, "order", "")
+	var left []es.Key
+	options := projection.Options{Remaining: func(_ context.Context, key es.Key) (es.Key, bool, error) {
+		if slices.Contains(left, key) {
+			return key, true, nil
+		}
+		if len(left) > 0 {
+			return left[0], true, nil
+		}
+		return es.Key{}, false, nil
+	}}
+	projector := newProjectorOf(db, journal, options, ledgerType)
+	if err := projector.Begin(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	project(t, projector, order.all()...)
+	expectUnregistered(t, projector, order.key)
+	left = []es.Key{later.key}
+	runUntil(t, projector, func() bool { return projector.Unregistered()[0] == later.key })
+	left = nil
+	runUntil(t, projector, func() bool { return len(projector.Unregistered()) == 0 })
+	after := newProjectorOf(db, journal, options, ledgerType)
+	if err := after.Begin(t.Context(), false); err != nil || len(after.Unregistered()) > 0 {
+		t.Errorf("after a restart %v are reported, %v", after.Unregistered(), err)
+	}
+	project(t, after, later.all()...)
+	expectUnregistered(t, after, later.key)
+
 	knowing := newProjectorOf(db, journal, options, ledgerType, "order")
 	if err := knowing.Begin(t.Context(), false); err != nil {
 		t.Fatal(err)
