@@ -41,6 +41,18 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	if named == 0 {
 		t.Error("no document names a test")
 	}
+	// Every part of the founding documents names its tests.
+	walk(t, "seeds.md", func(path, text string) {
+		rows := regexp.MustCompile(`(?m)^\| (.*) \|$`).FindAllString(text, -1)
+		if len(rows) < 60 {
+			t.Errorf("%s has %d rows", path, len(rows))
+		}
+		for _, row := range rows {
+			if !strings.HasPrefix(row, "| part |") && !regexp.MustCompile("`(Test|Example)\\w+` \\|$").MatchString(row) {
+				t.Errorf("%s has no test for: %s", path, row)
+			}
+		}
+	})
 	// The guarantees name the folder before its tests.
 	quoted := regexp.MustCompile("`([^`]+)`")
 	walk(t, "guarantees.md", func(path, text string) {
