@@ -21,7 +21,11 @@ of the latest intact snapshot. Snapshots that can't be used are deleted. Events 
 the programs: the head's version protects repair and commands from each other. If events are missing, it does nothing,
 because only a backup has them.`
 
-const aboutShow = `Prints the head, the snapshots and the events of an aggregate as they are stored, as JSON, whatever is wrong with them.`
+const aboutShow = `Prints the head, the snapshots and the events of an aggregate as they are stored, as JSON, whatever is wrong with them.
+With --command it prints only the events that a command led to. The id of a command is the commandId in the history of
+a thread or an account.`
+
+var commandFlag = &cli.StringFlag{Name: "command", Usage: "print only the events of the command with this `ID`"}
 
 func (o *operator) journal() *cli.Command {
 	typeFlag := &cli.StringFlag{Name: "type", Usage: "without an AID: aggregates of this type only"}
@@ -31,7 +35,7 @@ func (o *operator) journal() *cli.Command {
 		Commands: []*cli.Command{
 			{
 				Name: "show", Usage: "prints the head, snapshots and events of an aggregate", ArgsUsage: "AID", Description: aboutShow,
-				Flags: []cli.Flag{tenantFlag, jsonFlag}, Before: oneAggregate, Action: o.withStore(o.show),
+				Flags: []cli.Flag{tenantFlag, jsonFlag, commandFlag}, Before: oneAggregate, Action: o.withStore(o.show),
 			},
 			{
 				Name: "check", Usage: "reports what is wrong", ArgsUsage: "[AID]", Description: aboutCheck,

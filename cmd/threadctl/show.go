@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -77,8 +78,11 @@ func (o *operator) show(ctx context.Context, cmd *cli.Command, s *storeStation) 
 	if err != nil {
 		return err
 	}
-	shown := 0
+	shown, ofCommand := 0, cmd.String(commandFlag.Name)
 	for stored, err := range s.checker().Events(ctx, id) {
+		if err == nil && ofCommand != "" && !ledTo(stored, ofCommand) {
+			continue
+		}
 		if err == nil {
 			event := eventOf(stored)
 			if opened, err := keys.OpenJSON(ctx, tenant, event.Payload); err == nil {
@@ -99,7 +103,18 @@ func (o *operator) show(ctx context.Context, cmd *cli.Command, s *storeStation) 
 	if shown == 0 && !head.Exists && len(snapshots) == 0 {
 		return fmt.Errorf("%s: %w", id, journalcheck.ErrUnknown)
 	}
+	if shown == 0 && ofCommand != "" {
+		return fmt.Errorf("%s has no event of the command %s", id, ofCommand)
+	}
 	return nil
+}
+
+// ledTo reports whether a command led to an event. Every event names its command, also without a receipt.
+func ledTo(stored eventstore.StoredEntry, command string) bool {
+	var event struct {
+		CommandID string `json:"command_id"`
+	}
+	return json.Unmarshal(stored.Payload, &event) == nil && strings.EqualFold(event.CommandID, command)
 }
 
 // headOf returns nil if there is no head.

@@ -8,6 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/usecase/query"
 )
 
 type askerKey struct{}
@@ -44,7 +45,11 @@ func (h *handler) await(ctx context.Context, a asker) error {
 	if len(a.tokens) == 0 {
 		return nil
 	}
-	return h.queries.Await(ctx, a.tenant, a.tokens)
+	viewer := query.Viewer{Tenant: a.tenant}
+	if !a.principal.ActsForOthers() && !a.principal.IsOperator() {
+		viewer.User = a.principal.Account()
+	}
+	return h.queries.Await(ctx, viewer, a.tokens)
 }
 
 // inTime executes an operation other than a subscription within the query timeout. The timeout includes the waits for

@@ -97,15 +97,16 @@ func parseToken(text string) (token Token, valid bool) {
 	return token, idErr == nil && versionErr == nil && version > 0
 }
 
-// Await returns when the read model has reached the versions of the tokens, or with [es.ErrBehind] after
-// WaitTimeout. Aggregates that the tenant does not have never arrive.
-func (q *Queries) Await(ctx context.Context, t es.Tenant, tokens []Token) error {
+// Await returns when the read model has reached the versions of the tokens, or with [es.ErrBehind] after WaitTimeout.
+// The versions of what the tenant does not have, or what the viewer has no part in, are never reached: a stranger must
+// not learn them. The zero user is trusted with all versions.
+func (q *Queries) Await(ctx context.Context, viewer Viewer, tokens []Token) error {
 	ctx, span := es.StartSpan(ctx, "await consistency token")
 	defer span.End()
 	began := time.Now()
 	least := make(map[es.Key]uint64, len(tokens))
 	for _, token := range tokens {
-		key := token.key(t)
+		key := token.key(viewer.Tenant)
 		least[key] = max(least[key], token.Version)
 		if span.IsRecording() {
 			span.SetAttributes(es.VersionAttribute(key, token.Version))
@@ -114,6 +115,9 @@ func (q *Queries) Await(ctx context.Context, t es.Tenant, tokens []Token) error 
 	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, es.ErrBehind)
 	defer cancel()
 	err := q.watcher.Await(waiting, least)
+	if err == nil && !viewer.User.IsZero() {
+		err = q.awaitShown(waiting, viewer, least)
+	}
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), es.ErrBehind) {
 		err = es.ErrBehind
 	}
@@ -122,6 +126,46 @@ func (q *Queries) Await(ctx context.Context, t es.Tenant, tokens []Token) error 
 		span.SetStatus(codes.Error, err.Error())
 	}
 	return err
+}
+
+// awaitShown returns if the viewer may know the versions of the aggregates, and otherwise when ctx ends.
+func (q *Queries) awaitShown(ctx context.Context, viewer Viewer, keys map[es.Key]uint64) error {
+	for key := range keys {
+		shown, err := q.showsVersion(ctx, viewer, key)
+		if err != nil {
+			return err
+		}
+		if !shown {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// showsVersion reports whether the viewer may know the version of an aggregate. Those who have left a thread may, and
+// those of a deleted one, because they wait for that.
+func (q *Queries) showsVersion(ctx context.Context, viewer Viewer, key es.Key) (shown bool, err error) {
+	switch key.Type {
+	case account.AggregateType:
+		return true, nil // every account of the tenant sees it
+	case thread.AggregateType:
+		var id thread.ID
+		if id, err = ident.Parse[thread.Thread](key.ID); err == nil {
+			_, err = q.ThreadPosition(ctx, viewer, id)
+		}
+	case task.AggregateType:
+		var id task.ID
+		if id, err = ident.Parse[task.Task](key.ID); err == nil {
+			_, err = q.Task(ctx, viewer, id)
+		}
+	default:
+		return false, nil
+	}
+	if es.KindOf(err) == es.NotFound {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // ThreadChanges yields the thread as the viewer sees it: its current state, then a state after each change. When

@@ -88,21 +88,21 @@ func TestAwait(t *testing.T) {
 		tokens := func(version uint64) []query.Token {
 			return []query.Token{token(id, version), token(other, 1), token(id, 1)}
 		}
-		if err := queries.Await(t.Context(), w.Tenant, tokens(1)); err != nil {
+		if err := queries.Await(t.Context(), query.Viewer{Tenant: w.Tenant}, tokens(1)); err != nil {
 			t.Errorf("a version that is there: %v", err)
 		}
-		if err := impatient.Await(t.Context(), w.Tenant, tokens(2)); !errors.Is(err, es.ErrBehind) {
+		if err := impatient.Await(t.Context(), query.Viewer{Tenant: w.Tenant}, tokens(2)); !errors.Is(err, es.ErrBehind) {
 			t.Errorf("a version that is not reached: %v", err)
 		}
 		for _, code := range []string{"", "globex"} {
-			if err := impatient.Await(t.Context(), db.World(t, code).Tenant, tokens(1)); !errors.Is(err, es.ErrBehind) {
+			if err := impatient.Await(t.Context(), query.Viewer{Tenant: db.World(t, code).Tenant}, tokens(1)); !errors.Is(err, es.ErrBehind) {
 				t.Errorf("tenant %q waits for another's thread: %v", code, err)
 			}
 		}
 
 		before := db.Statements()
 		arrived := make(chan error, 1)
-		go func() { arrived <- queries.Await(t.Context(), w.Tenant, tokens(2)) }()
+		go func() { arrived <- queries.Await(t.Context(), query.Viewer{Tenant: w.Tenant}, tokens(2)) }()
 		testenv.Eventually(t, 5*time.Second, func() error {
 			if db.Statements() < before+3 {
 				return errors.New("nobody looks")
@@ -121,8 +121,41 @@ func TestAwait(t *testing.T) {
 
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := queries.Await(gone, w.Tenant, tokens(9)); !errors.Is(err, context.Canceled) {
+		if err := queries.Await(gone, query.Viewer{Tenant: w.Tenant}, tokens(9)); !errors.Is(err, context.Canceled) {
 			t.Errorf("the caller has disconnected: %v", err)
+		}
+	})
+}
+
+func TestAStrangerDoesNotLearnVersionsByTokens(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		const wait = 200 * time.Millisecond
+		queries, _ := watching(t, db, readmodeltest.NewReader(t, db.DB), wait)
+		w := db.World(t, "acme")
+		alice, bob, stranger := readmodeltest.NewUser(), readmodeltest.NewUser(), readmodeltest.NewUser()
+		id, deleted := w.Thread("chat", alice), w.Thread("deleted", alice)
+		w.Add(id, bob)
+		w.Remove(id, bob)
+		w.Delete(deleted)
+		await := func(user thread.UserID, id thread.ID, version uint64) (err error, late bool) {
+			begun := time.Now()
+			err = queries.Await(t.Context(), query.Viewer{Tenant: w.Tenant, User: user}, []query.Token{token(id, version)})
+			return err, time.Since(begun) >= wait
+		}
+		for _, of := range []thread.ID{id, deleted, readmodeltest.NewID[thread.Thread]()} {
+			for _, version := range []uint64{1, 2, 9} {
+				if err, late := await(stranger, of, version); !errors.Is(err, es.ErrBehind) || !late {
+					t.Errorf("version %d of %s: %v, late: %t", version, of, err, late)
+				}
+			}
+		}
+		for who, of := range map[thread.UserID]thread.ID{alice: id, bob: id} {
+			if err, _ := await(who, of, 2); err != nil {
+				t.Errorf("a member, or one who has left: %v", err)
+			}
+		}
+		if err, _ := await(alice, deleted, 2); err != nil {
+			t.Errorf("a member of a deleted thread: %v", err)
 		}
 	})
 }
@@ -143,7 +176,7 @@ func TestAllWhoWaitShareTheStatements(t *testing.T) {
 		var waiting sync.WaitGroup
 		for _, id := range chats {
 			waiting.Go(func() {
-				if err := queries.Await(ctx, w.Tenant, []query.Token{token(id, 2)}); err != nil {
+				if err := queries.Await(ctx, query.Viewer{Tenant: w.Tenant}, []query.Token{token(id, 2)}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -213,7 +246,7 @@ func TestAReadModelThatCanNotBeRead(t *testing.T) {
 		faulty.set(es.ErrUnavailable)
 		go func() { changed <- watcher.AwaitChange(t.Context(), w.Key(id), 1) }()
 
-		err := queries.Await(t.Context(), w.Tenant, []query.Token{token(id, 1)})
+		err := queries.Await(t.Context(), query.Viewer{Tenant: w.Tenant}, []query.Token{token(id, 1)})
 		if !errors.Is(err, es.ErrUnavailable) {
 			t.Errorf("a query is told %v", err)
 		}
