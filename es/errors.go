@@ -87,6 +87,15 @@ func (e *InvalidError) Error() string { return e.Field + " " + e.Reason }
 // Invalid returns the field and what is expected of it.
 func (e *InvalidError) Invalid() (field, reason string) { return e.Field, e.Reason }
 
+// PublicReason returns what may be told to anybody of why a store can't be used; "": nothing more than its kind.
+func PublicReason(err error) string {
+	var told interface{ Reason() string }
+	if errors.As(err, &told) {
+		return told.Reason()
+	}
+	return ""
+}
+
 // KindOf returns the kind of err, also when it is wrapped.
 func KindOf(err error) Kind {
 	var invalid interface{ Invalid() (field, reason string) }

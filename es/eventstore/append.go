@@ -61,6 +61,35 @@ func (unavailable) Error() string { return "the event store did not answer in ti
 // Class returns the error's class for es.KindOf.
 func (unavailable) Class() string { return "unavailable" }
 
+// Errors of a store that an operator must mend. Compare with [errors.Is].
+var (
+	// ErrFull: the store's disk is full. It is an [ErrUnavailable], too.
+	ErrFull error = full{}
+	// ErrDamaged: what is stored can't be read.
+	ErrDamaged error = damaged{}
+)
+
+type full struct{ unavailable }
+
+func (f full) Error() string { return f.Reason() }
+
+// Reason may be told to anybody.
+func (full) Reason() string {
+	return "the disk of the event store is full; an operator must free space, then repeat with the same idempotency key"
+}
+
+// Is makes ErrFull match [ErrUnavailable].
+func (full) Is(target error) bool { return target == ErrUnavailable }
+
+type damaged struct{}
+
+func (d damaged) Error() string { return d.Reason() }
+
+// Reason may be told to anybody.
+func (damaged) Reason() string {
+	return "the event store is damaged; an operator must restore it from a backup and start the programs again"
+}
+
 // InconsistentError: an aggregate's head and journal contradict each other, for example after the tables were restored
 // to different times. Nothing can be appended until an operator has repaired it.
 type InconsistentError struct {

@@ -160,6 +160,16 @@ func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
 	return parked, s.explain("count the parked aggregates", err)
 }
 
+// errFull is a fault of the whole database.
+var errFull error = full{}
+
+type full struct{}
+
+func (f full) Error() string { return f.Reason() }
+
+// Reason may be told to anybody.
+func (full) Reason() string { return "the disk of the read model is full: free space" }
+
 // Explain adds what failed and classifies the error for the projection; nil stays nil.
 func (s *Store) Explain(doing string, err error) error { return s.explain(doing, err) }
 
@@ -172,7 +182,9 @@ func (s *Store) explain(doing string, err error) error {
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrTransient, err)
 	case sqldialect.Refused, sqldialect.Duplicate:
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrRefused, err)
-	case sqldialect.Fault, sqldialect.Ended:
+	case sqldialect.Full:
+		return fmt.Errorf("%s: %w: %w", doing, errFull, err)
+	case sqldialect.Fault, sqldialect.Ended, sqldialect.Damaged:
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -20,6 +20,8 @@ const (
 	Transient
 	Duplicate // a row with this key exists already
 	Refused   // the database refuses the data
+	Full      // the disk is full: an operator must make room
+	Damaged   // the stored data can't be read: an operator must restore it
 )
 
 // classifyAny classifies errors that all drivers share.

@@ -101,6 +101,10 @@ func TestClassesOfMySQLErrors(t *testing.T) {
 		{1927, "70100", sqldialect.Transient}, // connection was killed
 		{1969, "70100", sqldialect.Transient}, // max_statement_time exceeded
 		{3024, "HY000", sqldialect.Transient}, // max_execution_time exceeded
+		{1021, "HY000", sqldialect.Full},      // disk full
+		{1114, "HY000", sqldialect.Full},      // table full
+		{1034, "HY000", sqldialect.Damaged},   // broken index
+		{1712, "HY000", sqldialect.Damaged},   // broken index of InnoDB
 		{1406, "22001", sqldialect.Refused},   // data too long
 		{1366, "HY000", sqldialect.Refused},   // incorrect string value
 		{1142, "42000", sqldialect.Fault},     // command denied
@@ -121,6 +125,16 @@ func expectClass(t *testing.T, dialect sqldialect.Dialect, what string, err erro
 	if got := dialect.Classify(err); got != want {
 		t.Errorf("%s: %v is of class %d instead of %d", what, err, got, want)
 	}
+}
+
+// Several numbers carry the system's error 28 in their message.
+func TestNoSpaceLeftIsAFullDisk(t *testing.T) {
+	dialect, err := sqldialect.Of(sqlx.NewDb(nil, database.MySQL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := &mysql.MySQLError{Number: 1030, Message: `Got error 28 "No space left on device" from storage engine InnoDB`}
+	expectClass(t, dialect, "an answer of the server", said, sqldialect.Full)
 }
 
 // A lock that another transaction holds for longer than the lock timeout.

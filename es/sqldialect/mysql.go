@@ -50,6 +50,12 @@ var mysqlClasses = map[uint16]Class{
 	1644: Refused,   // a trigger's SIGNAL
 	3819: Refused,   // check constraint
 	4025: Refused,   // check constraint (MariaDB)
+	1021: Full,      // disk full
+	1114: Full,      // table full, as InnoDB says it
+	1034: Damaged,   // broken index
+	1194: Damaged,   // broken table
+	1195: Damaged,   // the same, and its repair failed
+	1712: Damaged,   // broken index of InnoDB
 }
 
 func (mysqlRules) classify(err error) Class {
@@ -65,6 +71,9 @@ func (mysqlRules) classify(err error) Class {
 	}
 	if class, known := mysqlClasses[failed.Number]; known {
 		return class
+	}
+	if strings.Contains(failed.Message, "No space left on device") { // the system's error 28, within several others
+		return Full
 	}
 	switch string(failed.SQLState[:2]) {
 	case "22", "23": // data exception, integrity constraint

@@ -45,6 +45,10 @@ func (sqliteRules) classify(err error) Class {
 		return Refused
 	case sqlitecode.SQLITE_INTERRUPT:
 		return Ended
+	case sqlitecode.SQLITE_FULL:
+		return Full
+	case sqlitecode.SQLITE_CORRUPT, sqlitecode.SQLITE_NOTADB:
+		return Damaged
 	}
 	return Fault
 }

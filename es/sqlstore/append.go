@@ -20,7 +20,7 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 		}
 		err = g.writer.write(ctx, change)
 	}
-	return explain(ctx, g.dialect, err, "append to %s", write.ID)
+	return g.explain(ctx, err, "append to %s", write.ID)
 }
 
 // check adds a rule of the tables to the port's rules: a command has at most one event.
@@ -128,7 +128,7 @@ func (a appending) refused(ctx context.Context, in session) error {
 // AskForTurn marks the aggregate's row. The mark only affects an Append with Heed.
 func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) error {
 	err := g.writer.write(ctx, statement("UPDATE aggregates SET asked = 1 WHERE tenant_code = ? AND aggregate_id = ?", id.Tenant, id.String()))
-	return explain(ctx, g.dialect, err, "ask for a turn at %s", id)
+	return g.explain(ctx, err, "ask for a turn at %s", id)
 }
 
 // readEventID returns the id of the aggregate's event with this number; false if there is none.

@@ -25,7 +25,7 @@ func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after,
 			var page []entryRow
 			err := g.db.SelectContext(ctx, &page, selectEntries, id.Tenant, id.String(), after, upTo, entriesPage)
 			if err != nil {
-				yield(eventstore.Entry{}, explain(ctx, g.dialect, err, "read the journal of %s", id))
+				yield(eventstore.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
 				return
 			}
 			for _, row := range page {
@@ -57,7 +57,7 @@ func (g *Gateway) EntriesAt(ctx context.Context, id eventstore.AggregateID, seqN
 			err := g.db.SelectContext(ctx, &page, "SELECT "+entryColumns+" FROM events WHERE tenant_code = ? AND aggregate_id = ? "+
 				"AND version IN ("+sqldialect.Marks(len(some))+") ORDER BY version", args...)
 			if err != nil {
-				yield(eventstore.Entry{}, explain(ctx, g.dialect, err, "read the journal of %s", id))
+				yield(eventstore.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
 				return
 			}
 			for i, seqNr := range some {
@@ -109,7 +109,7 @@ func (r entryRow) entry() eventstore.Entry {
 // EntryByCommand finds the entries of all commands, for ever: the command id is unique within an aggregate.
 func (g *Gateway) EntryByCommand(ctx context.Context, id eventstore.AggregateID, commandID string) (eventstore.Entry, bool, error) {
 	entry, found, err := readByCommand(ctx, g.db, id, commandID)
-	return entry, found, explain(ctx, g.dialect, err, "look for command %s in the journal of %s", commandID, id)
+	return entry, found, g.explain(ctx, err, "look for command %s in the journal of %s", commandID, id)
 }
 
 func readByCommand(ctx context.Context, in session, id eventstore.AggregateID, commandID string) (eventstore.Entry, bool, error) {

@@ -10,19 +10,25 @@ import (
 )
 
 // explain adds what failed, and classifies the error: a result (ErrConflict, *HandledError, *InconsistentError), the
-// caller has disconnected (context.Canceled), the store did not answer (eventstore.ErrUnavailable), or a fault.
+// caller has disconnected (context.Canceled), the store did not answer (eventstore.ErrUnavailable), its disk is full or
+// its data damaged (eventstore.ErrFull, ErrDamaged), or a fault.
 func explain(ctx context.Context, dialect sqldialect.Dialect, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
 	doing := fmt.Sprintf(format, args...)
 	var handled *eventstore.HandledError
+	class := dialect.Classify(err)
 	switch ended := ctx.Err(); {
 	case errors.Is(err, eventstore.ErrConflict), errors.Is(err, eventstore.ErrInconsistent), errors.As(err, &handled):
 		return fmt.Errorf("%s: %w", doing, err)
+	case class == sqldialect.Full:
+		return fmt.Errorf("%s: %w: %w", doing, eventstore.ErrFull, err)
+	case class == sqldialect.Damaged:
+		return fmt.Errorf("%s: %w: %w", doing, eventstore.ErrDamaged, err)
 	case errors.Is(ended, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, ended)
-	case ended != nil, dialect.Classify(err) == sqldialect.Transient, dialect.Classify(err) == sqldialect.Ended:
+	case ended != nil, class == sqldialect.Transient, class == sqldialect.Ended:
 		return fmt.Errorf("%s: %w: %w", doing, eventstore.ErrUnavailable, err)
 	default:
 		return fmt.Errorf("%s: %w", doing, err)

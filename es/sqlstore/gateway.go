@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -37,6 +38,7 @@ type Gateway struct {
 	settings Settings
 	packer   *packing.Packer
 	said     once.Set
+	trouble  atomic.Pointer[trouble] // nil: none
 }
 
 var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)

@@ -36,7 +36,7 @@ func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, row hea
 func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
 	row, err := readHead(ctx, g.db, id)
 	if err != nil {
-		return eventstore.Head{}, explain(ctx, g.dialect, err, "read the head of %s", id)
+		return eventstore.Head{}, g.explain(ctx, err, "read the head of %s", id)
 	}
 	return g.headOf(ctx, id, row), nil
 }
@@ -48,7 +48,7 @@ func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head ev
 	if err == nil && found {
 		err = contradicts(ctx, g.db, id, head.Version, head.Version+1)
 	}
-	return explain(ctx, g.dialect, err, "compare head and journal of %s", id)
+	return g.explain(ctx, err, "compare head and journal of %s", id)
 }
 
 // contradicts returns an error if the head is still at the version although the journal has a later event.
@@ -85,7 +85,7 @@ func (g *Gateway) SnapshotsDue(ctx context.Context, aggregateType string, events
 func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64) iter.Seq2[eventstore.AggregateHead, error] {
 	return func(yield func(eventstore.AggregateHead, error) bool) {
 		fail := func(err error) {
-			yield(eventstore.AggregateHead{}, explain(ctx, g.dialect, err, "read the heads of type %s", aggregateType))
+			yield(eventstore.AggregateHead{}, g.explain(ctx, err, "read the heads of type %s", aggregateType))
 		}
 		var tenant sql.Null[string]
 		err := g.db.GetContext(ctx, &tenant, "SELECT MIN(tenant_code) FROM aggregates")

@@ -28,7 +28,7 @@ func (r receiptRow) receipt() eventstore.Receipt {
 func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (eventstore.Receipt, bool, error) {
 	row, found, err := readReceipt(ctx, g.db, tenant, commandID)
 	if err != nil {
-		return eventstore.Receipt{}, false, explain(ctx, g.dialect, err, "read the receipt of command %s", commandID)
+		return eventstore.Receipt{}, false, g.explain(ctx, err, "read the receipt of command %s", commandID)
 	}
 	if !found {
 		return eventstore.Receipt{}, false, nil

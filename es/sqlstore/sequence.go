@@ -14,7 +14,7 @@ func (g *Gateway) Draw(ctx context.Context, tenant, sequence string, count uint6
 	}
 	change := &drawing{gateway: g, tenant: tenant, sequence: sequence, count: count}
 	if err := g.writer.write(ctx, change); err != nil {
-		return 0, explain(ctx, g.dialect, err, "draw from the sequence %s", sequence)
+		return 0, g.explain(ctx, err, "draw from the sequence %s", sequence)
 	}
 	return change.last - count + 1, nil
 }

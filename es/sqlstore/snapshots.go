@@ -28,7 +28,7 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, s
 	if err == nil {
 		err = g.writer.write(ctx, snapshotting{gateway: g, id: id, packed: g.pack(id, snapshot), old: head.SnapshotVersion})
 	}
-	return explain(ctx, g.dialect, err, "save a snapshot of %s", id)
+	return g.explain(ctx, err, "save a snapshot of %s", id)
 }
 
 // isComplete reports whether the snapshot of the version can be read.
@@ -116,7 +116,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 				return
 			}
 			if err != nil {
-				yield(eventstore.Snapshot{}, explain(ctx, g.dialect, err, "read a snapshot of %s", id))
+				yield(eventstore.Snapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
 				return
 			}
 			upTo = row.Version - 1

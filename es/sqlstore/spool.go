@@ -27,7 +27,7 @@ func (g *Gateway) PutParts(ctx context.Context, file eventstore.File, first uint
 		change.parts = append(change.parts, g.packer.Pack(content))
 		change.bytes += len(content)
 	}
-	return explain(ctx, g.dialect, g.writer.write(ctx, change), "store parts of the file %s", file.Name)
+	return g.explain(ctx, g.writer.write(ctx, change), "store parts of the file %s", file.Name)
 }
 
 // storingParts is the change of PutParts.
@@ -110,7 +110,7 @@ func (g *Gateway) Part(ctx context.Context, tenant, name string, number uint64) 
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, explain(ctx, g.dialect, err, "read part %d of the file %s", number, name)
+		return nil, false, g.explain(ctx, err, "read part %d of the file %s", number, name)
 	}
 	content, err := g.packer.Unpack(packing.Packed{Bytes: row.Content, Encoding: row.Encoding, Checksum: row.Checksum})
 	if err != nil {
@@ -122,7 +122,7 @@ func (g *Gateway) Part(ctx context.Context, tenant, name string, number uint64) 
 // DeleteFile deletes the file's rows, and the count of their bytes in the same transaction.
 func (g *Gateway) DeleteFile(ctx context.Context, file eventstore.File) error {
 	err := g.writer.write(ctx, deletingFile{file: file})
-	return explain(ctx, g.dialect, err, "delete the file %s", file.Name)
+	return g.explain(ctx, err, "delete the file %s", file.Name)
 }
 
 // deletingFile is the change of DeleteFile. It is refused, without an error, if another writer is changing the file.
@@ -170,7 +170,7 @@ func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
 			"(expires_at > ? OR (expires_at = ? AND (tenant_code > ? OR (tenant_code = ? AND file > ?)))) ORDER BY expires_at, tenant_code, file LIMIT ?",
 			g.settings.Clock().UnixMicro(), last.Expires, last.Expires, last.Tenant, last.Tenant, last.File, expiredAtOnce)
 		if err != nil {
-			return count, explain(ctx, g.dialect, err, "read the expired files")
+			return count, g.explain(ctx, err, "read the expired files")
 		}
 		for _, last = range files {
 			if err := g.DeleteFile(ctx, eventstore.File{Tenant: last.Tenant, Name: last.File, Expires: time.UnixMicro(last.Expires)}); err != nil {

@@ -35,7 +35,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 				var page []storedAggregateRow
 				err := g.db.SelectContext(ctx, &page, statement, last.TenantCode, last.TenantCode, last.AggregateID, storedPage)
 				if err != nil {
-					yield(eventstore.StoredAggregate{}, explain(ctx, g.dialect, err, "list the aggregates"))
+					yield(eventstore.StoredAggregate{}, g.explain(ctx, err, "list the aggregates"))
 					return
 				}
 				for _, row := range page {

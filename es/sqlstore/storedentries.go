@@ -20,7 +20,7 @@ func (g *Gateway) StoredEntries(ctx context.Context, id eventstore.AggregateID) 
 			err := g.db.SelectContext(ctx, &page, "SELECT aggregate_type, "+entryColumns+" FROM events "+
 				"WHERE tenant_code = ? AND aggregate_id = ? AND version > ? ORDER BY version LIMIT ?", id.Tenant, id.String(), after, entriesPage)
 			if err != nil {
-				yield(eventstore.StoredEntry{}, explain(ctx, g.dialect, err, "read the journal of %s", id))
+				yield(eventstore.StoredEntry{}, g.explain(ctx, err, "read the journal of %s", id))
 				return
 			}
 			for _, row := range page {

@@ -40,7 +40,7 @@ func (r storedHeadRow) head(id eventstore.AggregateID) eventstore.StoredHead {
 func (g *Gateway) StoredHead(ctx context.Context, id eventstore.AggregateID) (eventstore.StoredHead, error) {
 	row, found, err := readStoredHead(ctx, g.db, id)
 	if err != nil || !found {
-		return eventstore.StoredHead{}, explain(ctx, g.dialect, err, "read the head of %s", id)
+		return eventstore.StoredHead{}, g.explain(ctx, err, "read the head of %s", id)
 	}
 	return row.head(id), nil
 }
@@ -56,7 +56,7 @@ func readStoredHead(ctx context.Context, in session, id eventstore.AggregateID) 
 
 // ReplaceHead implements [eventstore.Maintainer].
 func (g *Gateway) ReplaceHead(ctx context.Context, id eventstore.AggregateID, found eventstore.StoredHead, head eventstore.Head) error {
-	return explain(ctx, g.dialect, g.writer.write(ctx, replacing{g, id, found, head}), "replace the head of %s", id)
+	return g.explain(ctx, g.writer.write(ctx, replacing{g, id, found, head}), "replace the head of %s", id)
 }
 
 // replacing is the change that ReplaceHead makes.

@@ -11,7 +11,7 @@ import (
 func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID) iter.Seq2[eventstore.StoredSnapshot, error] {
 	return func(yield func(eventstore.StoredSnapshot, error) bool) {
 		fail := func(err error) {
-			yield(eventstore.StoredSnapshot{}, explain(ctx, g.dialect, err, "read the snapshots of %s", id))
+			yield(eventstore.StoredSnapshot{}, g.explain(ctx, err, "read the snapshots of %s", id))
 		}
 		var versions []uint64
 		err := g.db.SelectContext(ctx, &versions,
@@ -44,5 +44,5 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 func (g *Gateway) DropSnapshot(ctx context.Context, id eventstore.AggregateID, version uint64) error {
 	err := g.writer.write(ctx, statement("DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
 		id.Tenant, id.String(), version))
-	return explain(ctx, g.dialect, err, "drop snapshot %d of %s", version, id)
+	return g.explain(ctx, err, "drop snapshot %d of %s", version, id)
 }

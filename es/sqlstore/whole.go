@@ -39,7 +39,7 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) it
 		for {
 			entries, err := g.wholePage(ctx, number)
 			if err != nil {
-				yield(eventstore.JournalPage{}, explain(ctx, g.dialect, err, "read the journal after %d", number))
+				yield(eventstore.JournalPage{}, g.explain(ctx, err, "read the journal after %d", number))
 				return
 			}
 			if len(entries) == 0 {

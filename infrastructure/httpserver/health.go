@@ -3,6 +3,7 @@ package httpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -26,21 +27,34 @@ func Alive(notes Notes) http.Handler {
 	})
 }
 
+// PublicReason returns the reason of an error that says what may be told to anybody; otherwise "".
+func PublicReason(err error) string {
+	var told interface{ Reason() string }
+	if errors.As(err, &told) {
+		return told.Reason()
+	}
+	return ""
+}
+
 // Ready answers /health/ready: 200 if every check passes, otherwise 503, with the result of each check. Causes are
-// logged, never sent.
+// logged; only a public reason is sent.
 func Ready(log *slog.Logger, notes Notes, checks ...Check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 		defer cancel()
-		status, verdict, results := http.StatusOK, "ready", map[string]string{}
+		status, results := http.StatusOK, map[string]string{}
+		body := map[string]any{"status": "ready", "checks": results}
 		for _, check := range checks {
 			results[check.Name] = "ok"
 			if err := check.Run(ctx); err != nil {
 				log.WarnContext(r.Context(), "not ready", "check", check.Name, "error", err)
-				status, verdict, results[check.Name] = http.StatusServiceUnavailable, "not ready", "failed"
+				status, body["status"], results[check.Name] = http.StatusServiceUnavailable, "not ready", "failed"
+				if reason := PublicReason(err); reason != "" {
+					body["reason"] = reason
+				}
 			}
 		}
-		writeHealth(w, status, notes, map[string]any{"status": verdict, "checks": results})
+		writeHealth(w, status, notes, body)
 	})
 }
 

@@ -93,6 +93,9 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 		if answer.message != "" {
 			shown.Message = answer.message
 		}
+		if reason := es.PublicReason(ours.error); reason != "" && kind == es.Unavailable {
+			shown.Message = reason
+		}
 		p.logCause(ctx, kind, shown.Path.String(), ours.error)
 	}
 	shown.Extensions = map[string]any{"code": code}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func problemOf(err error) *Problem {
 	case !known:
 		return newProblem(http.StatusInternalServerError, internal, "something went wrong; it has been logged with the X-Request-Id of this answer")
 	case status == http.StatusServiceUnavailable:
-		return newProblem(status, storeUnavailable, es.ErrUnavailable.Error())
+		return newProblem(status, storeUnavailable, cmp.Or(es.PublicReason(err), es.ErrUnavailable.Error()))
 	case errors.As(err, &mismatch):
 		problem := newProblem(status, versionMismatch, mismatch.Error())
 		problem.CurrentVersion = mismatch.Current

@@ -72,6 +72,16 @@ func TestErrorsOfUseCases(t *testing.T) {
 	}
 }
 
+// A full disk is told as what it is: waiting does not help.
+func TestAFullDiskIsTold(t *testing.T) {
+	handler := handlerOf(failing(fmt.Errorf("table secret-7: %w", eventstore.ErrFull)), io.Discard)
+	a := post(t, handler, "/threads/rename", fields{"executor_id": ada, "thread_id": nobody, "name": "x"}, nil)
+	a.problem(t, 503, "store_unavailable")
+	if detail, _ := a.body["detail"].(string); !strings.HasPrefix(detail, "the disk of the event store is full") {
+		t.Errorf("the detail is %q", detail)
+	}
+}
+
 func TestAClientThatHasGoneIsNoFault(t *testing.T) {
 	var log bytes.Buffer
 	ctx, leave := context.WithCancel(t.Context())

@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -31,6 +32,9 @@ type Store struct {
 	Gateway eventstore.EventPersistenceGateway
 	// Check returns why the store cannot be used, for /health/ready.
 	Check func(context.Context) error
+	// Trouble returns the part of Check that costs nothing while all is well: a full disk or damaged data that was met.
+	// DynamoDB has neither.
+	Trouble func(context.Context) error
 	// Skew compares this computer's clock with the store's; nil for SQLite, which runs on this computer's clock.
 	Skew *skew.Watch
 	// Metrics are those of the store: consumed capacity or connections.
@@ -89,6 +93,7 @@ func openDynamoDB(ctx context.Context, settings Settings, ports Ports) (*Store, 
 	return &Store{
 		Gateway:  gateway,
 		Check:    gateway.Check,
+		Trouble:  func(context.Context) error { return nil },
 		Skew:     settings.compareWith(gateway.Now),
 		Metrics:  []prometheus.Collector{consumed},
 		settings: settings,
@@ -117,8 +122,11 @@ func openRelational(ctx context.Context, settings Settings, ports Ports) (*Store
 		return nil, err
 	}
 	store := &Store{
-		Gateway:  gateway,
-		Check:    func(ctx context.Context) error { return migration.Ready(ctx, db, sqlstore.Schema()) },
+		Gateway: gateway,
+		Check: func(ctx context.Context) error {
+			return errors.Join(gateway.Check(ctx), migration.Ready(ctx, db, sqlstore.Schema()))
+		},
+		Trouble:  gateway.Check,
 		Metrics:  []prometheus.Collector{collectors.NewDBStatsCollector(db.DB, "event_store")},
 		settings: settings,
 		ports:    ports,

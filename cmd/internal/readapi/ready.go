@@ -1,6 +1,7 @@
 package readapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	rdbmigration "example.com/threads/rdb-migration"
 )
@@ -59,7 +61,8 @@ func (s *Server) checkJournal(ctx context.Context, health *readmodel.Health) {
 	defer cancel()
 	if err := s.journal.check(ctx); err != nil {
 		s.log.WarnContext(ctx, "the event store can't be used: threadHistory, threadAt and accountHistory are UNAVAILABLE", "error", err)
-		health.Warnings = append(health.Warnings, "the event store can't be used, so threadHistory, threadAt and accountHistory are UNAVAILABLE; the log says why")
+		health.Warnings = append(health.Warnings, "the event store can't be used, so threadHistory, threadAt and accountHistory are UNAVAILABLE: "+
+			cmp.Or(httpserver.PublicReason(err), "the log says why"))
 	}
 }
 

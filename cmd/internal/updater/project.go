@@ -34,6 +34,7 @@ type turnParts struct {
 	process   *running
 	published *publication // nil: publishing is off
 	keeper    *rowKeeper
+	journal   func(context.Context) error // why the event store can't be used
 }
 
 // run projects until ctx ends and the current batches are stored.
@@ -90,7 +91,7 @@ func (f *journalFollower) work(ctx context.Context, databases Databases, turn *r
 		return err
 	}
 	defer f.registry.Unregister(registry)
-	parts := &turnParts{followed: followed{store, projector, source}, process: process, published: published, keeper: keeper}
+	parts := &turnParts{followed: followed{store, projector, source}, process: process, published: published, keeper: keeper, journal: databases.Store.Trouble}
 	f.parts.Store(parts)
 	defer f.parts.Store(nil)
 

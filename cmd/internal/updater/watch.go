@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/readmodel"
+	"example.com/threads/infrastructure/httpserver"
 )
 
 // healthWatch reports the updater's health.
@@ -94,7 +96,7 @@ func (w *healthWatch) lookAtTurn(ctx context.Context, found *Report, parts *turn
 		found.Warnings = append(found.Warnings, warnings...)
 	}
 	versions, journal, versionWarning := parts.keeper.reasons(w.follower.settings.RebuildAuto)
-	w.check(ctx, found, "stream", parts.source.Health())
+	w.check(ctx, found, "stream", errors.Join(parts.journal(ctx), parts.source.Health()))
 	w.check(ctx, found, "processes", processing)
 	found.Check("read_model", found.CatchingUp(parts.caughtUp.Load()))
 	found.Check("aggregate_types", unknownTypes(parts))
@@ -113,7 +115,7 @@ func (w *healthWatch) check(ctx context.Context, found *Report, name string, err
 		return
 	}
 	w.follower.ports.Log.WarnContext(ctx, "not ready", "check", name, "error", err)
-	found.Check(name, name+" can't be used or stands still; the log says why")
+	found.Check(name, cmp.Or(httpserver.PublicReason(err), name+" can't be used or stands still; the log says why"))
 }
 
 // unknownTypes returns the reason to be unready because of events of unregistered types; "": there are none.
