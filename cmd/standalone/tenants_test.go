@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/es/testenv"
 )
 
@@ -196,9 +197,9 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 		testenv.Eventually(t, 20*time.Second, has(task, "running", 1))
 	}
 	registry("suspend")
-	time.Sleep(2 * time.Second) // as long as they may go on
+	_ = es.Wait(t.Context(), 2*time.Second) // as long as they may go on
 	stopped := count()
-	time.Sleep(time.Second)
+	_ = es.Wait(t.Context(), time.Second)
 	if now := count(); now != stopped || now > lines {
 		t.Errorf("%d events two seconds after the suspension, %d after three", stopped, now)
 	}

@@ -175,7 +175,9 @@ func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.O
 	var said struct{ Key, Text string }
 	err := json.Unmarshal(raw, &said)
 	return said.Key, func(ctx context.Context) (tasks.Outcome, error) {
-		time.Sleep(w.waits)
+		if w.waits > 0 {
+			_ = es.Wait(ctx, w.waits)
+		}
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
 		switch {
