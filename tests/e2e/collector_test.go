@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 
@@ -83,4 +84,15 @@ func (c *traceCollector) ofTrace(trace string) map[string]receivedSpan {
 		}
 	}
 	return found
+}
+
+// text returns everything that was received.
+func (c *traceCollector) text() string {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	var text strings.Builder
+	for _, span := range c.spans {
+		text.WriteString(span.String() + "\n")
+	}
+	return text.String()
 }

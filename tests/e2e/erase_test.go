@@ -18,11 +18,11 @@ import (
 	"example.com/threads/tests/wordsearch"
 )
 
-// erasable are the setups with ERASURE=on: the system, and a search of its disks for words.
-var erasable = map[string]func(*testing.T) (*system, func(words ...string) []string){
-	"three programs on DynamoDB and MySQL": func(t *testing.T) (*system, func(words ...string) []string) {
+// erasable are the setups with ERASURE=on and more variables: the system, and a search of its disks for words.
+var erasable = map[string]func(*testing.T, ...string) (*system, func(words ...string) []string){
+	"three programs on DynamoDB and MySQL": func(t *testing.T, more ...string) (*system, func(words ...string) []string) {
 		keys := testenv.UniqueName(t)
-		env := append(dynamoDB(t), erasureOn("KEY_TABLE="+keys)...)
+		env := slices.Concat(dynamoDB(t), erasureOn("KEY_TABLE="+keys), more)
 		runOnce(t, "dynamodb-setup", env)
 		return threePrograms(t, env), func(words ...string) []string {
 			search := wordsearch.New(t)
@@ -31,8 +31,8 @@ var erasable = map[string]func(*testing.T) (*system, func(words ...string) []str
 			return search.Find(words...)
 		}
 	},
-	"three programs on one MySQL": func(t *testing.T) (*system, func(words ...string) []string) {
-		env := append(oneMySQL(t), erasureOn()...)
+	"three programs on one MySQL": func(t *testing.T, more ...string) (*system, func(words ...string) []string) {
+		env := slices.Concat(oneMySQL(t), erasureOn(), more)
 		return threePrograms(t, env), func(words ...string) []string {
 			search := wordsearch.New(t)
 			searchSQL(t, search, settingOf(env, "DATABASE_URL"))
