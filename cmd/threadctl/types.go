@@ -36,8 +36,7 @@ type knownTypes map[string]aggregateType
 func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) knownTypes {
 	settings := repository.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
 	return knownTypes{
-		// Write snapshots that history can use, too.
-		thread.AggregateType:  typeOf(threadcodec.Events(), threadcodec.Snapshots{}, chatstore.NewThreadHistory(gateway, settings)),
+		thread.AggregateType:  typeOf(threadcodec.Events(), threadcodec.Snapshots{}, chatstore.NewThreadRepository(gateway, settings)),
 		task.AggregateType:    typeOf(taskcodec.Events(), taskcodec.Snapshots{}, chatstore.NewTaskRepository(gateway, settings)),
 		account.AggregateType: typeOf(accountcodec.Events(), accountcodec.Snapshots{}, chatstore.NewAccountRepository(gateway, settings)),
 		tenant.AggregateType:  typeOf(tenantcodec.Events(), tenantcodec.Snapshots{}, chatstore.NewTenantRepository(gateway, settings)),

@@ -3,8 +3,6 @@ package thread
 import (
 	"cmp"
 	"slices"
-
-	"github.com/oklog/ulid/v2"
 )
 
 // MaySeeHistory returns why the user account may not see what the thread was like: [ErrThreadNotFound] for who is no
@@ -18,38 +16,32 @@ func (t Thread) MaySeeHistory(user UserID) error {
 
 // Participants returns the members in the order of joining.
 func (t Thread) Participants() []Participant {
-	members := make([]Participant, 0, t.members.size)
-	t.members.all(func(_ ulid.ULID, member Participant) { members = append(members, member) })
-	slices.SortFunc(members, func(a, b Participant) int {
+	return slices.SortedFunc(t.members.values(), func(a, b Participant) int {
 		return cmp.Or(cmp.Compare(a.Joined, b.Joined), a.ID.Compare(b.ID))
 	})
-	return members
 }
 
 // MessagesAfter returns the first limit messages in the order of posting, after a message; the zero id means from the
 // beginning. It fails with [ErrMessageNotFound] when the thread does not have that message. It looks at every message
 // and holds few of them.
-func (t Thread) MessagesAfter(after MessageID, limit int) ([]MessageDigest, error) {
-	var from posting
-	if !after.IsZero() {
-		exists := false
-		if from, exists = t.messages.get(after.ULID()); !exists {
-			return nil, ErrMessageNotFound
-		}
+func (t Thread) MessagesAfter(after MessageID, limit int) ([]Posting, error) {
+	from, exists := t.messages.get(after)
+	if !exists && !after.IsZero() {
+		return nil, ErrMessageNotFound
 	}
-	var first []MessageDigest
+	var first []Posting
 	cut := func() {
-		slices.SortFunc(first, func(a, b MessageDigest) int { return cmp.Compare(a.Posted, b.Posted) })
+		slices.SortFunc(first, func(a, b Posting) int { return cmp.Compare(a.Posted, b.Posted) })
 		first = first[:min(limit, len(first))]
 	}
-	t.messages.all(func(id ulid.ULID, p posting) {
-		if p.posted <= from.posted {
-			return
+	for message := range t.messages.values() {
+		if message.Posted <= from.Posted {
+			continue
 		}
-		if first = append(first, p.digest(id)); len(first) == 2*limit {
+		if first = append(first, message); len(first) == 2*limit {
 			cut()
 		}
-	})
+	}
 	cut()
 	return first, nil
 }

@@ -1,10 +1,6 @@
 package thread
 
-import (
-	"github.com/oklog/ulid/v2"
-
-	"example.com/threads/domain/ident"
-)
+import "example.com/threads/domain/ident"
 
 // Member is the membership of a user account in a thread.
 type Member struct {
@@ -16,7 +12,7 @@ type Member struct {
 // Participant is a member as the state keeps it.
 type Participant struct {
 	Member
-	Joined uint64 // number of the event that let the member in; 0: not known, see [Memento.Numbered]
+	Joined uint64 // number of the event that let the member in
 }
 
 // Role defines what a member may do. The zero value is no role.
@@ -103,7 +99,7 @@ func (t Thread) addMember(c AddMember) (Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil {
 		return nil, err
 	}
-	if _, isMember := t.members.get(c.User.ULID()); isMember {
+	if _, isMember := t.members.get(c.User); isMember {
 		return nil, ErrAlreadyMember
 	}
 	return MemberAdded{Member: Member{ID: c.Member, User: c.User, Role: c.Role}}, nil
@@ -117,11 +113,11 @@ func (t Thread) removeMember(c RemoveMember) (Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil && !leaving {
 		return nil, err
 	}
-	member, isMember := t.members.get(c.User.ULID())
+	member, isMember := t.members.get(c.User)
 	switch {
 	case !isMember:
 		return nil, ErrMemberNotFound
-	case t.isLastAdmin(member.Member) && t.members.size > 1:
+	case t.isLastAdmin(member.Member) && t.members.len() > 1:
 		return nil, ErrLastAdmin
 	}
 	return MemberRemoved{Member: member.ID, User: member.User}, nil
@@ -130,11 +126,11 @@ func (t Thread) removeMember(c RemoveMember) (Event, error) {
 // withdraw removes the executor. If the last Admin leaves, the member who joined first becomes Admin before that. If
 // nobody is left, the thread is deleted.
 func (t Thread) withdraw(c Withdraw) ([]Event, error) {
-	member, isMember := t.members.get(c.Executor.ULID())
+	member, isMember := t.members.get(c.Executor)
 	switch {
 	case !isMember:
 		return nil, ErrNotMember
-	case t.members.size == 1:
+	case t.members.len() == 1:
 		return []Event{Deleted{}}, nil
 	}
 	removed := MemberRemoved{Member: member.ID, User: member.User}
@@ -148,11 +144,11 @@ func (t Thread) withdraw(c Withdraw) ([]Event, error) {
 // firstBeside returns the earliest other member. Member ids are created on joining, so it has the lowest id. The cost
 // grows with the number of members.
 func (t Thread) firstBeside(member Member) (first Member) {
-	t.members.all(func(_ ulid.ULID, other Participant) {
+	for other := range t.members.values() {
 		if other.ID != member.ID && (first.ID.IsZero() || other.ID.Compare(first.ID) < 0) {
 			first = other.Member
 		}
-	})
+	}
 	return first
 }
 
@@ -160,7 +156,7 @@ func (t Thread) changeMemberRole(c ChangeMemberRole) (Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil {
 		return nil, err
 	}
-	member, isMember := t.members.get(c.User.ULID())
+	member, isMember := t.members.get(c.User)
 	switch {
 	case !isMember:
 		return nil, ErrMemberNotFound
@@ -175,7 +171,7 @@ func (t Thread) changeMemberRole(c ChangeMemberRole) (Event, error) {
 }
 
 func (t Thread) mustBeMember(user UserID) error {
-	if _, isMember := t.members.get(user.ULID()); !isMember {
+	if _, isMember := t.members.get(user); !isMember {
 		return ErrNotMember
 	}
 	return nil
@@ -190,7 +186,7 @@ func (t Thread) CheckAdmin(user UserID) error {
 }
 
 func (t Thread) mustBeAdmin(user UserID) error {
-	member, isMember := t.members.get(user.ULID())
+	member, isMember := t.members.get(user)
 	switch {
 	case !isMember:
 		return ErrNotMember
@@ -205,7 +201,7 @@ func (t Thread) isLastAdmin(member Member) bool { return member.Role == RoleAdmi
 // withMember takes a member in, with the current event, or gives one another role.
 func (t Thread) withMember(member Member) Thread {
 	joined := t.events
-	if before, isMember := t.members.get(member.User.ULID()); isMember && before.ID == member.ID {
+	if before, isMember := t.members.get(member.User); isMember && before.ID == member.ID {
 		joined = before.Joined
 	}
 	return t.withParticipant(Participant{member, joined})
@@ -213,7 +209,7 @@ func (t Thread) withMember(member Member) Thread {
 
 func (t Thread) withParticipant(member Participant) Thread {
 	t = t.withoutMember(member.User)
-	t.members = t.members.with(member.User.ULID(), member)
+	t.members = t.members.with(member.User, member)
 	if member.Role == RoleAdmin {
 		t.admins++
 	}
@@ -221,9 +217,9 @@ func (t Thread) withParticipant(member Participant) Thread {
 }
 
 func (t Thread) withoutMember(user UserID) Thread {
-	if member, isMember := t.members.get(user.ULID()); isMember && member.Role == RoleAdmin {
+	if member, isMember := t.members.get(user); isMember && member.Role == RoleAdmin {
 		t.admins--
 	}
-	t.members = t.members.without(user.ULID())
+	t.members = t.members.without(user)
 	return t
 }

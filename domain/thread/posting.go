@@ -1,12 +1,6 @@
 package thread
 
-import (
-	"crypto/sha256"
-	"encoding/binary"
-	"unique"
-
-	"example.com/threads/domain/ident"
-)
+import "example.com/threads/domain/ident"
 
 // PostMessage requests to post a message.
 type PostMessage struct {
@@ -52,30 +46,21 @@ type Message struct {
 	Text   Text
 }
 
+// Posting is a message as the state keeps it.
+type Posting struct {
+	ID     MessageID
+	Sender UserID
+	Text   TextDigest
+	Posted uint64 // number of the event that posted it
+	Edited uint64 // number of the event that last edited it; 0: none has
+}
+
 // Why commands on a thread's messages are rejected. Compare with [errors.Is].
 var (
 	ErrMessageNotFound = ident.NotFound("message_not_found", "the message does not exist in the thread")
 	ErrNotSender       = ident.Forbidden("not_the_sender", "only the sender of the message may do this")
 	ErrTextUnchanged   = ident.Conflict("text_unchanged", "the message has this text already")
 )
-
-// posting is what decisions need of a message. A process keeps millions of them, so they are small: a sender is kept
-// once for all messages, and the numbers are of 4 bytes, because no thread comes near 2³² events.
-type posting struct {
-	sender unique.Handle[UserID]
-	text   TextDigest
-	posted uint32 // number of the event that posted it; 0: not known, see [Memento.Numbered]
-	edited uint32 // number of the event that last gave it another text; 0: none has
-}
-
-// TextDigest is the first 8 bytes of a text's SHA-256, to compare texts without keeping them.
-type TextDigest uint64
-
-// Digest returns the digest of the text.
-func (t Text) Digest() TextDigest {
-	sum := sha256.Sum256([]byte(t.value))
-	return TextDigest(binary.BigEndian.Uint64(sum[:]))
-}
 
 func (t Thread) postMessage(c PostMessage) (Event, error) {
 	if err := t.mustBeMember(c.Executor); err != nil {
@@ -88,13 +73,13 @@ func (t Thread) editMessage(c EditMessage) (Event, error) {
 	if err := t.mustBeMember(c.Executor); err != nil {
 		return nil, err
 	}
-	message, exists := t.messages.get(c.Message.ULID())
+	message, exists := t.messages.get(c.Message)
 	switch {
 	case !exists:
 		return nil, ErrMessageNotFound
-	case message.sender.Value() != c.Executor:
+	case message.Sender != c.Executor:
 		return nil, ErrNotSender
-	case message.text == c.Text.Digest():
+	case message.Text == c.Text.Digest():
 		return nil, ErrTextUnchanged
 	}
 	return MessageEdited{Message{ID: c.Message, Sender: c.Executor, Text: c.Text}}, nil
@@ -104,11 +89,11 @@ func (t Thread) deleteMessage(c DeleteMessage) (Event, error) {
 	if err := t.mustBeMember(c.Executor); err != nil {
 		return nil, err
 	}
-	message, exists := t.messages.get(c.Message.ULID())
+	message, exists := t.messages.get(c.Message)
 	switch {
 	case !exists:
 		return nil, ErrMessageNotFound
-	case message.sender.Value() != c.Executor && t.mustBeAdmin(c.Executor) != nil:
+	case message.Sender != c.Executor && t.mustBeAdmin(c.Executor) != nil:
 		return nil, ErrNotSender
 	}
 	return MessageDeleted{Message: c.Message}, nil

@@ -1,6 +1,10 @@
 package thread
 
-import "example.com/threads/domain/writing"
+import (
+	"crypto/sha256"
+
+	"example.com/threads/domain/writing"
+)
 
 // MaxTextLength is the limit of a [Text], in Unicode code points after trimming.
 const MaxTextLength = 4000
@@ -24,3 +28,13 @@ func ParseText(written string) (Text, error) {
 func RecordedText(written string) Text { return Text{written} }
 
 func (t Text) String() string { return t.value }
+
+// TextDigest is the first 8 bytes of a text's SHA-256. The state keeps it instead of the text, to tell whether an edit
+// changes anything.
+type TextDigest [8]byte
+
+// Digest returns the digest of the text.
+func (t Text) Digest() TextDigest {
+	sum := sha256.Sum256([]byte(t.value))
+	return TextDigest(sum[:])
+}

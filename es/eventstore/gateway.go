@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -136,6 +137,10 @@ type Receipt struct {
 	Answer      []byte
 	ExpiresAt   time.Time // when the store may delete it
 }
+
+// ErrOutdated means that a snapshot is intact, but of a form that is no longer used. An earlier snapshot or the entries
+// are used instead.
+var ErrOutdated = errors.New("the snapshot is outdated")
 
 // Snapshot is an aggregate's state after entry Version.
 type Snapshot struct {

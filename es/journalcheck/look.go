@@ -3,6 +3,7 @@ package journalcheck
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -61,6 +62,7 @@ func (c *Checker) unusable(id eventstore.AggregateID, stored eventstore.StoredSn
 	}
 	of, version, err := decoder.Snapshot(stored.Payload)
 	switch {
+	case errors.Is(err, eventstore.ErrOutdated): // it is intact
 	case err != nil:
 		return "this program can't decode it: " + err.Error()
 	case of != id.ULID || version != stored.Version:

@@ -27,8 +27,8 @@ type Repository[S, E any] struct {
 type SnapshotCodec[S any] interface {
 	// Encode encodes the state of the aggregate with the id.
 	Encode(id string, version uint64, state S) ([]byte, error)
-	// Decode is the inverse of Encode. It fails if it cannot read the payload, for example a newer format; the events
-	// are used instead.
+	// Decode is the inverse of Encode. It fails if it cannot read the payload, for example a newer format, with
+	// [eventstore.ErrOutdated] for an older one; the events are used instead.
 	Decode(payload []byte) (id string, version uint64, state S, err error)
 	// Size estimates the bytes that a state takes in memory.
 	Size(state S) int

@@ -18,7 +18,7 @@ const (
 	maxDue = 1000
 	// bytesPerEvent is how much of a state, as [SnapshotCodec.Size] estimates it, is written to a snapshot for each
 	// event at most, so that snapshots cost a small part of the commands at any size of the state.
-	bytesPerEvent = 500
+	bytesPerEvent = 1000
 )
 
 // snapshotter writes snapshots in the background, one after the other. Its goroutine exits when there is nothing to

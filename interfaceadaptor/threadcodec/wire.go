@@ -1,7 +1,6 @@
 package threadcodec
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -59,15 +58,10 @@ func (w wireMember) member() (thread.Member, error) {
 
 type wireRole struct{ role thread.Role }
 
-func (w wireRole) MarshalJSON() ([]byte, error) { return json.Marshal(w.role.String()) }
+func (w wireRole) MarshalText() ([]byte, error) { return []byte(w.role.String()), nil }
 
-func (w *wireRole) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return err
-	}
-	var err error
-	w.role, err = thread.ParseRole(text)
+func (w *wireRole) UnmarshalText(text []byte) (err error) {
+	w.role, err = thread.ParseRole(string(text))
 	return err
 }
 
@@ -113,7 +107,7 @@ func (w *wireMembers) members() ([]thread.Member, error) {
 func (w *wireMembers) participants() ([]thread.Participant, error) {
 	return inOrder(w, func(m wireMember) (thread.Participant, error) {
 		member, err := m.member()
-		return thread.Participant{Member: member, Joined: m.Joined}, err
+		return thread.Participant{Member: member, Joined: m.Joined}, errors.Join(err, required(m.Joined > 0, "seq_nr"))
 	})
 }
 

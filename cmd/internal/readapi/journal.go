@@ -33,7 +33,7 @@ func (j *journal) journals(ctx context.Context) (query.Journals, error) {
 	defer j.mu.Unlock()
 	if j.now.Threads == nil {
 		j.now = query.Journals{
-			Threads:  chatstore.NewThreadHistory(store.Gateway, repository.Settings{CacheBytes: memory.Limit() / 10, Logger: j.log}),
+			Threads:  chatstore.NewThreadRepository(store.Gateway, repository.Settings{CacheBytes: memory.Limit() / 10, Logger: j.log}),
 			Accounts: chatstore.NewAccountRepository(store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: j.log}),
 		}
 	}

@@ -18,13 +18,13 @@ import (
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
-// A write-api of 256 MiB keeps the states of 2,000 threads with 1,000 messages each, so that no command has to load
-// one, and has memory left for its work.
-func TestTwoMillionMessagesFitInto256MiB(t *testing.T) {
+// A write-api of 256 MiB keeps the states of 800 threads with 1,000 messages each, so that no command has to load one,
+// and has memory left for its work.
+func TestEightHundredThousandMessagesFitInto256MiB(t *testing.T) {
 	const mayUse = 256 << 20 * 65 / 100 // see memory.Manage
 	before := debug.SetMemoryLimit(mayUse)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	gateway := &manyThreads{count: 2000, state: withMessages(1000), head: eventstore.Head{Version: 1001, SnapshotVersion: 1001}}
+	gateway := &manyThreads{count: 800, state: withMessages(1000), head: eventstore.Head{Version: 1001, SnapshotVersion: 1001}}
 	commands := NewCommands(gateway, nil, CommandSettings{SnapshotEvery: 100}, command.Settings{Logger: slog.New(slog.DiscardHandler)})
 	empty := heap()
 	for range 2 {
