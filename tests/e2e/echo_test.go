@@ -139,7 +139,8 @@ func testNoWordsInWhatOthersSay(t *testing.T, s *system, find func(...string) []
 	}
 	stuck := post(threads[2])
 	testenv.Eventually(t, 30*time.Second, func() error {
-		if log, err := os.ReadFile(s.projector.Log); err != nil || !strings.Contains(string(log), ada.id+":") { // what a sealed text begins with
+		// a sealed text begins with its owner's id
+		if log, err := os.ReadFile(s.projector.Log); err != nil || !strings.Contains(string(log), ada.id+":") {
 			return fmt.Errorf("the log has no error of the database, %v", err)
 		}
 		return nil
