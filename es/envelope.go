@@ -26,8 +26,10 @@ type Envelope struct {
 	Caller
 }
 
-// Key names the aggregate that the event belongs to.
-func (e Envelope) Key() Key { return Key{Tenant: e.Tenant, Type: e.AggregateType, ID: e.AggregateID} }
+// Aggregate returns the id of the aggregate that the event belongs to.
+func (e Envelope) Aggregate() AggregateID {
+	return AggregateID{Tenant: e.Tenant, Type: e.AggregateType, ID: e.AggregateID}
+}
 
 // Described is an event for people: its name and its own fields, in the form that they are written in today. Of one
 // that cannot be decoded, Data is all that is stored, and the envelope what is known without it.

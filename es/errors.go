@@ -44,6 +44,35 @@ var (
 	ErrBehind = errors.New("the read model has not reached the version of the consistency token yet; ask again")
 )
 
+// Errors of a store that an operator must mend. Compare with [errors.Is].
+var (
+	// ErrFull: the store's disk is full. It is an [ErrUnavailable], too.
+	ErrFull error = full{}
+	// ErrDamaged: what is stored can't be read.
+	ErrDamaged error = damaged{}
+)
+
+type full struct{}
+
+func (f full) Error() string { return f.Reason() }
+
+// Reason may be told to anybody.
+func (full) Reason() string {
+	return "the disk of the event store is full; an operator must free space, then repeat with the same idempotency key"
+}
+
+// Is makes ErrFull match [ErrUnavailable].
+func (full) Is(target error) bool { return target == ErrUnavailable }
+
+type damaged struct{}
+
+func (d damaged) Error() string { return d.Reason() }
+
+// Reason may be told to anybody.
+func (damaged) Reason() string {
+	return "the event store is damaged; an operator must restore it from a backup and start the programs again"
+}
+
 // VersionMismatchError: the aggregate is at version Current, but the caller expected version Expected.
 type VersionMismatchError struct{ Expected, Current uint64 }
 

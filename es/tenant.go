@@ -2,29 +2,20 @@ package es
 
 import "regexp"
 
-// Tenant owns aggregates. A tenant sees and changes only its own. The zero value is the default tenant: its code is
-// empty, and it is used for callers that name no tenant.
-type Tenant struct{ code string }
+// Tenant is the code of the owner of aggregates. A tenant sees and changes only its own. The default tenant has the
+// empty code; it is that of callers that name no tenant.
+type Tenant string
 
 var tenantCode = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
 
-// ParseTenant parses a tenant code: empty, or 1 to 32 characters of a-z, 0-9 and -. Anything else is an [InvalidError].
+// ParseTenant checks a tenant's code that comes from outside: empty, or 1 to 32 characters of a-z, 0-9 and -. Anything
+// else is an [InvalidError].
 func ParseTenant(code string) (Tenant, error) {
 	if code != "" && !tenantCode.MatchString(code) {
-		return Tenant{}, &InvalidError{Field: "tenant", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
+		return "", &InvalidError{Field: "tenant", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
 	}
-	return Tenant{code}, nil
+	return Tenant(code), nil
 }
 
-// String returns the tenant's code.
-func (t Tenant) String() string { return t.code }
-
-// Key identifies an aggregate by tenant, type (such as "order") and the text of its ULID. The tenant is part of the
-// key: the aggregates of another tenant do not exist for the caller.
-type Key struct {
-	Tenant   Tenant
-	Type, ID string
-}
-
-// String returns the key without its tenant, as event stores write it.
-func (k Key) String() string { return k.Type + "-" + k.ID }
+// String returns the code.
+func (t Tenant) String() string { return string(t) }

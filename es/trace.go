@@ -47,6 +47,6 @@ func Traced(traceparent string) trace.SpanContext {
 
 // VersionAttribute is the attribute of spans that bring an aggregate to a version, and of those that wait for it. A
 // search for it finds both, where they are in different traces.
-func VersionAttribute(key Key, version uint64) attribute.KeyValue {
-	return attribute.String("aggregate.version", key.String()+":"+strconv.FormatUint(version, 10))
+func VersionAttribute(id AggregateID, version uint64) attribute.KeyValue {
+	return attribute.String("aggregate.version", id.String()+":"+strconv.FormatUint(version, 10))
 }

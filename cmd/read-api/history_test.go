@@ -15,10 +15,8 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/tests/chattest"
@@ -96,15 +94,15 @@ func createThread(t *testing.T, folder, url string, id thread.ID, creator thread
 		t.Fatal(err)
 	}
 	defer func() { _ = gateway.Close(context.WithoutCancel(t.Context())) }()
-	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
-	key := chat.ThreadKey(es.Tenant{}, id)
+	threads := chatstore.NewThreadRepository(gateway, es.Settings{})
+	key := chat.ThreadKey(es.Tenant(""), id)
 	event := thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: chattest.NewID[thread.Member](), User: creator, Role: thread.RoleAdmin}}}
-	err = threads.Save(t.Context(), key, command.Write[thread.Thread, thread.Event]{
+	err = threads.Save(t.Context(), key, es.Write[thread.Thread, thread.Event]{
 		Events: []es.Recorded[thread.Event]{{Event: event, Envelope: es.Envelope{
 			EventID: chattest.NewID[ident.UserAccount]().String(), AggregateType: key.Type, AggregateID: key.ID, SeqNr: 1, OccurredAt: time.Now().UTC().Truncate(time.Microsecond),
 			Caller: es.Caller{Executor: creator.String(), Source: "test"},
 		}}},
-		After: command.State[thread.Thread]{Version: 1, Value: thread.Thread{}.Apply(event)},
+		After: es.State[thread.Thread]{Version: 1, Value: thread.Thread{}.Apply(event)},
 	})
 	if err != nil {
 		t.Fatal(err)

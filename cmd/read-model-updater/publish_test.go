@@ -16,10 +16,8 @@ import (
 
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
@@ -116,7 +114,7 @@ func (s *subscriber) take(body []byte) {
 }
 
 // isAt checks that all events of an aggregate up to a version have arrived, in order.
-func (s *subscriber) isAt(key es.Key, version uint64) error {
+func (s *subscriber) isAt(key es.AggregateID, version uint64) error {
 	if err := s.read(); err != nil {
 		return err
 	}
@@ -144,8 +142,8 @@ func (s *system) onRelational(t *testing.T) *system {
 	if err != nil {
 		t.Fatal(err)
 	}
-	threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: 100, Logger: discard})
-	s.commands = command.NewService(chat.Threads(), threads, command.Settings{})
+	threads := chatstore.NewThreadRepository(gateway, es.Settings{SnapshotEvery: 100, Logger: discard})
+	s.commands = es.NewService(chat.Threads(), threads, es.Settings{})
 	s.migrate(t)
 	return s
 }
@@ -170,7 +168,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 			version := uint64(1)
 			post := func(count int) {
 				for range count {
-					for _, at := range []es.Key{key, other} {
+					for _, at := range []es.AggregateID{key, other} {
 						var err error
 						if version, err = s.post(t.Context(), at, fmt.Sprint("message ", version)); err != nil {
 							t.Fatal(err)

@@ -17,7 +17,6 @@ import (
 	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodbstreams"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/stream"
@@ -135,9 +134,9 @@ func TestAnEventThatCannotBeReadParksItsThreadAlone(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	p := s.start(t)
 	poisoned, healthy := s.create(t), s.create(t)
-	err := s.gateway.Append(t.Context(), eventstore.Append{
-		ID: eventstore.AggregateID{Type: "thread", ULID: poisoned.ID}, ExpectedVersion: 1,
-		Entries: []eventstore.Entry{{SeqNr: 2, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)}},
+	err := s.gateway.Append(t.Context(), es.Append{
+		ID: es.AggregateID{Type: "thread", ID: poisoned.ID}, ExpectedVersion: 1,
+		Entries: []es.Entry{{SeqNr: 2, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -216,12 +215,12 @@ func (gizmos) Save(context.Context) error { return nil }
 // all its events must get into the rows: those from before, between and after, across all restarts.
 func TestATypeThatNobodyKnows(t *testing.T) {
 	s := newSystem(t).setUp(t)
-	key, gizmo := s.create(t), es.Key{Type: "gizmo", ID: newID[struct{}]().String()}
+	key, gizmo := s.create(t), es.AggregateID{Type: "gizmo", ID: newID[struct{}]().String()}
 	appendGizmo := func(seqNr uint64) {
 		t.Helper()
-		err := s.gateway.Append(t.Context(), eventstore.Append{
-			ID: eventstore.AggregateID{Type: "gizmo", ULID: gizmo.ID}, ExpectedVersion: seqNr - 1,
-			Entries: []eventstore.Entry{{
+		err := s.gateway.Append(t.Context(), es.Append{
+			ID: es.AggregateID{Type: "gizmo", ID: gizmo.ID}, ExpectedVersion: seqNr - 1,
+			Entries: []es.Entry{{
 				SeqNr: seqNr, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: fmt.Appendf(nil, `{"Gizmo":%q,"SeqNr":%d}`, gizmo.ID, seqNr),
 			}},
 		})
@@ -272,7 +271,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	defer stop()
 	for version := uint64(3); version <= 4; version++ {
 		testenv.Eventually(t, soon, func() error {
-			versions, err := store.Versions(t.Context(), []es.Key{gizmo})
+			versions, err := store.Versions(t.Context(), []es.AggregateID{gizmo})
 			if err == nil && versions[gizmo] != version {
 				err = fmt.Errorf("the gizmo is at %d, not %d", versions[gizmo], version)
 			}
@@ -330,7 +329,7 @@ func TestADatabaseThatTakesNothing(t *testing.T) {
 func TestKilledAgainAndAgain(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	const threads, posts, kills = 4, 150, 8
-	keys := make([]es.Key, threads)
+	keys := make([]es.AggregateID, threads)
 	failures := make(chan error, threads)
 	for i := range keys {
 		keys[i] = s.create(t)

@@ -41,7 +41,7 @@ func TestOneOfThreeUpdatersWorks(t *testing.T) {
 	for i := range group {
 		group[i] = s.start(t)
 	}
-	threads := []es.Key{s.create(t), s.create(t), s.create(t)}
+	threads := []es.AggregateID{s.create(t), s.create(t), s.create(t)}
 	written := s.postAllTheTime(t, threads)
 	active := func(except int) (int, error) {
 		for i, p := range group {
@@ -125,13 +125,13 @@ type posting struct {
 	end      context.CancelFunc
 	ended    sync.WaitGroup
 	mu       sync.Mutex
-	versions map[es.Key]uint64
+	versions map[es.AggregateID]uint64
 }
 
 // postAllTheTime posts to threads until it is stopped.
-func (s *system) postAllTheTime(t *testing.T, threads []es.Key) *posting {
+func (s *system) postAllTheTime(t *testing.T, threads []es.AggregateID) *posting {
 	ctx, end := context.WithCancel(t.Context())
-	p := &posting{end: end, versions: make(map[es.Key]uint64)}
+	p := &posting{end: end, versions: make(map[es.AggregateID]uint64)}
 	for _, key := range threads {
 		p.ended.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
@@ -153,10 +153,10 @@ func (s *system) postAllTheTime(t *testing.T, threads []es.Key) *posting {
 	return p
 }
 
-func (p *posting) now() map[es.Key]uint64 {
+func (p *posting) now() map[es.AggregateID]uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	versions := make(map[es.Key]uint64)
+	versions := make(map[es.AggregateID]uint64)
 	for key, version := range p.versions {
 		versions[key] = version
 	}
@@ -177,7 +177,7 @@ func (p *posting) goOn(t *testing.T) {
 	})
 }
 
-func (p *posting) stop(t *testing.T) map[es.Key]uint64 {
+func (p *posting) stop(t *testing.T) map[es.AggregateID]uint64 {
 	t.Helper()
 	p.end()
 	p.ended.Wait()

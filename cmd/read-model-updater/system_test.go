@@ -20,12 +20,10 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/interfaceadaptor/chatstore"
@@ -73,8 +71,8 @@ func newSystem(t *testing.T) *system {
 		t.Fatal(err)
 	}
 	s.gateway = gateway
-	threads := chatstore.NewThreadRepository(gateway, repository.Settings{SnapshotEvery: 100, Logger: slog.New(slog.DiscardHandler)})
-	s.commands = command.NewService(chat.Threads(), threads, command.Settings{})
+	threads := chatstore.NewThreadRepository(gateway, es.Settings{SnapshotEvery: 100, Logger: slog.New(slog.DiscardHandler)})
+	s.commands = es.NewService(chat.Threads(), threads, es.Settings{})
 	t.Cleanup(func() {
 		s.commands.Drain()
 		_ = threads.Close(context.WithoutCancel(t.Context()))
@@ -184,7 +182,7 @@ func (p *process) caughtUp() error {
 	return err
 }
 
-func (s *system) create(t *testing.T) es.Key {
+func (s *system) create(t *testing.T) es.AggregateID {
 	t.Helper()
 	name, err := writing.ParseName("test")
 	if err != nil {
@@ -197,7 +195,7 @@ func (s *system) create(t *testing.T) es.Key {
 	return result.Key
 }
 
-func (s *system) post(ctx context.Context, key es.Key, words string) (version uint64, err error) {
+func (s *system) post(ctx context.Context, key es.AggregateID, words string) (version uint64, err error) {
 	text, err := thread.ParseText(words)
 	if err != nil {
 		return 0, err
@@ -207,7 +205,7 @@ func (s *system) post(ctx context.Context, key es.Key, words string) (version ui
 }
 
 // isAt checks that the thread's row has the version and a message for each post.
-func (s *system) isAt(ctx context.Context, key es.Key, version uint64) error {
+func (s *system) isAt(ctx context.Context, key es.AggregateID, version uint64) error {
 	var found struct{ Version, Messages, Distinct uint64 }
 	err := s.db.GetContext(ctx, &found, `SELECT
 		COALESCE((SELECT version FROM threads WHERE id = ?), 0) AS version,

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
-	store "example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -17,7 +17,7 @@ import (
 type failureLab interface {
 	updater.Faults
 	// Gateway wraps the write-api's event store.
-	Gateway(store.EventPersistenceGateway) store.EventPersistenceGateway
+	Gateway(es.EventPersistenceGateway) es.EventPersistenceGateway
 	// Handler serves the lab to the page below /lab.
 	Handler() http.Handler
 	// WriteBeside sets the URL of another write-api on the same store.

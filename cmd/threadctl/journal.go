@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	port "example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/journalcheck"
 )
 
@@ -52,7 +52,7 @@ func (o *operator) journal() *cli.Command {
 func (o *operator) check(ctx context.Context, cmd *cli.Command, s *storeStation) error {
 	told := o.report(cmd, "findings")
 	checked, wrong, findings := 0, 0, 0
-	tell := func(_ port.AggregateID, found []journalcheck.Finding) error {
+	tell := func(_ es.AggregateID, found []journalcheck.Finding) error {
 		checked++
 		findings += len(found)
 		if len(found) > 0 {
@@ -91,10 +91,10 @@ func (o *operator) check(ctx context.Context, cmd *cli.Command, s *storeStation)
 }
 
 // wanted filters aggregates by the flags.
-func wanted(cmd *cli.Command) func(port.AggregateID) bool {
+func wanted(cmd *cli.Command) func(es.AggregateID) bool {
 	tenant, kind := cmd.String(tenantFlag.Name), cmd.String("type")
-	return func(id port.AggregateID) bool {
-		return (!cmd.IsSet(tenantFlag.Name) || id.Tenant == tenant) && (kind == "" || id.Type == kind)
+	return func(id es.AggregateID) bool {
+		return (!cmd.IsSet(tenantFlag.Name) || id.Tenant.String() == tenant) && (kind == "" || id.Type == kind)
 	}
 }
 
@@ -141,7 +141,7 @@ func (o *operator) repair(ctx context.Context, cmd *cli.Command, s *storeStation
 	if err != nil {
 		return err
 	}
-	done := repairOutcome{id.Tenant, id.String(), dryRun, append([]string{}, repair.Steps...), append([]journalcheck.Finding{}, repair.Left...)}
+	done := repairOutcome{id.Tenant.String(), id.String(), dryRun, append([]string{}, repair.Steps...), append([]journalcheck.Finding{}, repair.Left...)}
 	if err := o.print(cmd, done, done.text()); err != nil {
 		return err
 	}

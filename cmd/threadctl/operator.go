@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	port "example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -73,15 +73,19 @@ var (
 )
 
 // aggregateOf reads the argument AID and the flag --tenant.
-func aggregateOf(cmd *cli.Command) (port.AggregateID, error) {
+func aggregateOf(cmd *cli.Command) (es.AggregateID, error) {
 	if cmd.NArg() != 1 {
-		return port.AggregateID{}, wrong(cmd, fmt.Sprintf("expected one AID, such as thread-01H42K4ABWQ5V2XQEP3A48VE0Z, and not %d", cmd.NArg()))
+		return es.AggregateID{}, wrong(cmd, fmt.Sprintf("expected one AID, such as thread-01H42K4ABWQ5V2XQEP3A48VE0Z, and not %d", cmd.NArg()))
 	}
-	id, err := port.ParseAggregateID(cmd.String(tenantFlag.Name), cmd.Args().First())
+	tenant, err := es.ParseTenant(cmd.String(tenantFlag.Name))
+	if err != nil {
+		return es.AggregateID{}, wrong(cmd, err.Error())
+	}
+	id, err := es.ParseAggregateID(tenant, cmd.Args().First())
 	if err != nil {
 		return id, wrong(cmd, err.Error())
 	}
-	id.ULID = strings.ToUpper(id.ULID)
+	id.ID = strings.ToUpper(id.ID)
 	return id, nil
 }
 

@@ -60,7 +60,7 @@ func payloadOf(ctx context.Context, db readModel, letter projection.DeadLetter) 
 		return nil, err
 	}
 	defer s.close(ctx)
-	for entry, err := range s.store.Gateway.Entries(ctx, idOf(letter.Key), letter.SeqNr-1, letter.SeqNr) {
+	for entry, err := range s.store.Gateway.Entries(ctx, letter.Key, letter.SeqNr-1, letter.SeqNr) {
 		if err != nil {
 			return fmt.Appendf(nil, "it can't be read from the journal: %v", err), nil
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"example.com/threads/es"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/journalcheck"
 	"example.com/threads/es/projection"
 )
@@ -40,16 +39,16 @@ func (o *operator) verify(ctx context.Context, cmd *cli.Command, s *rowStation) 
 		if err != nil {
 			return err
 		}
-		key, err := v.known(ctx, id)
+		err = v.known(ctx, id)
 		if err == nil {
-			err = v.look(ctx, key)
+			err = v.look(ctx, id)
 		}
 		if err != nil {
 			return err
 		}
 		return v.conclude(ctx)
 	}
-	err := s.projector.Aggregates(ctx, func(ctx context.Context, key es.Key) error {
+	err := s.projector.Aggregates(ctx, func(ctx context.Context, key es.AggregateID) error {
 		if cmd.IsSet(tenantFlag.Name) && key.Tenant.String() != cmd.String(tenantFlag.Name) {
 			return nil
 		}
@@ -71,40 +70,27 @@ type verifier struct {
 
 	mu                                    sync.Mutex
 	checked, wrong, differences, repaired int
-	behind                                []es.Key // aggregates that were behind when verified
+	behind                                []es.AggregateID // aggregates that were behind when verified
 }
 
 // maxBehind limits the aggregates that are verified again.
 const maxBehind = 1000
 
-// known returns the aggregate's key. It fails if neither the journal nor the rows know the aggregate.
-func (v *verifier) known(ctx context.Context, id eventstore.AggregateID) (es.Key, error) {
-	key, err := keyOf(id)
-	if err != nil {
-		return key, err
-	}
+// known fails if neither the journal nor the rows know the aggregate.
+func (v *verifier) known(ctx context.Context, id es.AggregateID) error {
 	head, err := v.s.store.Gateway.Head(ctx, id)
 	if err != nil {
-		return key, err
+		return err
 	}
-	versions, err := v.s.rows.Versions(ctx, []es.Key{key})
-	if err == nil && head.Version == 0 && versions[key] == 0 {
+	versions, err := v.s.rows.Versions(ctx, []es.AggregateID{id})
+	if err == nil && head.Version == 0 && versions[id] == 0 {
 		err = fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", id)
 	}
-	return key, err
-}
-
-func keyOf(id eventstore.AggregateID) (es.Key, error) {
-	tenant, err := es.ParseTenant(id.Tenant)
-	return es.Key{Tenant: tenant, Type: id.Type, ID: id.ULID}, err
-}
-
-func idOf(key es.Key) eventstore.AggregateID {
-	return eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
+	return err
 }
 
 // look verifies an aggregate, and repairs it if requested.
-func (v *verifier) look(ctx context.Context, key es.Key) error {
+func (v *verifier) look(ctx context.Context, key es.AggregateID) error {
 	found, repaired, err := v.s.projector.VerifyOrRepair(ctx, key, v.repair)
 	if err != nil {
 		return err
@@ -132,7 +118,7 @@ type shownDifference struct {
 	Repaired bool   `json:"repaired"`
 }
 
-func (v *verifier) tell(key es.Key, found projection.Verified, repaired bool) error {
+func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired bool) error {
 	if len(found.Differences) > 0 {
 		v.wrong++
 		v.differences += len(found.Differences) + found.More
@@ -154,8 +140,8 @@ func (v *verifier) tell(key es.Key, found projection.Verified, repaired bool) er
 	return nil
 }
 
-func (v *verifier) next(key es.Key, found projection.Verified, repaired bool) string {
-	command := func(words string) string { return journalcheck.Command(words, idOf(key)) }
+func (v *verifier) next(key es.AggregateID, found projection.Verified, repaired bool) string {
+	command := func(words string) string { return journalcheck.Command(words, key) }
 	switch {
 	case repaired:
 		return "nothing: its rows were rebuilt from the journal"
@@ -191,7 +177,7 @@ func (v *verifier) conclude(ctx context.Context) error {
 }
 
 // late returns the aggregates that stay behind. A repair brings them up to date.
-func (v *verifier) late(ctx context.Context) (late []es.Key, err error) {
+func (v *verifier) late(ctx context.Context) (late []es.AggregateID, err error) {
 	if len(v.behind) == 0 {
 		return nil, nil
 	}
@@ -208,11 +194,11 @@ func (v *verifier) late(ctx context.Context) (late []es.Key, err error) {
 				return nil, err
 			}
 		}
-		head, err := v.s.store.Gateway.Head(ctx, idOf(key))
+		head, err := v.s.store.Gateway.Head(ctx, key)
 		if err != nil {
 			return nil, err
 		}
-		now, err := v.s.rows.Versions(ctx, []es.Key{key})
+		now, err := v.s.rows.Versions(ctx, []es.AggregateID{key})
 		if err != nil {
 			return nil, err
 		}

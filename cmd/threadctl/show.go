@@ -11,7 +11,6 @@ import (
 
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/es"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/journalcheck"
 )
 
@@ -19,7 +18,7 @@ import (
 type shownHead struct {
 	Version         uint64             `json:"version"`
 	SnapshotVersion uint64             `json:"snapshot_version"`
-	Faults          []eventstore.Fault `json:"faults,omitempty"`
+	Faults          []es.Fault `json:"faults,omitempty"`
 }
 
 type shownSnapshot struct {
@@ -35,10 +34,10 @@ type shownEvent struct {
 	Payload    json.RawMessage    `json:"payload,omitempty"`
 	Unreadable string             `json:"unreadable,omitempty"`
 	Sealed     string             `json:"sealed,omitempty"` // why texts in the payload can't be opened
-	Faults     []eventstore.Fault `json:"faults,omitempty"`
+	Faults     []es.Fault `json:"faults,omitempty"`
 }
 
-func eventOf(stored eventstore.StoredEntry) shownEvent {
+func eventOf(stored es.StoredEntry) shownEvent {
 	shown := shownEvent{SeqNr: stored.SeqNr, EventID: stored.EventID, Faults: stored.Faults}
 	if !stored.OccurredAt.IsZero() {
 		shown.OccurredAt = stored.OccurredAt.Format(time.RFC3339Nano)
@@ -74,10 +73,6 @@ func (o *operator) show(ctx context.Context, cmd *cli.Command, s *storeStation) 
 	if err != nil {
 		return err
 	}
-	tenant, err := es.ParseTenant(id.Tenant)
-	if err != nil {
-		return err
-	}
 	shown, ofCommand := 0, cmd.String(commandFlag.Name)
 	for stored, err := range s.checker().Events(ctx, id) {
 		if err == nil && ofCommand != "" && !ledTo(stored, ofCommand) {
@@ -85,7 +80,7 @@ func (o *operator) show(ctx context.Context, cmd *cli.Command, s *storeStation) 
 		}
 		if err == nil {
 			event := eventOf(stored)
-			if opened, err := keys.OpenJSON(ctx, tenant, event.Payload); err == nil {
+			if opened, err := keys.OpenJSON(ctx, id.Tenant, event.Payload); err == nil {
 				event.Payload = opened
 			} else {
 				event.Sealed = err.Error()
@@ -110,7 +105,7 @@ func (o *operator) show(ctx context.Context, cmd *cli.Command, s *storeStation) 
 }
 
 // ledTo reports whether a command led to an event. Every event names its command, also without a receipt.
-func ledTo(stored eventstore.StoredEntry, command string) bool {
+func ledTo(stored es.StoredEntry, command string) bool {
 	var event struct {
 		CommandID string `json:"command_id"`
 	}
@@ -118,7 +113,7 @@ func ledTo(stored eventstore.StoredEntry, command string) bool {
 }
 
 // headOf returns nil if there is no head.
-func headOf(stored eventstore.StoredHead) *shownHead {
+func headOf(stored es.StoredHead) *shownHead {
 	if !stored.Exists {
 		return nil
 	}

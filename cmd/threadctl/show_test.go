@@ -13,9 +13,7 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/database"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/tests/chattest"
@@ -35,7 +33,7 @@ func TestWhatACommandDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = gateway.Close(context.WithoutCancel(t.Context())) }()
-	commands := command.NewService(chat.Threads(), chatstore.NewThreadRepository(gateway, repository.Settings{Logger: discard}), command.Settings{})
+	commands := es.NewService(chat.Threads(), chatstore.NewThreadRepository(gateway, es.Settings{Logger: discard}), es.Settings{})
 	defer commands.Drain()
 	var id thread.ID
 	ada := chattest.NewID[ident.UserAccount]()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 const aboutDue = `Lists the aggregates whose version is more than SNAPSHOT_EVERY ahead of their latest snapshot. Nothing is wrong with them:
@@ -42,18 +42,18 @@ type dueSnapshot struct {
 	Error           string `json:"error,omitempty"` // why writing failed
 }
 
-func dueOf(head eventstore.AggregateHead) dueSnapshot {
-	return dueSnapshot{Tenant: head.ID.Tenant, AID: head.ID.String(), Version: head.Version, SnapshotVersion: head.SnapshotVersion}
+func dueOf(head es.AggregateHead) dueSnapshot {
+	return dueSnapshot{Tenant: head.ID.Tenant.String(), AID: head.ID.String(), Version: head.Version, SnapshotVersion: head.SnapshotVersion}
 }
 
 // lacking yields the aggregates of known types that are more than SNAPSHOT_EVERY events ahead of their snapshot.
-func (s *storeStation) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[eventstore.AggregateHead, error] {
+func (s *storeStation) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[es.AggregateHead, error] {
 	least := uint64(s.settings.snapshotEvery) + 1
 	wanted := wanted(cmd)
-	return func(yield func(eventstore.AggregateHead, error) bool) {
+	return func(yield func(es.AggregateHead, error) bool) {
 		for _, name := range s.types.names() {
 			heads := s.store.Gateway.Heads(ctx, name)
-			if finder, able := s.store.Gateway.(eventstore.DueFinder); able {
+			if finder, able := s.store.Gateway.(es.DueFinder); able {
 				heads = finder.SnapshotsDue(ctx, name, least)
 			}
 			for head, err := range heads {
@@ -122,7 +122,7 @@ func (o *operator) take(ctx context.Context, cmd *cli.Command, s *storeStation) 
 	return told.end(failed == 0, fmt.Sprintf("%d snapshots taken\n", count), "taken", count, "failed", failed)
 }
 
-func (s *storeStation) one(ctx context.Context, id eventstore.AggregateID) (iter.Seq2[eventstore.AggregateHead, error], error) {
+func (s *storeStation) one(ctx context.Context, id es.AggregateID) (iter.Seq2[es.AggregateHead, error], error) {
 	if _, known := s.types[id.Type]; !known {
 		return nil, fmt.Errorf("aggregates of type %q can't be loaded by this program; it knows %v", id.Type, s.types.names())
 	}
@@ -133,13 +133,13 @@ func (s *storeStation) one(ctx context.Context, id eventstore.AggregateID) (iter
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", id, err)
 	}
-	return func(yield func(eventstore.AggregateHead, error) bool) {
-		yield(eventstore.AggregateHead{ID: id, Head: head}, nil)
+	return func(yield func(es.AggregateHead, error) bool) {
+		yield(es.AggregateHead{ID: id, Head: head}, nil)
 	}, nil
 }
 
 // takeOne writes a snapshot. An aggregate that can't be loaded does not stop the others: taken has the error.
-func (s *storeStation) takeOne(ctx context.Context, due eventstore.AggregateHead) (taken dueSnapshot, err error) {
+func (s *storeStation) takeOne(ctx context.Context, due es.AggregateHead) (taken dueSnapshot, err error) {
 	taken = dueOf(due)
 	err = s.types[due.ID.Type].take(ctx, due.ID)
 	switch {

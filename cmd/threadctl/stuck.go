@@ -21,7 +21,7 @@ const outcomeWithin = 10 * time.Second
 
 // stuck is an aggregate that is parked in a projection, or a failing command of a process.
 type stuck struct {
-	key     es.Key
+	key     es.AggregateID
 	letter  projection.DeadLetter // of an aggregate
 	event   string                // that caused the command; empty for an aggregate
 	command process.Pending
@@ -76,27 +76,23 @@ func find(ctx context.Context, cmd *cli.Command, db readModel) (stuck, error) {
 	if err != nil {
 		return stuck{}, err
 	}
-	key, err := keyOf(id)
-	if err != nil {
-		return stuck{}, err
-	}
 	name, event := cmd.String("projection"), cmd.String("event")
 	store, err := rowstore.New(db.DB, name)
 	if err != nil {
 		return stuck{}, err
 	}
 	if !cmd.IsSet("event") {
-		letter, isParked, err := store.Letter(ctx, key)
+		letter, isParked, err := store.Letter(ctx, id)
 		if err == nil && !isParked {
-			err = fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", whose(id.Tenant, id.String()), name)
+			err = fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", whose(id.Tenant.String(), id.String()), name)
 		}
 		return parkedAggregate(store, letter), err
 	}
 	commands := outbox.New(db.DB, store, name)
-	pending, fails, err := commands.Failing(ctx, key, event)
+	pending, fails, err := commands.Failing(ctx, id, event)
 	if err == nil && !fails {
 		err = fmt.Errorf("no command of the process %s for %s that follows from the event %q fails; `dead-letters list` tells what does",
-			name, whose(id.Tenant, id.String()), event)
+			name, whose(id.Tenant.String(), id.String()), event)
 	}
 	return failingCommand(commands, pending), err
 }
@@ -104,7 +100,7 @@ func find(ctx context.Context, cmd *cli.Command, db readModel) (stuck, error) {
 // allOf returns the parked aggregates of the projection and the failing commands of the process.
 func allOf(ctx context.Context, cmd *cli.Command, db readModel) (due []stuck, err error) {
 	name := cmd.String("projection")
-	wanted := func(of string, key es.Key) bool {
+	wanted := func(of string, key es.AggregateID) bool {
 		return of == name && (!cmd.IsSet(tenantFlag.Name) || key.Tenant.String() == cmd.String(tenantFlag.Name))
 	}
 	store, err := rowstore.New(db.DB, name)

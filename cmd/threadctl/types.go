@@ -11,10 +11,8 @@ import (
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
-	"example.com/threads/es/eventcodec"
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/journalcheck"
-	"example.com/threads/es/repository"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/taskcodec"
@@ -26,15 +24,15 @@ import (
 type aggregateType struct {
 	decoder journalcheck.Decoder
 	// take writes a snapshot of the latest state.
-	take  func(ctx context.Context, id eventstore.AggregateID) error
+	take  func(ctx context.Context, id es.AggregateID) error
 	close func(ctx context.Context) error
 }
 
 // knownTypes are the aggregate types of this application by name.
 type knownTypes map[string]aggregateType
 
-func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) knownTypes {
-	settings := repository.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
+func registered(gateway es.EventPersistenceGateway, log *slog.Logger) knownTypes {
+	settings := es.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
 	return knownTypes{
 		thread.AggregateType:  typeOf(threadcodec.Events(), threadcodec.Snapshots{}, chatstore.NewThreadRepository(gateway, settings)),
 		task.AggregateType:    typeOf(taskcodec.Events(), taskcodec.Snapshots{}, chatstore.NewTaskRepository(gateway, settings)),
@@ -44,7 +42,7 @@ func registered(gateway eventstore.EventPersistenceGateway, log *slog.Logger) kn
 }
 
 func typeOf[S, E any](
-	events *eventcodec.Codec[E], snapshots repository.SnapshotCodec[S], aggregates *repository.Repository[S, E],
+	events *es.Codec[E], snapshots es.SnapshotCodec[S], aggregates *es.Repository[S, E],
 ) aggregateType {
 	return aggregateType{
 		decoder: journalcheck.Decoder{
@@ -57,16 +55,12 @@ func typeOf[S, E any](
 				return id, version, err
 			},
 		},
-		take: func(ctx context.Context, id eventstore.AggregateID) error {
-			key, err := keyOf(id)
+		take: func(ctx context.Context, id es.AggregateID) error {
+			state, err := aggregates.Reload(ctx, id)
 			if err != nil {
 				return err
 			}
-			state, err := aggregates.Reload(ctx, key)
-			if err != nil {
-				return err
-			}
-			return aggregates.SaveSnapshot(ctx, key, state)
+			return aggregates.SaveSnapshot(ctx, id, state)
 		},
 		close: aggregates.Close,
 	}

@@ -7,15 +7,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/former"
-	"example.com/threads/es/eventstore"
 )
 
 // Append writes head, entries and receipts in one transaction.
 //
 // The answer to a committed transaction can be lost. A retry with the same token is harmless, but only for the same
 // call and for ten minutes. After that, the event id in the journal shows whether the existing write is this one.
-func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
+func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	input, err := g.transaction(write)
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", write.ID, err)
@@ -27,8 +27,8 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 	var canceled *types.TransactionCanceledException
 	if errors.As(err, &canceled) && refused(canceled) {
 		err = g.whyRefused(ctx, write, canceled.CancellationReasons)
-		var handled *eventstore.HandledError
-		if errors.Is(err, eventstore.ErrConflict) || errors.Is(err, eventstore.ErrInconsistent) || errors.As(err, &handled) {
+		var handled *es.HandledError
+		if errors.Is(err, es.ErrConflict) || errors.Is(err, es.ErrInconsistent) || errors.As(err, &handled) {
 			return err
 		}
 	}
@@ -38,7 +38,7 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 // whyRefused translates the cancellation reasons, which are in the order of the transaction's items: nil when this
 // write was already committed, *HandledError when a command was, *InconsistentError when an event exists although the
 // head is at the expected version, and ErrConflict otherwise.
-func (g *Gateway) whyRefused(ctx context.Context, write eventstore.Append, reasons []types.CancellationReason) error {
+func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []types.CancellationReason) error {
 	if len(reasons) != 1+len(write.Entries)+len(write.Receipts) {
 		return fmt.Errorf("the cancelled transaction has %d reasons, which is not one for each of its items", len(reasons))
 	}
@@ -52,7 +52,7 @@ func (g *Gateway) whyRefused(ctx context.Context, write eventstore.Append, reaso
 			if err != nil {
 				return err
 			}
-			return &eventstore.HandledError{Receipt: receipt}
+			return &es.HandledError{Receipt: receipt}
 		}
 	}
 	for i, reason := range reasons[1 : 1+len(write.Entries)] {
@@ -73,14 +73,14 @@ func (g *Gateway) whyRefused(ctx context.Context, write eventstore.Append, reaso
 		return err
 	}
 	if version == write.ExpectedVersion {
-		return fmt.Errorf("append to %s: %w: another writer has asked for a turn", write.ID, eventstore.ErrConflict)
+		return fmt.Errorf("append to %s: %w: another writer has asked for a turn", write.ID, es.ErrConflict)
 	}
-	return fmt.Errorf("append to %s: %w: expected %d, found %d", write.ID, eventstore.ErrConflict, write.ExpectedVersion, version)
+	return fmt.Errorf("append to %s: %w: expected %d, found %d", write.ID, es.ErrConflict, write.ExpectedVersion, version)
 }
 
 // isOwn reports whether the first event of the write is in the journal. DynamoDB returns the existing item with the
 // reason; if it names another item as the reason, the journal is read.
-func (g *Gateway) isOwn(ctx context.Context, write eventstore.Append, reason types.CancellationReason) (bool, error) {
+func (g *Gateway) isOwn(ctx context.Context, write es.Append, reason types.CancellationReason) (bool, error) {
 	first := write.Entries[0]
 	found := item(reason.Item)
 	if len(found) == 0 {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/internal/faults"
-	"example.com/threads/es/eventstore"
 )
 
 const write = "TransactWriteItems"
@@ -27,7 +27,7 @@ func TestContentionIsRetriedWithTheSameToken(t *testing.T) {
 			id := begin(t, gateway, 1)
 			s.transport.Clear()
 			s.transport.On(write, 3, faults.CancelTransaction(codes...))
-			if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 2)}); err != nil {
+			if err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 2)}); err != nil {
 				t.Fatal(err)
 			}
 			calls := s.transport.Calls(write)
@@ -49,7 +49,7 @@ func TestContentionWithoutEndIsGivenUp(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 1)
 	s.transport.On(write, faults.Forever, faults.CancelTransaction("TransactionConflict"))
-	wantUnavailable(t, gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}))
+	wantUnavailable(t, gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}))
 	wantVersion(t, gateway, id, 1)
 }
 
@@ -58,13 +58,13 @@ func TestAFailedConditionIsNotRetried(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 2)
 	s.transport.Clear()
-	err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)})
-	if !errors.Is(err, eventstore.ErrConflict) {
+	err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)})
+	if !errors.Is(err, es.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
 	s.transport.On(write, 1, faults.CancelTransaction("ConditionalCheckFailed", "TransactionConflict"))
-	err = gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 1)})
-	if !errors.Is(err, eventstore.ErrConflict) {
+	err = gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 1)})
+	if !errors.Is(err, es.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
 	if calls := s.transport.Calls(write); len(calls) != 2 {
@@ -75,17 +75,17 @@ func TestAFailedConditionIsNotRetried(t *testing.T) {
 func TestALostWriteIsRecognisedWithoutItsToken(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
-	for name, meanwhile := range map[string]func(id eventstore.AggregateID){
-		"no later write": func(eventstore.AggregateID) {},
-		"later writes by others": func(id eventstore.AggregateID) {
-			if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 3)}); err != nil {
+	for name, meanwhile := range map[string]func(id es.AggregateID){
+		"no later write": func(es.AggregateID) {},
+		"later writes by others": func(id es.AggregateID) {
+			if err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 3)}); err != nil {
 				t.Error(err)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.transport.Clear()
-			lost := eventstore.Append{ID: newID(), Entries: entries(0, 2), Receipts: []eventstore.Receipt{receipt()}}
+			lost := es.Append{ID: newID(), Entries: entries(0, 2), Receipts: []es.Receipt{receipt()}}
 			s.transport.On(write, 1, faults.LoseAnswer(func() {
 				meanwhile(lost.ID)
 				s.transport.On(write, 1, faults.ForgetToken)
@@ -107,13 +107,13 @@ func TestALostWriteOfAnotherIsNoSuccess(t *testing.T) {
 	// lost before the store executed it, and another write is executed
 	s.transport.On(write, 1, func(call faults.Call) (*http.Response, error) {
 		s.transport.Clear()
-		if err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}); err != nil {
+		if err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}); err != nil {
 			t.Error(err)
 		}
 		return faults.Reset(call)
 	})
-	err := gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)})
-	if !errors.Is(err, eventstore.ErrConflict) {
+	err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)})
+	if !errors.Is(err, es.ErrConflict) {
 		t.Errorf("got %v, want ErrConflict", err)
 	}
 	wantVersion(t, gateway, id, 2)
@@ -127,11 +127,11 @@ func TestAWriteThatDoesNotFitSaysSo(t *testing.T) {
 	for i := range large {
 		large[i].Payload = []byte(`"` + strings.Repeat("x", 250_000) + `"`)
 	}
-	err := gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: large})
-	if err == nil || !strings.Contains(err.Error(), "fewer entries") || errors.Is(err, eventstore.ErrUnavailable) {
+	err := gateway.Append(t.Context(), es.Append{ID: id, Entries: large})
+	if err == nil || !strings.Contains(err.Error(), "fewer entries") || errors.Is(err, es.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
-	if err := gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: large[:15]}); err != nil {
+	if err := gateway.Append(t.Context(), es.Append{ID: id, Entries: large[:15]}); err != nil {
 		t.Errorf("3.75 MB should fit: %v", err)
 	}
 }
@@ -144,19 +144,19 @@ func TestAnExpiredReceiptCountsAsMissing(t *testing.T) {
 	renewed := receipt()
 	renewed.CommandID = expired.CommandID
 	var err error
-	for version, kept := range []eventstore.Receipt{expired, renewed, renewed} {
+	for version, kept := range []es.Receipt{expired, renewed, renewed} {
 		_, found, readErr := gateway.Receipt(t.Context(), "", kept.CommandID)
 		if readErr != nil || found != (version == 2) {
 			t.Errorf("before write %d: %t, %v", version+1, found, readErr)
 		}
-		err = gateway.Append(t.Context(), eventstore.Append{
-			ID: id, ExpectedVersion: uint64(version), Entries: entries(uint64(version), 1), Receipts: []eventstore.Receipt{kept},
+		err = gateway.Append(t.Context(), es.Append{
+			ID: id, ExpectedVersion: uint64(version), Entries: entries(uint64(version), 1), Receipts: []es.Receipt{kept},
 		})
 		if err != nil && version < 2 {
 			t.Fatal(err)
 		}
 	}
-	var handled *eventstore.HandledError
+	var handled *es.HandledError
 	if !errors.As(err, &handled) {
 		t.Errorf("got %v", err)
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/former"
-	"example.com/threads/es/eventstore"
 )
 
 // Entries queries the index, which is cheap but may be incomplete. An entry that is missing from the index, at the end
 // or in the middle, is read from the table by its key, consistently. At most one page is in memory.
-func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after, upTo uint64) iter.Seq2[eventstore.Entry, error] {
-	return func(yield func(eventstore.Entry, error) bool) {
+func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
 		if after >= upTo {
 			return
 		}
@@ -34,7 +34,7 @@ func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after,
 		}
 		for entry, err := range g.entriesByIndex(ctx, page, id, next, upTo) {
 			if err != nil {
-				yield(eventstore.Entry{}, err)
+				yield(es.Entry{}, err)
 				return
 			}
 			if !fill(entry.SeqNr) || !yield(entry, nil) {
@@ -48,9 +48,9 @@ func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after,
 
 // entriesByIndex yields the entries that the index shows, in order, possibly with gaps.
 func (g *Gateway) entriesByIndex(
-	ctx context.Context, page *pageSize, id eventstore.AggregateID, from, to uint64,
-) iter.Seq2[eventstore.Entry, error] {
-	return func(yield func(eventstore.Entry, error) bool) {
+	ctx context.Context, page *pageSize, id es.AggregateID, from, to uint64,
+) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
 		for found, err := range g.query(ctx, page, &dynamodb.QueryInput{
 			TableName:                 aws.String(g.settings.JournalTable),
 			IndexName:                 aws.String(journalIndex),
@@ -60,7 +60,7 @@ func (g *Gateway) entriesByIndex(
 			ExpressionAttributeValues: g.indexValues(id, from, to),
 		}) {
 			if err != nil {
-				yield(eventstore.Entry{}, explain(ctx, err, "query the journal of %s", id))
+				yield(es.Entry{}, explain(ctx, err, "query the journal of %s", id))
 				return
 			}
 			entry, err := entryOf(found)
@@ -74,9 +74,9 @@ func (g *Gateway) entriesByIndex(
 // entriesByKey yields the entries from <= SeqNr < end. A missing entry is an error: a head has shown that all entries
 // up to upTo were written.
 func (g *Gateway) entriesByKey(
-	ctx context.Context, page *pageSize, id eventstore.AggregateID, from, end, upTo uint64,
-) iter.Seq2[eventstore.Entry, error] {
-	return func(yield func(eventstore.Entry, error) bool) {
+	ctx context.Context, page *pageSize, id es.AggregateID, from, end, upTo uint64,
+) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
 		for from < end {
 			var seqNrs []uint64
 			for to := min(end, from+uint64(min(page.items(), maxBatchGet))); from < to; from++ {
@@ -92,8 +92,8 @@ func (g *Gateway) entriesByKey(
 }
 
 // EntriesAt reads the entries by their keys, so no index is involved.
-func (g *Gateway) EntriesAt(ctx context.Context, id eventstore.AggregateID, seqNrs []uint64) iter.Seq2[eventstore.Entry, error] {
-	return func(yield func(eventstore.Entry, error) bool) {
+func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
 		page := new(pageSize)
 		for len(seqNrs) > 0 {
 			some := seqNrs[:min(len(seqNrs), page.items(), maxBatchGet)]
@@ -109,16 +109,16 @@ func (g *Gateway) EntriesAt(ctx context.Context, id eventstore.AggregateID, seqN
 
 // someEntries yields up to maxBatchGet entries by their numbers. upTo is a version that a head has shown.
 func (g *Gateway) someEntries(
-	ctx context.Context, page *pageSize, id eventstore.AggregateID, seqNrs []uint64, upTo uint64,
-) iter.Seq2[eventstore.Entry, error] {
-	return func(yield func(eventstore.Entry, error) bool) {
+	ctx context.Context, page *pageSize, id es.AggregateID, seqNrs []uint64, upTo uint64,
+) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
 		keys := make([]map[string]types.AttributeValue, len(seqNrs))
 		for i, seqNr := range seqNrs {
 			keys[i] = g.key(id, seqNr)
 		}
 		events, err := g.getEvents(ctx, keys)
 		if err != nil {
-			yield(eventstore.Entry{}, explain(ctx, err, "read the journal of %s", id))
+			yield(es.Entry{}, explain(ctx, err, "read the journal of %s", id))
 			return
 		}
 		found := make(map[string]item, len(events))
@@ -128,7 +128,7 @@ func (g *Gateway) someEntries(
 		for _, seqNr := range seqNrs {
 			event, exists := found[sortKey(id, seqNr)]
 			if !exists {
-				yield(eventstore.Entry{}, &eventstore.InconsistentError{ID: id, Head: upTo, Event: seqNr})
+				yield(es.Entry{}, &es.InconsistentError{ID: id, Head: upTo, Event: seqNr})
 				return
 			}
 			page.saw(event)
@@ -141,7 +141,7 @@ func (g *Gateway) someEntries(
 }
 
 // eventItem returns the item of an entry: its keys, the payload, and what is needed to recognise a write.
-func (g *Gateway) eventItem(id eventstore.AggregateID, entry eventstore.Entry) item {
+func (g *Gateway) eventItem(id es.AggregateID, entry es.Entry) item {
 	event := g.key(id, entry.SeqNr)
 	event["aid"] = text(id.String())
 	event["seq_nr"] = number(entry.SeqNr)
@@ -151,21 +151,21 @@ func (g *Gateway) eventItem(id eventstore.AggregateID, entry eventstore.Entry) i
 	return event
 }
 
-func entryOf(event item) (eventstore.Entry, error) {
+func entryOf(event item) (es.Entry, error) {
 	event = former.Item(event)
 	seqNr, err := event.number("seq_nr")
 	if err != nil {
-		return eventstore.Entry{}, err
+		return es.Entry{}, err
 	}
 	occurredAt, err := event.milliseconds("occurred_at")
 	if err != nil {
-		return eventstore.Entry{}, err
+		return es.Entry{}, err
 	}
 	payload := event.bytes("payload")
 	if seqNr == 0 || payload == nil {
-		return eventstore.Entry{}, fmt.Errorf("item %s of the journal is not an event: seq_nr or payload is missing", event.text("skey"))
+		return es.Entry{}, fmt.Errorf("item %s of the journal is not an event: seq_nr or payload is missing", event.text("skey"))
 	}
-	return eventstore.Entry{
+	return es.Entry{
 		SeqNr:      seqNr,
 		EventID:    event.text("event_id"),
 		OccurredAt: time.UnixMilli(occurredAt).UTC(),

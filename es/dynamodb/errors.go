@@ -12,11 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // explain adds what failed, and classifies the error: the caller has disconnected (context.Canceled), the store did not
-// answer (eventstore.ErrUnavailable), or a fault.
+// answer (es.ErrUnavailable), or a fault.
 func explain(ctx context.Context, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -26,7 +26,7 @@ func explain(ctx context.Context, err error, format string, args ...any) error {
 	case errors.Is(ended, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, ended)
 	case ended != nil || transient(err):
-		return fmt.Errorf("%s: %w: %w", doing, eventstore.ErrUnavailable, err)
+		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}

@@ -8,12 +8,12 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
-	"example.com/threads/es/eventstore"
 )
 
 // asFormer gives an aggregate's items the documents' form, with a version in the head.
-func (s *store) asFormer(t *testing.T, id eventstore.AggregateID, version string) {
+func (s *store) asFormer(t *testing.T, id es.AggregateID, version string) {
 	t.Helper()
 	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 	for _, found := range s.items(t, s.journal, id) {
@@ -30,14 +30,14 @@ func (s *store) asFormer(t *testing.T, id eventstore.AggregateID, version string
 
 func TestAHeadOfTheDocuments(t *testing.T) {
 	for version, last := range map[string]uint64{"1": 3, "3": 3, "5": 5} { // the larger of ser_nr and version
-		for first, change := range map[string]func(*dynamodb.Gateway, eventstore.AggregateID) error{
-			"a command": func(gateway *dynamodb.Gateway, id eventstore.AggregateID) error {
-				return gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: last, Entries: entries(last, 1)})
+		for first, change := range map[string]func(*dynamodb.Gateway, es.AggregateID) error{
+			"a command": func(gateway *dynamodb.Gateway, id es.AggregateID) error {
+				return gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: last, Entries: entries(last, 1)})
 			},
-			"a snapshot": func(gateway *dynamodb.Gateway, id eventstore.AggregateID) error {
-				return gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: last, Payload: []byte(`{"saved":true}`)})
+			"a snapshot": func(gateway *dynamodb.Gateway, id es.AggregateID) error {
+				return gateway.SaveSnapshot(t.Context(), id, es.Snapshot{Version: last, Payload: []byte(`{"saved":true}`)})
 			},
-			"a request for a turn": func(gateway *dynamodb.Gateway, id eventstore.AggregateID) error {
+			"a request for a turn": func(gateway *dynamodb.Gateway, id es.AggregateID) error {
 				return gateway.AskForTurn(t.Context(), id)
 			},
 		} {
@@ -70,7 +70,7 @@ func TestAHeadOfTheDocuments(t *testing.T) {
 				if got := latest(t, gateway, id); (got.Version == last && string(got.Payload) != "{}") != (first == "a snapshot") {
 					t.Errorf("then the state is %s at %d", got.Payload, got.Version)
 				}
-				more := eventstore.Append{ID: id, ExpectedVersion: next, Entries: entries(next, 1)}
+				more := es.Append{ID: id, ExpectedVersion: next, Entries: entries(next, 1)}
 				if err := gateway.Append(t.Context(), more); err != nil {
 					t.Error(err)
 				}
@@ -103,7 +103,7 @@ func TestAKeptSnapshotOfTheDocuments(t *testing.T) {
 	kept := s.head(t, id)
 	kept["skey"] = &types.AttributeValueMemberS{Value: id.String() + "-3"}
 	s.change(t, kept, map[string]types.AttributeValue{"ttl": &types.AttributeValueMemberN{Value: "4000000000"}})
-	stored := slices.Collect(func(yield func(eventstore.StoredSnapshot) bool) {
+	stored := slices.Collect(func(yield func(es.StoredSnapshot) bool) {
 		for snapshot, err := range gateway.StoredSnapshots(t.Context(), id) {
 			if err != nil || !yield(snapshot) {
 				t.Error(err)
@@ -114,8 +114,8 @@ func TestAKeptSnapshotOfTheDocuments(t *testing.T) {
 	if len(stored) != 1 || stored[0].Version != 3 || stored[0].Broken != "" || !stored[0].Unlisted || string(stored[0].Payload) != "{}" {
 		t.Errorf("stored are %+v", stored)
 	}
-	save(t, gateway, id, eventstore.Snapshot{Version: 3, Payload: []byte(`{"saved":true}`)})
-	saved := s.get(t, s.snapshot, "thread-"+shardOf(id.ULID), id.String()+"-3")
+	save(t, gateway, id, es.Snapshot{Version: 3, Payload: []byte(`{"saved":true}`)})
+	saved := s.get(t, s.snapshot, "thread-"+shardOf(id.ID), id.String()+"-3")
 	if saved["ttl"] != nil || saved["seq_nr"] == nil {
 		t.Errorf("then it is %v", saved)
 	}

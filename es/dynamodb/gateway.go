@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/internal/once"
 	"example.com/threads/es/internal/packing"
 )
@@ -28,7 +28,7 @@ type Settings struct {
 	SnapshotKeep  int           // number of snapshots to keep beside the latest
 	SnapshotTTL   time.Duration // how long older snapshots are kept; 0: they are deleted at once
 	Clock         func() time.Time
-	Spool         eventstore.SpoolLimits
+	Spool         es.SpoolLimits
 }
 
 // Gateway is the EventPersistenceGateway on DynamoDB. It is safe for concurrent use, and any number of processes may
@@ -42,7 +42,7 @@ type Gateway struct {
 	said     once.Set
 }
 
-var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)
+var _ es.EventPersistenceGateway = (*Gateway)(nil)
 
 // New returns a gateway with the settings, or an error if they are invalid. It does not connect.
 func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gateway, error) {
@@ -77,7 +77,7 @@ func (g *Gateway) Now(ctx context.Context) (time.Time, error) {
 }
 
 // nobody is the id of an aggregate that never exists.
-var nobody = eventstore.AggregateID{Type: "check", ULID: "none"}
+var nobody = es.AggregateID{Type: "check", ID: "none"}
 
 // Check reports whether both tables answer. It reads a key of each that is never written, which costs half a read unit
 // per table.

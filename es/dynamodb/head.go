@@ -9,29 +9,29 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/former"
-	"example.com/threads/es/eventstore"
 )
 
 // headSeqNr is the seq_nr of the head item in the snapshot table.
 const headSeqNr = 0
 
 // Head reads the head item without its payload, consistently.
-func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
+func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
 	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), "seq_nr", former.Number, "version", "snapshot_version")
 	if err != nil {
-		return eventstore.Head{}, explain(ctx, err, "read the head of %s", id)
+		return es.Head{}, explain(ctx, err, "read the head of %s", id)
 	}
 	return g.headOf(ctx, id, found)
 }
 
 // headOf decodes a head item. An invalid snapshot pointer is logged and read as 0, which only costs time; the next
 // snapshot corrects it.
-func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, found item) (eventstore.Head, error) {
+func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, found item) (es.Head, error) {
 	found = former.Head(found)
 	version, err := found.number("version")
 	if err != nil {
-		return eventstore.Head{}, &eventstore.InconsistentError{ID: id, Cause: err}
+		return es.Head{}, &es.InconsistentError{ID: id, Cause: err}
 	}
 	snapshot, err := found.number("snapshot_version")
 	if err == nil && snapshot > version {
@@ -39,16 +39,16 @@ func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, found i
 	}
 	if err != nil {
 		snapshot = 0
-		if g.said.First(id.Tenant + " " + id.String()) {
+		if g.said.First(id.Tenant.String() + " " + id.String()) {
 			g.logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
 				"tenant", id.Tenant, "aggregate", id.String(), "error", err)
 		}
 	}
-	return eventstore.Head{Version: version, SnapshotVersion: snapshot}, nil
+	return es.Head{Version: version, SnapshotVersion: snapshot}, nil
 }
 
 // Verify reads the event after the head's version.
-func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) error {
+func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
 	next := head.Version + 1
 	found, err := g.getItem(ctx, g.settings.JournalTable, g.key(id, next), "event_id")
 	if err != nil || found == nil {
@@ -59,16 +59,16 @@ func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head ev
 
 // contradicts returns an error if the head is still at the version although the journal has a later event. Both are
 // written in one transaction, so a head that is read after the event must include it.
-func (g *Gateway) contradicts(ctx context.Context, id eventstore.AggregateID, version, event uint64) error {
+func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, event uint64) error {
 	head, err := g.Head(ctx, id)
 	if err == nil && head.Version == version {
-		err = &eventstore.InconsistentError{ID: id, Head: version, Event: event}
+		err = &es.InconsistentError{ID: id, Head: version, Event: event}
 	}
 	return err
 }
 
 // AskForTurn marks the head. The mark only affects an Append with Heed.
-func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) error {
+func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
 	err := retryContended(ctx, func() error {
 		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:        aws.String(g.settings.SnapshotTable),

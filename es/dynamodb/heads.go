@@ -7,14 +7,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/former"
-	"example.com/threads/es/eventstore"
 )
 
 // Heads scans the snapshot table. It does not use the smaller index, because an index may lack a head, and repairs must
 // find everything.
-func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eventstore.AggregateHead, error] {
-	return func(yield func(eventstore.AggregateHead, error) bool) {
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
+	return func(yield func(es.AggregateHead, error) bool) {
 		expression, names := shown("pkey", "skey", "aid", "seq_nr", former.Number, "version", "snapshot_version")
 		for page, err := range g.scan(ctx, &dynamodb.ScanInput{
 			TableName:                 aws.String(g.settings.SnapshotTable),
@@ -24,7 +24,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eve
 			ExpressionAttributeValues: item{":head": number(headSeqNr), ":type": text(aggregateType + "-")},
 		}) {
 			if err != nil {
-				yield(eventstore.AggregateHead{}, explain(ctx, err, "scan the heads of type %s", aggregateType))
+				yield(es.AggregateHead{}, explain(ctx, err, "scan the heads of type %s", aggregateType))
 				return
 			}
 			for _, found := range page {
@@ -33,7 +33,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eve
 					continue // misplaced, or a kept snapshot
 				}
 				head, _ := g.headOf(ctx, id, found) // 0 if it can't be read
-				if !yield(eventstore.AggregateHead{ID: id, Head: head}, nil) {
+				if !yield(es.AggregateHead{ID: id, Head: head}, nil) {
 					return
 				}
 			}

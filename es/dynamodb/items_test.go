@@ -11,7 +11,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 func shardOf(name string) string {
@@ -23,34 +23,34 @@ func shardOf(name string) string {
 func TestItemsAreAsDocumented(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
-	for tenant, prefix := range map[string]string{"": "", "acme-1": "acme-1#"} {
+	for tenant, prefix := range map[es.Tenant]string{"": "", "acme-1": "acme-1#"} {
 		id, kept := newID(), receipt()
 		id.Tenant = tenant
 		made := entries(0, 2)
 		made[1].CommandID = kept.CommandID
 		first := []byte(`{"state":1}`)
-		err := gateway.Append(t.Context(), eventstore.Append{
-			ID: id, Entries: made, FirstSnapshot: first, Receipts: []eventstore.Receipt{kept},
+		err := gateway.Append(t.Context(), es.Append{
+			ID: id, Entries: made, FirstSnapshot: first, Receipts: []es.Receipt{kept},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		pkey := prefix + "thread-" + shardOf(id.ULID)
-		event := s.get(t, s.journal, pkey, "thread-"+id.ULID+"-2")
-		if str(event, "aid") != "thread-"+id.ULID || num(event, "seq_nr") != "2" || num(event, "occurred_at") != "1700000000123" ||
+		pkey := prefix + "thread-" + shardOf(id.ID)
+		event := s.get(t, s.journal, pkey, "thread-"+id.ID+"-2")
+		if str(event, "aid") != "thread-"+id.ID || num(event, "seq_nr") != "2" || num(event, "occurred_at") != "1700000000123" ||
 			str(event, "payload") != string(made[1].Payload) || str(event, "event_id") != made[1].EventID || len(event) != 7 {
 			t.Errorf("the event is %v", event)
 		}
-		head := s.get(t, s.snapshot, pkey, "thread-"+id.ULID+"-0")
-		if str(head, "aid") != "thread-"+id.ULID || num(head, "seq_nr") != "0" || num(head, "version") != "2" ||
+		head := s.get(t, s.snapshot, pkey, "thread-"+id.ID+"-0")
+		if str(head, "aid") != "thread-"+id.ID || num(head, "seq_nr") != "0" || num(head, "version") != "2" ||
 			str(head, "payload") != string(first) || len(head) != 6 {
 			t.Errorf("the head is %v", head)
 		}
 		ttl := strconv.FormatInt(kept.ExpiresAt.Add(time.Second-time.Nanosecond).Unix(), 10)
 		answer := s.get(t, s.snapshot, prefix+"command-"+shardOf(kept.CommandID), "command-"+kept.CommandID)
 		if str(answer, "fingerprint") != "f" || num(answer, "ttl") != ttl || answer["aid"] != nil || answer["seq_nr"] != nil ||
-			str(answer, "event_aid") != "thread-"+id.ULID || num(answer, "event_seq_nr") != "2" {
+			str(answer, "event_aid") != "thread-"+id.ID || num(answer, "event_seq_nr") != "2" {
 			t.Errorf("the receipt is %v", answer)
 		}
 	}
@@ -60,12 +60,12 @@ func TestTheHeadStaysSmall(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 200)
-	large := eventstore.Snapshot{Version: 200, Payload: []byte(strings.Repeat("state ", 200_000))}
+	large := es.Snapshot{Version: 200, Payload: []byte(strings.Repeat("state ", 200_000))}
 	if err := gateway.SaveSnapshot(t.Context(), id, large); err != nil {
 		t.Fatal(err)
 	}
 	size := 0
-	head := s.get(t, s.snapshot, "thread-"+shardOf(id.ULID), "thread-"+id.ULID+"-0")
+	head := s.get(t, s.snapshot, "thread-"+shardOf(id.ID), "thread-"+id.ID+"-0")
 	for name := range head {
 		size += len(name) + len(str(head, name)) + len(num(head, name))
 	}
@@ -78,7 +78,7 @@ func TestPayloadsOfEitherTypeAreRead(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 1)
-	pkey, skey := "thread-"+shardOf(id.ULID), "thread-"+id.ULID
+	pkey, skey := "thread-"+shardOf(id.ID), "thread-"+id.ID
 	for table, key := range map[string]string{s.journal: skey + "-1", s.snapshot: skey + "-0"} {
 		found := s.get(t, table, pkey, key)
 		found["payload"] = &types.AttributeValueMemberB{Value: []byte(str(found, "payload"))}
@@ -92,7 +92,7 @@ func TestPayloadsOfEitherTypeAreRead(t *testing.T) {
 		}
 	}
 	count := 0
-	for snapshot, err := range gateway.Snapshots(t.Context(), id, eventstore.Head{Version: 1}) {
+	for snapshot, err := range gateway.Snapshots(t.Context(), id, es.Head{Version: 1}) {
 		if count++; err != nil || string(snapshot.Payload) != `{"state":1}` {
 			t.Errorf("the first state is %s, %v", snapshot.Payload, err)
 		}

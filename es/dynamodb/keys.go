@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 const (
@@ -25,54 +25,54 @@ const (
 )
 
 // partition returns the pkey of all items of name, which is an aggregate's ULID or a command's id.
-func (g *Gateway) partition(tenant, kind, name string) string {
+func (g *Gateway) partition(tenant es.Tenant, kind, name string) string {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(name)) // a hash's Write never fails
 	shard := fmt.Sprintf("%s-%d", kind, hash.Sum64()%g.shards)
 	if tenant == "" {
 		return shard
 	}
-	return tenant + tenantSeparator + shard
+	return tenant.String() + tenantSeparator + shard
 }
 
 // tenantOf returns the tenant in a pkey.
-func tenantOf(partition string) string {
+func tenantOf(partition string) es.Tenant {
 	tenant, _, separated := strings.Cut(partition, tenantSeparator)
 	if !separated {
 		return ""
 	}
-	return tenant
+	return es.Tenant(tenant)
 }
 
-func sortKey(id eventstore.AggregateID, seqNr uint64) string {
+func sortKey(id es.AggregateID, seqNr uint64) string {
 	return id.String() + "-" + strconv.FormatUint(seqNr, 10)
 }
 
 // key returns the primary key of an aggregate's item: an event in the journal table; the head (0) or a snapshot in the
 // snapshot table.
-func (g *Gateway) key(id eventstore.AggregateID, seqNr uint64) item {
-	return item{"pkey": text(g.partition(id.Tenant, id.Type, id.ULID)), "skey": text(sortKey(id, seqNr))}
+func (g *Gateway) key(id es.AggregateID, seqNr uint64) item {
+	return item{"pkey": text(g.partition(id.Tenant, id.Type, id.ID)), "skey": text(sortKey(id, seqNr))}
 }
 
-func (g *Gateway) receiptKey(tenant, commandID string) item {
+func (g *Gateway) receiptKey(tenant es.Tenant, commandID string) item {
 	return item{"pkey": text(g.partition(tenant, receiptType, commandID)), "skey": text(receiptType + "-" + commandID)}
 }
 
-func (g *Gateway) sequenceKey(tenant, name string) item {
+func (g *Gateway) sequenceKey(tenant es.Tenant, name string) item {
 	return item{"pkey": text(g.partition(tenant, sequenceType, name)), "skey": text(sequenceType + "-" + name)}
 }
 
 // filePartKey returns the key of a part of a file. The parts are spread over the shards, because they are written in
 // quick succession.
-func (g *Gateway) filePartKey(tenant, file string, number uint64) item {
+func (g *Gateway) filePartKey(tenant es.Tenant, file string, number uint64) item {
 	name := file + "-" + strconv.FormatUint(number, 10)
 	return item{"pkey": text(g.partition(tenant, fileType, name)), "skey": text(fileType + "-" + name)}
 }
 
 // fileKey returns the key of a file's item. It is in a partition of all tenants, by expiry, so that expired files are
 // found without a scan.
-func (g *Gateway) fileKey(file eventstore.File) item {
-	name := file.Tenant + tenantSeparator + file.Name
+func (g *Gateway) fileKey(file es.File) item {
+	name := file.Tenant.String() + tenantSeparator + file.Name
 	return item{"pkey": text(g.partition("", filesType, name)), "skey": text(fileTime(file.Expires) + "-" + name)}
 }
 
@@ -80,7 +80,7 @@ func (g *Gateway) fileKey(file eventstore.File) item {
 func fileTime(at time.Time) string { return fmt.Sprintf("%s-%012d", filesType, ceilSeconds(at)) }
 
 // heldKey returns the key of the item that counts the bytes in an owner's files.
-func (g *Gateway) heldKey(tenant, owner string) item {
+func (g *Gateway) heldKey(tenant es.Tenant, owner string) item {
 	return item{"pkey": text(g.partition(tenant, heldType, owner)), "skey": text(heldType + "-" + owner)}
 }
 
@@ -101,9 +101,9 @@ func indexNames() map[string]string {
 	return map[string]string{"#aid": "aid", "#seq_nr": "seq_nr", "#pkey": "pkey"}
 }
 
-func (g *Gateway) indexValues(id eventstore.AggregateID, from, to uint64) map[string]types.AttributeValue {
+func (g *Gateway) indexValues(id es.AggregateID, from, to uint64) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		":aid": text(id.String()), ":from": number(from), ":to": number(to),
-		":pkey": text(g.partition(id.Tenant, id.Type, id.ULID)),
+		":pkey": text(g.partition(id.Tenant, id.Type, id.ID)),
 	}
 }

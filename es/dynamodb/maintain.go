@@ -11,20 +11,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
-var _ eventstore.Maintainer = (*Gateway)(nil)
+var _ es.Maintainer = (*Gateway)(nil)
 
 // placeOf parses the key of an aggregate's item: an event, a head, or the main item of a snapshot.
-func placeOf(pkey, skey string) (id eventstore.AggregateID, seqNr uint64, err error) {
+func placeOf(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
 	aid, number := cutLast(skey)
 	seqNr, err = strconv.ParseUint(number, 10, 64)
 	if err == nil {
-		id, err = eventstore.ParseAggregateID(tenantOf(pkey), aid)
+		id, err = es.ParseAggregateID(tenantOf(pkey), aid)
 	}
 	if err != nil {
-		return eventstore.AggregateID{Tenant: tenantOf(pkey), ULID: skey}, 0, fmt.Errorf("skey %q is not <type>-<ulid>-<number>", skey)
+		return es.AggregateID{Tenant: tenantOf(pkey), ID: skey}, 0, fmt.Errorf("skey %q is not <type>-<ulid>-<number>", skey)
 	}
 	return id, seqNr, nil
 }
@@ -35,7 +35,7 @@ func cutLast(skey string) (before, after string) {
 }
 
 // placeOf returns where an item is, if programs look for it there.
-func (g *Gateway) placeOf(found item) (id eventstore.AggregateID, seqNr uint64, err error) {
+func (g *Gateway) placeOf(found item) (id es.AggregateID, seqNr uint64, err error) {
 	pkey, skey := found.text("pkey"), found.text("skey")
 	if id, seqNr, err = placeOf(pkey, skey); err == nil {
 		err = g.CheckPlace(id, seqNr, pkey, skey)
@@ -45,7 +45,7 @@ func (g *Gateway) placeOf(found item) (id eventstore.AggregateID, seqNr uint64, 
 
 // CheckPlace returns an error if programs do not look for an item of an aggregate under this key. Then the item is as
 // good as missing, everywhere.
-func (g *Gateway) CheckPlace(id eventstore.AggregateID, seqNr uint64, pkey, skey string) error {
+func (g *Gateway) CheckPlace(id es.AggregateID, seqNr uint64, pkey, skey string) error {
 	want := g.key(id, seqNr)
 	if want.text("pkey") != pkey || want.text("skey") != skey {
 		return fmt.Errorf("the item at pkey %q and skey %q is misplaced: programs look for it at %q and %q; "+
@@ -56,7 +56,7 @@ func (g *Gateway) CheckPlace(id eventstore.AggregateID, seqNr uint64, pkey, skey
 
 // belongings yields the items of an aggregate in a table, ordered by skey as text. It reads the table consistently,
 // without an index: all attributes of the items, or some.
-func (g *Gateway) belongings(ctx context.Context, table string, id eventstore.AggregateID, attributes ...string) iter.Seq2[item, error] {
+func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateID, attributes ...string) iter.Seq2[item, error] {
 	expression, names := shown(attributes...)
 	return g.query(ctx, new(pageSize), &dynamodb.QueryInput{
 		TableName:                aws.String(table),
@@ -64,16 +64,16 @@ func (g *Gateway) belongings(ctx context.Context, table string, id eventstore.Ag
 		ProjectionExpression:     expression,
 		ExpressionAttributeNames: names,
 		ExpressionAttributeValues: item{
-			":pkey": text(g.partition(id.Tenant, id.Type, id.ULID)), ":prefix": text(id.String() + "-"),
+			":pkey": text(g.partition(id.Tenant, id.Type, id.ID)), ":prefix": text(id.String() + "-"),
 		},
 		ConsistentRead: aws.Bool(true),
 	})
 }
 
 // expect adds a fault unless the attribute has the expected value.
-func expect(faults []eventstore.Fault, in item, attribute string, want types.AttributeValue) []eventstore.Fault {
+func expect(faults []es.Fault, in item, attribute string, want types.AttributeValue) []es.Fault {
 	if found := in[attribute]; describe(found) != describe(want) {
-		faults = append(faults, eventstore.Fault{Field: attribute, Expected: describe(want), Found: describe(found)})
+		faults = append(faults, es.Fault{Field: attribute, Expected: describe(want), Found: describe(found)})
 	}
 	return faults
 }

@@ -9,9 +9,9 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/internal/faults"
 	"example.com/threads/es/estest"
-	"example.com/threads/es/eventstore"
 )
 
 func TestMaintainer(t *testing.T) {
@@ -20,15 +20,15 @@ func TestMaintainer(t *testing.T) {
 	settings.SnapshotKeep = 5
 	estest.RunMaintainer(t, estest.Maintained{
 		Gateway: s.open(t, settings),
-		SetHead: func(t *testing.T, id eventstore.AggregateID, head eventstore.Head) {
+		SetHead: func(t *testing.T, id es.AggregateID, head es.Head) {
 			s.set(t, s.snapshot, id, "0", "version", numberOf(head.Version))
 			s.set(t, s.snapshot, id, "0", "snapshot_version", numberOf(head.SnapshotVersion))
 		},
-		SpoilPointer: func(t *testing.T, id eventstore.AggregateID) {
+		SpoilPointer: func(t *testing.T, id es.AggregateID) {
 			s.set(t, s.snapshot, id, "0", "snapshot_version", &types.AttributeValueMemberS{Value: "4"})
 		},
-		RemoveHead: func(t *testing.T, id eventstore.AggregateID) { s.remove(t, s.snapshot, id, "0") },
-		RemoveEntry: func(t *testing.T, id eventstore.AggregateID, seqNr uint64) {
+		RemoveHead: func(t *testing.T, id es.AggregateID) { s.remove(t, s.snapshot, id, "0") },
+		RemoveEntry: func(t *testing.T, id es.AggregateID, seqNr uint64) {
 			s.remove(t, s.journal, id, fmt.Sprint(seqNr))
 		},
 		DamageSnapshot: s.damageSnapshot,
@@ -59,17 +59,17 @@ func TestAttributesThatContradictTheKeyAreTold(t *testing.T) {
 	if err != nil || head.Version != 3 || len(head.Faults) != 1 || head.Faults[0].Field != "aid" {
 		t.Errorf("head %+v, %v", head, err)
 	}
-	if err := gateway.ReplaceHead(t.Context(), id, head, eventstore.Head{Version: 3}); err != nil {
+	if err := gateway.ReplaceHead(t.Context(), id, head, es.Head{Version: 3}); err != nil {
 		t.Fatal(err)
 	}
-	if head, err := gateway.StoredHead(t.Context(), id); err != nil || !head.Is(eventstore.Head{Version: 3}) {
+	if head, err := gateway.StoredHead(t.Context(), id); err != nil || !head.Is(es.Head{Version: 3}) {
 		t.Errorf("after the repair: %+v, %v", head, err)
 	}
 }
 
 func TestAnotherShardCountIsTold(t *testing.T) {
 	s := newStore(t)
-	id := eventstore.AggregateID{Type: "thread", ULID: "01H42K4ABWQ5V2XQEP3A48VE0Z"} // not in shard 0 of 64
+	id := es.AggregateID{Type: "thread", ID: "01H42K4ABWQ5V2XQEP3A48VE0Z"} // not in shard 0 of 64
 	beginAs(t, s.open(t, s.settings()), id, 2)
 	settings := s.settings()
 	settings.Shards = 1
@@ -91,7 +91,7 @@ func TestAHeadWithoutANumberIsListed(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	broken, good := begin(t, gateway, 2), begin(t, gateway, 2)
 	s.set(t, s.snapshot, broken, "0", "version", &types.AttributeValueMemberS{Value: "two"})
-	listed := map[eventstore.AggregateID]uint64{}
+	listed := map[es.AggregateID]uint64{}
 	for head, err := range gateway.Heads(t.Context(), "thread") {
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestAHeadWithoutANumberIsListed(t *testing.T) {
 	if version, found := listed[broken]; !found || version != 0 || listed[good] != 2 {
 		t.Errorf("the heads are %v", listed)
 	}
-	if _, err := gateway.Head(t.Context(), broken); !errors.Is(err, eventstore.ErrInconsistent) {
+	if _, err := gateway.Head(t.Context(), broken); !errors.Is(err, es.ErrInconsistent) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -116,14 +116,14 @@ func TestReplacingAHeadWhoseAnswerIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.transport.On("UpdateItem", 1, faults.LoseAnswer(func() {}))
-	if err := gateway.ReplaceHead(t.Context(), id, found, eventstore.Head{Version: 2}); err != nil {
+	if err := gateway.ReplaceHead(t.Context(), id, found, es.Head{Version: 2}); err != nil {
 		t.Error(err)
 	}
 	wantVersion(t, gateway, id, 2)
 }
 
 // set overwrites an attribute of an aggregate's item.
-func (s *store) set(t *testing.T, table string, id eventstore.AggregateID, number, attribute string, value types.AttributeValue) {
+func (s *store) set(t *testing.T, table string, id es.AggregateID, number, attribute string, value types.AttributeValue) {
 	t.Helper()
 	_, err := s.client.UpdateItem(t.Context(), &sdk.UpdateItemInput{
 		TableName: aws.String(table), Key: s.keyOf(id, number),
@@ -138,7 +138,7 @@ func (s *store) set(t *testing.T, table string, id eventstore.AggregateID, numbe
 }
 
 // remove deletes an aggregate's item.
-func (s *store) remove(t *testing.T, table string, id eventstore.AggregateID, number string) {
+func (s *store) remove(t *testing.T, table string, id es.AggregateID, number string) {
 	t.Helper()
 	_, err := s.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{
 		TableName: aws.String(table), Key: s.keyOf(id, number), ConditionExpression: aws.String("attribute_exists(pkey)"),
@@ -148,10 +148,10 @@ func (s *store) remove(t *testing.T, table string, id eventstore.AggregateID, nu
 	}
 }
 
-func (*store) keyOf(id eventstore.AggregateID, number string) map[string]types.AttributeValue {
-	pkey := id.Type + "-" + shardOf(id.ULID)
+func (*store) keyOf(id es.AggregateID, number string) map[string]types.AttributeValue {
+	pkey := id.Type + "-" + shardOf(id.ID)
 	if id.Tenant != "" {
-		pkey = id.Tenant + "#" + pkey
+		pkey = id.Tenant.String() + "#" + pkey
 	}
 	return map[string]types.AttributeValue{
 		"pkey": &types.AttributeValueMemberS{Value: pkey}, "skey": &types.AttributeValueMemberS{Value: id.String() + "-" + number},

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/former"
-	"example.com/threads/es/eventstore"
 )
 
 // partBytes is the maximum number of bytes of a snapshot in one item; DynamoDB's limit for an item is 400 KB.
@@ -19,7 +19,7 @@ const partBytes = 300_000
 // SaveSnapshot writes the parts, then the main item, which completes the snapshot, then the head's pointer, which makes
 // it the latest. A process that dies in between leaves unused parts, which only cost storage. A pointer to a broken
 // snapshot is replaced.
-func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
+func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	head, err := g.Head(ctx, id)
 	if err == nil {
 		err = head.Check(snapshot)
@@ -46,7 +46,7 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, s
 
 // writeSnapshot stores a snapshot. A complete one of the same version is kept, so that it never changes while it is
 // read, but not one of the documents' form, which may expire.
-func (g *Gateway) writeSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
+func (g *Gateway) writeSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	packed := g.packer.Pack(snapshot.Payload)
 	pieces := slices.Collect(slices.Chunk(packed.Bytes, partBytes))
 	main := g.key(id, snapshot.Version)
@@ -91,7 +91,7 @@ func (g *Gateway) writeSnapshot(ctx context.Context, id eventstore.AggregateID, 
 // pointTo moves the head's pointer forward without changing the version. It moves the pointer back only if no snapshot
 // can be read there: from old, if old is not before version, or from a version beyond the journal. It returns the
 // version that the head points to afterwards.
-func (g *Gateway) pointTo(ctx context.Context, id eventstore.AggregateID, version, old uint64) (uint64, error) {
+func (g *Gateway) pointTo(ctx context.Context, id es.AggregateID, version, old uint64) (uint64, error) {
 	err := retryContended(ctx, func() error { // a concurrent command may be writing the head
 		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:        aws.String(g.settings.SnapshotTable),

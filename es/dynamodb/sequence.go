@@ -7,12 +7,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Draw adds to the sequence's item. A retry after a lost answer draws again, which leaves a gap.
-func (g *Gateway) Draw(ctx context.Context, tenant, sequence string, count uint64) (uint64, error) {
-	if err := eventstore.CheckDraw(sequence, count); err != nil {
+func (g *Gateway) Draw(ctx context.Context, tenant es.Tenant, sequence string, count uint64) (uint64, error) {
+	if err := es.CheckDraw(sequence, count); err != nil {
 		return 0, err
 	}
 	var drawn *dynamodb.UpdateItemOutput

@@ -8,16 +8,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Snapshots yields the snapshot that the head points to, then older ones from the index, then the state after event 1
 // from the head item. Each is read only when it is requested.
-func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[eventstore.Snapshot, error] {
-	return func(yield func(eventstore.Snapshot, error) bool) {
+func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
+	return func(yield func(es.Snapshot, error) bool) {
 		for version, err := range g.candidates(ctx, id, head) {
 			if err != nil {
-				yield(eventstore.Snapshot{}, explain(ctx, err, "find the snapshots of %s", id))
+				yield(es.Snapshot{}, explain(ctx, err, "find the snapshots of %s", id))
 				return
 			}
 			snapshot, err := g.readSnapshot(ctx, id, version)
@@ -38,7 +38,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 
 // candidates yields the seq_nrs of the items that may hold a snapshot, latest first. The head may be old and point to a
 // snapshot that was trimmed since, so the index is read for all snapshots up to the head's version.
-func (g *Gateway) candidates(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[uint64, error] {
+func (g *Gateway) candidates(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if head.SnapshotVersion > 0 {
 			if head.SnapshotVersion <= head.Version && !yield(head.SnapshotVersion, nil) {
@@ -62,7 +62,7 @@ func (g *Gateway) candidates(ctx context.Context, id eventstore.AggregateID, hea
 
 // snapshotIndex yields the main items of the snapshots up to a version as the index shows them, latest first: keys,
 // checksum, parts and ttl. The head (seq_nr 0) is not included.
-func (g *Gateway) snapshotIndex(ctx context.Context, id eventstore.AggregateID, upTo uint64) iter.Seq2[item, error] {
+func (g *Gateway) snapshotIndex(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		if upTo == 0 {
 			return

@@ -12,28 +12,28 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodb/internal/faults"
-	"example.com/threads/es/eventstore"
 )
 
 // incompressible is a state that needs several items even when compressed.
-func incompressible(version uint64) eventstore.Snapshot {
+func incompressible(version uint64) es.Snapshot {
 	payload := make([]byte, 700_000)
 	for i := range payload {
 		payload[i] = byte(rand.Uint32())
 	}
-	return eventstore.Snapshot{Version: version, Payload: payload}
+	return es.Snapshot{Version: version, Payload: payload}
 }
 
-func save(t *testing.T, gateway *dynamodb.Gateway, id eventstore.AggregateID, snapshot eventstore.Snapshot) {
+func save(t *testing.T, gateway *dynamodb.Gateway, id es.AggregateID, snapshot es.Snapshot) {
 	t.Helper()
 	if err := gateway.SaveSnapshot(t.Context(), id, snapshot); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func latest(t *testing.T, gateway *dynamodb.Gateway, id eventstore.AggregateID) eventstore.Snapshot {
+func latest(t *testing.T, gateway *dynamodb.Gateway, id es.AggregateID) es.Snapshot {
 	t.Helper()
 	head, err := gateway.Head(t.Context(), id)
 	if err != nil {
@@ -46,7 +46,7 @@ func latest(t *testing.T, gateway *dynamodb.Gateway, id eventstore.AggregateID) 
 		return snapshot
 	}
 	t.Fatal("there is no snapshot")
-	return eventstore.Snapshot{}
+	return es.Snapshot{}
 }
 
 func TestPartsStayOutOfTheIndexAndGoWithTheirSnapshot(t *testing.T) {
@@ -63,7 +63,7 @@ func TestPartsStayOutOfTheIndexAndGoWithTheirSnapshot(t *testing.T) {
 		t.Errorf("the index shows %d items, %v; want the head and the main item", len(indexed.Items), err)
 	}
 
-	save(t, gateway, id, eventstore.Snapshot{Version: 9, Payload: []byte("{}")})
+	save(t, gateway, id, es.Snapshot{Version: 9, Payload: []byte("{}")})
 	if stored := s.items(t, s.snapshot, id); len(stored) != 2 {
 		t.Errorf("%d items are left, want the head and the latest snapshot", len(stored))
 	}
@@ -73,7 +73,7 @@ func TestASavingThatBreaksOffShowsNothing(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 9)
-	save(t, gateway, id, eventstore.Snapshot{Version: 3, Payload: []byte("{}")})
+	save(t, gateway, id, es.Snapshot{Version: 3, Payload: []byte("{}")})
 	interrupted := incompressible(9)
 	for _, operation := range []string{"PutItem", "UpdateItem"} { // fail a part or the main item, or the pointer
 		s.transport.Clear()
@@ -115,7 +115,7 @@ func TestTheSameVersionInOtherBytesMixesNothing(t *testing.T) {
 			parts++
 		}
 	}
-	if main := s.get(t, s.snapshot, "thread-"+shardOf(id.ULID), "thread-"+id.ULID+"-9"); num(main, "parts") != fmt.Sprint(parts) {
+	if main := s.get(t, s.snapshot, "thread-"+shardOf(id.ID), "thread-"+id.ID+"-9"); num(main, "parts") != fmt.Sprint(parts) {
 		t.Errorf("%d parts are stored for a snapshot of %s", parts, num(main, "parts"))
 	}
 }
@@ -130,7 +130,7 @@ func TestSupersededSnapshotsExpire(t *testing.T) {
 	save(t, gateway, id, incompressible(10))
 	before := time.Now().Add(time.Hour).Unix()
 	for _, version := range []uint64{20, 30, 40} {
-		save(t, gateway, id, eventstore.Snapshot{Version: version, Payload: []byte("{}")})
+		save(t, gateway, id, es.Snapshot{Version: version, Payload: []byte("{}")})
 	}
 	for _, found := range s.items(t, s.snapshot, id) {
 		skey := str(found, "skey")
@@ -146,11 +146,11 @@ func TestSupersededSnapshotsExpire(t *testing.T) {
 		}
 	}
 	updates := len(s.transport.Calls("UpdateItem"))
-	grown := eventstore.Append{ID: id, ExpectedVersion: 40, Entries: entries(40, 1)}
+	grown := es.Append{ID: id, ExpectedVersion: 40, Entries: entries(40, 1)}
 	if err := gateway.Append(t.Context(), grown); err != nil {
 		t.Fatal(err)
 	}
-	save(t, gateway, id, eventstore.Snapshot{Version: 41, Payload: []byte("{}")})
+	save(t, gateway, id, es.Snapshot{Version: 41, Payload: []byte("{}")})
 	if more := len(s.transport.Calls("UpdateItem")) - updates; more != 2 { // of the pointer, and of the snapshot at 30
 		t.Errorf("%d updates, so the ttl of an expiring item was set again", more)
 	}
@@ -161,7 +161,7 @@ func TestThePointerWaitsForACommand(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 5)
 	s.transport.On("UpdateItem", 3, faults.Refuse(http.StatusBadRequest, "TransactionConflictException"))
-	save(t, gateway, id, eventstore.Snapshot{Version: 5, Payload: []byte("{}")})
+	save(t, gateway, id, es.Snapshot{Version: 5, Payload: []byte("{}")})
 	if got := latest(t, gateway, id); got.Version != 5 {
 		t.Errorf("the latest is %d", got.Version)
 	}
@@ -171,8 +171,8 @@ func TestASnapshotOfAnotherProgramIsRead(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 5)
-	save(t, gateway, id, eventstore.Snapshot{Version: 5, Payload: []byte("{}")})
-	main := s.get(t, s.snapshot, "thread-"+shardOf(id.ULID), "thread-"+id.ULID+"-5")
+	save(t, gateway, id, es.Snapshot{Version: 5, Payload: []byte("{}")})
+	main := s.get(t, s.snapshot, "thread-"+shardOf(id.ID), "thread-"+id.ID+"-5")
 	plain := map[string]types.AttributeValue{
 		"pkey": main["pkey"], "skey": main["skey"], "aid": main["aid"], "seq_nr": main["seq_nr"],
 		"payload": &types.AttributeValueMemberS{Value: `{"plain":true}`},
@@ -191,9 +191,9 @@ func TestTheBytesOfAnotherSnapshotAreNotTaken(t *testing.T) {
 	settings.SnapshotKeep = 1
 	gateway := s.open(t, settings)
 	id := begin(t, gateway, 9)
-	save(t, gateway, id, eventstore.Snapshot{Version: 5, Payload: []byte(`{"state":5}`)})
-	save(t, gateway, id, eventstore.Snapshot{Version: 9, Payload: []byte(`{"state":9}`)})
-	pkey, skey := "thread-"+shardOf(id.ULID), "thread-"+id.ULID
+	save(t, gateway, id, es.Snapshot{Version: 5, Payload: []byte(`{"state":5}`)})
+	save(t, gateway, id, es.Snapshot{Version: 9, Payload: []byte(`{"state":9}`)})
+	pkey, skey := "thread-"+shardOf(id.ID), "thread-"+id.ID
 	newer := s.get(t, s.snapshot, pkey, skey+"-9")
 	newer["payload"] = s.get(t, s.snapshot, pkey, skey+"-5")["payload"]
 	if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(s.snapshot), Item: newer}); err != nil {

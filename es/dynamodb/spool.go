@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
 )
 
@@ -26,8 +26,8 @@ const (
 
 // PutParts counts the parts first, in the file's item and in those of its owner and tenant, and then writes an item for
 // each part. So a file that was stored only in part is known, and can be deleted.
-func (g *Gateway) PutParts(ctx context.Context, file eventstore.File, first uint64, parts ...[]byte) error {
-	if err := eventstore.CheckParts(file, parts); err != nil {
+func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
+	if err := es.CheckParts(file, parts); err != nil {
 		return err
 	}
 	items, size := make([]item, len(parts)), 0
@@ -68,11 +68,11 @@ func atOnce(ctx context.Context, n int, do func(ctx context.Context, i int) erro
 // wholeTenant is the owner in the item that counts all bytes of a tenant.
 const wholeTenant = ""
 
-// hold counts parts of a file and their bytes, or fails with [eventstore.ErrSpoolFull].
-func (g *Gateway) hold(ctx context.Context, file eventstore.File, size, parts int) error {
+// hold counts parts of a file and their bytes, or fails with [es.ErrSpoolFull].
+func (g *Gateway) hold(ctx context.Context, file es.File, size, parts int) error {
 	limits := g.settings.Spool.WithDefaults()
 	if size > min(limits.Owner, limits.Tenant) {
-		return eventstore.ErrSpoolFull
+		return es.ErrSpoolFull
 	}
 	holding := func(owner string, limit int) types.TransactWriteItem {
 		return types.TransactWriteItem{Update: &types.Update{
@@ -89,12 +89,12 @@ func (g *Gateway) hold(ctx context.Context, file eventstore.File, size, parts in
 		UpdateExpression:         aws.String("ADD held :size, parts :parts SET tenant_code = :tenant, #file = :file, #owner = :owner, expires_at = :expires"),
 		ExpressionAttributeNames: map[string]string{"#file": "file", "#owner": "owner"},
 		ExpressionAttributeValues: item{
-			":size": number(size), ":parts": number(parts), ":tenant": text(file.Tenant), ":file": text(file.Name), ":owner": text(file.Owner),
+			":size": number(size), ":parts": number(parts), ":tenant": text(file.Tenant.String()), ":file": text(file.Name), ":owner": text(file.Owner),
 			":expires": number(ceilSeconds(file.Expires)),
 		},
 	}})
 	if errors.Is(err, errRefused) {
-		err = eventstore.ErrSpoolFull
+		err = es.ErrSpoolFull
 	}
 	return err
 }
@@ -117,7 +117,7 @@ func (g *Gateway) change(ctx context.Context, items ...types.TransactWriteItem) 
 }
 
 // Part reads consistently. An expired part counts as missing, even if it has not been deleted yet.
-func (g *Gateway) Part(ctx context.Context, tenant, name string, nr uint64) ([]byte, bool, error) {
+func (g *Gateway) Part(ctx context.Context, tenant es.Tenant, name string, nr uint64) ([]byte, bool, error) {
 	part, err := g.getItem(ctx, g.settings.SnapshotTable, g.filePartKey(tenant, name, nr))
 	if err != nil {
 		return nil, false, explain(ctx, err, "read part %d of the file %s", nr, name)
@@ -134,7 +134,7 @@ func (g *Gateway) Part(ctx context.Context, tenant, name string, nr uint64) ([]b
 }
 
 // DeleteFile deletes the parts first and the file's item last, so that an interrupted deletion can be completed.
-func (g *Gateway) DeleteFile(ctx context.Context, file eventstore.File) error {
+func (g *Gateway) DeleteFile(ctx context.Context, file es.File) error {
 	stored, err := g.getItem(ctx, g.settings.SnapshotTable, g.fileKey(file))
 	if err == nil && len(stored) > 0 {
 		err = g.deleteFile(ctx, stored)
@@ -151,7 +151,7 @@ func (g *Gateway) deleteFile(ctx context.Context, stored item) error {
 	if err != nil {
 		return err
 	}
-	tenant, name, table := stored.text("tenant_code"), stored.text("file"), aws.String(g.settings.SnapshotTable)
+	tenant, name, table := es.Tenant(stored.text("tenant_code")), stored.text("file"), aws.String(g.settings.SnapshotTable)
 	if err := atOnce(ctx, int(parts), func(ctx context.Context, i int) error {
 		return retryContended(ctx, func() error { return g.deleteItem(ctx, g.filePartKey(tenant, name, uint64(i))) })
 	}); err != nil {

@@ -16,11 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/oklog/ulid/v2"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodb/internal/faults"
 	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/es/estest"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/testenv"
 )
 
@@ -114,7 +114,7 @@ func (s *store) hideEntries(hidden func(seqNr uint64) bool) {
 }
 
 // items reads all items of an aggregate in a table as they are stored.
-func (s *store) items(t *testing.T, table string, id eventstore.AggregateID) []map[string]types.AttributeValue {
+func (s *store) items(t *testing.T, table string, id es.AggregateID) []map[string]types.AttributeValue {
 	t.Helper()
 	var found []map[string]types.AttributeValue
 	pages := sdk.NewScanPaginator(s.client, &sdk.ScanInput{
@@ -133,9 +133,9 @@ func (s *store) items(t *testing.T, table string, id eventstore.AggregateID) []m
 	return found
 }
 
-func (s *store) setHead(t *testing.T, id eventstore.AggregateID, head eventstore.Head) {
+func (s *store) setHead(t *testing.T, id es.AggregateID, head es.Head) {
 	t.Helper()
-	if head == (eventstore.Head{}) {
+	if head == (es.Head{}) {
 		found := s.head(t, id)
 		key := map[string]types.AttributeValue{"pkey": found["pkey"], "skey": found["skey"]}
 		if _, err := s.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{TableName: aws.String(s.snapshot), Key: key}); err != nil {
@@ -149,7 +149,7 @@ func (s *store) setHead(t *testing.T, id eventstore.AggregateID, head eventstore
 	s.change(t, s.head(t, id), map[string]types.AttributeValue{"version": number(head.Version), "snapshot_version": number(head.SnapshotVersion)})
 }
 
-func (s *store) head(t *testing.T, id eventstore.AggregateID) map[string]types.AttributeValue {
+func (s *store) head(t *testing.T, id es.AggregateID) map[string]types.AttributeValue {
 	t.Helper()
 	for _, found := range s.items(t, s.snapshot, id) {
 		if str(found, "skey") == id.String()+"-0" {
@@ -185,7 +185,7 @@ func TestAPointerThatIsNoNumber(t *testing.T) {
 	if lines := strings.Count(log.String(), "pointer"); lines != 1 || !strings.Contains(log.String(), id.String()) {
 		t.Errorf("logged %d times: %s", lines, log.String())
 	}
-	if err := gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 5, Payload: []byte("{}")}); err != nil {
+	if err := gateway.SaveSnapshot(t.Context(), id, es.Snapshot{Version: 5, Payload: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
 	if head, err := gateway.Head(t.Context(), id); err != nil || head.SnapshotVersion != 5 {
@@ -210,7 +210,7 @@ func TestAnEventFromBefore1970IsRead(t *testing.T) {
 }
 
 // lastOf returns the last item of a snapshot: its last part, or the main item if it has no parts.
-func (s *store) lastOf(t *testing.T, id eventstore.AggregateID, version uint64) map[string]types.AttributeValue {
+func (s *store) lastOf(t *testing.T, id es.AggregateID, version uint64) map[string]types.AttributeValue {
 	t.Helper()
 	skey := id.String() + "-" + strconv.FormatUint(version, 10)
 	var last map[string]types.AttributeValue
@@ -225,7 +225,7 @@ func (s *store) lastOf(t *testing.T, id eventstore.AggregateID, version uint64) 
 	return last
 }
 
-func (s *store) damageSnapshot(t *testing.T, id eventstore.AggregateID, version uint64) {
+func (s *store) damageSnapshot(t *testing.T, id es.AggregateID, version uint64) {
 	t.Helper()
 	last := s.lastOf(t, id, version)
 	payload := last["payload"].(*types.AttributeValueMemberB)
@@ -235,7 +235,7 @@ func (s *store) damageSnapshot(t *testing.T, id eventstore.AggregateID, version 
 	}
 }
 
-func (s *store) removeSnapshot(t *testing.T, id eventstore.AggregateID, version uint64) {
+func (s *store) removeSnapshot(t *testing.T, id es.AggregateID, version uint64) {
 	t.Helper()
 	last := s.lastOf(t, id, version)
 	key := map[string]types.AttributeValue{"pkey": last["pkey"], "skey": last["skey"]}
@@ -260,6 +260,6 @@ func num(found map[string]types.AttributeValue, attribute string) string {
 	return value.Value
 }
 
-func newID() eventstore.AggregateID {
-	return eventstore.AggregateID{Type: "thread", ULID: ulid.Make().String()}
+func newID() es.AggregateID {
+	return es.AggregateID{Type: "thread", ID: ulid.Make().String()}
 }

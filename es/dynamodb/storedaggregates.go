@@ -10,20 +10,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/former"
-	"example.com/threads/es/eventstore"
 )
 
 const headSuffix = "-0" // of a head's skey
 
-// StoredAggregates implements [eventstore.Maintainer]. It scans the journal, where an aggregate's items follow one
+// StoredAggregates implements [es.Maintainer]. It scans the journal, where an aggregate's items follow one
 // another, and then the heads for those that have no first event.
-func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.StoredAggregate, error] {
-	return func(yield func(eventstore.StoredAggregate, error) bool) {
-		var last eventstore.AggregateID
+func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
+		var last es.AggregateID
 		for page, err := range g.scanKeys(ctx, g.settings.JournalTable, "") {
 			if err != nil {
-				yield(eventstore.StoredAggregate{}, explain(ctx, err, "scan the journal"))
+				yield(es.StoredAggregate{}, explain(ctx, err, "scan the journal"))
 				return
 			}
 			for _, event := range page {
@@ -48,7 +48,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 				}
 			}
 			if err != nil {
-				yield(eventstore.StoredAggregate{}, explain(ctx, err, "scan the heads"))
+				yield(es.StoredAggregate{}, explain(ctx, err, "scan the heads"))
 				return
 			}
 		}
@@ -56,17 +56,17 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 }
 
 // aggregateAt returns the aggregate of an item, and a fault if programs do not read it there.
-func (g *Gateway) aggregateAt(found item) eventstore.StoredAggregate {
+func (g *Gateway) aggregateAt(found item) es.StoredAggregate {
 	pkey := found.text("pkey")
 	id, _, err := placeOf(pkey, found.text("skey"))
 	if err != nil {
-		return eventstore.StoredAggregate{ID: id, Faults: []eventstore.Fault{
+		return es.StoredAggregate{ID: id, Faults: []es.Fault{
 			{Field: "skey", Expected: "<type>-<ulid>-<number>", Found: found.text("skey")},
 		}}
 	}
-	stored := eventstore.StoredAggregate{ID: id}
-	if want := g.partition(id.Tenant, id.Type, id.ULID); pkey != want {
-		stored.Faults = []eventstore.Fault{{Field: "pkey", Expected: want, Found: pkey}}
+	stored := es.StoredAggregate{ID: id}
+	if want := g.partition(id.Tenant, id.Type, id.ID); pkey != want {
+		stored.Faults = []es.Fault{{Field: "pkey", Expected: want, Found: pkey}}
 	}
 	return stored
 }

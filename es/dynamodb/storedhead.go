@@ -11,46 +11,46 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/former"
-	"example.com/threads/es/eventstore"
 )
 
 // headAttributes are the attributes of a head beside its key and payload.
 var headAttributes = []string{"aid", "seq_nr", "version", "snapshot_version"}
 
-// StoredHead implements [eventstore.Maintainer].
-func (g *Gateway) StoredHead(ctx context.Context, id eventstore.AggregateID) (eventstore.StoredHead, error) {
+// StoredHead implements [es.Maintainer].
+func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredHead, error) {
 	found, err := g.readStoredHead(ctx, id)
 	return storedHeadOf(id, found), explain(ctx, err, "read the head of %s", id)
 }
 
-func (g *Gateway) readStoredHead(ctx context.Context, id eventstore.AggregateID) (item, error) {
+func (g *Gateway) readStoredHead(ctx context.Context, id es.AggregateID) (item, error) {
 	return g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), append([]string{"pkey", former.Number}, headAttributes...)...)
 }
 
-func storedHeadOf(id eventstore.AggregateID, found item) eventstore.StoredHead {
+func storedHeadOf(id es.AggregateID, found item) es.StoredHead {
 	if len(found) == 0 {
-		return eventstore.StoredHead{}
+		return es.StoredHead{}
 	}
 	found = former.Head(found)
-	stored := eventstore.StoredHead{Exists: true}
+	stored := es.StoredHead{Exists: true}
 	stored.Faults = expect(stored.Faults, found, "aid", text(id.String()))
 	stored.Faults = expect(stored.Faults, found, "seq_nr", number(headSeqNr))
 	for attribute, into := range map[string]*uint64{"version": &stored.Version, "snapshot_version": &stored.SnapshotVersion} {
 		value, err := found.number(attribute)
 		if err != nil || attribute == "version" && found[attribute] == nil {
 			stored.Faults = append(stored.Faults,
-				eventstore.Fault{Field: attribute, Expected: "N, a whole number", Found: describe(found[attribute])})
+				es.Fault{Field: attribute, Expected: "N, a whole number", Found: describe(found[attribute])})
 		}
 		*into = value
 	}
-	slices.SortFunc(stored.Faults, func(a, b eventstore.Fault) int { return strings.Compare(a.Field, b.Field) })
+	slices.SortFunc(stored.Faults, func(a, b es.Fault) int { return strings.Compare(a.Field, b.Field) })
 	return stored
 }
 
-// ReplaceHead implements [eventstore.Maintainer]. The payload, the state after event 1, is unchanged. The condition on
+// ReplaceHead implements [es.Maintainer]. The payload, the state after event 1, is unchanged. The condition on
 // the replaced version excludes concurrent commands.
-func (g *Gateway) ReplaceHead(ctx context.Context, id eventstore.AggregateID, found eventstore.StoredHead, head eventstore.Head) error {
+func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.StoredHead, head es.Head) error {
 	err := g.replaceHead(ctx, id, found, head)
 	var changed *types.ConditionalCheckFailedException
 	if !errors.As(err, &changed) {
@@ -60,17 +60,17 @@ func (g *Gateway) ReplaceHead(ctx context.Context, id eventstore.AggregateID, fo
 	if err != nil || now.Is(head) {
 		return err // nil: this write succeeded and its answer was lost
 	}
-	return fmt.Errorf("replace the head of %s: %w: somebody else has changed the head", id, eventstore.ErrConflict)
+	return fmt.Errorf("replace the head of %s: %w: somebody else has changed the head", id, es.ErrConflict)
 }
 
 // adopt gives a head of the documents' form today's, because the condition of a write needs the version in its
 // attribute.
-func (g *Gateway) adopt(ctx context.Context, id eventstore.AggregateID, head item) error {
+func (g *Gateway) adopt(ctx context.Context, id es.AggregateID, head item) error {
 	stored := storedHeadOf(id, head)
 	return g.ReplaceHead(ctx, id, stored, stored.Head)
 }
 
-func (g *Gateway) replaceHead(ctx context.Context, id eventstore.AggregateID, found eventstore.StoredHead, head eventstore.Head) error {
+func (g *Gateway) replaceHead(ctx context.Context, id es.AggregateID, found es.StoredHead, head es.Head) error {
 	stored, err := g.readStoredHead(ctx, id)
 	if err != nil {
 		return err

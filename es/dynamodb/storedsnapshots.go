@@ -5,14 +5,14 @@ import (
 	"errors"
 	"iter"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/former"
-	"example.com/threads/es/eventstore"
 )
 
-// StoredSnapshots implements [eventstore.Maintainer]. The state after event 1, in the head item, is none of them.
-func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID) iter.Seq2[eventstore.StoredSnapshot, error] {
-	return func(yield func(eventstore.StoredSnapshot, error) bool) {
-		fail := func(err error) { yield(eventstore.StoredSnapshot{}, explain(ctx, err, "read the snapshots of %s", id)) }
+// StoredSnapshots implements [es.Maintainer]. The state after event 1, in the head item, is none of them.
+func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredSnapshot, error] {
+	return func(yield func(es.StoredSnapshot, error) bool) {
+		fail := func(err error) { yield(es.StoredSnapshot{}, explain(ctx, err, "read the snapshots of %s", id)) }
 		for main, err := range g.belongings(ctx, g.settings.SnapshotTable, id, "pkey", "skey", "aid", "seq_nr", former.Number, "ttl") {
 			if err != nil {
 				fail(err)
@@ -22,7 +22,7 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 			if err != nil || place != id || version == headSeqNr || g.expired(main) {
 				continue // a part, the head, or expired and about to be deleted by DynamoDB
 			}
-			stored := eventstore.StoredSnapshot{Version: version, Unlisted: former.Is(main)}
+			stored := es.StoredSnapshot{Version: version, Unlisted: former.Is(main)}
 			main = former.Item(main)
 			if faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version)); len(faults) > 0 {
 				stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
@@ -50,8 +50,8 @@ func (g *Gateway) expired(found item) bool {
 	return err == nil && ttl > 0 && int64(ttl) <= g.settings.Clock().Unix()
 }
 
-// DropSnapshot implements [eventstore.Maintainer]. Parts that the main item does not list stay, and cost storage.
-func (g *Gateway) DropSnapshot(ctx context.Context, id eventstore.AggregateID, version uint64) error {
+// DropSnapshot implements [es.Maintainer]. Parts that the main item does not list stay, and cost storage.
+func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version uint64) error {
 	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, version))
 	if err == nil && len(main) > 0 {
 		if _, unreadable := partKeys(main); unreadable != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // maxTransaction is the maximum size of a transaction in bytes: DynamoDB's limit of 4 MB, less the error of the
@@ -17,7 +17,7 @@ const maxTransaction = 4_000_000
 
 // transaction returns the write as a DynamoDB transaction: the head, then the entries, then the receipts. It is built
 // once and retried unchanged, because the token is only valid for exactly these bytes.
-func (g *Gateway) transaction(write eventstore.Append) (*dynamodb.TransactWriteItemsInput, error) {
+func (g *Gateway) transaction(write es.Append) (*dynamodb.TransactWriteItemsInput, error) {
 	if err := write.Check(); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (g *Gateway) transaction(write eventstore.Append) (*dynamodb.TransactWriteI
 }
 
 // lock updates the head from the expected version, or creates it.
-func (g *Gateway) lock(write eventstore.Append) types.TransactWriteItem {
+func (g *Gateway) lock(write es.Append) types.TransactWriteItem {
 	next := write.NextVersion()
 	if write.ExpectedVersion > 0 {
 		condition := "#version = :expected"

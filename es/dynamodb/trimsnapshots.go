@@ -9,13 +9,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
 )
 
 // trimSnapshots deletes the snapshots before the latest, beyond the number to keep, or sets their time to live. The
 // index lists them; one that it does not show yet is trimmed the next time.
-func (g *Gateway) trimSnapshots(ctx context.Context, id eventstore.AggregateID, latest uint64) error {
+func (g *Gateway) trimSnapshots(ctx context.Context, id es.AggregateID, latest uint64) error {
 	if latest == 0 {
 		return nil // the head was deleted
 	}

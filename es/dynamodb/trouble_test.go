@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodb/internal/faults"
-	"example.com/threads/es/eventstore"
 )
 
 // trouble are transient failures: the SDK retries them, and the gateway reports them as unavailable if they persist.
@@ -22,37 +22,37 @@ var trouble = map[string]faults.Fault{
 }
 
 // calls are the port's methods with the DynamoDB operations that they use.
-func calls(gateway *dynamodb.Gateway) map[string]func(ctx context.Context, id eventstore.AggregateID) error {
-	return map[string]func(ctx context.Context, id eventstore.AggregateID) error{
-		"TransactWriteItems": func(ctx context.Context, id eventstore.AggregateID) error {
+func calls(gateway *dynamodb.Gateway) map[string]func(ctx context.Context, id es.AggregateID) error {
+	return map[string]func(ctx context.Context, id es.AggregateID) error{
+		"TransactWriteItems": func(ctx context.Context, id es.AggregateID) error {
 			head, err := gateway.Head(ctx, id)
 			if err != nil {
 				return err
 			}
-			return gateway.Append(ctx, eventstore.Append{ID: id, ExpectedVersion: head.Version, Entries: entries(head.Version, 1)})
+			return gateway.Append(ctx, es.Append{ID: id, ExpectedVersion: head.Version, Entries: entries(head.Version, 1)})
 		},
-		"GetItem": func(ctx context.Context, id eventstore.AggregateID) error {
+		"GetItem": func(ctx context.Context, id es.AggregateID) error {
 			_, err := gateway.Head(ctx, id)
 			return err
 		},
-		"Query": func(ctx context.Context, id eventstore.AggregateID) (err error) {
+		"Query": func(ctx context.Context, id es.AggregateID) (err error) {
 			for _, err = range gateway.Entries(ctx, id, 0, 5) {
 			}
 			return err
 		},
-		"Scan": func(ctx context.Context, id eventstore.AggregateID) (err error) {
+		"Scan": func(ctx context.Context, id es.AggregateID) (err error) {
 			for _, err = range gateway.Heads(ctx, id.Type) {
 			}
 			return err
 		},
-		"PutItem": func(ctx context.Context, id eventstore.AggregateID) error {
-			return gateway.SaveSnapshot(ctx, id, eventstore.Snapshot{Version: 3, Payload: []byte("{}")})
+		"PutItem": func(ctx context.Context, id es.AggregateID) error {
+			return gateway.SaveSnapshot(ctx, id, es.Snapshot{Version: 3, Payload: []byte("{}")})
 		},
-		"UpdateItem": func(ctx context.Context, id eventstore.AggregateID) error {
-			return gateway.SaveSnapshot(ctx, id, eventstore.Snapshot{Version: 4, Payload: []byte("{}")})
+		"UpdateItem": func(ctx context.Context, id es.AggregateID) error {
+			return gateway.SaveSnapshot(ctx, id, es.Snapshot{Version: 4, Payload: []byte("{}")})
 		},
-		"DeleteItem": func(ctx context.Context, id eventstore.AggregateID) error {
-			return gateway.SaveSnapshot(ctx, id, eventstore.Snapshot{Version: 5, Payload: []byte("{}")})
+		"DeleteItem": func(ctx context.Context, id es.AggregateID) error {
+			return gateway.SaveSnapshot(ctx, id, es.Snapshot{Version: 5, Payload: []byte("{}")})
 		},
 	}
 }

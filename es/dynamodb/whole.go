@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 const (
@@ -21,15 +21,15 @@ const (
 	keySeparator = " "
 )
 
-var _ eventstore.WholeReader = (*Gateway)(nil)
+var _ es.WholeReader = (*Gateway)(nil)
 
-// JournalParts implements [eventstore.WholeReader].
+// JournalParts implements [es.WholeReader].
 func (g *Gateway) JournalParts() int { return journalParts }
 
-// ReadJournal implements [eventstore.WholeReader]: a part is a segment of a parallel scan. Misplaced items are left
+// ReadJournal implements [es.WholeReader]: a part is a segment of a parallel scan. Misplaced items are left
 // out.
-func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[eventstore.JournalPage, error] {
-	return func(yield func(eventstore.JournalPage, error) bool) {
+func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
+	return func(yield func(es.JournalPage, error) bool) {
 		scan := &dynamodb.ScanInput{
 			TableName: aws.String(g.settings.JournalTable), ProjectionExpression: aws.String("pkey, skey, payload"),
 			Segment: aws.Int32(int32(part)), TotalSegments: aws.Int32(int32(parts)), ConsistentRead: aws.Bool(true), Limit: aws.Int32(wholeLimit),
@@ -38,22 +38,22 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string
 			if pkey, skey, is := strings.Cut(after, keySeparator); is {
 				scan.ExclusiveStartKey = item{"pkey": text(pkey), "skey": text(skey)}
 			} else if after != "" {
-				yield(eventstore.JournalPage{}, fmt.Errorf("%q is no position in the journal", after))
+				yield(es.JournalPage{}, fmt.Errorf("%q is no position in the journal", after))
 				return
 			}
 			output, err := g.client.Scan(ctx, scan)
 			if err != nil {
-				yield(eventstore.JournalPage{}, explain(ctx, err, "scan the journal"))
+				yield(es.JournalPage{}, explain(ctx, err, "scan the journal"))
 				return
 			}
 			after = wholeEnd
 			if last := item(output.LastEvaluatedKey); last != nil {
 				after = last.text("pkey") + keySeparator + last.text("skey")
 			}
-			page := eventstore.JournalPage{Next: after}
+			page := es.JournalPage{Next: after}
 			for _, found := range output.Items {
 				if id, seqNr, err := g.placeOf(found); err == nil {
-					page.Entries = append(page.Entries, eventstore.Queued{ID: id, SeqNr: seqNr, Payload: item(found).bytes("payload")})
+					page.Entries = append(page.Entries, es.Queued{ID: id, SeqNr: seqNr, Payload: item(found).bytes("payload")})
 				}
 			}
 			if !yield(page, nil) {

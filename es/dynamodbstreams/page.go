@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/stream"
 )
@@ -71,7 +71,7 @@ func (s *Source) recordOf(image map[string]types.AttributeValue) (projection.Rec
 	if err != nil {
 		return record, err
 	}
-	id := eventstore.AggregateID{Tenant: record.Key.Tenant.String(), Type: record.Key.Type, ULID: record.Key.ID}
+	id := es.AggregateID{Tenant: record.Key.Tenant, Type: record.Key.Type, ID: record.Key.ID}
 	if err := s.ports.Places.CheckPlace(id, record.SeqNr, text(image, "pkey"), text(image, "skey")); err != nil {
 		return projection.Record{}, fmt.Errorf("%w: %w", stream.ErrNotAnEntry, err)
 	}

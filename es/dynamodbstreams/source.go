@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/stream"
 )
@@ -29,7 +29,7 @@ type Tables interface {
 
 // Places knows where programs look for an entry; gateway/dynamodb implements it.
 type Places interface {
-	CheckPlace(id eventstore.AggregateID, seqNr uint64, pkey, skey string) error
+	CheckPlace(id es.AggregateID, seqNr uint64, pkey, skey string) error
 }
 
 // Ports are the dependencies of a source.

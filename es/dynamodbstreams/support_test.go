@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodbstreams"
-	"example.com/threads/es/eventstore"
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -42,7 +42,7 @@ func recordOf(seqNr uint64, at time.Time) types.Record {
 // fakePlaces knows one shard.
 type fakePlaces struct{}
 
-func (fakePlaces) CheckPlace(id eventstore.AggregateID, seqNr uint64, pkey, skey string) error {
+func (fakePlaces) CheckPlace(id es.AggregateID, seqNr uint64, pkey, skey string) error {
 	if want := fmt.Sprint(id, "-", seqNr); pkey != "order-7" || skey != want {
 		return fmt.Errorf("the item at %s and %s is misplaced", pkey, skey)
 	}

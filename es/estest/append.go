@@ -5,7 +5,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 var appendContracts = []contract{
@@ -22,7 +22,7 @@ var appendContracts = []contract{
 		id := newID()
 		written := grow(t, h, id, 0, 3, 0)
 		for _, expected := range []uint64{0, 1, 2} {
-			wantConflict(t, h.Gateway.Append(t.Context(), eventstore.Append{
+			wantConflict(t, h.Gateway.Append(t.Context(), es.Append{
 				ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0),
 			}))
 		}
@@ -31,18 +31,18 @@ var appendContracts = []contract{
 	}},
 	{"a version ahead of the head is a conflict", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
-		wantConflict(t, h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0)}))
+		wantConflict(t, h.Gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0)}))
 		wantVersion(t, h, id, 0)
 		written := grow(t, h, id, 0, 2, 0)
-		wantConflict(t, h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0)}))
+		wantConflict(t, h.Gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0)}))
 		wantVersion(t, h, id, 2)
 		wantEntries(t, h, id, 0, written)
 	}},
 	{"a conflict writes nothing", Settings{}, func(t *testing.T, h Harness) {
 		id, command := newID(), ulid.Make().String()
 		written := grow(t, h, id, 0, 2, 0)
-		wantConflict(t, h.Gateway.Append(t.Context(), eventstore.Append{
-			ID: id, ExpectedVersion: 1, Entries: entries(1, 5, 0), Receipts: []eventstore.Receipt{receipt(command)},
+		wantConflict(t, h.Gateway.Append(t.Context(), es.Append{
+			ID: id, ExpectedVersion: 1, Entries: entries(1, 5, 0), Receipts: []es.Receipt{receipt(command)},
 		}))
 		wantNoReceipt(t, h, "", command)
 		wantVersion(t, h, id, 2)
@@ -53,18 +53,18 @@ var appendContracts = []contract{
 	}},
 	{"a write up to the limit is accepted, a larger one is refused", Settings{}, func(t *testing.T, h Harness) {
 		id, command := newID(), ulid.Make().String()
-		full := eventstore.Append{ID: id, Entries: entries(0, eventstore.MaxAppend-1, 1000), Receipts: []eventstore.Receipt{receipt(command)}}
+		full := es.Append{ID: id, Entries: entries(0, es.MaxAppend-1, 1000), Receipts: []es.Receipt{receipt(command)}}
 		mustAppend(t, h, full)
 		wantEntries(t, h, id, 0, full.Entries)
 		wantReceipt(t, h, "", full.Receipts[0])
 
 		version := uint64(len(full.Entries))
-		over := eventstore.Append{
-			ID: id, ExpectedVersion: version, Entries: entries(version, eventstore.MaxAppend, 0),
-			Receipts: []eventstore.Receipt{receipt(ulid.Make().String())},
+		over := es.Append{
+			ID: id, ExpectedVersion: version, Entries: entries(version, es.MaxAppend, 0),
+			Receipts: []es.Receipt{receipt(ulid.Make().String())},
 		}
 		if err := h.Gateway.Append(t.Context(), over); err == nil {
-			t.Errorf("%d entries and a receipt were accepted", eventstore.MaxAppend)
+			t.Errorf("%d entries and a receipt were accepted", es.MaxAppend)
 		}
 		wantVersion(t, h, id, version)
 	}},
@@ -72,7 +72,7 @@ var appendContracts = []contract{
 		id := newID()
 		written := grow(t, h, id, 0, 2, 0)
 		gap := append(entries(2, 1, 0), entries(4, 1, 0)...)
-		for name, write := range map[string]eventstore.Append{
+		for name, write := range map[string]es.Append{
 			"nothing":                   {ID: id, ExpectedVersion: 2},
 			"a gap":                     {ID: id, ExpectedVersion: 2, Entries: gap},
 			"a wrong start":             {ID: id, ExpectedVersion: 2, Entries: entries(1, 1, 0)},

@@ -3,7 +3,7 @@ package estest
 import (
 	"testing"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Broken snapshots must never change a result: earlier snapshots or the events are used instead.
@@ -50,7 +50,7 @@ var brokenSnapshotContracts = []contract{
 }
 
 // withSnapshots creates an aggregate at version 30 with snapshots at 10, 20 and 30.
-func withSnapshots(t *testing.T, h Harness) eventstore.AggregateID {
+func withSnapshots(t *testing.T, h Harness) es.AggregateID {
 	t.Helper()
 	id := newID()
 	grow(t, h, id, 0, 30, 0)
@@ -58,9 +58,9 @@ func withSnapshots(t *testing.T, h Harness) eventstore.AggregateID {
 	return id
 }
 
-func saveLarge(t *testing.T, h Harness, id eventstore.AggregateID, version uint64) {
+func saveLarge(t *testing.T, h Harness, id es.AggregateID, version uint64) {
 	t.Helper()
-	if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: version, Payload: noise(1_000_000)}); err != nil {
+	if err := h.Gateway.SaveSnapshot(t.Context(), id, es.Snapshot{Version: version, Payload: noise(1_000_000)}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 const writers = 32
@@ -15,9 +15,9 @@ var concurrencyContracts = []contract{
 	{"exactly one of 32 writers wins each version", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		for version := range uint64(6) { // the first version is the creation
-			won := race(t, func(int) (eventstore.Entry, error) {
+			won := race(t, func(int) (es.Entry, error) {
 				made := entries(version, 1, 0)
-				return made[0], h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: version, Entries: made})
+				return made[0], h.Gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: version, Entries: made})
 			})
 			if len(won) != 1 {
 				t.Fatalf("%d writers won version %d", len(won), version+1)
@@ -29,15 +29,15 @@ var concurrencyContracts = []contract{
 	{"32 writers that retry all succeed", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 1, 0)
-		won := race(t, func(int) (eventstore.Entry, error) {
+		won := race(t, func(int) (es.Entry, error) {
 			for {
 				head, err := h.Gateway.Head(t.Context(), id)
 				if err != nil {
-					return eventstore.Entry{}, err
+					return es.Entry{}, err
 				}
 				made := entries(head.Version, 1, 0)
-				err = h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: head.Version, Entries: made})
-				if !errors.Is(err, eventstore.ErrConflict) {
+				err = h.Gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: head.Version, Entries: made})
+				if !errors.Is(err, es.ErrConflict) {
 					return made[0], err
 				}
 			}
@@ -55,10 +55,10 @@ var concurrencyContracts = []contract{
 		id := newID()
 		grow(t, h, id, 0, 1, 0)
 		write := func(expected uint64, heed bool) error {
-			return h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0), Heed: heed})
+			return h.Gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0), Heed: heed})
 		}
 		// the other aggregate does not exist, and is not created
-		for _, asked := range []eventstore.AggregateID{id, newID()} {
+		for _, asked := range []es.AggregateID{id, newID()} {
 			if err := h.Gateway.AskForTurn(t.Context(), asked); err != nil {
 				t.Fatal(err)
 			}
@@ -74,15 +74,15 @@ var concurrencyContracts = []contract{
 		wantVersion(t, h, id, 3)
 	}},
 	{"exactly one of 32 writers handles a command", Settings{}, func(t *testing.T, h Harness) {
-		shared := receipt(newID().ULID)
-		ids := make([]eventstore.AggregateID, writers)
-		won := race(t, func(writer int) (eventstore.Entry, error) {
+		shared := receipt(newID().ID)
+		ids := make([]es.AggregateID, writers)
+		won := race(t, func(writer int) (es.Entry, error) {
 			ids[writer] = newID()
 			made := entries(0, 1, 0)
-			err := h.Gateway.Append(t.Context(), eventstore.Append{ID: ids[writer], Entries: made, Receipts: []eventstore.Receipt{shared}})
-			var handled *eventstore.HandledError
+			err := h.Gateway.Append(t.Context(), es.Append{ID: ids[writer], Entries: made, Receipts: []es.Receipt{shared}})
+			var handled *es.HandledError
 			if errors.As(err, &handled) {
-				err = eventstore.ErrConflict // a HandledError also means that the race was lost
+				err = es.ErrConflict // a HandledError also means that the race was lost
 			}
 			return made[0], err
 		})
@@ -102,10 +102,10 @@ var concurrencyContracts = []contract{
 }
 
 // race lets all writers write at the same time and returns the winners' entries. A loser must get ErrConflict.
-func race(t *testing.T, write func(writer int) (eventstore.Entry, error)) []eventstore.Entry {
+func race(t *testing.T, write func(writer int) (es.Entry, error)) []es.Entry {
 	t.Helper()
 	var mutex sync.Mutex
-	var won []eventstore.Entry
+	var won []es.Entry
 	var failed []error
 	var done sync.WaitGroup
 	ready := make(chan struct{})
@@ -118,7 +118,7 @@ func race(t *testing.T, write func(writer int) (eventstore.Entry, error)) []even
 			switch {
 			case err == nil:
 				won = append(won, entry)
-			case !errors.Is(err, eventstore.ErrConflict):
+			case !errors.Is(err, es.ErrConflict):
 				failed = append(failed, fmt.Errorf("writer %d: %w", writer, err))
 			}
 		})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 var contextContracts = []contract{
@@ -16,7 +16,7 @@ var contextContracts = []contract{
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		everyCall(t, h, ctx, func(name string, err error) {
-			if !errors.Is(err, context.Canceled) || errors.Is(err, eventstore.ErrUnavailable) {
+			if !errors.Is(err, context.Canceled) || errors.Is(err, es.ErrUnavailable) {
 				t.Errorf("%s: got %v, want context.Canceled", name, err)
 			}
 		})
@@ -25,8 +25,8 @@ var contextContracts = []contract{
 		ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 		defer cancel()
 		everyCall(t, h, ctx, func(name string, err error) {
-			if !errors.Is(err, eventstore.ErrUnavailable) {
-				t.Errorf("%s: got %v, want eventstore.ErrUnavailable", name, err)
+			if !errors.Is(err, es.ErrUnavailable) {
+				t.Errorf("%s: got %v, want es.ErrUnavailable", name, err)
 			}
 		})
 	}},
@@ -59,8 +59,8 @@ func everyCall(t *testing.T, h Harness, ctx context.Context, check func(name str
 	kept := receipt(ulid.Make().String())
 	gateway := h.Gateway
 
-	check("Append", gateway.Append(ctx, eventstore.Append{
-		ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0), Receipts: []eventstore.Receipt{kept},
+	check("Append", gateway.Append(ctx, es.Append{
+		ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0), Receipts: []es.Receipt{kept},
 	}))
 	check("AskForTurn", gateway.AskForTurn(ctx, id))
 	check("Verify", gateway.Verify(ctx, id, head))
@@ -72,7 +72,7 @@ func everyCall(t *testing.T, h Harness, ctx context.Context, check func(name str
 	for _, err = range gateway.Heads(ctx, id.Type) {
 	}
 	check("Heads", err)
-	check("SaveSnapshot", gateway.SaveSnapshot(ctx, id, eventstore.Snapshot{Version: 3, Payload: state(3)}))
+	check("SaveSnapshot", gateway.SaveSnapshot(ctx, id, es.Snapshot{Version: 3, Payload: state(3)}))
 	for _, err = range gateway.Snapshots(ctx, id, head) {
 	}
 	check("Snapshots", err)

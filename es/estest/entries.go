@@ -5,7 +5,7 @@ import (
 	"iter"
 	"testing"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // long is the number of entries that exceeds an answer of a store with a limit of 1 MB.
@@ -41,7 +41,7 @@ var entriesContracts = []contract{
 		h.HideEntries(func(uint64) bool { return true }) // EntriesAt must read consistently
 		for _, step := range []int{1, 2, 7, 449, 450} {
 			var seqNrs []uint64
-			var want []eventstore.Entry
+			var want []es.Entry
 			for i := 0; i < len(written); i += step {
 				seqNrs, want = append(seqNrs, written[i].SeqNr), append(want, written[i])
 			}
@@ -58,12 +58,12 @@ var entriesContracts = []contract{
 		}
 		other := id
 		other.Tenant = "other"
-		for _, missing := range []eventstore.AggregateID{other, newID()} {
-			if got, err := readAt(t, h, missing, 1); len(got) != 0 || !errors.Is(err, eventstore.ErrInconsistent) {
+		for _, missing := range []es.AggregateID{other, newID()} {
+			if got, err := readAt(t, h, missing, 1); len(got) != 0 || !errors.Is(err, es.ErrInconsistent) {
 				t.Errorf("entry 1 of %+v: %d entries, %v", missing, len(got), err)
 			}
 		}
-		if got, err := readAt(t, h, id, 449, 451); len(got) != 1 || !errors.Is(err, eventstore.ErrInconsistent) {
+		if got, err := readAt(t, h, id, 449, 451); len(got) != 1 || !errors.Is(err, es.ErrInconsistent) {
 			t.Errorf("a missing entry: %d entries, %v", len(got), err)
 		}
 	}},
@@ -72,7 +72,7 @@ var entriesContracts = []contract{
 		grow(t, h, id, 0, 5, 0)
 		h.HideEntries(func(seqNr uint64) bool { return seqNr > 2 })
 		for _, stop := range []uint64{1, 2, 3, 4} {
-			for _, entries := range []iter.Seq2[eventstore.Entry, error]{
+			for _, entries := range []iter.Seq2[es.Entry, error]{
 				h.Gateway.Entries(t.Context(), id, 0, 5), h.Gateway.EntriesAt(t.Context(), id, []uint64{1, 2, 3, 4, 5}),
 			} {
 				for entry, err := range entries {

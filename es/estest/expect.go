@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
-func wantVersion(t *testing.T, h Harness, id eventstore.AggregateID, want uint64) eventstore.Head {
+func wantVersion(t *testing.T, h Harness, id es.AggregateID, want uint64) es.Head {
 	t.Helper()
 	head, err := h.Gateway.Head(t.Context(), id)
 	if err != nil {
@@ -23,7 +23,7 @@ func wantVersion(t *testing.T, h Harness, id eventstore.AggregateID, want uint64
 }
 
 // wantEntries reads the aggregate's entries after a version and compares them with want.
-func wantEntries(t *testing.T, h Harness, id eventstore.AggregateID, after uint64, want []eventstore.Entry) {
+func wantEntries(t *testing.T, h Harness, id es.AggregateID, after uint64, want []es.Entry) {
 	t.Helper()
 	got, err := read(t, h, id, after, after+uint64(len(want)))
 	if err != nil {
@@ -38,7 +38,7 @@ func wantEntries(t *testing.T, h Harness, id eventstore.AggregateID, after uint6
 }
 
 // wantEntry compares what every store must return: number, id, time to the millisecond, and payload to the byte.
-func wantEntry(t *testing.T, got, want eventstore.Entry) {
+func wantEntry(t *testing.T, got, want es.Entry) {
 	t.Helper()
 	off := got.OccurredAt.Sub(want.OccurredAt).Abs()
 	if got.SeqNr != want.SeqNr || got.EventID != want.EventID || off >= time.Millisecond || !bytes.Equal(got.Payload, want.Payload) {
@@ -47,19 +47,19 @@ func wantEntry(t *testing.T, got, want eventstore.Entry) {
 	}
 }
 
-func read(t *testing.T, h Harness, id eventstore.AggregateID, after, upTo uint64) ([]eventstore.Entry, error) {
+func read(t *testing.T, h Harness, id es.AggregateID, after, upTo uint64) ([]es.Entry, error) {
 	t.Helper()
 	return collect(t, h.Gateway.Entries(t.Context(), id, after, upTo))
 }
 
-func readAt(t *testing.T, h Harness, id eventstore.AggregateID, seqNrs ...uint64) ([]eventstore.Entry, error) {
+func readAt(t *testing.T, h Harness, id es.AggregateID, seqNrs ...uint64) ([]es.Entry, error) {
 	t.Helper()
 	return collect(t, h.Gateway.EntriesAt(t.Context(), id, seqNrs))
 }
 
-func collect(t *testing.T, entries iter.Seq2[eventstore.Entry, error]) ([]eventstore.Entry, error) {
+func collect(t *testing.T, entries iter.Seq2[es.Entry, error]) ([]es.Entry, error) {
 	t.Helper()
-	var got []eventstore.Entry
+	var got []es.Entry
 	var failed error
 	for entry, err := range entries {
 		if failed != nil {
@@ -72,7 +72,7 @@ func collect(t *testing.T, entries iter.Seq2[eventstore.Entry, error]) ([]events
 	return got, failed
 }
 
-func wantReceipt(t *testing.T, h Harness, tenant string, want eventstore.Receipt) {
+func wantReceipt(t *testing.T, h Harness, tenant es.Tenant, want es.Receipt) {
 	t.Helper()
 	got, found, err := h.Gateway.Receipt(t.Context(), tenant, want.CommandID)
 	if err != nil || !found {
@@ -82,7 +82,7 @@ func wantReceipt(t *testing.T, h Harness, tenant string, want eventstore.Receipt
 }
 
 // wantSameReceipt allows a store to keep a receipt for up to a second longer.
-func wantSameReceipt(t *testing.T, got, want eventstore.Receipt) {
+func wantSameReceipt(t *testing.T, got, want es.Receipt) {
 	t.Helper()
 	longer := got.ExpiresAt.Sub(want.ExpiresAt)
 	if got.CommandID != want.CommandID || got.Fingerprint != want.Fingerprint || !bytes.Equal(got.Answer, want.Answer) ||
@@ -91,7 +91,7 @@ func wantSameReceipt(t *testing.T, got, want eventstore.Receipt) {
 	}
 }
 
-func wantNoReceipt(t *testing.T, h Harness, tenant, commandID string) {
+func wantNoReceipt(t *testing.T, h Harness, tenant es.Tenant, commandID string) {
 	t.Helper()
 	if got, found, err := h.Gateway.Receipt(t.Context(), tenant, commandID); err != nil || found {
 		t.Fatalf("receipt of command %s: found %t %+v, %v", commandID, found, got, err)
@@ -100,21 +100,21 @@ func wantNoReceipt(t *testing.T, h Harness, tenant, commandID string) {
 
 func wantConflict(t *testing.T, err error) {
 	t.Helper()
-	if !errors.Is(err, eventstore.ErrConflict) {
+	if !errors.Is(err, es.ErrConflict) {
 		t.Fatalf("got %v, want ErrConflict", err)
 	}
 }
 
-func wantHandled(t *testing.T, err error, want eventstore.Receipt) {
+func wantHandled(t *testing.T, err error, want es.Receipt) {
 	t.Helper()
-	var handled *eventstore.HandledError
+	var handled *es.HandledError
 	if !errors.As(err, &handled) {
 		t.Fatalf("got %v, want a HandledError", err)
 	}
 	wantSameReceipt(t, handled.Receipt, want)
 }
 
-func wantNoEntryByCommand(t *testing.T, h Harness, id eventstore.AggregateID, commandID string) {
+func wantNoEntryByCommand(t *testing.T, h Harness, id es.AggregateID, commandID string) {
 	t.Helper()
 	if entry, found, err := h.Gateway.EntryByCommand(t.Context(), id, commandID); found || err != nil {
 		t.Errorf("%s of tenant %q has entry %+v of command %s, %v", id, id.Tenant, entry, commandID, err)

@@ -4,19 +4,19 @@ import (
 	"reflect"
 	"testing"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Settings are the gateway's settings for a test.
 type Settings struct {
 	KeepSnapshots int // beside the latest; others are deleted at once
-	Spool         eventstore.SpoolLimits
+	Spool         es.SpoolLimits
 }
 
 // Harness is a gateway over a real store, with faults of that store. All fields are required, because a fault that
 // cannot be produced cannot be tested.
 type Harness struct {
-	Gateway eventstore.EventPersistenceGateway
+	Gateway es.EventPersistenceGateway
 
 	// LoseNextAnswer lets the store execute the next Append and then loses the answer before it reaches the gateway. In
 	// between it calls meanwhile, which may use the gateway.
@@ -27,13 +27,13 @@ type Harness struct {
 	HideEntries func(hidden func(seqNr uint64) bool)
 
 	// SetHead overwrites the head; the zero Head deletes it.
-	SetHead func(t *testing.T, id eventstore.AggregateID, head eventstore.Head)
+	SetHead func(t *testing.T, id es.AggregateID, head es.Head)
 
 	// DamageSnapshot changes some of the bytes of a stored snapshot.
-	DamageSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
+	DamageSnapshot func(t *testing.T, id es.AggregateID, version uint64)
 
 	// RemoveSnapshot deletes a stored snapshot, or a part of it, but nothing that refers to it.
-	RemoveSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
+	RemoveSnapshot func(t *testing.T, id es.AggregateID, version uint64)
 }
 
 // NothingLags is the HideEntries of a store that always reads its journal consistently.

@@ -4,18 +4,18 @@ import (
 	"maps"
 	"testing"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 var headsContracts = []contract{
 	{"every aggregate of the type is listed once", Settings{}, func(t *testing.T, h Harness) {
-		want := map[eventstore.AggregateID]eventstore.Head{}
-		for i, tenant := range []string{"", "one", "one", "two"} {
+		want := map[es.AggregateID]es.Head{}
+		for i, tenant := range []es.Tenant{"", "one", "one", "two"} {
 			id := newID()
 			id.Tenant = tenant
 			grow(t, h, id, 0, i+2, 0)
 			save(t, h, id, 2)
-			want[id] = eventstore.Head{Version: uint64(i + 2), SnapshotVersion: 2}
+			want[id] = es.Head{Version: uint64(i + 2), SnapshotVersion: 2}
 		}
 		other := newID()
 		other.Type = "other"
@@ -25,7 +25,7 @@ var headsContracts = []contract{
 		if _, found := got[other]; found {
 			t.Error("an aggregate of another type is among them")
 		}
-		maps.DeleteFunc(got, func(id eventstore.AggregateID, _ eventstore.Head) bool { _, ours := want[id]; return !ours })
+		maps.DeleteFunc(got, func(id es.AggregateID, _ es.Head) bool { _, ours := want[id]; return !ours })
 		if !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
@@ -50,9 +50,9 @@ var headsContracts = []contract{
 	}},
 }
 
-func heads(t *testing.T, h Harness, aggregateType string) map[eventstore.AggregateID]eventstore.Head {
+func heads(t *testing.T, h Harness, aggregateType string) map[es.AggregateID]es.Head {
 	t.Helper()
-	got := map[eventstore.AggregateID]eventstore.Head{}
+	got := map[es.AggregateID]es.Head{}
 	for head, err := range h.Gateway.Heads(t.Context(), aggregateType) {
 		if err != nil {
 			t.Fatal(err)

@@ -4,27 +4,27 @@ import (
 	"errors"
 	"testing"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Maintained is a gateway over a real store that is also a Maintainer, with functions that damage the store. All fields
 // are required.
 type Maintained struct {
 	Gateway interface {
-		eventstore.EventPersistenceGateway
-		eventstore.Maintainer
+		es.EventPersistenceGateway
+		es.Maintainer
 	}
-	SetHead      func(t *testing.T, id eventstore.AggregateID, head eventstore.Head)
-	SpoilPointer func(t *testing.T, id eventstore.AggregateID) // makes snapshot_version invalid
-	RemoveHead   func(t *testing.T, id eventstore.AggregateID) // and leaves the entries
-	RemoveEntry  func(t *testing.T, id eventstore.AggregateID, seqNr uint64)
+	SetHead      func(t *testing.T, id es.AggregateID, head es.Head)
+	SpoilPointer func(t *testing.T, id es.AggregateID) // makes snapshot_version invalid
+	RemoveHead   func(t *testing.T, id es.AggregateID) // and leaves the entries
+	RemoveEntry  func(t *testing.T, id es.AggregateID, seqNr uint64)
 
 	// DamageSnapshot and RemoveSnapshot are those of [Harness].
-	DamageSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
-	RemoveSnapshot func(t *testing.T, id eventstore.AggregateID, version uint64)
+	DamageSnapshot func(t *testing.T, id es.AggregateID, version uint64)
+	RemoveSnapshot func(t *testing.T, id es.AggregateID, version uint64)
 }
 
-// RunMaintainer tests the gateway against the contract of eventstore.Maintainer.
+// RunMaintainer tests the gateway against the contract of es.Maintainer.
 func RunMaintainer(t *testing.T, m Maintained) {
 	h := Harness{Gateway: m.Gateway}
 	for name, test := range map[string]func(*testing.T){
@@ -44,8 +44,11 @@ func RunMaintainer(t *testing.T, m Maintained) {
 }
 
 func storedAggregates(t *testing.T, h Harness) {
-	var want []eventstore.AggregateID
-	for _, place := range []struct{ tenant, kind string }{{"", "tested"}, {"one", "tested"}, {"one", "other-kind"}} {
+	var want []es.AggregateID
+	for _, place := range []struct {
+		tenant es.Tenant
+		kind   string
+	}{{"", "tested"}, {"one", "tested"}, {"one", "other-kind"}} {
 		id := newID()
 		id.Tenant, id.Type = place.tenant, place.kind
 		grow(t, h, id, 0, 12, 0) // more than one digit
@@ -63,10 +66,10 @@ func storedHalves(t *testing.T, h Harness, m Maintained) {
 	wantStored(t, h, headless, empty)
 }
 
-func wantStored(t *testing.T, h Harness, want ...eventstore.AggregateID) {
+func wantStored(t *testing.T, h Harness, want ...es.AggregateID) {
 	t.Helper()
-	seen := map[eventstore.AggregateID]bool{}
-	for stored, err := range h.Gateway.(eventstore.Maintainer).StoredAggregates(t.Context()) {
+	seen := map[es.AggregateID]bool{}
+	for stored, err := range h.Gateway.(es.Maintainer).StoredAggregates(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,16 +87,16 @@ func wantStored(t *testing.T, h Harness, want ...eventstore.AggregateID) {
 
 func wholeHead(t *testing.T, h Harness, m Maintained) {
 	id := newID()
-	if found := storedHead(t, m, id); !found.Equal(eventstore.StoredHead{}) {
+	if found := storedHead(t, m, id); !found.Equal(es.StoredHead{}) {
 		t.Errorf("of an aggregate that does not exist: %+v", found)
 	}
 	grow(t, h, id, 0, 5, 0)
-	wantHead(t, m, id, eventstore.Head{Version: 5})
+	wantHead(t, m, id, es.Head{Version: 5})
 	save(t, h, id, 3)
-	wantHead(t, m, id, eventstore.Head{Version: 5, SnapshotVersion: 3})
+	wantHead(t, m, id, es.Head{Version: 5, SnapshotVersion: 3})
 }
 
-func storedHead(t *testing.T, m Maintained, id eventstore.AggregateID) eventstore.StoredHead {
+func storedHead(t *testing.T, m Maintained, id es.AggregateID) es.StoredHead {
 	t.Helper()
 	found, err := m.Gateway.StoredHead(t.Context(), id)
 	if err != nil {
@@ -102,7 +105,7 @@ func storedHead(t *testing.T, m Maintained, id eventstore.AggregateID) eventstor
 	return found
 }
 
-func wantHead(t *testing.T, m Maintained, id eventstore.AggregateID, want eventstore.Head) {
+func wantHead(t *testing.T, m Maintained, id es.AggregateID, want es.Head) {
 	t.Helper()
 	if found := storedHead(t, m, id); !found.Is(want) {
 		t.Errorf("the head is %+v, want %+v", found, want)
@@ -113,7 +116,7 @@ func storedEntries(t *testing.T, h Harness, m Maintained) {
 	id := newID()
 	written := grow(t, h, id, 0, 212, 0)
 	m.RemoveEntry(t, id, 7)
-	m.SetHead(t, id, eventstore.Head{Version: 3})
+	m.SetHead(t, id, es.Head{Version: 3})
 	seen := map[uint64]bool{}
 	for stored, err := range m.Gateway.StoredEntries(t.Context(), id) {
 		if err != nil {
@@ -155,11 +158,11 @@ func replacedHead(t *testing.T, h Harness, m Maintained) {
 	id := newID()
 	written := grow(t, h, id, 0, 5, 0)
 	save(t, h, id, 4)
-	m.SetHead(t, id, eventstore.Head{Version: 3, SnapshotVersion: 2})
-	if err := h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0)}); err == nil {
+	m.SetHead(t, id, es.Head{Version: 3, SnapshotVersion: 2})
+	if err := h.Gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0)}); err == nil {
 		t.Fatal("an entry is written over another one")
 	}
-	found, right := storedHead(t, m, id), eventstore.Head{Version: 5, SnapshotVersion: 4}
+	found, right := storedHead(t, m, id), es.Head{Version: 5, SnapshotVersion: 4}
 	if err := m.Gateway.ReplaceHead(t.Context(), id, found, right); err != nil {
 		t.Fatal(err)
 	}
@@ -167,10 +170,10 @@ func replacedHead(t *testing.T, h Harness, m Maintained) {
 	wantEntries(t, h, id, 0, written)
 	grow(t, h, id, 5, 1, 0)
 	// Without a pointer, too, and back.
-	if err := m.Gateway.ReplaceHead(t.Context(), id, storedHead(t, m, id), eventstore.Head{Version: 6}); err != nil {
+	if err := m.Gateway.ReplaceHead(t.Context(), id, storedHead(t, m, id), es.Head{Version: 6}); err != nil {
 		t.Fatal(err)
 	}
-	wantHead(t, m, id, eventstore.Head{Version: 6})
+	wantHead(t, m, id, es.Head{Version: 6})
 }
 
 func lostHead(t *testing.T, h Harness, m Maintained) {
@@ -178,10 +181,10 @@ func lostHead(t *testing.T, h Harness, m Maintained) {
 	id.Tenant = "one"
 	written := grow(t, h, id, 0, 5, 0)
 	m.RemoveHead(t, id)
-	if err := m.Gateway.ReplaceHead(t.Context(), id, eventstore.StoredHead{}, eventstore.Head{Version: 5}); err != nil {
+	if err := m.Gateway.ReplaceHead(t.Context(), id, es.StoredHead{}, es.Head{Version: 5}); err != nil {
 		t.Fatal(err)
 	}
-	wantHead(t, m, id, eventstore.Head{Version: 5})
+	wantHead(t, m, id, es.Head{Version: 5})
 	wantEntries(t, h, id, 0, written)
 	grow(t, h, id, 5, 1, 0)
 	if _, found := heads(t, h, id.Type)[id]; !found {
@@ -194,15 +197,15 @@ func changedHead(t *testing.T, h Harness, m Maintained) {
 	grow(t, h, id, 0, 5, 0)
 	found := storedHead(t, m, id)
 	grow(t, h, id, 5, 1, 0)
-	for _, stale := range []eventstore.StoredHead{found, {}} {
-		if err := m.Gateway.ReplaceHead(t.Context(), id, stale, eventstore.Head{Version: 4}); !errors.Is(err, eventstore.ErrConflict) {
+	for _, stale := range []es.StoredHead{found, {}} {
+		if err := m.Gateway.ReplaceHead(t.Context(), id, stale, es.Head{Version: 4}); !errors.Is(err, es.ErrConflict) {
 			t.Errorf("in the place of %+v: %v", stale, err)
 		}
-		if err := m.Gateway.ReplaceHead(t.Context(), id, stale, eventstore.Head{Version: 6}); err != nil {
+		if err := m.Gateway.ReplaceHead(t.Context(), id, stale, es.Head{Version: 6}); err != nil {
 			t.Errorf("what is there already: %v", err)
 		}
 	}
-	wantHead(t, m, id, eventstore.Head{Version: 6})
+	wantHead(t, m, id, es.Head{Version: 6})
 }
 
 func spoiltPointer(t *testing.T, h Harness, m Maintained) {
@@ -214,10 +217,10 @@ func spoiltPointer(t *testing.T, h Harness, m Maintained) {
 	if found.Version != 5 || found.SnapshotVersion != 0 || len(found.Faults) != 1 || found.Faults[0].Field != "snapshot_version" {
 		t.Fatalf("the head is %+v", found)
 	}
-	if err := m.Gateway.ReplaceHead(t.Context(), id, found, eventstore.Head{Version: 5, SnapshotVersion: 4}); err != nil {
+	if err := m.Gateway.ReplaceHead(t.Context(), id, found, es.Head{Version: 5, SnapshotVersion: 4}); err != nil {
 		t.Fatal(err)
 	}
-	wantHead(t, m, id, eventstore.Head{Version: 5, SnapshotVersion: 4})
+	wantHead(t, m, id, es.Head{Version: 5, SnapshotVersion: 4})
 	wantSnapshots(t, h, id, 4)
 }
 
@@ -237,7 +240,7 @@ func droppedSnapshot(t *testing.T, h Harness, m Maintained) {
 		}
 	}
 	// The same version can be stored again.
-	if err := m.Gateway.ReplaceHead(t.Context(), id, storedHead(t, m, id), eventstore.Head{Version: 31, SnapshotVersion: 30}); err != nil {
+	if err := m.Gateway.ReplaceHead(t.Context(), id, storedHead(t, m, id), es.Head{Version: 31, SnapshotVersion: 30}); err != nil {
 		t.Fatal(err)
 	}
 	save(t, h, id, 31)

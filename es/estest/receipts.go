@@ -5,7 +5,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 var receiptContracts = []contract{
@@ -15,12 +15,12 @@ var receiptContracts = []contract{
 	{"a command is handled once", Settings{}, func(t *testing.T, h Harness) {
 		id, first, other := newID(), receipt(ulid.Make().String()), receipt(ulid.Make().String())
 		grow(t, h, id, 0, 1, 0)
-		mustAppend(t, h, eventstore.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0), Receipts: []eventstore.Receipt{first}})
+		mustAppend(t, h, es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1, 0), Receipts: []es.Receipt{first}})
 		wantReceipt(t, h, "", first)
 
 		again := receipt(first.CommandID)
-		err := h.Gateway.Append(t.Context(), eventstore.Append{
-			ID: id, ExpectedVersion: 2, Entries: entries(2, 2, 0), Receipts: []eventstore.Receipt{other, again},
+		err := h.Gateway.Append(t.Context(), es.Append{
+			ID: id, ExpectedVersion: 2, Entries: entries(2, 2, 0), Receipts: []es.Receipt{other, again},
 		})
 		wantHandled(t, err, first)
 		wantVersion(t, h, id, 2)
@@ -29,41 +29,41 @@ var receiptContracts = []contract{
 	}},
 	{"also when others have written since", Settings{}, func(t *testing.T, h Harness) {
 		id, first := newID(), receipt(ulid.Make().String())
-		mustAppend(t, h, eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{first}})
-		err := h.Gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{receipt(first.CommandID)}})
+		mustAppend(t, h, es.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []es.Receipt{first}})
+		err := h.Gateway.Append(t.Context(), es.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []es.Receipt{receipt(first.CommandID)}})
 		wantHandled(t, err, first)
 	}},
 	{"also for another aggregate, and for a new one", Settings{}, func(t *testing.T, h Harness) {
 		here, there, fresh, first := newID(), newID(), newID(), receipt(ulid.Make().String())
-		mustAppend(t, h, eventstore.Append{ID: here, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{first}})
+		mustAppend(t, h, es.Append{ID: here, Entries: entries(0, 1, 0), Receipts: []es.Receipt{first}})
 		grow(t, h, there, 0, 1, 0)
-		for _, write := range []eventstore.Append{
+		for _, write := range []es.Append{
 			{ID: there, ExpectedVersion: 1, Entries: entries(1, 1, 0)},
 			{ID: fresh, Entries: entries(0, 1, 0), FirstSnapshot: state(1)},
 		} {
-			write.Receipts = []eventstore.Receipt{receipt(first.CommandID)}
+			write.Receipts = []es.Receipt{receipt(first.CommandID)}
 			wantHandled(t, h.Gateway.Append(t.Context(), write), first)
 			wantVersion(t, h, write.ID, write.ExpectedVersion)
 		}
 	}},
 	{"another tenant's command is another command", Settings{}, func(t *testing.T, h Harness) {
 		command := ulid.Make().String()
-		for _, tenant := range []string{"", "one", "two"} {
+		for _, tenant := range []es.Tenant{"", "one", "two"} {
 			id, kept := newID(), receipt(command)
 			id.Tenant = tenant
 			wantNoReceipt(t, h, tenant, command)
-			mustAppend(t, h, eventstore.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []eventstore.Receipt{kept}})
+			mustAppend(t, h, es.Append{ID: id, Entries: entries(0, 1, 0), Receipts: []es.Receipt{kept}})
 			wantReceipt(t, h, tenant, kept)
 		}
 	}},
 	{"the entry of a command is found by its id", Settings{}, func(t *testing.T, h Harness) {
 		id, other := newID(), newID()
 		made := entries(0, 3, 0)
-		kept := []eventstore.Receipt{receipt(made[0].CommandID), receipt(made[2].CommandID)}
+		kept := []es.Receipt{receipt(made[0].CommandID), receipt(made[2].CommandID)}
 		wantNoEntryByCommand(t, h, id, made[0].CommandID)
-		mustAppend(t, h, eventstore.Append{ID: id, Entries: made, Receipts: kept})
+		mustAppend(t, h, es.Append{ID: id, Entries: made, Receipts: kept})
 		grow(t, h, other, 0, 1, 0)
-		for _, entry := range []eventstore.Entry{made[0], made[2]} {
+		for _, entry := range []es.Entry{made[0], made[2]} {
 			h.HideEntries(func(uint64) bool { return true }) // a stale index must not matter
 			got, found, err := h.Gateway.EntryByCommand(t.Context(), id, entry.CommandID)
 			if err != nil || !found || got.CommandID != entry.CommandID {

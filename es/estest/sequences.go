@@ -7,7 +7,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 var sequenceContracts = []contract{
@@ -19,7 +19,7 @@ var sequenceContracts = []contract{
 	}},
 	{"each name and each tenant has a sequence of its own", Settings{}, func(t *testing.T, h Harness) {
 		name := ulid.Make().String()
-		for _, tenant := range []string{"", "one", "two"} {
+		for _, tenant := range []es.Tenant{"", "one", "two"} {
 			wantDrawn(t, h, tenant, name, 3, 1)
 			wantDrawn(t, h, tenant, name+"-2026", 1, 1)
 			wantDrawn(t, h, tenant, name, 1, 4)
@@ -61,7 +61,7 @@ var sequenceContracts = []contract{
 		for _, wrong := range []struct {
 			name  string
 			count uint64
-		}{{"", 1}, {strings.Repeat("x", eventstore.MaxSequenceName+1), 1}, {"name", 0}, {"name", 1 << 40}} {
+		}{{"", 1}, {strings.Repeat("x", es.MaxSequenceName+1), 1}, {"name", 0}, {"name", 1 << 40}} {
 			if first, err := h.Gateway.Draw(t.Context(), "", wrong.name, wrong.count); err == nil {
 				t.Errorf("%d of %q: drew %d", wrong.count, wrong.name, first)
 			}
@@ -69,7 +69,7 @@ var sequenceContracts = []contract{
 	}},
 }
 
-func wantDrawn(t *testing.T, h Harness, tenant, name string, count, want uint64) {
+func wantDrawn(t *testing.T, h Harness, tenant es.Tenant, name string, count, want uint64) {
 	t.Helper()
 	if first, err := h.Gateway.Draw(t.Context(), tenant, name, count); err != nil || first != want {
 		t.Fatalf("drew %d from %d on, %v; want %d", count, first, err, want)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 var snapshotContracts = []contract{
@@ -18,7 +18,7 @@ var snapshotContracts = []contract{
 	{"an aggregate that does not exist has no snapshot", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		wantSnapshots(t, h, id)
-		if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 1, Payload: state(1)}); err == nil {
+		if err := h.Gateway.SaveSnapshot(t.Context(), id, es.Snapshot{Version: 1, Payload: state(1)}); err == nil {
 			t.Error("a snapshot of an aggregate that does not exist was accepted")
 		}
 		wantVersion(t, h, id, 0)
@@ -32,7 +32,7 @@ var snapshotContracts = []contract{
 		}
 		wantSnapshots(t, h, id, 30, 20, 10, 1)
 		for version, want := range map[uint64][]uint64{29: {20, 10, 1}, 20: {20, 10, 1}, 10: {10, 1}, 9: {1}, 1: {1}} {
-			earlier := eventstore.Head{Version: version, SnapshotVersion: 30}
+			earlier := es.Head{Version: version, SnapshotVersion: 30}
 			var got []uint64
 			for _, snapshot := range snapshots(t, h, id, earlier) {
 				got = append(got, snapshot.Version)
@@ -49,7 +49,7 @@ var snapshotContracts = []contract{
 		grow(t, h, id, 0, 30, 0)
 		save(t, h, id, 20)
 		for _, version := range []uint64{10, 20} {
-			late := eventstore.Snapshot{Version: version, Payload: []byte(`{"late":true}`)}
+			late := es.Snapshot{Version: version, Payload: []byte(`{"late":true}`)}
 			if err := h.Gateway.SaveSnapshot(t.Context(), id, late); err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ var snapshotContracts = []contract{
 	{"a snapshot ahead of the journal is refused", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 2, 0)
-		if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: 3, Payload: state(3)}); err == nil {
+		if err := h.Gateway.SaveSnapshot(t.Context(), id, es.Snapshot{Version: 3, Payload: state(3)}); err == nil {
 			t.Error("a snapshot of version 3 was accepted at version 2")
 		}
 		wantSnapshots(t, h, id, 1)
@@ -72,7 +72,7 @@ var snapshotContracts = []contract{
 		beforeOthers := wantVersion(t, h, id, 60)
 		save(t, h, id, 20, 30, 40, 50, 60)
 		wantSnapshots(t, h, id, 60, 50, 40)
-		for _, head := range []eventstore.Head{early, beforeOthers} { // read before others wrote
+		for _, head := range []es.Head{early, beforeOthers} { // read before others wrote
 			if got := snapshots(t, h, id, head); len(got) == 0 {
 				t.Errorf("a reader with an early head %+v found nothing", head)
 			}
@@ -88,7 +88,7 @@ var snapshotContracts = []contract{
 		id := newID()
 		grow(t, h, id, 0, 2, 0)
 		for _, size := range []int{2_000_000, 400_000} {
-			large := eventstore.Snapshot{Version: 2, Payload: noise(size)}
+			large := es.Snapshot{Version: 2, Payload: noise(size)}
 			if size < 1_000_000 { // a second one, which replaces the first
 				grow(t, h, id, 2, 1, 0)
 				large.Version = 3
@@ -113,7 +113,7 @@ var snapshotContracts = []contract{
 		for saver := range 16 {
 			done.Go(func() {
 				version := uint64(saver/2+1) * 10
-				if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: version, Payload: state(version)}); err != nil {
+				if err := h.Gateway.SaveSnapshot(t.Context(), id, es.Snapshot{Version: version, Payload: state(version)}); err != nil {
 					t.Errorf("version %d: %v", version, err)
 				}
 			})
@@ -127,18 +127,18 @@ var snapshotContracts = []contract{
 	}},
 }
 
-func save(t *testing.T, h Harness, id eventstore.AggregateID, versions ...uint64) {
+func save(t *testing.T, h Harness, id es.AggregateID, versions ...uint64) {
 	t.Helper()
 	for _, version := range versions {
-		if err := h.Gateway.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: version, Payload: state(version)}); err != nil {
+		if err := h.Gateway.SaveSnapshot(t.Context(), id, es.Snapshot{Version: version, Payload: state(version)}); err != nil {
 			t.Fatalf("save the snapshot at %d: %v", version, err)
 		}
 	}
 }
 
-func snapshots(t *testing.T, h Harness, id eventstore.AggregateID, head eventstore.Head) []eventstore.Snapshot {
+func snapshots(t *testing.T, h Harness, id es.AggregateID, head es.Head) []es.Snapshot {
 	t.Helper()
-	var got []eventstore.Snapshot
+	var got []es.Snapshot
 	for snapshot, err := range h.Gateway.Snapshots(t.Context(), id, head) {
 		if err != nil {
 			t.Fatalf("snapshots of %s: %v", id, err)
@@ -153,7 +153,7 @@ func snapshots(t *testing.T, h Harness, id eventstore.AggregateID, head eventsto
 
 // wantSnapshots compares versions and states. A store may keep the state after entry 1 for ever, or count it as one to
 // keep, so it may be missing unless it is in want.
-func wantSnapshots(t *testing.T, h Harness, id eventstore.AggregateID, want ...uint64) {
+func wantSnapshots(t *testing.T, h Harness, id es.AggregateID, want ...uint64) {
 	t.Helper()
 	head, err := h.Gateway.Head(t.Context(), id)
 	if err != nil {

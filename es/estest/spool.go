@@ -10,7 +10,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 var spoolContracts = []contract{
@@ -34,9 +34,9 @@ var spoolContracts = []contract{
 	}},
 	{"another tenant's file is another file", Settings{}, func(t *testing.T, h Harness) {
 		file := newFile("", "ada")
-		for _, file.Tenant = range []string{"", "one", "two"} {
+		for _, file.Tenant = range []es.Tenant{"", "one", "two"} {
 			wantNoPart(t, h, file, 0)
-			putParts(t, h, file, 0, []byte("of "+file.Tenant))
+			putParts(t, h, file, 0, []byte("of "+file.Tenant.String()))
 		}
 		file.Tenant = "one"
 		wantPart(t, h, file, 0, []byte("of one"))
@@ -47,7 +47,7 @@ var spoolContracts = []contract{
 	}},
 	{"an expired part counts as missing, and is deleted", Settings{}, func(t *testing.T, h Harness) {
 		deleteExpired(t, h) // of other tests
-		files := []eventstore.File{newFile("", "ada"), newFile("", "ada"), newFile("acme", "ada")}
+		files := []es.File{newFile("", "ada"), newFile("", "ada"), newFile("acme", "ada")}
 		later := newFile("acme", "ada")
 		for i := range files {
 			files[i].Expires = time.Now().Add(-time.Duration(i+1) * 10 * time.Second)
@@ -79,8 +79,8 @@ var spoolContracts = []contract{
 		putParts(t, h, file, 0, []byte("back"))
 		wantPart(t, h, file, 0, []byte("back"))
 	}},
-	{"the bytes of an owner and of a tenant are bounded", Settings{Spool: eventstore.SpoolLimits{Owner: 20_000, Tenant: 30_000}}, func(t *testing.T, h Harness) {
-		tenant := "bounded-" + ulidOfTest()
+	{"the bytes of an owner and of a tenant are bounded", Settings{Spool: es.SpoolLimits{Owner: 20_000, Tenant: 30_000}}, func(t *testing.T, h Harness) {
+		tenant := es.Tenant("bounded-" + ulidOfTest())
 		first, second, others := newFile(tenant, "ada"), newFile(tenant, "ada"), newFile(tenant, "bob")
 		putParts(t, h, first, 0, content(8_000), content(4_000))
 		putParts(t, h, second, 0, content(8_000)) // the owner's last byte
@@ -96,23 +96,23 @@ var spoolContracts = []contract{
 		putParts(t, h, others, 1, content(10_000))
 		putParts(t, h, second, 1, content(2_000))
 		wantFull(t, h, second, 2, content(1))
-		for _, file := range []eventstore.File{second, others, others} {
+		for _, file := range []es.File{second, others, others} {
 			deleteFile(t, h, file)
 		}
 		putParts(t, h, first, 0, content(20_000))
 	}},
-	{"what has expired does not count", Settings{Spool: eventstore.SpoolLimits{Owner: 1_000}}, func(t *testing.T, h Harness) {
-		file := newFile("expires-"+ulidOfTest(), "ada")
+	{"what has expired does not count", Settings{Spool: es.SpoolLimits{Owner: 1_000}}, func(t *testing.T, h Harness) {
+		file := newFile(es.Tenant("expires-"+ulidOfTest()), "ada")
 		file.Expires = time.Now().Add(-5 * time.Second)
 		putParts(t, h, file, 0, content(1_000))
 		deleteExpired(t, h)
 		putParts(t, h, newFile(file.Tenant, "ada"), 0, content(1_000))
 	}},
-	{"bytes are counted when many write", Settings{Spool: eventstore.SpoolLimits{Owner: 10_000}}, func(t *testing.T, h Harness) {
-		tenant := "many-" + ulidOfTest()
+	{"bytes are counted when many write", Settings{Spool: es.SpoolLimits{Owner: 10_000}}, func(t *testing.T, h Harness) {
+		tenant := es.Tenant("many-" + ulidOfTest())
 		var writers sync.WaitGroup
 		var mutex sync.Mutex
-		var stored []eventstore.File
+		var stored []es.File
 		for range 8 {
 			writers.Go(func() {
 				for range 2 {
@@ -122,7 +122,7 @@ var spoolContracts = []contract{
 						mutex.Lock()
 						stored = append(stored, file)
 						mutex.Unlock()
-					case !errors.Is(err, eventstore.ErrSpoolFull):
+					case !errors.Is(err, es.ErrSpoolFull):
 						t.Error(err)
 					}
 				}
@@ -139,7 +139,7 @@ var spoolContracts = []contract{
 		putParts(t, h, newFile(tenant, "ada"), 0, content(10_000))
 	}},
 	{"a part that is too large is an error", Settings{}, func(t *testing.T, h Harness) {
-		if err := h.Gateway.PutParts(t.Context(), newFile("", "ada"), 0, make([]byte, eventstore.MaxPart+1)); err == nil {
+		if err := h.Gateway.PutParts(t.Context(), newFile("", "ada"), 0, make([]byte, es.MaxPart+1)); err == nil {
 			t.Error("the part that is too large was stored")
 		}
 	}},
@@ -150,25 +150,25 @@ func content(size int) []byte { return make([]byte, size) }
 func ulidOfTest() string { return strings.ToLower(ulid.Make().String()[16:]) }
 
 // newFile returns a new file that expires in an hour.
-func newFile(tenant, owner string) eventstore.File {
-	return eventstore.File{Tenant: tenant, Owner: owner, Name: ulid.Make().String(), Expires: time.Now().Add(time.Hour)}
+func newFile(tenant es.Tenant, owner string) es.File {
+	return es.File{Tenant: tenant, Owner: owner, Name: ulid.Make().String(), Expires: time.Now().Add(time.Hour)}
 }
 
-func putParts(t *testing.T, h Harness, file eventstore.File, first uint64, parts ...[]byte) {
+func putParts(t *testing.T, h Harness, file es.File, first uint64, parts ...[]byte) {
 	t.Helper()
 	if err := h.Gateway.PutParts(t.Context(), file, first, parts...); err != nil {
 		t.Fatalf("store %d parts from %d: %v", len(parts), first, err)
 	}
 }
 
-func wantFull(t *testing.T, h Harness, file eventstore.File, first uint64, parts ...[]byte) {
+func wantFull(t *testing.T, h Harness, file es.File, first uint64, parts ...[]byte) {
 	t.Helper()
-	if err := h.Gateway.PutParts(t.Context(), file, first, parts...); !errors.Is(err, eventstore.ErrSpoolFull) {
-		t.Fatalf("store %d parts from %d: %v, want %v", len(parts), first, err, eventstore.ErrSpoolFull)
+	if err := h.Gateway.PutParts(t.Context(), file, first, parts...); !errors.Is(err, es.ErrSpoolFull) {
+		t.Fatalf("store %d parts from %d: %v, want %v", len(parts), first, err, es.ErrSpoolFull)
 	}
 }
 
-func deleteFile(t *testing.T, h Harness, file eventstore.File) {
+func deleteFile(t *testing.T, h Harness, file es.File) {
 	t.Helper()
 	if err := h.Gateway.DeleteFile(t.Context(), file); err != nil {
 		t.Errorf("delete a file: %v", err)
@@ -184,7 +184,7 @@ func deleteExpired(t *testing.T, h Harness) int {
 	return count
 }
 
-func wantPart(t *testing.T, h Harness, file eventstore.File, number uint64, want []byte) {
+func wantPart(t *testing.T, h Harness, file es.File, number uint64, want []byte) {
 	t.Helper()
 	got, found, err := h.Gateway.Part(t.Context(), file.Tenant, file.Name, number)
 	if err != nil || !found || !bytes.Equal(got, want) {
@@ -192,7 +192,7 @@ func wantPart(t *testing.T, h Harness, file eventstore.File, number uint64, want
 	}
 }
 
-func wantNoPart(t *testing.T, h Harness, file eventstore.File, number uint64) {
+func wantNoPart(t *testing.T, h Harness, file es.File, number uint64) {
 	t.Helper()
 	if got, found, err := h.Gateway.Part(t.Context(), file.Tenant, file.Name, number); err != nil || found {
 		t.Fatalf("part %d: found %t, %d bytes, %v", number, found, len(got), err)

@@ -3,7 +3,7 @@ package estest
 import (
 	"testing"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 var tenantContracts = []contract{
@@ -12,18 +12,18 @@ var tenantContracts = []contract{
 		owner.Tenant = "one"
 		grow(t, h, owner, 0, 3, 0)
 		save(t, h, owner, 3)
-		for _, tenant := range []string{"", "two", "on", "one1"} {
+		for _, tenant := range []es.Tenant{"", "two", "on", "one1"} {
 			stranger := owner
 			stranger.Tenant = tenant
 			wantVersion(t, h, stranger, 0)
 			if got, err := read(t, h, stranger, 0, 3); err == nil || len(got) > 0 {
 				t.Errorf("tenant %q reads %d entries, %v", tenant, len(got), err)
 			}
-			if got := snapshots(t, h, stranger, eventstore.Head{Version: 3, SnapshotVersion: 3}); len(got) > 0 {
+			if got := snapshots(t, h, stranger, es.Head{Version: 3, SnapshotVersion: 3}); len(got) > 0 {
 				t.Errorf("tenant %q reads %d snapshots", tenant, len(got))
 			}
-			wantConflict(t, h.Gateway.Append(t.Context(), eventstore.Append{ID: stranger, ExpectedVersion: 3, Entries: entries(3, 1, 0)}))
-			if err := h.Gateway.SaveSnapshot(t.Context(), stranger, eventstore.Snapshot{Version: 2, Payload: []byte("{}")}); err == nil {
+			wantConflict(t, h.Gateway.Append(t.Context(), es.Append{ID: stranger, ExpectedVersion: 3, Entries: entries(3, 1, 0)}))
+			if err := h.Gateway.SaveSnapshot(t.Context(), stranger, es.Snapshot{Version: 2, Payload: []byte("{}")}); err == nil {
 				t.Errorf("tenant %q saves a snapshot", tenant)
 			}
 		}
@@ -33,8 +33,8 @@ var tenantContracts = []contract{
 	}},
 	{"the same ULID is another aggregate", Settings{KeepSnapshots: 9}, func(t *testing.T, h Harness) {
 		shared := newID()
-		written := map[eventstore.AggregateID][]eventstore.Entry{}
-		for i, tenant := range []string{"", "one", "two"} {
+		written := map[es.AggregateID][]es.Entry{}
+		for i, tenant := range []es.Tenant{"", "one", "two"} {
 			id := shared
 			id.Tenant = tenant
 			written[id] = grow(t, h, id, 0, 10*(i+1), 100)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Heads that contradict the journal or point to no snapshot, as after tables were restored to different times.
@@ -12,9 +12,9 @@ var wrongHeadContracts = []contract{
 	{"a head one event behind its journal", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		written := grow(t, h, id, 0, 3, 0)
-		h.SetHead(t, id, eventstore.Head{Version: 2})
-		wantInconsistent(t, appendOne(t, h, id, 2), eventstore.InconsistentError{ID: id, Head: 2, Event: 3})
-		wantInconsistent(t, verify(t, h, id), eventstore.InconsistentError{ID: id, Head: 2, Event: 3})
+		h.SetHead(t, id, es.Head{Version: 2})
+		wantInconsistent(t, appendOne(t, h, id, 2), es.InconsistentError{ID: id, Head: 2, Event: 3})
+		wantInconsistent(t, verify(t, h, id), es.InconsistentError{ID: id, Head: 2, Event: 3})
 		wantConflict(t, appendOne(t, h, id, 1))
 		wantConflict(t, appendOne(t, h, id, 3))
 		wantEntries(t, h, id, 0, written)
@@ -22,24 +22,24 @@ var wrongHeadContracts = []contract{
 	{"a head further behind", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 5, 0)
-		h.SetHead(t, id, eventstore.Head{Version: 2})
-		wantInconsistent(t, appendOne(t, h, id, 2), eventstore.InconsistentError{ID: id, Head: 2, Event: 3})
+		h.SetHead(t, id, es.Head{Version: 2})
+		wantInconsistent(t, appendOne(t, h, id, 2), es.InconsistentError{ID: id, Head: 2, Event: 3})
 	}},
 	{"a missing head", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 3, 0)
-		h.SetHead(t, id, eventstore.Head{})
+		h.SetHead(t, id, es.Head{})
 		wantVersion(t, h, id, 0)
-		wantInconsistent(t, verify(t, h, id), eventstore.InconsistentError{ID: id, Head: 0, Event: 1})
-		wantInconsistent(t, appendOne(t, h, id, 0), eventstore.InconsistentError{ID: id, Head: 0, Event: 1})
+		wantInconsistent(t, verify(t, h, id), es.InconsistentError{ID: id, Head: 0, Event: 1})
+		wantInconsistent(t, appendOne(t, h, id, 0), es.InconsistentError{ID: id, Head: 0, Event: 1})
 		wantConflict(t, appendOne(t, h, id, 3))
 	}},
 	{"a head ahead of its journal", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 3, 0)
-		h.SetHead(t, id, eventstore.Head{Version: 5})
+		h.SetHead(t, id, es.Head{Version: 5})
 		_, err := read(t, h, id, 0, 5)
-		wantInconsistent(t, err, eventstore.InconsistentError{ID: id, Head: 5, Event: 4})
+		wantInconsistent(t, err, es.InconsistentError{ID: id, Head: 5, Event: 4})
 	}},
 	{"a correct head is no contradiction", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
@@ -50,7 +50,7 @@ var wrongHeadContracts = []contract{
 		if err := verify(t, h, id); err != nil {
 			t.Error(err)
 		}
-		if err := h.Gateway.Verify(t.Context(), id, eventstore.Head{Version: 1}); err != nil {
+		if err := h.Gateway.Verify(t.Context(), id, es.Head{Version: 1}); err != nil {
 			t.Errorf("for a head that was read before others wrote: %v", err)
 		}
 	}},
@@ -58,7 +58,7 @@ var wrongHeadContracts = []contract{
 		id := newID()
 		grow(t, h, id, 0, 30, 0)
 		save(t, h, id, 20)
-		h.SetHead(t, id, eventstore.Head{Version: 30, SnapshotVersion: 99})
+		h.SetHead(t, id, es.Head{Version: 30, SnapshotVersion: 99})
 		if head := wantVersion(t, h, id, 30); head.SnapshotVersion != 0 {
 			t.Errorf("the pointer was not ignored: %+v", head)
 		}
@@ -73,7 +73,7 @@ var wrongHeadContracts = []contract{
 		grow(t, h, id, 0, 30, 0)
 		save(t, h, id, 20)
 		for _, pointer := range []uint64{25, 30} {
-			h.SetHead(t, id, eventstore.Head{Version: 30, SnapshotVersion: pointer})
+			h.SetHead(t, id, es.Head{Version: 30, SnapshotVersion: pointer})
 			save(t, h, id, pointer)
 			wantPointer(t, h, id, pointer)
 		}
@@ -93,8 +93,8 @@ var wrongHeadContracts = []contract{
 		early, noPayload := entries(0, 1, 0), entries(0, 1, 0)
 		early[0].OccurredAt = early[0].OccurredAt.AddDate(-100, 0, 0)
 		noPayload[0].Payload = nil
-		for name, made := range map[string][]eventstore.Entry{"before 1970": early, "without a payload": noPayload} {
-			if err := h.Gateway.Append(t.Context(), eventstore.Append{ID: id, Entries: made}); err == nil {
+		for name, made := range map[string][]es.Entry{"before 1970": early, "without a payload": noPayload} {
+			if err := h.Gateway.Append(t.Context(), es.Append{ID: id, Entries: made}); err == nil {
 				t.Errorf("an entry %s was accepted", name)
 			}
 		}
@@ -102,13 +102,13 @@ var wrongHeadContracts = []contract{
 	}},
 }
 
-func appendOne(t *testing.T, h Harness, id eventstore.AggregateID, expected uint64) error {
+func appendOne(t *testing.T, h Harness, id es.AggregateID, expected uint64) error {
 	t.Helper()
-	return h.Gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0)})
+	return h.Gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: expected, Entries: entries(expected, 1, 0)})
 }
 
 // verify reads the head and compares it with the journal.
-func verify(t *testing.T, h Harness, id eventstore.AggregateID) error {
+func verify(t *testing.T, h Harness, id es.AggregateID) error {
 	t.Helper()
 	head, err := h.Gateway.Head(t.Context(), id)
 	if err != nil {
@@ -117,16 +117,16 @@ func verify(t *testing.T, h Harness, id eventstore.AggregateID) error {
 	return h.Gateway.Verify(t.Context(), id, head)
 }
 
-func wantInconsistent(t *testing.T, err error, want eventstore.InconsistentError) {
+func wantInconsistent(t *testing.T, err error, want es.InconsistentError) {
 	t.Helper()
-	var got *eventstore.InconsistentError
-	if !errors.As(err, &got) || *got != want || errors.Is(err, eventstore.ErrConflict) || !errors.Is(err, eventstore.ErrInconsistent) {
+	var got *es.InconsistentError
+	if !errors.As(err, &got) || *got != want || errors.Is(err, es.ErrConflict) || !errors.Is(err, es.ErrInconsistent) {
 		t.Errorf("got %v, want %v", err, &want)
 	}
 }
 
 // wantPointer checks that the head points to the version and that its snapshot is complete.
-func wantPointer(t *testing.T, h Harness, id eventstore.AggregateID, version uint64) {
+func wantPointer(t *testing.T, h Harness, id es.AggregateID, version uint64) {
 	t.Helper()
 	head, err := h.Gateway.Head(t.Context(), id)
 	if err != nil || head.SnapshotVersion != version {

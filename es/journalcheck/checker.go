@@ -11,13 +11,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Store is an event store with maintenance access.
 type Store interface {
-	eventstore.EventPersistenceGateway
-	eventstore.Maintainer
+	es.EventPersistenceGateway
+	es.Maintainer
 }
 
 // Decoders decode events and snapshots, by aggregate type. Those of other types are not decoded.
@@ -51,14 +51,14 @@ const (
 )
 
 // Aggregate checks one aggregate. It fails with ErrUnknown if nothing is stored.
-func (c *Checker) Aggregate(ctx context.Context, id eventstore.AggregateID) ([]Finding, error) {
+func (c *Checker) Aggregate(ctx context.Context, id es.AggregateID) ([]Finding, error) {
 	_, found, err := c.sure(ctx, id)
 	return found, err
 }
 
 // sure checks until two checks agree, so that writes in progress are not reported. If an aggregate keeps changing, it
 // returns what the last two checks have in common.
-func (c *Checker) sure(ctx context.Context, id eventstore.AggregateID) (*look, []Finding, error) {
+func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding, error) {
 	var before []Finding
 	for looks := 1; ; looks++ {
 		now, err := c.look(ctx, id)
@@ -86,7 +86,7 @@ func (c *Checker) sure(ctx context.Context, id eventstore.AggregateID) (*look, [
 // All checks every aggregate that wanted accepts, concurrently and in any order, and calls tell for one after the
 // other. A nil wanted accepts all. It stops at the first error, also of tell.
 func (c *Checker) All(
-	ctx context.Context, wanted func(eventstore.AggregateID) bool, tell func(eventstore.AggregateID, []Finding) error,
+	ctx context.Context, wanted func(es.AggregateID) bool, tell func(es.AggregateID, []Finding) error,
 ) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(workers + 1)
@@ -114,7 +114,7 @@ func (c *Checker) All(
 	return group.Wait()
 }
 
-func (c *Checker) stored(ctx context.Context, stored eventstore.StoredAggregate) ([]Finding, error) {
+func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Finding, error) {
 	misplaced := findings{id: stored.ID}
 	for _, fault := range stored.Faults {
 		misplaced.add(Misplaced, fault.Expected, fault.Found,

@@ -7,8 +7,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/es/eventcodec"
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // envelope is the part of every event's JSON that identifies it.
@@ -27,7 +26,7 @@ type anyID string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (a *anyID) UnmarshalJSON(data []byte) error {
-	text, err := eventcodec.IDText(data)
+	text, err := es.IDText(data)
 	*a = anyID(canonical(text))
 	return err
 }
@@ -48,15 +47,15 @@ func canonical(id string) string {
 }
 
 // contradictions compares an event's envelope with where it is stored. Fields that the store does not have are skipped.
-func (e envelope) contradictions(id eventstore.AggregateID, entry eventstore.Entry) []eventstore.Fault {
-	var found []eventstore.Fault
+func (e envelope) contradictions(id es.AggregateID, entry es.Entry) []es.Fault {
+	var found []es.Fault
 	compare := func(field, expected, says string) {
 		if expected != says {
-			found = append(found, eventstore.Fault{Field: field, Expected: orNothing(expected), Found: orNothing(says)})
+			found = append(found, es.Fault{Field: field, Expected: orNothing(expected), Found: orNothing(says)})
 		}
 	}
-	compare("aggregate_id", id.ULID, string(e.Aggregate))
-	compare("tenant_code", id.Tenant, e.Tenant)
+	compare("aggregate_id", id.ID, string(e.Aggregate))
+	compare("tenant_code", id.Tenant.String(), e.Tenant)
 	if e.SeqNr != entry.SeqNr {
 		compare("seq_nr", decimal(entry.SeqNr), decimal(e.SeqNr))
 	}

@@ -3,7 +3,7 @@ package journalcheck
 import (
 	"fmt"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Kind is the kind of a finding.
@@ -43,7 +43,7 @@ const maxFindings = 100
 
 // findings collects the findings of one aggregate.
 type findings struct {
-	id   eventstore.AggregateID
+	id   es.AggregateID
 	gap  bool // the journal has a gap, so nothing is repaired
 	told []Finding
 	more int
@@ -55,7 +55,7 @@ func (f *findings) add(kind Kind, expected, found, next string, what string, arg
 		return
 	}
 	f.told = append(f.told, Finding{
-		Tenant: f.id.Tenant, AID: f.id.String(), Kind: kind, What: fmt.Sprintf(what, args...), Expected: expected, Found: found,
+		Tenant: f.id.Tenant.String(), AID: f.id.String(), Kind: kind, What: fmt.Sprintf(what, args...), Expected: expected, Found: found,
 		Next: next, Repairable: repairable[kind] && !f.gap,
 	})
 }
@@ -71,7 +71,7 @@ func (f *findings) all() []Finding {
 		return f.told
 	}
 	last := Finding{
-		Tenant: f.id.Tenant, AID: f.id.String(), Kind: More, What: fmt.Sprintf("%d more findings are not told", f.more),
+		Tenant: f.id.Tenant.String(), AID: f.id.String(), Kind: More, What: fmt.Sprintf("%d more findings are not told", f.more),
 		Expected: "none", Found: fmt.Sprint(f.more), Next: "fix the findings listed, and check again",
 	}
 	return append(f.told[:len(f.told):len(f.told)], last)
@@ -86,7 +86,7 @@ func (f *findings) repair() string {
 }
 
 // Command returns the operators' command line about an aggregate, quoted.
-func Command(words string, id eventstore.AggregateID) string {
+func Command(words string, id es.AggregateID) string {
 	if id.Tenant != "" {
 		return fmt.Sprintf("`%s %s --tenant %s`", words, id, id.Tenant)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/journalcheck"
 )
 
@@ -25,108 +25,108 @@ var spoilt = map[string]struct {
 	statements []string
 	want       []journalcheck.Kind
 	left       []journalcheck.Kind
-	head       eventstore.Head // after the repair
+	head       es.Head // after the repair
 }{
-	"nothing": {head: eventstore.Head{Version: 30, SnapshotVersion: 20}},
+	"nothing": {head: es.Head{Version: 30, SnapshotVersion: 20}},
 	"a head that is behind": {
 		statements: []string{"UPDATE aggregates SET version = 28" + whose},
 		want:       []journalcheck.Kind{journalcheck.HeadBehind},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a head that is ahead": {
 		statements: []string{"UPDATE aggregates SET version = 33" + whose},
 		want:       []journalcheck.Kind{journalcheck.HeadAhead},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a lost head": {
 		statements: []string{"DELETE FROM aggregates" + whose},
 		want:       []journalcheck.Kind{journalcheck.HeadMissing},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a head of another type": {
 		statements: []string{"UPDATE aggregates SET type = 'other'" + whose},
 		want:       []journalcheck.Kind{journalcheck.HeadUnreadable},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"no events": {
 		statements: []string{"DELETE FROM events" + whose},
 		want:       []journalcheck.Kind{journalcheck.HeadAlone},
 		left:       []journalcheck.Kind{journalcheck.HeadAlone},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"gaps": {
 		statements: []string{"DELETE FROM events" + whose + " AND version IN (1, 12, 13)"},
 		want:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.EventsMissing},
 		left:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.EventsMissing},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a gap and a head that is behind": { // over a gap a corrected head would be wrong
 		statements: []string{"DELETE FROM events" + whose + " AND version = 12", "UPDATE aggregates SET version = 11" + whose},
 		want:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.HeadBehind},
 		left:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.HeadBehind},
-		head:       eventstore.Head{Version: 11, SnapshotVersion: 20},
+		head:       es.Head{Version: 11, SnapshotVersion: 20},
 	},
 	"the last events lost": {
 		statements: []string{"DELETE FROM events" + whose + " AND version > 15"},
 		want:       []journalcheck.Kind{journalcheck.HeadAhead, journalcheck.SnapshotAhead, journalcheck.SnapshotPointer},
-		head:       eventstore.Head{Version: 15, SnapshotVersion: 10},
+		head:       es.Head{Version: 15, SnapshotVersion: 10},
 	},
 	"a pointer to an older snapshot": {
 		statements: []string{"UPDATE aggregates SET snapshot_version = 10" + whose},
 		want:       []journalcheck.Kind{journalcheck.SnapshotPointer},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a pointer to nothing": {
 		statements: []string{"UPDATE aggregates SET snapshot_version = 25" + whose},
 		want:       []journalcheck.Kind{journalcheck.SnapshotPointer},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a pointer that is none": {
 		statements: []string{"UPDATE aggregates SET snapshot_version = -7" + whose},
 		want:       []journalcheck.Kind{journalcheck.HeadUnreadable},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a broken snapshot": {
 		statements: []string{"UPDATE snapshots SET snapshot = x'00'" + whose + " AND version = 20"},
 		want:       []journalcheck.Kind{journalcheck.SnapshotBroken, journalcheck.SnapshotPointer},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 10},
+		head:       es.Head{Version: 30, SnapshotVersion: 10},
 	},
 	"all snapshots broken": {
 		statements: []string{"UPDATE snapshots SET checksum = 'none'" + whose},
 		want: []journalcheck.Kind{
 			journalcheck.SnapshotBroken, journalcheck.SnapshotBroken, journalcheck.SnapshotBroken, journalcheck.SnapshotPointer,
 		},
-		head: eventstore.Head{Version: 30},
+		head: es.Head{Version: 30},
 	},
 	"a lost snapshot": {
 		statements: []string{"DELETE FROM snapshots" + whose + " AND version = 20"},
 		want:       []journalcheck.Kind{journalcheck.SnapshotPointer},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 10},
+		head:       es.Head{Version: 30, SnapshotVersion: 10},
 	},
 	"an event that is no JSON": {
 		statements: []string{setEvent + "'{\"type\"'" + whose + " AND version = 5"},
 		want:       []journalcheck.Kind{journalcheck.EventUnreadable},
 		left:       []journalcheck.Kind{journalcheck.EventUnreadable},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"an event in another's place": { // with that event's seq_nr, id and command_id
 		statements: []string{"UPDATE events SET event_content = (SELECT e.event_content FROM events e WHERE e.aggregate_id = :id AND e.version = 6)" +
 			whose + " AND version = 5"},
 		want: []journalcheck.Kind{journalcheck.EventContradicts, journalcheck.EventContradicts, journalcheck.EventContradicts},
 		left: []journalcheck.Kind{journalcheck.EventContradicts, journalcheck.EventContradicts, journalcheck.EventContradicts},
-		head: eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head: es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"an event of another tenant": {
 		statements: []string{"UPDATE events SET event_content = replace(event_content, '\"one\"', '\"two\"')" + whose + " AND version = 5"},
 		want:       []journalcheck.Kind{journalcheck.EventContradicts},
 		left:       []journalcheck.Kind{journalcheck.EventContradicts},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a head that is behind, and an unreadable event": {
 		statements: []string{"UPDATE aggregates SET version = 28" + whose, setEvent + "''" + whose + " AND version = 5"},
 		want:       []journalcheck.Kind{journalcheck.EventUnreadable, journalcheck.HeadBehind},
 		left:       []journalcheck.Kind{journalcheck.EventUnreadable},
-		head:       eventstore.Head{Version: 30, SnapshotVersion: 20},
+		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 }
 
@@ -161,7 +161,7 @@ func TestWhatIsSpoiltIsToldAndMended(t *testing.T) {
 }
 
 // wantDryRun checks that a dry run reports the repair and changes nothing.
-func wantDryRun(t *testing.T, w world, id eventstore.AggregateID, want, left []journalcheck.Kind) {
+func wantDryRun(t *testing.T, w world, id es.AggregateID, want, left []journalcheck.Kind) {
 	t.Helper()
 	repair, err := journalcheck.New(w, nil).Repair(t.Context(), id, true)
 	if err != nil || (len(repair.Steps) > 0) != (len(want) > len(left)) {
@@ -179,7 +179,7 @@ func TestCommandsGoOnAfterARepair(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.grow(t, id, 15, 10) // past the snapshot that was ahead of the journal
-	for snapshot, err := range w.Snapshots(t.Context(), id, eventstore.Head{Version: 25, SnapshotVersion: 10}) {
+	for snapshot, err := range w.Snapshots(t.Context(), id, es.Head{Version: 25, SnapshotVersion: 10}) {
 		if err != nil || snapshot.Version != 10 && snapshot.Version != 1 {
 			t.Errorf("snapshot %d contains events that the repair gave up, %v", snapshot.Version, err)
 		}
@@ -188,7 +188,7 @@ func TestCommandsGoOnAfterARepair(t *testing.T) {
 
 func TestEveryAggregateIsChecked(t *testing.T) {
 	w := newWorld(t)
-	var wrong []eventstore.AggregateID
+	var wrong []es.AggregateID
 	for i := range 20 {
 		id := w.aggregate(t)
 		if i%5 == 0 {
@@ -196,8 +196,8 @@ func TestEveryAggregateIsChecked(t *testing.T) {
 			wrong = append(wrong, id)
 		}
 	}
-	seen := map[eventstore.AggregateID][]journalcheck.Finding{}
-	tell := func(id eventstore.AggregateID, found []journalcheck.Finding) error {
+	seen := map[es.AggregateID][]journalcheck.Finding{}
+	tell := func(id es.AggregateID, found []journalcheck.Finding) error {
 		seen[id] = found
 		return nil
 	}
@@ -213,18 +213,18 @@ func TestEveryAggregateIsChecked(t *testing.T) {
 	}
 
 	stop := errors.New("enough")
-	if err := journalcheck.New(w, nil).All(t.Context(), nil, func(eventstore.AggregateID, []journalcheck.Finding) error { return stop }); !errors.Is(err, stop) {
+	if err := journalcheck.New(w, nil).All(t.Context(), nil, func(es.AggregateID, []journalcheck.Finding) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("a reader that stops gets %v", err)
 	}
-	none := func(eventstore.AggregateID) bool { return false }
-	if err := journalcheck.New(w, nil).All(t.Context(), none, func(eventstore.AggregateID, []journalcheck.Finding) error { return stop }); err != nil {
+	none := func(es.AggregateID) bool { return false }
+	if err := journalcheck.New(w, nil).All(t.Context(), none, func(es.AggregateID, []journalcheck.Finding) error { return stop }); err != nil {
 		t.Errorf("with no aggregate selected: %v", err)
 	}
 }
 
 func TestNothingUnderAnID(t *testing.T) {
 	w := newWorld(t)
-	id := eventstore.AggregateID{Type: "tested", ULID: ulid.Make().String()}
+	id := es.AggregateID{Type: "tested", ID: ulid.Make().String()}
 	if _, err := journalcheck.New(w, nil).Aggregate(t.Context(), id); !errors.Is(err, journalcheck.ErrUnknown) {
 		t.Errorf("check: %v", err)
 	}
@@ -244,10 +244,10 @@ func TestEventsThatTheProgramCannotReadAreTold(t *testing.T) {
 }
 
 // versionIn decodes the snapshots that world writes.
-func versionIn(id eventstore.AggregateID) func([]byte) (string, uint64, error) {
+func versionIn(id es.AggregateID) func([]byte) (string, uint64, error) {
 	return func(payload []byte) (_ string, version uint64, err error) {
 		err = json.Unmarshal(payload, &version)
-		return id.ULID, version, err
+		return id.ID, version, err
 	}
 }
 
@@ -306,7 +306,7 @@ type busy struct {
 	next  uint64
 }
 
-func (b *busy) StoredHead(ctx context.Context, id eventstore.AggregateID) (eventstore.StoredHead, error) {
+func (b *busy) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredHead, error) {
 	b.mutex.Lock()
 	if b.times > 0 {
 		b.times--
@@ -340,7 +340,7 @@ type contended struct {
 	next  uint64
 }
 
-func (c *contended) ReplaceHead(ctx context.Context, id eventstore.AggregateID, found eventstore.StoredHead, head eventstore.Head) error {
+func (c *contended) ReplaceHead(ctx context.Context, id es.AggregateID, found es.StoredHead, head es.Head) error {
 	if c.times > 0 {
 		c.times--
 		c.grow(c.t, id, c.next, 1)
@@ -357,7 +357,7 @@ func TestARepairGivesWayToCommands(t *testing.T) {
 	if err != nil || len(repair.Left) > 0 {
 		t.Fatalf("%+v, %v", repair, err)
 	}
-	if head, err := w.Head(t.Context(), id); err != nil || head != (eventstore.Head{Version: 33, SnapshotVersion: 20}) {
+	if head, err := w.Head(t.Context(), id); err != nil || head != (es.Head{Version: 33, SnapshotVersion: 20}) {
 		t.Errorf("the head is %+v, %v", head, err)
 	}
 }

@@ -7,21 +7,21 @@ import (
 	"fmt"
 	"strconv"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // look is the stored data of one aggregate and its findings.
 type look struct {
-	id        eventstore.AggregateID
+	id        es.AggregateID
 	spans     []span // of event numbers
-	head      eventstore.StoredHead
-	snapshots []eventstore.StoredSnapshot
+	head      es.StoredHead
+	snapshots []es.StoredSnapshot
 	findings
 }
 
 // look reads journal, then head, then snapshots. An event and its head are written in one transaction, so a head behind
 // events that were read before it is wrong, even in a busy aggregate.
-func (c *Checker) look(ctx context.Context, id eventstore.AggregateID) (*look, error) {
+func (c *Checker) look(ctx context.Context, id es.AggregateID) (*look, error) {
 	l := &look{id: id, findings: findings{id: id}}
 	seen := numbers{}
 	for stored, err := range c.store.StoredEntries(ctx, id) {
@@ -55,17 +55,17 @@ func (c *Checker) look(ctx context.Context, id eventstore.AggregateID) (*look, e
 }
 
 // unusable returns why a program does not use a snapshot whose bytes are whole; empty: it does.
-func (c *Checker) unusable(id eventstore.AggregateID, stored eventstore.StoredSnapshot) string {
+func (c *Checker) unusable(id es.AggregateID, stored es.StoredSnapshot) string {
 	decoder, known := c.decoders[id.Type]
 	if !known {
 		return ""
 	}
 	of, version, err := decoder.Snapshot(stored.Payload)
 	switch {
-	case errors.Is(err, eventstore.ErrOutdated): // it is intact
+	case errors.Is(err, es.ErrOutdated): // it is intact
 	case err != nil:
 		return "this program can't decode it: " + err.Error()
-	case of != id.ULID || version != stored.Version:
+	case of != id.ID || version != stored.Version:
 		return fmt.Sprintf("the state in it is that of %s at version %d", of, version)
 	}
 	return ""
@@ -82,7 +82,7 @@ func (l *look) last() uint64 {
 	return l.spans[len(l.spans)-1].last
 }
 
-func (c *Checker) checkEntry(l *look, stored eventstore.StoredEntry) {
+func (c *Checker) checkEntry(l *look, stored es.StoredEntry) {
 	const next = "the event can't be repaired here: compare it with a backup of the journal, and see `journal show`; " +
 		"a program that can't read it stops there"
 	at := "event " + decimal(stored.SeqNr)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Repair is what a repair did, or would do.
@@ -19,16 +19,16 @@ const maxRepairs = 5
 
 // Repair corrects the head from the journal and deletes unusable snapshots. With dryRun it only reports. If events are
 // missing it does nothing: a head over a gap would let commands build on an incomplete history.
-func (c *Checker) Repair(ctx context.Context, id eventstore.AggregateID, dryRun bool) (Repair, error) {
+func (c *Checker) Repair(ctx context.Context, id es.AggregateID, dryRun bool) (Repair, error) {
 	for attempt := 1; ; attempt++ {
 		repair, err := c.repair(ctx, id, dryRun)
-		if !errors.Is(err, eventstore.ErrConflict) || attempt == maxRepairs {
+		if !errors.Is(err, es.ErrConflict) || attempt == maxRepairs {
 			return repair, err
 		}
 	}
 }
 
-func (c *Checker) repair(ctx context.Context, id eventstore.AggregateID, dryRun bool) (Repair, error) {
+func (c *Checker) repair(ctx context.Context, id es.AggregateID, dryRun bool) (Repair, error) {
 	seen, found, err := c.sure(ctx, id)
 	if err != nil {
 		return Repair{}, err
@@ -55,7 +55,7 @@ func (c *Checker) repair(ctx context.Context, id eventstore.AggregateID, dryRun 
 type repairPlan struct {
 	steps    []string
 	moveHead bool
-	head     eventstore.Head
+	head     es.Head
 	drop     []uint64 // snapshots
 	left     []Finding
 }
@@ -85,7 +85,7 @@ func planOf(seen *look, found []Finding) repairPlan {
 	}
 	p.moveHead = kinds[HeadMissing] || kinds[HeadBehind] || kinds[HeadAhead] || kinds[HeadUnreadable] || kinds[SnapshotPointer]
 	if p.moveHead {
-		p.head = eventstore.Head{Version: seen.last(), SnapshotVersion: seen.pointer()}
+		p.head = es.Head{Version: seen.last(), SnapshotVersion: seen.pointer()}
 		p.steps = append([]string{fmt.Sprintf("write the head: version %d, which was %s, and %s, which was %s", p.head.Version,
 			was(seen.head, "version", seen.head.Version), pointerText(p.head.SnapshotVersion), was(seen.head, "snapshot_version", seen.head.SnapshotVersion))}, p.steps...)
 	}
@@ -93,7 +93,7 @@ func planOf(seen *look, found []Finding) repairPlan {
 }
 
 // was formats a field of the head before the repair.
-func was(head eventstore.StoredHead, field string, value uint64) string {
+func was(head es.StoredHead, field string, value uint64) string {
 	if !head.Exists {
 		return "missing"
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/oklog/ulid/v2"
 
+	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/journalcheck"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
@@ -45,7 +45,7 @@ func newWorld(t *testing.T) world {
 }
 
 // spoil runs a statement in which :id is the aggregate's id.
-func (w world) spoil(t *testing.T, id eventstore.AggregateID, statement string) {
+func (w world) spoil(t *testing.T, id es.AggregateID, statement string) {
 	t.Helper()
 	result, err := w.db.NamedExecContext(t.Context(), statement, map[string]any{"id": id.String()})
 	if err != nil {
@@ -57,31 +57,31 @@ func (w world) spoil(t *testing.T, id eventstore.AggregateID, statement string) 
 }
 
 // aggregate creates an aggregate of 30 events with snapshots at 10 and 20: their payload is the version.
-func (w world) aggregate(t *testing.T) eventstore.AggregateID {
+func (w world) aggregate(t *testing.T) es.AggregateID {
 	t.Helper()
-	id := eventstore.AggregateID{Tenant: "one", Type: "tested", ULID: ulid.Make().String()}
+	id := es.AggregateID{Tenant: "one", Type: "tested", ID: ulid.Make().String()}
 	w.grow(t, id, 0, 30)
 	for _, version := range []uint64{10, 20} {
-		if err := w.SaveSnapshot(t.Context(), id, eventstore.Snapshot{Version: version, Payload: fmt.Append(nil, version)}); err != nil {
+		if err := w.SaveSnapshot(t.Context(), id, es.Snapshot{Version: version, Payload: fmt.Append(nil, version)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return id
 }
 
-func (w world) grow(t *testing.T, id eventstore.AggregateID, after uint64, count int) {
+func (w world) grow(t *testing.T, id es.AggregateID, after uint64, count int) {
 	t.Helper()
-	write := eventstore.Append{ID: id, ExpectedVersion: after}
+	write := es.Append{ID: id, ExpectedVersion: after}
 	if after == 0 {
 		write.FirstSnapshot = []byte("1")
 	}
 	for i := range count {
 		seqNr, eventID := after+uint64(i)+1, ulid.Make().String()
 		at := time.Now().UTC().Truncate(time.Microsecond)
-		write.Entries = append(write.Entries, eventstore.Entry{
+		write.Entries = append(write.Entries, es.Entry{
 			SeqNr: seqNr, EventID: eventID, EventType: "Tested", OccurredAt: at, CommandID: eventID,
 			Payload: fmt.Appendf(nil, `{"type":"Tested","id":%q,"aggregate_id":{"value":%q},"seq_nr":%d,"occurred_at":%q,"tenant_code":%q,"command_id":%q}`,
-				eventID, id.ULID, seqNr, at.Format(time.RFC3339Nano), id.Tenant, eventID),
+				eventID, id.ID, seqNr, at.Format(time.RFC3339Nano), id.Tenant, eventID),
 		})
 	}
 	if err := w.Append(t.Context(), write); err != nil {
@@ -89,7 +89,7 @@ func (w world) grow(t *testing.T, id eventstore.AggregateID, after uint64, count
 	}
 }
 
-func check(t *testing.T, store journalcheck.Store, id eventstore.AggregateID) []journalcheck.Finding {
+func check(t *testing.T, store journalcheck.Store, id es.AggregateID) []journalcheck.Finding {
 	t.Helper()
 	found, err := journalcheck.New(store, nil).Aggregate(t.Context(), id)
 	if err != nil {

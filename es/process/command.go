@@ -10,7 +10,7 @@ import (
 
 // Command is one command for one aggregate, caused by an event.
 type Command struct {
-	Target        es.Key // the aggregate that the command is for
+	Target        es.AggregateID // the aggregate that the command is for
 	Name          string // which command it is: [Send] knows
 	EventID       string // of the event that the process reacts to
 	Executor      string // who sends it: the ULID of a user account

@@ -105,7 +105,7 @@ func commandFor(t *testing.T, id string) process.Command {
 		t.Fatal(err)
 	}
 	return process.Command{
-		Target: es.Key{Tenant: tenant, Type: "order", ID: id}, Name: "order.Cancel", EventID: "EVENT", Executor: "SOMEBODY", CausationID: "CAUSE", CorrelationID: "conversation",
+		Target: es.AggregateID{Tenant: tenant, Type: "order", ID: id}, Name: "order.Cancel", EventID: "EVENT", Executor: "SOMEBODY", CausationID: "CAUSE", CorrelationID: "conversation",
 	}
 }
 

@@ -15,12 +15,12 @@ const verifyWorkers = 4
 
 // Aggregates calls look for every aggregate of the verifiable types in the journal or the rows: concurrently, in any
 // order, once each. It stops at the first error.
-func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, es.Key) error) error {
+func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, es.AggregateID) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(verifyWorkers + 1)
 	group.Go(func() error {
 		atOnce := func(uint64) error { return nil }
-		return p.walk(ctx, atOnce, func(key es.Key) error {
+		return p.walk(ctx, atOnce, func(key es.AggregateID) error {
 			group.Go(func() error { return look(ctx, key) })
 			return nil
 		})
@@ -31,7 +31,7 @@ func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, e
 // walk calls do for the aggregates that have a head, then for those that have rows alone. It calls pace
 // before each aggregate, and again before it reads the journal for its rows, with the number of events to be read. It
 // stops at the first error.
-func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do func(es.Key) error) error {
+func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do func(es.AggregateID) error) error {
 	for name, handler := range p.handlers {
 		if _, able := handler.(Verifiable); !able {
 			continue
@@ -79,7 +79,7 @@ const positionsPage = 500
 // positionPages yields all positions of a store. It ends after an error.
 func positionPages(ctx context.Context, store Store) iter.Seq2[[]Head, error] {
 	return func(yield func([]Head, error) bool) {
-		for after := (es.Key{}); ; {
+		for after := (es.AggregateID{}); ; {
 			page, err := store.Positions(ctx, after, positionsPage)
 			if err != nil {
 				yield(nil, fmt.Errorf("list the positions: %w", err))
@@ -105,7 +105,7 @@ func (p *Projector) ahead(ctx context.Context, position Head) (bool, error) {
 }
 
 // endsAt reports whether the journal has no event of an aggregate after the one with this number.
-func (p *Projector) endsAt(ctx context.Context, key es.Key, seqNr uint64) (bool, error) {
+func (p *Projector) endsAt(ctx context.Context, key es.AggregateID, seqNr uint64) (bool, error) {
 	for _, err := range p.journal.EventsAfter(ctx, key, seqNr) {
 		return false, err
 	}

@@ -11,14 +11,14 @@ import (
 // result is the outcome of one or more transactions.
 type result struct {
 	outcome Outcome
-	gaps    []eventGap      // aggregates that the given events do not bring to their target
-	changed []Head          // aggregates whose rows changed
-	parked  map[es.Key]bool // aggregates that are parked afterwards
+	gaps    []eventGap              // aggregates that the given events do not bring to their target
+	changed []Head                  // aggregates whose rows changed
+	parked  map[es.AggregateID]bool // aggregates that are parked afterwards
 }
 
 // eventGap is a range of an aggregate's events that is missing from the rows: those above after.
 type eventGap struct {
-	key    es.Key
+	key    es.AggregateID
 	after  uint64
 	target uint64 // the journal must have the events up to here
 	whole  bool   // read to the end of the journal, beyond target

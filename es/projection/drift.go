@@ -16,7 +16,7 @@ type Drift struct {
 	// Ahead counts those of Wrong whose rows have events that the journal lacks: it was restored to an earlier time, or
 	// lost events. First is one of them.
 	Ahead int
-	First es.Key
+	First es.AggregateID
 }
 
 const (
@@ -30,9 +30,9 @@ const (
 // drift is the state of a watch.
 type drift struct {
 	mu      sync.Mutex
-	wrong   map[es.Key]bool
+	wrong   map[es.AggregateID]bool
 	checked int
-	ahead   map[es.Key]bool
+	ahead   map[es.AggregateID]bool
 }
 
 // Drift returns what [Projector.Watch] has found so far.
@@ -69,7 +69,7 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 		}
 		return nil
 	}
-	look := func(key es.Key) error { return p.lookAt(ctx, key) }
+	look := func(key es.AggregateID) error { return p.lookAt(ctx, key) }
 	for ctx.Err() == nil {
 		pause := afterACycle
 		if err := p.walk(ctx, pace, look); err != nil && ctx.Err() == nil {
@@ -80,7 +80,7 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	}
 }
 
-func (p *Projector) lookAt(ctx context.Context, key es.Key) error {
+func (p *Projector) lookAt(ctx context.Context, key es.AggregateID) error {
 	found, err := p.Verify(ctx, key)
 	if errors.Is(err, ErrTransient) {
 		return nil // it is being written to; the next cycle checks again
@@ -116,17 +116,17 @@ func (p *Projector) lookAhead(ctx context.Context, position Head) (ahead bool, e
 	return ahead, err
 }
 
-func (p *Projector) logContradiction(ctx context.Context, key es.Key, what string) {
+func (p *Projector) logContradiction(ctx context.Context, key es.AggregateID, what string) {
 	p.logger.ErrorContext(ctx, "head and journal contradict each other: `journal check` tells what to do",
 		"aggregate", key.String(), "tenant", key.Tenant.String(), "found", what)
 }
 
 // noteAhead records that the rows of an aggregate are ahead of the journal, and logs the first one.
-func (p *Projector) noteAhead(key es.Key, rows uint64) {
+func (p *Projector) noteAhead(key es.AggregateID, rows uint64) {
 	p.drift.mu.Lock()
 	first := len(p.drift.ahead) == 0
 	if first {
-		p.drift.ahead = make(map[es.Key]bool)
+		p.drift.ahead = make(map[es.AggregateID]bool)
 	}
 	if len(p.drift.ahead) < maxDrift {
 		p.drift.ahead[key] = true
@@ -147,7 +147,7 @@ func (p *Projector) ForgetDrift() {
 }
 
 // note records the result of a comparison and reports whether the aggregate is newly wrong.
-func (d *drift) note(key es.Key, wrong bool) (news bool) {
+func (d *drift) note(key es.AggregateID, wrong bool) (news bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.checked++
@@ -160,16 +160,16 @@ func (d *drift) note(key es.Key, wrong bool) (news bool) {
 		return false
 	}
 	if d.wrong == nil {
-		d.wrong = make(map[es.Key]bool)
+		d.wrong = make(map[es.AggregateID]bool)
 	}
 	d.wrong[key] = true
 	return true
 }
 
-func (d *drift) keys() []es.Key {
+func (d *drift) keys() []es.AggregateID {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	keys := make([]es.Key, 0, len(d.wrong))
+	keys := make([]es.AggregateID, 0, len(d.wrong))
 	for key := range d.wrong {
 		keys = append(keys, key)
 	}

@@ -16,11 +16,11 @@ import (
 // quietStore has a position at version 1 for every aggregate; all rows are right.
 type quietStore struct {
 	projection.Store
-	keys []es.Key
+	keys []es.AggregateID
 }
 
-func (s quietStore) Positions(_ context.Context, after es.Key, _ int) (found []projection.Head, err error) {
-	if after != (es.Key{}) {
+func (s quietStore) Positions(_ context.Context, after es.AggregateID, _ int) (found []projection.Head, err error) {
+	if after != (es.AggregateID{}) {
 		return nil, nil
 	}
 	for _, key := range s.keys {
@@ -29,15 +29,15 @@ func (s quietStore) Positions(_ context.Context, after es.Key, _ int) (found []p
 	return found, nil
 }
 
-func (quietStore) Versions(context.Context, []es.Key) (map[es.Key]uint64, error) {
+func (quietStore) Versions(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	return nil, nil
 }
-func (quietStore) Skipped(context.Context, es.Key) (map[uint64]bool, error)               { return nil, nil }
+func (quietStore) Skipped(context.Context, es.AggregateID) (map[uint64]bool, error)       { return nil, nil }
 func (quietStore) View(context.Context, func(context.Context, projection.Tx) error) error { return nil }
 
 // countingJournal counts the reads of aggregates, whose heads have the same version.
 type countingJournal struct {
-	keys    []es.Key
+	keys    []es.AggregateID
 	version uint64
 	asked   atomic.Int64
 }
@@ -52,7 +52,7 @@ func (j *countingJournal) Heads(context.Context, string) iter.Seq2[projection.He
 	}
 }
 
-func (j *countingJournal) EventsAfter(_ context.Context, key es.Key, _ uint64) iter.Seq2[projection.Record, error] {
+func (j *countingJournal) EventsAfter(_ context.Context, key es.AggregateID, _ uint64) iter.Seq2[projection.Record, error] {
 	j.asked.Add(1)
 	return func(yield func(projection.Record, error) bool) { yield(projection.Record{Key: key, SeqNr: 1}, nil) }
 }
@@ -60,8 +60,8 @@ func (j *countingJournal) EventsAfter(_ context.Context, key es.Key, _ uint64) i
 // anyRows is a handler whose rows are always right.
 type anyRows struct{ projection.Verifiable }
 
-func (anyRows) Type() string                            { return "order" }
-func (anyRows) Shadow(es.Key, uint64) projection.Shadow { return noRest{} }
+func (anyRows) Type() string                                    { return "order" }
+func (anyRows) Shadow(es.AggregateID, uint64) projection.Shadow { return noRest{} }
 
 type noRest struct{ projection.Shadow }
 
@@ -78,9 +78,9 @@ func TestWatchTakesTimeForLargeAggregates(t *testing.T) {
 	expectRate(t, quietStore{}, &countingJournal{keys: fiftyKeys(), version: 2000}, 3)
 }
 
-func fiftyKeys() (keys []es.Key) {
+func fiftyKeys() (keys []es.AggregateID) {
 	for i := range 50 {
-		keys = append(keys, es.Key{Type: "order", ID: fmt.Sprint(i)})
+		keys = append(keys, es.AggregateID{Type: "order", ID: fmt.Sprint(i)})
 	}
 	return keys
 }

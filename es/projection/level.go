@@ -19,13 +19,13 @@ const (
 type leveller struct {
 	// ahead holds, for each aggregate whose live rows are ahead of the journal, the live and the new version. The live
 	// version can't be reached, so the aggregate is skipped until one of the two changes.
-	ahead map[es.Key][2]uint64
+	ahead map[es.AggregateID][2]uint64
 }
 
 // bring applies the missing events and returns their number, and the live position of an aggregate that could not be
 // brought level; zero: there is none.
 func (l *leveller) bring(ctx context.Context, next Making, projector *Projector) (filled int, left Head, err error) {
-	for after, more := (es.Key{}), true; more; {
+	for after, more := (es.AggregateID{}), true; more; {
 		page, err := next.Behind(ctx, after, levelPage)
 		if err != nil {
 			return filled, left, fmt.Errorf("compare with the live rows: %w", err)
@@ -42,7 +42,7 @@ func (l *leveller) bring(ctx context.Context, next Making, projector *Projector)
 }
 
 func (l *leveller) fill(ctx context.Context, next Making, projector *Projector, page []Head, left *Head) (filled int, err error) {
-	keys := make([]es.Key, len(page))
+	keys := make([]es.AggregateID, len(page))
 	for i, head := range page {
 		keys[i] = head.Key
 	}

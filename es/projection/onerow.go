@@ -26,13 +26,13 @@ type OneRow[E, R any] struct {
 // RowStore stores the rows of aggregates that have one row each. Errors are those of [Store].
 type RowStore[R any] interface {
 	// LoadRows returns the existing rows of the aggregates.
-	LoadRows(ctx context.Context, tx Tx, keys []es.Key) (map[es.Key]R, error)
+	LoadRows(ctx context.Context, tx Tx, keys []es.AggregateID) (map[es.AggregateID]R, error)
 	// SaveRows inserts or updates rows.
-	SaveRows(ctx context.Context, tx Tx, rows map[es.Key]R) error
+	SaveRows(ctx context.Context, tx Tx, rows map[es.AggregateID]R) error
 	// DeleteRow deletes the row of an aggregate, if there is one.
-	DeleteRow(ctx context.Context, tx Tx, key es.Key) error
+	DeleteRow(ctx context.Context, tx Tx, key es.AggregateID) error
 	// CompareRow returns how the stored row of an aggregate differs from want; nil: there should be no row.
-	CompareRow(ctx context.Context, tx Tx, key es.Key, want *R, tell func(Difference)) error
+	CompareRow(ctx context.Context, tx Tx, key es.AggregateID, want *R, tell func(Difference)) error
 }
 
 // Type implements [Handler].
@@ -49,24 +49,24 @@ func (h OneRow[E, R]) Decode(payload []byte) (Event, error) {
 
 // Load implements [Handler].
 func (h OneRow[E, R]) Load(ctx context.Context, tx Tx, events []Event) (Fold, error) {
-	keys := make([]es.Key, len(events))
+	keys := make([]es.AggregateID, len(events))
 	for i, event := range events {
-		keys[i] = event.Key()
+		keys[i] = event.Aggregate()
 	}
 	rows, err := h.Rows.LoadRows(ctx, tx, keys)
 	if err != nil {
 		return nil, err
 	}
-	return &oneRowFold[E, R]{handler: h, tx: tx, rows: rows, changed: make(map[es.Key]R)}, nil
+	return &oneRowFold[E, R]{handler: h, tx: tx, rows: rows, changed: make(map[es.AggregateID]R)}, nil
 }
 
 // Shadow implements [Verifiable].
-func (h OneRow[E, R]) Shadow(key es.Key, _ uint64) Shadow {
+func (h OneRow[E, R]) Shadow(key es.AggregateID, _ uint64) Shadow {
 	return &oneRowShadow[E, R]{handler: h, key: key}
 }
 
 // Clear implements [Verifiable].
-func (h OneRow[E, R]) Clear(ctx context.Context, tx Tx, key es.Key) error {
+func (h OneRow[E, R]) Clear(ctx context.Context, tx Tx, key es.AggregateID) error {
 	return h.Rows.DeleteRow(ctx, tx, key)
 }
 
@@ -82,7 +82,7 @@ func (h OneRow[E, R]) next(row R, exists bool, event Event) (R, error) {
 // oneRowShadow is what the row of one aggregate should be.
 type oneRowShadow[E, R any] struct {
 	handler OneRow[E, R]
-	key     es.Key
+	key     es.AggregateID
 	row     *R // nil: none
 }
 
@@ -111,15 +111,15 @@ func (s *oneRowShadow[E, R]) Rest() (after uint64, more bool) { return 0, false 
 type oneRowFold[E, R any] struct {
 	handler       OneRow[E, R]
 	tx            Tx
-	rows, changed map[es.Key]R
+	rows, changed map[es.AggregateID]R
 }
 
 // Apply implements [Fold].
 func (f *oneRowFold[E, R]) Apply(event Event) error {
-	before, exists := f.rows[event.Key()]
+	before, exists := f.rows[event.Aggregate()]
 	row, err := f.handler.next(before, exists, event)
 	if err == nil {
-		f.rows[event.Key()], f.changed[event.Key()] = row, row
+		f.rows[event.Aggregate()], f.changed[event.Aggregate()] = row, row
 	}
 	return err
 }

@@ -22,7 +22,7 @@ func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) 
 	if err := p.wakeParked(ctx, now); err != nil {
 		return Outcome{}, err
 	}
-	seen := make(map[es.Key]bool)
+	seen := make(map[es.AggregateID]bool)
 	for {
 		letters, err := p.store.Parked(ctx, now, parkedPage)
 		if err != nil {
@@ -42,8 +42,8 @@ func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) 
 
 // gapsOf returns the gaps of parked aggregates that are not in seen. Aggregates of a type without a handler are
 // skipped.
-func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[es.Key]bool) ([]eventGap, error) {
-	var keys []es.Key
+func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[es.AggregateID]bool) ([]eventGap, error) {
+	var keys []es.AggregateID
 	var gaps []eventGap
 	for _, letter := range letters {
 		if _, registered := p.handlers[letter.Key.Type]; registered && !seen[letter.Key] {

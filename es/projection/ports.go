@@ -15,7 +15,7 @@ type Journal interface {
 	// head, in order and without gaps, page by page. It ends after an error. An aggregate without a head has no
 	// records. The error is of the kind [es.Inconsistent] when the head counts events that the journal lacks, or
 	// when the journal has events beyond the head and after is beyond it, too.
-	EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[Record, error]
+	EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[Record, error]
 	// Heads yields every aggregate of a type with its version, in any order; 0: its head can't be read. It is
 	// expensive: for repairs only. It ends after an error.
 	Heads(ctx context.Context, aggregateType string) iter.Seq2[Head, error]
@@ -68,15 +68,15 @@ type Store interface {
 	// Change waits for it.
 	View(ctx context.Context, read func(ctx context.Context, tx Tx) error) error
 	// Versions returns the version of each aggregate that has a position. It takes no locks.
-	Versions(ctx context.Context, keys []es.Key) (map[es.Key]uint64, error)
+	Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error)
 	// Parked lists the dead letters whose RetryAt has come, oldest RetryAt first.
 	Parked(ctx context.Context, now time.Time, limit int) ([]DeadLetter, error)
 	// RetryNow makes every parked aggregate due.
 	RetryNow(ctx context.Context, now time.Time) error
 	// Skipped returns the seq_nrs of an aggregate's events that an operator has decided to leave out.
-	Skipped(ctx context.Context, key es.Key) (map[uint64]bool, error)
+	Skipped(ctx context.Context, key es.AggregateID) (map[uint64]bool, error)
 	// Positions lists at most limit positions after a key, in the order of tenant, type and id.
-	Positions(ctx context.Context, after es.Key, limit int) ([]Head, error)
+	Positions(ctx context.Context, after es.AggregateID, limit int) ([]Head, error)
 	// Types lists the stored aggregate types, in any order.
 	Types(ctx context.Context) ([]Type, error)
 }
@@ -86,7 +86,7 @@ type Tx interface {
 	// Load reads the positions of the aggregates that have one, and locks them until the transaction ends: another
 	// Change that loads them waits. A missing position cannot be locked: if another transaction inserts it first,
 	// Save fails with ErrTransient.
-	Load(ctx context.Context, keys []es.Key) (map[es.Key]Position, error)
+	Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]Position, error)
 	// Save writes changes to aggregates that were loaded. It is called once.
 	Save(ctx context.Context, changes Changes) error
 }

@@ -19,9 +19,9 @@ type Options struct {
 	Ignore []string
 	// Remaining returns an aggregate of the key's type that has an event in the journal: the key's own if it has one;
 	// false: there is none. If it is nil, a type without a handler is reported until the program ends.
-	Remaining func(context.Context, es.Key) (es.Key, bool, error)
+	Remaining func(context.Context, es.AggregateID) (es.AggregateID, bool, error)
 	// Skipped lists the seq_nrs of events that operators have decided to leave out.
-	Skipped map[es.Key]map[uint64]bool
+	Skipped map[es.AggregateID]map[uint64]bool
 	// Notify, if set, is called after every commit with the changed aggregates and their versions. It runs on the
 	// projecting goroutine and must not block.
 	Notify func(changed []Head)

@@ -342,7 +342,7 @@ func (w *rebuilding) make(ctx context.Context) error {
 	if err := w.enter(ctx, CatchingUp); err != nil {
 		return err
 	}
-	level := leveller{ahead: make(map[es.Key][2]uint64)}
+	level := leveller{ahead: make(map[es.AggregateID][2]uint64)}
 	for range levelRounds {
 		filled, _, err := level.bring(ctx, next, projector)
 		if err != nil {
@@ -469,7 +469,7 @@ func (w *rebuilding) project(ctx context.Context, projector *Projector, shares [
 }
 
 // shareOf assigns all events of an aggregate to the same worker.
-func shareOf(key es.Key, shares int) int {
+func shareOf(key es.AggregateID, shares int) int {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(key.ID)) // never fails
 	return int(hash.Sum32() % uint32(shares))
@@ -528,7 +528,7 @@ func (w *rebuilding) sample(ctx context.Context) iter.Seq2[Head, error] {
 	}
 }
 
-func compare(ctx context.Context, projector *Projector, key es.Key) error {
+func compare(ctx context.Context, projector *Projector, key es.AggregateID) error {
 	found, err := projector.Verify(ctx, key)
 	if err != nil || len(found.Differences) == 0 {
 		return err

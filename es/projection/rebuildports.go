@@ -67,12 +67,12 @@ type Making interface {
 	Events(ctx context.Context) (uint64, error)
 	// Behind lists at most limit live positions that this set is behind, in the order of their keys, those beyond
 	// after. Aggregates parked here are left out.
-	Behind(ctx context.Context, after es.Key, limit int) ([]Head, error)
+	Behind(ctx context.Context, after es.AggregateID, limit int) ([]Head, error)
 	// NewlyParked returns the dead letter of an aggregate that is parked here and not in the live set; false: there is
 	// none.
 	NewlyParked(ctx context.Context) (DeadLetter, bool, error)
 	// Skips returns the SeqNrs of the events that operators have decided to leave out.
-	Skips(ctx context.Context) (map[es.Key]map[uint64]bool, error)
+	Skips(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error)
 }
 
 // RebuildSource is the source name of a rebuild's checkpoints.

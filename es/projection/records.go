@@ -8,14 +8,14 @@ import (
 
 // Record is a journal record as a source delivered it. It is not checked yet.
 type Record struct {
-	Key     es.Key
+	Key     es.AggregateID
 	SeqNr   uint64
 	Payload []byte // the whole event, encoded
 }
 
 // Head is an aggregate and its version.
 type Head struct {
-	Key     es.Key
+	Key     es.AggregateID
 	Version uint64
 }
 
@@ -40,17 +40,17 @@ type Position struct {
 }
 
 // moved returns the changes that set the position of an aggregate, which stays parked if it is.
-func (p Position) moved(key es.Key, version uint64, at time.Time) Changes {
-	changes := Changes{Versions: map[es.Key]uint64{key: version}, At: at}
+func (p Position) moved(key es.AggregateID, version uint64, at time.Time) Changes {
+	changes := Changes{Versions: map[es.AggregateID]uint64{key: version}, At: at}
 	if p.Parked != nil {
-		changes.Parked = map[es.Key]DeadLetter{key: *p.Parked}
+		changes.Parked = map[es.AggregateID]DeadLetter{key: *p.Parked}
 	}
 	return changes
 }
 
 // DeadLetter describes a parked aggregate: its rows do not change until the event SeqNr can be projected.
 type DeadLetter struct {
-	Key      es.Key
+	Key      es.AggregateID
 	SeqNr    uint64
 	EventID  string // empty if it could not be read
 	Payload  []byte // as stored in the journal; empty if it could be decoded
@@ -62,9 +62,9 @@ type DeadLetter struct {
 
 // Changes is what a transaction writes to the [Store], beside rows.
 type Changes struct {
-	Versions   map[es.Key]uint64     // new positions
-	Parked     map[es.Key]DeadLetter // those of Versions that are parked; all others are not
-	Released   []es.Key              // aggregates that are no longer parked
+	Versions   map[es.AggregateID]uint64     // new positions
+	Parked     map[es.AggregateID]DeadLetter // those of Versions that are parked; all others are not
+	Released   []es.AggregateID              // aggregates that are no longer parked
 	Types      []Type
 	Checkpoint Checkpoint // zero: none
 	At         time.Time  // time of the change

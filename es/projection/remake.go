@@ -10,7 +10,7 @@ import (
 // Remake rebuilds the rows of an aggregate and its position from the journal, in one transaction. Skipped events stay
 // left out; a parked aggregate stays parked. If an event that was in the rows can no longer be applied, or if head and
 // journal contradict each other, Remake fails and changes nothing.
-func (p *Projector) Remake(ctx context.Context, key es.Key) error {
+func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 	handler, able := p.handlers[key.Type].(Verifiable)
 	if !able {
 		return fmt.Errorf("this program can't rebuild rows of aggregate type %q", key.Type)
@@ -33,8 +33,8 @@ func (p *Projector) Remake(ctx context.Context, key es.Key) error {
 	return nil
 }
 
-func (p *Projector) remake(ctx context.Context, tx Tx, handler Verifiable, key es.Key, skipped map[uint64]bool) (version uint64, err error) {
-	positions, err := tx.Load(ctx, []es.Key{key})
+func (p *Projector) remake(ctx context.Context, tx Tx, handler Verifiable, key es.AggregateID, skipped map[uint64]bool) (version uint64, err error) {
+	positions, err := tx.Load(ctx, []es.AggregateID{key})
 	if err != nil {
 		return 0, err
 	}
@@ -94,7 +94,7 @@ func (p *Projector) remake(ctx context.Context, tx Tx, handler Verifiable, key e
 
 // VerifyOrRepair verifies the rows of an aggregate. With repair, it rebuilds rows that differ, unless head and journal
 // contradict each other. If rows can't be rebuilt, the reason is among the differences.
-func (p *Projector) VerifyOrRepair(ctx context.Context, key es.Key, repair bool) (found Verified, repaired bool, err error) {
+func (p *Projector) VerifyOrRepair(ctx context.Context, key es.AggregateID, repair bool) (found Verified, repaired bool, err error) {
 	found, err = p.Verify(ctx, key)
 	if err != nil || !repair || len(found.Differences) == 0 || found.Contradicted {
 		return found, false, err
@@ -108,8 +108,8 @@ func (p *Projector) VerifyOrRepair(ctx context.Context, key es.Key, repair bool)
 }
 
 // Fill brings the rows of an aggregate to the end of the journal, unless it is parked.
-func (p *Projector) Fill(ctx context.Context, key es.Key) error {
-	versions, err := p.store.Versions(ctx, []es.Key{key})
+func (p *Projector) Fill(ctx context.Context, key es.AggregateID) error {
+	versions, err := p.store.Versions(ctx, []es.AggregateID{key})
 	if err != nil {
 		return err
 	}

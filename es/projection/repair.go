@@ -152,7 +152,7 @@ func (r *repair) walk(ctx context.Context, do func([]Head)) error {
 
 // compare applies the missing events of the aggregates whose rows are behind their heads.
 func (r *repair) compare(ctx context.Context, heads []Head) error {
-	keys := make([]es.Key, len(heads))
+	keys := make([]es.AggregateID, len(heads))
 	for i, head := range heads {
 		keys[i] = head.Key
 	}

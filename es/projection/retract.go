@@ -24,7 +24,7 @@ func (p *Projector) retract(ctx context.Context, other Store) error {
 		if err != nil {
 			return err
 		}
-		keys := make([]es.Key, len(page))
+		keys := make([]es.AggregateID, len(page))
 		for i, position := range page {
 			keys[i] = position.Key
 		}
@@ -67,7 +67,7 @@ func (p *Projector) retractOne(ctx context.Context, other Store, position Head, 
 	}
 	return true, p.retry(ctx, func() error {
 		return other.Change(ctx, func(ctx context.Context, tx Tx) error {
-			now, err := tx.Load(ctx, []es.Key{position.Key})
+			now, err := tx.Load(ctx, []es.AggregateID{position.Key})
 			if err != nil || now[position.Key].Version != position.Version {
 				return err
 			}

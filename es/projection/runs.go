@@ -10,7 +10,7 @@ import (
 
 // eventRun holds consecutive events of one aggregate for one transaction.
 type eventRun struct {
-	key    es.Key
+	key    es.AggregateID
 	events []Event // by SeqNr, no duplicates
 	target uint64  // the SeqNr that the aggregate should reach
 	origin origin
@@ -40,7 +40,7 @@ type failure struct {
 // runsOf groups the records of a batch by aggregate, sorted by SeqNr. An unreadable record only proves that event SeqNr
 // exists; the event is then read from the journal. Types without a handler are returned as unregistered.
 func (p *Projector) runsOf(records []Record) (runs []eventRun, outcome Outcome, unregistered []Type) {
-	index := make(map[es.Key]int) // into runs
+	index := make(map[es.AggregateID]int) // into runs
 	for _, record := range records {
 		if _, registered := p.handlers[record.Key.Type]; !registered {
 			outcome.Unregistered++
@@ -80,8 +80,8 @@ func (p *Projector) decode(record Record) (Event, error) {
 		return Event{Envelope: envelope}, nil
 	}
 	event, err := handler.Decode(record.Payload)
-	if err == nil && (event.Key() != record.Key || event.SeqNr != record.SeqNr) {
-		err = fmt.Errorf("the payload is event %d of %s of tenant %q, which is not what its record says", event.SeqNr, event.Key(), event.Tenant)
+	if err == nil && (event.Aggregate() != record.Key || event.SeqNr != record.SeqNr) {
+		err = fmt.Errorf("the payload is event %d of %s of tenant %q, which is not what its record says", event.SeqNr, event.Aggregate(), event.Tenant)
 	}
 	return event, err
 }

@@ -80,7 +80,7 @@ func (p *Projector) continueTraces(ctx context.Context, events []Event, at times
 		stream.End(trace.WithTimestamp(at.began))
 		options := []trace.SpanStartOption{
 			trace.WithTimestamp(at.began), trace.WithSpanKind(trace.SpanKindConsumer),
-			trace.WithAttributes(es.VersionAttribute(event.Key(), event.SeqNr), attribute.String("event.id", event.EventID)),
+			trace.WithAttributes(es.VersionAttribute(event.Aggregate(), event.SeqNr), attribute.String("event.id", event.EventID)),
 		}
 		if batch.SpanContext.IsSampled() {
 			options = append(options, trace.WithLinks(batch))

@@ -14,7 +14,7 @@ import (
 // transaction collects the changes of one transaction: positions, rows and dead letters.
 type transaction struct {
 	projector   *Projector
-	positions   map[es.Key]Position
+	positions   map[es.AggregateID]Position
 	folds       map[string]Fold // by aggregate type
 	changes     Changes
 	newlyParked []DeadLetter
@@ -24,7 +24,7 @@ type transaction struct {
 
 // begin locks the positions of the runs' aggregates and loads the rows that their events need.
 func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transaction, error) {
-	keys := make([]es.Key, len(runs))
+	keys := make([]es.AggregateID, len(runs))
 	events := 0
 	for i, run := range runs {
 		keys[i] = run.key
@@ -51,8 +51,8 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transac
 	}
 	t := &transaction{
 		projector: p, positions: positions, folds: make(map[string]Fold),
-		changes: Changes{Versions: make(map[es.Key]uint64), Parked: make(map[es.Key]DeadLetter), At: p.options.Now()},
-		done:    result{parked: make(map[es.Key]bool)},
+		changes: Changes{Versions: make(map[es.AggregateID]uint64), Parked: make(map[es.AggregateID]DeadLetter), At: p.options.Now()},
+		done:    result{parked: make(map[es.AggregateID]bool)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
 		if t.folds[name], err = p.handlers[name].Load(ctx, tx, needed[name]); err != nil {
@@ -104,7 +104,7 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 var errMovedBack = errors.New("positions went back while a gap was filled; the batch has to be projected again")
 
 // passes reports whether an event changes no row: its handler ignores it, or an operator leaves it out.
-func (p *Projector) passes(key es.Key, event Event) bool {
+func (p *Projector) passes(key es.AggregateID, event Event) bool {
 	return event.Event == nil || p.options.Skipped[key][event.SeqNr]
 }
 
@@ -159,7 +159,7 @@ func (t *transaction) hold(run eventRun, version uint64) {
 }
 
 // park stops an aggregate before the event that failed.
-func (t *transaction) park(key es.Key, failed failure) {
+func (t *transaction) park(key es.AggregateID, failed failure) {
 	letter := DeadLetter{
 		Key: key, SeqNr: failed.seqNr, EventID: failed.eventID, Payload: failed.payload, Reason: failed.cause.Error(),
 		Attempts: 1, ParkedAt: t.changes.At,
@@ -187,7 +187,7 @@ func (t *transaction) park(key es.Key, failed failure) {
 // release unparks an aggregate when the journal has no events after its rows. Records that were held while it was
 // parked are in the journal. The lock on the position keeps other projectors out until this transaction ends, so no
 // event can be missed between the read of the journal and the release.
-func (t *transaction) release(ctx context.Context, key es.Key) error {
+func (t *transaction) release(ctx context.Context, key es.AggregateID) error {
 	position := t.positions[key]
 	for _, err := range t.projector.journal.EventsAfter(ctx, key, position.Version) {
 		switch {

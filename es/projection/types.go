@@ -16,8 +16,8 @@ import (
 // read all its events from the journal.
 type Type struct {
 	Name     string
-	Complete bool   // every event is in the rows, or the source will deliver it
-	First    es.Key // the first aggregate that was skipped; zero: none
+	Complete bool           // every event is in the rows, or the source will deliver it
+	First    es.AggregateID // the first aggregate that was skipped; zero: none
 }
 
 // Begin must be called by a source before its first batch, and again after it has failed. fromFirst says that the
@@ -31,7 +31,7 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	complete := make(map[string]bool)
 	for _, found := range known {
 		complete[found.Name] = found.Complete
-		if _, registered := p.handlers[found.Name]; !registered && !found.Complete && found.First != (es.Key{}) {
+		if _, registered := p.handlers[found.Name]; !registered && !found.Complete && found.First != (es.AggregateID{}) {
 			p.meet(nil, found.First)
 		}
 	}
@@ -56,7 +56,7 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 }
 
 // meet adds a type without a handler to types, and logs an error the first time.
-func (p *Projector) meet(types []Type, key es.Key) []Type {
+func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 	p.mu.Lock()
 	met, known := p.unregistered[key.Type]
 	if !known {
@@ -78,7 +78,7 @@ func (p *Projector) meet(types []Type, key es.Key) []Type {
 
 // metEvents is what a projector has met of a type without a handler.
 type metEvents struct {
-	first  es.Key // the first aggregate
+	first  es.AggregateID // the first aggregate
 	events int
 }
 
@@ -107,7 +107,7 @@ func (p *Projector) forgetTypes(ctx context.Context) {
 
 // replaceFirst lets another aggregate of a type be reported, or none. It changes nothing if an event was met since
 // before: the next look decides.
-func (p *Projector) replaceFirst(before metEvents, other es.Key, remains bool) {
+func (p *Projector) replaceFirst(before metEvents, other es.AggregateID, remains bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := before.first.Type
@@ -121,16 +121,16 @@ func (p *Projector) replaceFirst(before metEvents, other es.Key, remains bool) {
 }
 
 // Unregistered returns the first aggregate of each type that has events but no handler and is not ignored.
-func (p *Projector) Unregistered() []es.Key {
+func (p *Projector) Unregistered() []es.AggregateID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var keys []es.Key
+	var keys []es.AggregateID
 	for name, met := range p.unregistered {
 		if !p.ignored(name) {
 			keys = append(keys, met.first)
 		}
 	}
-	slices.SortFunc(keys, func(a, b es.Key) int { return strings.Compare(a.Type, b.Type) })
+	slices.SortFunc(keys, func(a, b es.AggregateID) int { return strings.Compare(a.Type, b.Type) })
 	return keys
 }
 

@@ -12,9 +12,9 @@ type Verifiable interface {
 	Handler
 	// Shadow returns an in-memory copy of the rows that an aggregate creates after event after, limited to the rows
 	// that fit.
-	Shadow(key es.Key, after uint64) Shadow
+	Shadow(key es.AggregateID, after uint64) Shadow
 	// Clear deletes all rows of an aggregate, in the transaction tx. Errors are those of [Store].
-	Clear(ctx context.Context, tx Tx, key es.Key) error
+	Clear(ctx context.Context, tx Tx, key es.AggregateID) error
 }
 
 // Shadow is the expected rows of one aggregate, made from its events alone.
@@ -29,7 +29,7 @@ type Shadow interface {
 
 // Difference is a row, or part of one, that differs from the journal.
 type Difference struct {
-	Key      es.Key
+	Key      es.AggregateID
 	Row      string // such as a table and an id
 	What     string // what differs
 	Expected string
@@ -62,7 +62,7 @@ func (v *Verified) add(difference Difference) {
 // aggregate of any size.
 //
 // Errors are those of [Projector.Project], and the journal's.
-func (p *Projector) Verify(ctx context.Context, key es.Key) (Verified, error) {
+func (p *Projector) Verify(ctx context.Context, key es.AggregateID) (Verified, error) {
 	handler, able := p.handlers[key.Type].(Verifiable)
 	if !able {
 		return Verified{}, fmt.Errorf("the rows of aggregate type %q can't be verified by this program", key.Type)
@@ -92,7 +92,7 @@ func (p *Projector) Verify(ctx context.Context, key es.Key) (Verified, error) {
 // verification is the comparison of a piece of an aggregate's rows.
 type verification struct {
 	projector *Projector
-	key       es.Key
+	key       es.AggregateID
 	shadow    Shadow
 	skipped   map[uint64]bool
 	read      uint64 // the last event applied to the shadow
@@ -103,7 +103,7 @@ type verification struct {
 
 func (v *verification) run(ctx context.Context) error {
 	p := v.projector
-	versions, err := p.store.Versions(ctx, []es.Key{v.key})
+	versions, err := p.store.Versions(ctx, []es.AggregateID{v.key})
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (v *verification) run(ctx context.Context) error {
 	return p.retry(ctx, func() error {
 		return p.store.View(ctx, func(ctx context.Context, tx Tx) error {
 			v.found.Differences, v.found.More = nil, 0
-			positions, err := tx.Load(ctx, []es.Key{v.key})
+			positions, err := tx.Load(ctx, []es.AggregateID{v.key})
 			if err != nil {
 				return err
 			}

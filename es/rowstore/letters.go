@@ -39,17 +39,17 @@ func Letters(ctx context.Context, db *sqlx.DB) (found []Letter, err error) {
 var ErrNotParked = errors.New("it is not parked on this event")
 
 // Letter is the dead letter of an aggregate; false: it is not parked.
-func (s *Store) Letter(ctx context.Context, key es.Key) (letter projection.DeadLetter, parked bool, err error) {
+func (s *Store) Letter(ctx context.Context, key es.AggregateID) (letter projection.DeadLetter, parked bool, err error) {
 	set, err := s.set(ctx)
 	if err != nil {
 		return letter, false, err
 	}
-	err = deadLetters.Load(ctx, s.db, primariesOf(set, []es.Key{key}), "", func(row letterRow) { letter, parked = row.read(), true })
+	err = deadLetters.Load(ctx, s.db, primariesOf(set, []es.AggregateID{key}), "", func(row letterRow) { letter, parked = row.read(), true })
 	return letter, parked, s.explain("read a dead letter", err)
 }
 
 // Retry makes a parked aggregate due. The projection's program tries it again within a moment.
-func (s *Store) Retry(ctx context.Context, key es.Key, now time.Time) error {
+func (s *Store) Retry(ctx context.Context, key es.AggregateID, now time.Time) error {
 	set, err := s.set(ctx)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (s *Store) Retry(ctx context.Context, key es.Key, now time.Time) error {
 // Skip is an operator's decision to leave an event out.
 type Skip struct {
 	Projection string
-	Key        es.Key
+	Key        es.AggregateID
 	SeqNr      uint64
 	EventID    string
 	Cause      string // why the event could not be projected
@@ -94,7 +94,7 @@ var skips = table.Table[skipRow]{
 // SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It
 // fails with ErrNotParked when the aggregate is parked on another event, or on none. The projection's program brings
 // what is behind the event into the rows within a moment.
-func (s *Store) SkipEvent(ctx context.Context, key es.Key, seqNr uint64, reason, by string, now time.Time) error {
+func (s *Store) SkipEvent(ctx context.Context, key es.AggregateID, seqNr uint64, reason, by string, now time.Time) error {
 	for attempt := 1; ; attempt++ { // the projection may be trying the aggregate again at this moment
 		err := s.skipEvent(ctx, key, seqNr, reason, by, now)
 		if !errors.Is(err, projection.ErrTransient) || attempt == skipAttempts {
@@ -105,13 +105,13 @@ func (s *Store) SkipEvent(ctx context.Context, key es.Key, seqNr uint64, reason,
 
 const skipAttempts = 5
 
-func (s *Store) skipEvent(ctx context.Context, key es.Key, seqNr uint64, reason, by string, now time.Time) error {
+func (s *Store) skipEvent(ctx context.Context, key es.AggregateID, seqNr uint64, reason, by string, now time.Time) error {
 	return s.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
 		tx, err := SQL(begun)
 		if err != nil {
 			return err
 		}
-		positions, err := tx.Load(ctx, []es.Key{key})
+		positions, err := tx.Load(ctx, []es.AggregateID{key})
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (s *Store) skipEvent(ctx context.Context, key es.Key, seqNr uint64, reason,
 		due := *letter
 		due.RetryAt = now
 		return tx.Save(ctx, projection.Changes{
-			Versions: map[es.Key]uint64{key: seqNr}, Parked: map[es.Key]projection.DeadLetter{key: due}, At: now,
+			Versions: map[es.AggregateID]uint64{key: seqNr}, Parked: map[es.AggregateID]projection.DeadLetter{key: due}, At: now,
 		})
 	})
 }
@@ -151,16 +151,16 @@ func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error
 }
 
 // Skipped implements [projection.Store].
-func (s *Store) Skipped(ctx context.Context, key es.Key) (map[uint64]bool, error) {
+func (s *Store) Skipped(ctx context.Context, key es.AggregateID) (map[uint64]bool, error) {
 	skipped := make(map[uint64]bool)
-	where, args := table.Where(skips.Columns[:4], primariesOf(s.projection, []es.Key{key}))
+	where, args := table.Where(skips.Columns[:4], primariesOf(s.projection, []es.AggregateID{key}))
 	query := "SELECT " + strings.Join(skips.Columns, ", ") + " FROM skipped_events WHERE " + where
 	err := skips.Query(ctx, s.reading(), func(row skipRow) { skipped[row.skip.SeqNr] = true }, query, args...)
 	return skipped, s.explain("read skipped events", err)
 }
 
 // Positions implements [projection.Store].
-func (s *Store) Positions(ctx context.Context, after es.Key, limit int) (found []projection.Head, err error) {
+func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.Head, err error) {
 	set, err := s.set(ctx)
 	if err != nil {
 		return nil, err

@@ -18,24 +18,24 @@ type Rows[R any] struct {
 }
 
 // LoadRows implements [projection.RowStore].
-func (r Rows[R]) LoadRows(ctx context.Context, tx projection.Tx, keys []es.Key) (map[es.Key]R, error) {
+func (r Rows[R]) LoadRows(ctx context.Context, tx projection.Tx, keys []es.AggregateID) (map[es.AggregateID]R, error) {
 	in, err := SQL(tx)
 	if err != nil {
 		return nil, err
 	}
 	primaries := make([][]string, len(keys))
-	named := make(map[[2]string]es.Key, len(keys))
+	named := make(map[[2]string]es.AggregateID, len(keys))
 	for i, key := range keys {
 		primaries[i] = []string{key.Tenant.String(), key.ID}
 		named[[2]string(primaries[i])] = key
 	}
-	found := make(map[es.Key]R, len(keys))
+	found := make(map[es.AggregateID]R, len(keys))
 	err = r.Table.In(in.Suffix).Load(ctx, in, primaries, "", func(row R) { found[named[[2]string(r.Table.ID(&row))]] = row })
 	return found, in.Explain("read "+r.Table.Name, err)
 }
 
 // SaveRows implements [projection.RowStore].
-func (r Rows[R]) SaveRows(ctx context.Context, tx projection.Tx, rows map[es.Key]R) error {
+func (r Rows[R]) SaveRows(ctx context.Context, tx projection.Tx, rows map[es.AggregateID]R) error {
 	in, err := SQL(tx)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (r Rows[R]) SaveRows(ctx context.Context, tx projection.Tx, rows map[es.Key
 }
 
 // DeleteRow implements [projection.RowStore].
-func (r Rows[R]) DeleteRow(ctx context.Context, tx projection.Tx, key es.Key) error {
+func (r Rows[R]) DeleteRow(ctx context.Context, tx projection.Tx, key es.AggregateID) error {
 	in, err := SQL(tx)
 	if err != nil {
 		return err
@@ -53,11 +53,11 @@ func (r Rows[R]) DeleteRow(ctx context.Context, tx projection.Tx, key es.Key) er
 }
 
 // CompareRow implements [projection.RowStore].
-func (r Rows[R]) CompareRow(ctx context.Context, tx projection.Tx, key es.Key, want *R, tell func(projection.Difference)) error {
+func (r Rows[R]) CompareRow(ctx context.Context, tx projection.Tx, key es.AggregateID, want *R, tell func(projection.Difference)) error {
 	add := func(what, expected, found string) {
 		tell(projection.Difference{Key: key, Row: r.Table.Name + " " + key.ID, What: what, Expected: expected, Found: found})
 	}
-	rows, err := r.LoadRows(ctx, tx, []es.Key{key})
+	rows, err := r.LoadRows(ctx, tx, []es.AggregateID{key})
 	if errors.Is(err, table.ErrRow) {
 		add("it holds what can't be there", "values of its columns", err.Error())
 		return nil

@@ -209,8 +209,8 @@ func (m *making) Checkpoint(ctx context.Context, shard string) (position string,
 }
 
 // Skips implements [projection.Making].
-func (m *making) Skips(ctx context.Context) (map[es.Key]map[uint64]bool, error) {
-	found := make(map[es.Key]map[uint64]bool)
+func (m *making) Skips(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error) {
+	found := make(map[es.AggregateID]map[uint64]bool)
 	err := skips.Query(ctx, m.reading(), func(row skipRow) {
 		if found[row.key()] == nil {
 			found[row.key()] = make(map[uint64]bool)
@@ -227,7 +227,7 @@ func (m *making) Events(ctx context.Context) (events uint64, err error) {
 }
 
 // Behind implements [projection.Making].
-func (m *making) Behind(ctx context.Context, after es.Key, limit int) (found []projection.Head, err error) {
+func (m *making) Behind(ctx context.Context, after es.AggregateID, limit int) (found []projection.Head, err error) {
 	live, err := setOf(ctx, m.reading(), m.projection)
 	if err != nil {
 		return nil, m.explain("read which rows are live", err)

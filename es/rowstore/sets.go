@@ -76,7 +76,7 @@ func (s *Store) reading() Queryer {
 // it ends, so that no other set takes its place meanwhile. The lock comes first: a transaction that waits for it must
 // not have touched a table that is about to be renamed.
 func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
-	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[es.Key]bool)}
+	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[es.AggregateID]bool)}
 	ctx = s.unhurried(ctx)
 	if s.making != "" {
 		tx.set, tx.Suffix = s.making, nextSuffix

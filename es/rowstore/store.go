@@ -88,8 +88,8 @@ func (s *Store) View(ctx context.Context, read func(context.Context, projection.
 }
 
 // Versions implements [projection.Store].
-func (s *Store) Versions(ctx context.Context, keys []es.Key) (map[es.Key]uint64, error) {
-	var versions map[es.Key]uint64
+func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+	var versions map[es.AggregateID]uint64
 	var err error
 	if s.making == "" {
 		versions, err = Versions(ctx, s.reading(), s.projection, keys)

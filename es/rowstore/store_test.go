@@ -36,17 +36,17 @@ func TestProjectionsBesideEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := es.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
+	key := es.AggregateID{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
 	err = one.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
 		return tx.Save(ctx, projection.Changes{
-			Versions: map[es.Key]uint64{key: 3}, Parked: map[es.Key]projection.DeadLetter{key: {Key: key, SeqNr: 4}},
+			Versions: map[es.AggregateID]uint64{key: 3}, Parked: map[es.AggregateID]projection.DeadLetter{key: {Key: key, SeqNr: 4}},
 			Types: []projection.Type{{Name: "order"}}, Checkpoint: projection.Checkpoint{Source: "s", Shard: "0", Position: "1"},
 		})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	versions, err1 := other.Versions(t.Context(), []es.Key{key})
+	versions, err1 := other.Versions(t.Context(), []es.AggregateID{key})
 	types, err2 := other.Types(t.Context())
 	stored, err3 := other.Checkpoints(t.Context(), "s")
 	parked, err4 := other.CountParked(t.Context())

@@ -16,15 +16,15 @@ type owner struct {
 	kind, id   string
 }
 
-func (o owner) key() es.Key { return es.Key{Tenant: o.tenant, Type: o.kind, ID: o.id} }
+func (o owner) key() es.AggregateID { return es.AggregateID{Tenant: o.tenant, Type: o.kind, ID: o.id} }
 
 func (o owner) primary() []string { return []string{o.projection, o.tenant.String(), o.kind, o.id} }
 
 func (o *owner) fields() []any { return []any{&o.projection, table.Tenant(&o.tenant), &o.kind, &o.id} }
 
-func ownerOf(set string, key es.Key) owner { return owner{set, key.Tenant, key.Type, key.ID} }
+func ownerOf(set string, key es.AggregateID) owner { return owner{set, key.Tenant, key.Type, key.ID} }
 
-func primariesOf(set string, keys []es.Key) [][]string {
+func primariesOf(set string, keys []es.AggregateID) [][]string {
 	primaries := make([][]string, len(keys))
 	for i, key := range keys {
 		primaries[i] = ownerOf(set, key).primary()

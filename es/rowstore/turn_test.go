@@ -14,14 +14,14 @@ import (
 	"example.com/threads/es/testenv"
 )
 
-var turnKey = es.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
+var turnKey = es.AggregateID{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
 
 func changeTo(ctx context.Context, store *rowstore.Store, version uint64) error {
 	return store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
-		if _, err := tx.Load(ctx, []es.Key{turnKey}); err != nil {
+		if _, err := tx.Load(ctx, []es.AggregateID{turnKey}); err != nil {
 			return err
 		}
-		return tx.Save(ctx, projection.Changes{Versions: map[es.Key]uint64{turnKey: version}})
+		return tx.Save(ctx, projection.Changes{Versions: map[es.AggregateID]uint64{turnKey: version}})
 	})
 }
 
@@ -132,7 +132,7 @@ func TestTurnWaitsForWhatIsUnderWay(t *testing.T) {
 			return errors.New("the next turn began while the transaction was open")
 		case <-time.After(500 * time.Millisecond): // long enough for a turn to begin
 		}
-		return tx.Save(ctx, projection.Changes{Versions: map[es.Key]uint64{turnKey: 7}})
+		return tx.Save(ctx, projection.Changes{Versions: map[es.AggregateID]uint64{turnKey: 7}})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,9 +23,9 @@ type Tx struct {
 	// Suffix is the end of the names of the tables that rows are in: "" in those of the live set.
 	Suffix   string
 	store    *Store
-	set      string          // the name that positions and dead letters are under
-	existing map[es.Key]bool // the positions that Load found
-	view     bool            // it locks nothing
+	set      string                  // the name that positions and dead letters are under
+	existing map[es.AggregateID]bool // the positions that Load found
+	view     bool                    // it locks nothing
 }
 
 // unhurried is the context for a transaction and its statements. On SQLite they do not end with ctx: each is short, and
@@ -67,9 +67,9 @@ func (t *Tx) Explain(doing string, err error) error { return t.store.explain(doi
 
 // Load implements [projection.Tx]. It locks the positions in the order of their keys; all writers lock in this order,
 // which avoids deadlocks. The lock covers everything that belongs to the aggregate.
-func (t *Tx) Load(ctx context.Context, keys []es.Key) (map[es.Key]projection.Position, error) {
-	found := make(map[es.Key]projection.Position, len(keys))
-	var parked []es.Key
+func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]projection.Position, error) {
+	found := make(map[es.AggregateID]projection.Position, len(keys))
+	var parked []es.AggregateID
 	lock := t.Dialect.ForUpdate()
 	if t.view {
 		lock = ""
@@ -146,15 +146,15 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 
 // Versions returns the versions of the aggregates that have a position in the named projection. Errors of the database
 // are not wrapped.
-func Versions(ctx context.Context, from Queryer, name string, keys []es.Key) (map[es.Key]uint64, error) {
+func Versions(ctx context.Context, from Queryer, name string, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	return versionsIn(ctx, from, "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)", []any{name, name}, keys)
 }
 
 const versionsAtOnce = 500
 
 // versionsIn reads positions of the set that a condition names.
-func versionsIn(ctx context.Context, from Queryer, set string, setArgs []any, keys []es.Key) (map[es.Key]uint64, error) {
-	versions := make(map[es.Key]uint64, len(keys))
+func versionsIn(ctx context.Context, from Queryer, set string, setArgs []any, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+	versions := make(map[es.AggregateID]uint64, len(keys))
 	primaries := primariesOf("", keys)
 	slices.SortFunc(primaries, slices.Compare)
 	for some := range slices.Chunk(primaries, versionsAtOnce) {

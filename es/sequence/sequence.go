@@ -16,7 +16,7 @@ import (
 type Store interface {
 	// Draw reserves the next count numbers of the tenant's sequence for the caller and returns the first of them; a new
 	// sequence starts with 1. After an error the numbers may be lost; they are never drawn again.
-	Draw(ctx context.Context, tenant, sequence string, count uint64) (first uint64, err error)
+	Draw(ctx context.Context, tenant es.Tenant, sequence string, count uint64) (first uint64, err error)
 }
 
 // Reset says when a sequence starts with 1 again.
@@ -118,7 +118,7 @@ func (s *Sequence) draw(ctx context.Context, tenant es.Tenant, period string) (u
 	if period != "" {
 		name += "-" + period
 	}
-	return s.store.Draw(ctx, tenant.String(), name, s.settings.Block)
+	return s.store.Draw(ctx, tenant, name, s.settings.Block)
 }
 
 func (s *Sequence) blockOf(tenant es.Tenant) *block {

@@ -20,7 +20,7 @@ type counters struct {
 	err   error
 }
 
-func (c *counters) Draw(_ context.Context, tenant, name string, count uint64) (uint64, error) {
+func (c *counters) Draw(_ context.Context, tenant es.Tenant, name string, count uint64) (uint64, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.err != nil {
@@ -30,7 +30,7 @@ func (c *counters) Draw(_ context.Context, tenant, name string, count uint64) (u
 		c.drawn = map[string]uint64{}
 	}
 	c.draws++
-	key := tenant + "/" + name
+	key := tenant.String() + "/" + name
 	c.drawn[key] += count
 	return c.drawn[key] - count + 1, nil
 }
@@ -79,9 +79,9 @@ func TestASequenceBeginsAgainWithItsPeriod(t *testing.T) {
 		for _, size := range []uint64{1, 10} {
 			now := lateInDecember
 			s := sequence.New(&counters{}, "ORDER", sequence.Settings{Reset: test.reset, Block: size, Clock: func() time.Time { return now }})
-			first := next(t, s, es.Tenant{})
+			first := next(t, s, es.Tenant(""))
 			now = now.Add(test.wait)
-			if later := next(t, s, es.Tenant{}); first != test.first || later != test.later {
+			if later := next(t, s, es.Tenant("")); first != test.first || later != test.later {
 				t.Errorf("%s, %s later: %s and %s, want %s and %s", test.reset, test.wait, first, later, test.first, test.later)
 			}
 		}
@@ -100,7 +100,7 @@ func TestABlockIsDrawnOnce(t *testing.T) {
 	for i := range 20 {
 		drawing.Go(func() {
 			for range 10 {
-				code, err := processes[i%2].NextCode(t.Context(), es.Tenant{})
+				code, err := processes[i%2].NextCode(t.Context(), es.Tenant(""))
 				mutex.Lock()
 				if err != nil || seen[code] {
 					t.Errorf("%s again, or %v", code, err)
@@ -120,7 +120,7 @@ func TestAFailedDrawIsNoNumber(t *testing.T) {
 	store := &counters{err: es.ErrUnavailable}
 	for _, size := range []uint64{1, 10} {
 		s := sequence.New(store, "ORDER", sequence.Settings{Block: size})
-		if code, err := s.NextCode(t.Context(), es.Tenant{}); code != "" || !errors.Is(err, es.ErrUnavailable) {
+		if code, err := s.NextCode(t.Context(), es.Tenant("")); code != "" || !errors.Is(err, es.ErrUnavailable) {
 			t.Errorf("got %q, %v", code, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/stream"
 )
@@ -15,9 +15,9 @@ import (
 type Queue interface {
 	// Read returns up to limit entries after a position, in order. No entry with a lower position than the last of them
 	// can appear later. It is called by one goroutine at a time.
-	Read(ctx context.Context, after uint64, limit int) ([]eventstore.Queued, error)
+	Read(ctx context.Context, after uint64, limit int) ([]es.Queued, error)
 	// Backlog describes the entries after a position, including those that Read does not return yet.
-	Backlog(ctx context.Context, after uint64) (eventstore.Backlog, error)
+	Backlog(ctx context.Context, after uint64) (es.Backlog, error)
 	// End returns the position of the last entry; 0 if there is none.
 	End(ctx context.Context) (uint64, error)
 	// StoreID identifies the event store, so that a replaced one is noticed.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/stream"
 )
@@ -114,7 +114,7 @@ func (s *Source) lookBack(ctx context.Context, at *bookmark, looked time.Time) t
 }
 
 // read reads the next page, retrying until it succeeds. It only fails when ctx ends.
-func (s *Source) read(ctx context.Context, position uint64) (page []eventstore.Queued, err error) {
+func (s *Source) read(ctx context.Context, position uint64) (page []es.Queued, err error) {
 	err = stream.Retry(ctx, s.reporter(ctx, "reading the queue of events failed; will retry"), func(ctx context.Context) (err error) {
 		page, err = s.ports.Queue.Read(ctx, position, s.settings.PageSize)
 		return err
@@ -131,7 +131,7 @@ func (s *Source) read(ctx context.Context, position uint64) (page []eventstore.Q
 }
 
 // project has a page projected, retrying until it succeeds. It only fails when ctx ends.
-func (s *Source) project(ctx context.Context, queue string, page []eventstore.Queued) error {
+func (s *Source) project(ctx context.Context, queue string, page []es.Queued) error {
 	batch := s.batchOf(ctx, queue, page)
 	err := stream.Retry(ctx, s.reporter(ctx, "projecting a batch failed; will retry"), func(ctx context.Context) error {
 		return stream.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
@@ -143,10 +143,10 @@ func (s *Source) project(ctx context.Context, queue string, page []eventstore.Qu
 }
 
 // batchOf converts a page. Events without a valid aggregate are skipped and counted.
-func (s *Source) batchOf(ctx context.Context, queue string, page []eventstore.Queued) projection.Batch {
+func (s *Source) batchOf(ctx context.Context, queue string, page []es.Queued) projection.Batch {
 	batch := projection.Batch{Checkpoint: bookmark{queue, page[len(page)-1].Position}.checkpoint()}
 	for _, queued := range page {
-		key, err := stream.KeyOf(queued.ID.Tenant, queued.ID.Type, queued.ID.ULID)
+		key, err := stream.KeyOf(queued.ID.Tenant.String(), queued.ID.Type, queued.ID.ID)
 		if err != nil {
 			s.counters.Skipped.Add(1)
 			s.ports.Log.WarnContext(ctx, "skipped an event of the queue that names no valid aggregate", "sequence_number", queued.Position, "reason", err)

@@ -14,7 +14,6 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/es"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/internal/notebook"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/sqlqueue"
@@ -28,7 +27,7 @@ func TestEventsReachTheReadModel(t *testing.T) {
 		source := s.source(t, s.projector, sqlqueue.Settings{PageSize: 7})
 		run(t, source)
 		var mutex sync.Mutex
-		versions := map[es.Key]uint64{early: 1}
+		versions := map[es.AggregateID]uint64{early: 1}
 		var clients sync.WaitGroup
 		for client := range 8 {
 			clients.Go(func() {
@@ -60,10 +59,10 @@ func TestWriterWakesTheSource(t *testing.T) {
 		source := s.source(t, s.projector, sqlqueue.Settings{PollMin: time.Minute, PollMax: time.Minute})
 		s.onAppend = source.Wake
 		run(t, source)
-		s.eventually(t, map[es.Key]uint64{key: 1})
+		s.eventually(t, map[es.AggregateID]uint64{key: 1})
 		for version := uint64(2); version < 12; version++ {
 			s.post(t, key, "woken")
-			s.eventually(t, map[es.Key]uint64{key: version})
+			s.eventually(t, map[es.AggregateID]uint64{key: version})
 		}
 	})
 }
@@ -79,7 +78,7 @@ func TestEventsOneUponTheOtherShareABatch(t *testing.T) {
 		for range posts {
 			s.post(t, key, "one of many")
 		}
-		s.eventually(t, map[es.Key]uint64{key: 1 + posts})
+		s.eventually(t, map[es.AggregateID]uint64{key: 1 + posts})
 		batches := source.Counters().Polls.Load() - source.Counters().Empty.Load()
 		const counted = 1 // a poll is counted before it turns out to be empty
 		if most := 1 + int64(time.Since(begun)/gather) + counted; batches > most {
@@ -93,7 +92,7 @@ func TestRestartGoesOnWhereTheRowsAre(t *testing.T) {
 		key := s.create(t, "")
 		first := s.source(t, s.projector, sqlqueue.Settings{})
 		stop := run(t, first)
-		s.eventually(t, map[es.Key]uint64{key: 1})
+		s.eventually(t, map[es.AggregateID]uint64{key: 1})
 		stop()
 		s.post(t, key, "while no source runs")
 		s.post(t, key, "and again")
@@ -106,7 +105,7 @@ func TestRestartGoesOnWhereTheRowsAre(t *testing.T) {
 			t.Error("a source that was not started is healthy")
 		}
 		run(t, idle)
-		s.eventually(t, map[es.Key]uint64{key: 3})
+		s.eventually(t, map[es.AggregateID]uint64{key: 3})
 		testenv.Eventually(t, 5*time.Second, func() error {
 			if got := idle.Counters().Records.Load(); got != 2 {
 				return fmt.Errorf("%d events were delivered again, or not at all", got-2)
@@ -126,7 +125,7 @@ func TestAnotherStoreBeginsAnew(t *testing.T) {
 				key := s.create(t, "")
 				s.post(t, key, "projected")
 				stop := run(t, s.source(t, s.projector, sqlqueue.Settings{}))
-				s.eventually(t, map[es.Key]uint64{key: 2})
+				s.eventually(t, map[es.AggregateID]uint64{key: 2})
 				stop()
 				if _, err := s.events.ExecContext(t.Context(), change); err != nil {
 					t.Fatal(err)
@@ -170,7 +169,7 @@ func TestBatchThatFailsComesAgain(t *testing.T) {
 		run(t, source)
 		key := s.create(t, "")
 		s.post(t, key, "after all")
-		s.eventually(t, map[es.Key]uint64{key: 2})
+		s.eventually(t, map[es.AggregateID]uint64{key: 2})
 		if got := source.Counters().Failures.Load(); got != 3 {
 			t.Errorf("%d failures", got)
 		}
@@ -183,7 +182,7 @@ func TestStandingStillIsTold(t *testing.T) {
 		source := s.source(t, projector, sqlqueue.Settings{StallAfter: 200 * time.Millisecond})
 		stop := run(t, source)
 		key := s.create(t, "")
-		s.eventually(t, map[es.Key]uint64{key: 1})
+		s.eventually(t, map[es.AggregateID]uint64{key: 1})
 		testenv.Eventually(t, 5*time.Second, source.Health)
 
 		projector.failures.Store(1 << 30)
@@ -219,11 +218,11 @@ func TestWhatCanNotBeReadStopsItsAggregateAlone(t *testing.T) {
 		source := s.source(t, s.projector, sqlqueue.Settings{})
 		run(t, source)
 		key, other := s.create(t, "one"), s.create(t, "one")
-		broken := eventstore.AggregateID{Tenant: "one", Type: notebook.Type, ULID: key.ID}
+		broken := es.AggregateID{Tenant: "one", Type: notebook.Type, ID: key.ID}
 		s.append(t, broken, 1)
-		s.append(t, eventstore.AggregateID{Tenant: "one", Type: notebook.Type, ULID: "no-ulid"}, 0)
+		s.append(t, es.AggregateID{Tenant: "one", Type: notebook.Type, ID: "no-ulid"}, 0)
 		s.post(t, other, "goes on")
-		s.eventually(t, map[es.Key]uint64{key: 1, other: 2})
+		s.eventually(t, map[es.AggregateID]uint64{key: 1, other: 2})
 		testenv.Eventually(t, 5*time.Second, func() error {
 			if parked, err := s.readModel.CountParked(t.Context()); err != nil || parked != 1 {
 				return fmt.Errorf("%d aggregates are parked, %w", parked, err)
@@ -262,12 +261,12 @@ func (notes) Save(context.Context) error { return nil }
 // events must get into the rows: those from before, between and after, across all restarts.
 func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 	onEach(t, func(t *testing.T, s *system) {
-		gizmo := es.Key{Type: "gizmo", ID: ulid.Make().String()}
+		gizmo := es.AggregateID{Type: "gizmo", ID: ulid.Make().String()}
 		appendGizmo := func(seqNr uint64) {
 			t.Helper()
-			err := s.gateway.Append(t.Context(), eventstore.Append{
-				ID: eventstore.AggregateID{Type: "gizmo", ULID: gizmo.ID}, ExpectedVersion: seqNr - 1,
-				Entries: []eventstore.Entry{{
+			err := s.gateway.Append(t.Context(), es.Append{
+				ID: es.AggregateID{Type: "gizmo", ID: gizmo.ID}, ExpectedVersion: seqNr - 1,
+				Entries: []es.Entry{{
 					SeqNr: seqNr, EventID: ulid.Make().String(), EventType: "GizmoChanged", OccurredAt: time.Now(), CommandID: ulid.Make().String(),
 					Payload: fmt.Appendf(nil, `{"Gizmo":%q,"SeqNr":%d}`, gizmo.ID, seqNr),
 				}},
@@ -281,7 +280,7 @@ func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 			projector := projection.New(s.readModel, stream.NewJournalReader(s.gateway), projection.Options{}, notebook.Positions{})
 			stop := run(t, s.source(t, projector, sqlqueue.Settings{}))
 			appendGizmo(life)
-			s.eventually(t, map[es.Key]uint64{key: s.post(t, key, "goes on").Version})
+			s.eventually(t, map[es.AggregateID]uint64{key: s.post(t, key, "goes on").Version})
 			if found := projector.Unregistered(); len(found) != 1 || found[0] != gizmo {
 				t.Errorf("life %d: unregistered are %v", life, found)
 			}
@@ -295,16 +294,16 @@ func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 		repairs.Go(func() { projector.Run(repairing) })
 		defer repairs.Wait()
 		defer stop()
-		s.eventually(t, map[es.Key]uint64{gizmo: 4})
+		s.eventually(t, map[es.AggregateID]uint64{gizmo: 4})
 		appendGizmo(5)
-		s.eventually(t, map[es.Key]uint64{gizmo: 5})
+		s.eventually(t, map[es.AggregateID]uint64{gizmo: 5})
 	})
 }
 
 // append writes an event that can't be decoded.
-func (s *system) append(t *testing.T, id eventstore.AggregateID, after uint64) {
+func (s *system) append(t *testing.T, id es.AggregateID, after uint64) {
 	t.Helper()
-	if err := s.gateway.Append(t.Context(), eventstore.Append{ID: id, ExpectedVersion: after, Entries: []eventstore.Entry{{
+	if err := s.gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: after, Entries: []es.Entry{{
 		SeqNr: after + 1, EventID: ulid.Make().String(), EventType: "Unheard", OccurredAt: time.Now(), CommandID: ulid.Make().String(),
 		Payload: []byte(`{"type":"Unheard"}`),
 	}}}); err != nil {

@@ -14,12 +14,10 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/database"
 	"example.com/threads/es/internal/notebook"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlqueue"
 	"example.com/threads/es/sqlstore"
@@ -59,8 +57,8 @@ func newSystem(t testing.TB, eventsURL, rowsURL string) *system {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notebooks := notebook.NewRepository(s.gateway, repository.Settings{Logger: logger})
-	s.commands = command.NewService(notebook.Decider(), notebooks, command.Settings{})
+	notebooks := notebook.NewRepository(s.gateway, es.Settings{Logger: logger})
+	s.commands = es.NewService(notebook.Decider(), notebooks, es.Settings{})
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		s.commands.Drain()
@@ -110,7 +108,7 @@ func run(t testing.TB, source *sqlqueue.Source) (stop func()) {
 }
 
 // create opens a notebook, and post writes a note into it.
-func (s *system) create(t testing.TB, tenant string) es.Key {
+func (s *system) create(t testing.TB, tenant string) es.AggregateID {
 	t.Helper()
 	caller := callerOf(t, tenant)
 	result, err := s.commands.Handle(t.Context(), notebook.Request(caller, "", notebook.Open{By: caller.Executor, Title: "title"}))
@@ -120,7 +118,7 @@ func (s *system) create(t testing.TB, tenant string) es.Key {
 	return result.Key
 }
 
-func (s *system) post(t testing.TB, key es.Key, text string) command.Result {
+func (s *system) post(t testing.TB, key es.AggregateID, text string) es.Result {
 	t.Helper()
 	caller := callerOf(t, key.Tenant.String())
 	result, err := s.commands.Handle(t.Context(), notebook.Request(caller, key.ID, notebook.Write{By: caller.Executor, Text: text}))
@@ -140,11 +138,11 @@ func callerOf(t testing.TB, tenant string) es.Caller {
 }
 
 // eventually waits until the positions of all keys have its version.
-func (s *system) eventually(t *testing.T, versions map[es.Key]uint64) {
+func (s *system) eventually(t *testing.T, versions map[es.AggregateID]uint64) {
 	t.Helper()
 	testenv.Eventually(t, 20*time.Second, func() error {
 		for key, want := range versions {
-			found, err := s.readModel.Versions(t.Context(), []es.Key{key})
+			found, err := s.readModel.Versions(t.Context(), []es.AggregateID{key})
 			if err != nil {
 				return err
 			}

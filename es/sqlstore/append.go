@@ -6,17 +6,17 @@ import (
 	"errors"
 	"fmt"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/sqldialect"
 )
 
 // Append writes head, entries and receipts in one transaction. On SQLite, concurrent Appends share a transaction.
-func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
+func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	err := check(write)
 	if err == nil {
 		change := appending{gateway: g, write: write}
 		if write.FirstSnapshot != nil {
-			change.first = g.pack(write.ID, eventstore.Snapshot{Version: 1, Payload: write.FirstSnapshot})
+			change.first = g.pack(write.ID, es.Snapshot{Version: 1, Payload: write.FirstSnapshot})
 		}
 		err = g.writer.write(ctx, change)
 	}
@@ -24,7 +24,7 @@ func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
 }
 
 // check adds a rule of the tables to the port's rules: a command has at most one event.
-func check(write eventstore.Append) error {
+func check(write es.Append) error {
 	if err := write.Check(); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func check(write eventstore.Append) error {
 // appending is the change of an Append.
 type appending struct {
 	gateway *Gateway
-	write   eventstore.Append
+	write   es.Append
 	first   packedSnapshot
 }
 
@@ -120,19 +120,19 @@ func (a appending) refused(ctx context.Context, in session) error {
 		return err
 	}
 	if head.Version == expected {
-		return fmt.Errorf("%w: another writer has asked for a turn", eventstore.ErrConflict)
+		return fmt.Errorf("%w: another writer has asked for a turn", es.ErrConflict)
 	}
-	return fmt.Errorf("%w: expected %d, found %d", eventstore.ErrConflict, expected, head.Version)
+	return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, expected, head.Version)
 }
 
 // AskForTurn marks the aggregate's row. The mark only affects an Append with Heed.
-func (g *Gateway) AskForTurn(ctx context.Context, id eventstore.AggregateID) error {
+func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
 	err := g.writer.write(ctx, statement("UPDATE aggregates SET asked = 1 WHERE tenant_code = ? AND aggregate_id = ?", id.Tenant, id.String()))
 	return g.explain(ctx, err, "ask for a turn at %s", id)
 }
 
 // readEventID returns the id of the aggregate's event with this number; false if there is none.
-func readEventID(ctx context.Context, in session, id eventstore.AggregateID, seqNr uint64) (eventID string, found bool, err error) {
+func readEventID(ctx context.Context, in session, id es.AggregateID, seqNr uint64) (eventID string, found bool, err error) {
 	err = in.GetContext(ctx, &eventID, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
 		id.Tenant, id.String(), seqNr)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/es"
 	"example.com/threads/es/estest"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
 )
@@ -43,7 +43,7 @@ func keeping(settings estest.Settings) func(*sqlstore.Settings) {
 }
 
 // harness adds the faults that are the same for every database.
-func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(func())) estest.Harness {
+func harness(db *sqlx.DB, gateway es.EventPersistenceGateway, lose func(func())) estest.Harness {
 	const at = " WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
 	run := func(t *testing.T, statement string, args ...any) {
 		t.Helper()
@@ -59,8 +59,8 @@ func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(
 		Gateway:        gateway,
 		LoseNextAnswer: lose,
 		HideEntries:    estest.NothingLags,
-		SetHead:        func(t *testing.T, id eventstore.AggregateID, head eventstore.Head) { setHead(t, db, id, head) },
-		DamageSnapshot: func(t *testing.T, id eventstore.AggregateID, version uint64) {
+		SetHead:        func(t *testing.T, id es.AggregateID, head es.Head) { setHead(t, db, id, head) },
+		DamageSnapshot: func(t *testing.T, id es.AggregateID, version uint64) {
 			t.Helper()
 			var stored []byte
 			if err := db.GetContext(t.Context(), &stored, "SELECT snapshot FROM snapshots"+at, id.Tenant, id.String(), version); err != nil {
@@ -69,7 +69,7 @@ func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(
 			stored[len(stored)/2]++
 			run(t, "UPDATE snapshots SET snapshot = ?"+at, stored, id.Tenant, id.String(), version)
 		},
-		RemoveSnapshot: func(t *testing.T, id eventstore.AggregateID, version uint64) {
+		RemoveSnapshot: func(t *testing.T, id es.AggregateID, version uint64) {
 			t.Helper()
 			run(t, "DELETE FROM snapshots"+at, id.Tenant, id.String(), version)
 		},
@@ -77,7 +77,7 @@ func harness(db *sqlx.DB, gateway eventstore.EventPersistenceGateway, lose func(
 }
 
 // setHead bypasses the foreign keys, as restoring a table can.
-func setHead(t *testing.T, db *sqlx.DB, id eventstore.AggregateID, head eventstore.Head) {
+func setHead(t *testing.T, db *sqlx.DB, id es.AggregateID, head es.Head) {
 	t.Helper()
 	on, err := db.Connx(t.Context())
 	if err != nil {
@@ -90,7 +90,7 @@ func setHead(t *testing.T, db *sqlx.DB, id eventstore.AggregateID, head eventsto
 	}
 	const at = " WHERE tenant_code = ? AND aggregate_id = ?"
 	statement, args := "UPDATE aggregates SET version = ?, snapshot_version = ?"+at, []any{head.Version, head.SnapshotVersion, id.Tenant, id.String()}
-	if head == (eventstore.Head{}) {
+	if head == (es.Head{}) {
 		statement, args = "DELETE FROM aggregates"+at, args[2:]
 	}
 	_, err = on.ExecContext(t.Context(), unchecked)
@@ -107,22 +107,22 @@ func setHead(t *testing.T, db *sqlx.DB, id eventstore.AggregateID, head eventsto
 
 // distant is a gateway that reaches its database through a proxy.
 type distant struct {
-	eventstore.EventPersistenceGateway
+	es.EventPersistenceGateway
 	network *proxy
 }
 
-func (d distant) Append(ctx context.Context, write eventstore.Append) error {
+func (d distant) Append(ctx context.Context, write es.Append) error {
 	defer d.network.settle()
 	return d.EventPersistenceGateway.Append(ctx, write)
 }
 
 // detour is a gateway whose writes can go to another gateway for a while.
 type detour struct {
-	eventstore.EventPersistenceGateway
+	es.EventPersistenceGateway
 	other atomic.Pointer[sqlstore.Gateway]
 }
 
-func (d *detour) Append(ctx context.Context, write eventstore.Append) error {
+func (d *detour) Append(ctx context.Context, write es.Append) error {
 	if other := d.other.Load(); other != nil {
 		return other.Append(ctx, write)
 	}

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/sqlstore"
 )
 
@@ -47,12 +47,12 @@ func appendForEver(url string) error {
 			id := newID()
 			for version := uint64(0); ; version++ {
 				w := write(id, version, 1)
-				w.Receipts = []eventstore.Receipt{receipt(w.Entries[0].CommandID)}
+				w.Receipts = []es.Receipt{receipt(w.Entries[0].CommandID)}
 				if err := gateway.Append(ctx, w); err != nil {
 					failed <- err
 					return
 				}
-				fmt.Printf("%s %d %s\n", id.ULID, version+1, w.Entries[0].CommandID)
+				fmt.Printf("%s %d %s\n", id.ID, version+1, w.Entries[0].CommandID)
 			}
 		}()
 	}
@@ -66,7 +66,7 @@ func TestKilledWriterLosesNothingThatWasAcknowledged(t *testing.T) {
 		acknowledged := killedAfter(t, url, 200+round*150)
 		gateway := newGateway(t, db)
 		for _, a := range acknowledged {
-			id := eventstore.AggregateID{Type: "thread", ULID: a.ulid}
+			id := es.AggregateID{Type: "thread", ID: a.ulid}
 			entry, found, err := gateway.EntryByCommand(t.Context(), id, a.command)
 			if err != nil || !found || entry.SeqNr != a.version {
 				t.Fatalf("round %d: event %d of %s is lost: %+v, %v", round, a.version, id, entry, err)

@@ -8,18 +8,15 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
-	"example.com/threads/es/command"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/internal/notebook"
-	"example.com/threads/es/repository"
 )
 
 func TestSnapshotsDue(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
-		due := func(events uint64) map[eventstore.AggregateID]eventstore.Head {
+		due := func(events uint64) map[es.AggregateID]es.Head {
 			t.Helper()
-			found := map[eventstore.AggregateID]eventstore.Head{}
+			found := map[es.AggregateID]es.Head{}
 			for head, err := range gateway.SnapshotsDue(t.Context(), "thread", events) {
 				if err != nil {
 					t.Fatal(err)
@@ -33,13 +30,13 @@ func TestSnapshotsDue(t *testing.T) {
 		mustAppend(t, gateway, write(short, 0, 10))
 		mustAppend(t, gateway, write(long, 0, 11))
 		mustAppend(t, gateway, write(saved, 0, 30))
-		if err := gateway.SaveSnapshot(t.Context(), saved, eventstore.Snapshot{Version: 25, Payload: []byte("{}")}); err != nil {
+		if err := gateway.SaveSnapshot(t.Context(), saved, es.Snapshot{Version: 25, Payload: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 		if got := due(11); len(got) != 1 || got[long].Version != 11 {
 			t.Errorf("after 11 events: %v", got)
 		}
-		if got := due(5); len(got) != 3 || got[saved] != (eventstore.Head{Version: 30, SnapshotVersion: 25}) {
+		if got := due(5); len(got) != 3 || got[saved] != (es.Head{Version: 30, SnapshotVersion: 25}) {
 			t.Errorf("after 5 events: %v", got)
 		}
 	})
@@ -49,17 +46,17 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
 		notebooks := func(every uint64) *notebook.Repository {
-			notebooks := notebook.NewRepository(gateway, repository.Settings{SnapshotEvery: every, Logger: slog.New(slog.DiscardHandler)})
+			notebooks := notebook.NewRepository(gateway, es.Settings{SnapshotEvery: every, Logger: slog.New(slog.DiscardHandler)})
 			t.Cleanup(func() { _ = notebooks.Close(t.Context()) })
 			return notebooks
 		}
-		commands := command.NewService(notebook.Decider(), notebooks(1000), command.Settings{})
-		var keys []es.Key
+		commands := es.NewService(notebook.Decider(), notebooks(1000), es.Settings{})
+		var keys []es.AggregateID
 		for notes := range 12 {
 			keys = append(keys, filled(t, commands, notes))
 		}
 		// A notebook that can't be loaded stays due and must not stop the others.
-		broken := eventstore.AggregateID{Type: notebook.Type, ULID: keys[11].ID}
+		broken := es.AggregateID{Type: notebook.Type, ID: keys[11].ID}
 		mustAppend(t, gateway, write(broken, 12, 1))
 		keys = keys[:11]
 		for round, want := range []int{4, 0} {
@@ -68,7 +65,7 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 			}
 		}
 		for notes, key := range keys {
-			head, err := gateway.Head(t.Context(), eventstore.AggregateID{Type: notebook.Type, ULID: key.ID})
+			head, err := gateway.Head(t.Context(), es.AggregateID{Type: notebook.Type, ID: key.ID})
 			if due := notes >= 7; err != nil || due != (head.SnapshotVersion == uint64(notes+1)) {
 				t.Errorf("a notebook of %d notes: %+v, %v", notes, head, err)
 			}
@@ -77,7 +74,7 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 }
 
 // filled opens a notebook with this number of notes.
-func filled(t *testing.T, commands *notebook.Service, notes int) es.Key {
+func filled(t *testing.T, commands *notebook.Service, notes int) es.AggregateID {
 	t.Helper()
 	caller := es.Caller{Executor: notebook.NewID()}
 	opened, err := commands.Handle(t.Context(), notebook.Request(caller, "", notebook.Open{By: caller.Executor, Title: "title"}))

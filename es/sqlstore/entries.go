@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/sqldialect"
 )
 
@@ -19,13 +19,13 @@ const selectEntries = "SELECT " + entryColumns + " FROM events " +
 	"WHERE tenant_code = ? AND aggregate_id = ? AND version > ? AND version <= ? ORDER BY version LIMIT ?"
 
 // Entries reads the table that Append writes, so it is never stale.
-func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after, upTo uint64) iter.Seq2[eventstore.Entry, error] {
-	return func(yield func(eventstore.Entry, error) bool) {
+func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
 		for after < upTo {
 			var page []entryRow
 			err := g.db.SelectContext(ctx, &page, selectEntries, id.Tenant, id.String(), after, upTo, entriesPage)
 			if err != nil {
-				yield(eventstore.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
+				yield(es.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
 				return
 			}
 			for _, row := range page {
@@ -38,16 +38,16 @@ func (g *Gateway) Entries(ctx context.Context, id eventstore.AggregateID, after,
 				after = row.Version
 			}
 			if after < upTo && (len(page) == 0 || page[len(page)-1].Version != after) {
-				yield(eventstore.Entry{}, &eventstore.InconsistentError{ID: id, Head: upTo, Event: after + 1})
+				yield(es.Entry{}, &es.InconsistentError{ID: id, Head: upTo, Event: after + 1})
 				return
 			}
 		}
 	}
 }
 
-// EntriesAt implements [eventstore.Journal].
-func (g *Gateway) EntriesAt(ctx context.Context, id eventstore.AggregateID, seqNrs []uint64) iter.Seq2[eventstore.Entry, error] {
-	return func(yield func(eventstore.Entry, error) bool) {
+// EntriesAt implements [es.Journal].
+func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
 		for some := range slices.Chunk(seqNrs, entriesPage) {
 			args := []any{id.Tenant, id.String()}
 			for _, seqNr := range some {
@@ -57,12 +57,12 @@ func (g *Gateway) EntriesAt(ctx context.Context, id eventstore.AggregateID, seqN
 			err := g.db.SelectContext(ctx, &page, "SELECT "+entryColumns+" FROM events WHERE tenant_code = ? AND aggregate_id = ? "+
 				"AND version IN ("+sqldialect.Marks(len(some))+") ORDER BY version", args...)
 			if err != nil {
-				yield(eventstore.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
+				yield(es.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
 				return
 			}
 			for i, seqNr := range some {
 				if i == len(page) || page[i].Version != seqNr {
-					yield(eventstore.Entry{}, &eventstore.InconsistentError{ID: id, Head: seqNrs[len(seqNrs)-1], Event: seqNr})
+					yield(es.Entry{}, &es.InconsistentError{ID: id, Head: seqNrs[len(seqNrs)-1], Event: seqNr})
 					return
 				}
 				if !yield(page[i].entry(), nil) {
@@ -79,7 +79,7 @@ var eventColumns = []string{
 	"event_type", "event_content", "occurred_at",
 }
 
-func eventValues(id eventstore.AggregateID, entry eventstore.Entry) []any {
+func eventValues(id es.AggregateID, entry es.Entry) []any {
 	return []any{
 		id.Tenant, id.Type, id.String(), entry.SeqNr, entry.EventID, sql.Null[string]{V: entry.CommandID, Valid: entry.CommandID != ""},
 		entry.CorrelationID, entry.UserID, entry.EventType, string(entry.Payload), entry.OccurredAt.UnixMicro(),
@@ -99,25 +99,25 @@ type entryRow struct {
 	OccurredAt    int64            `db:"occurred_at"`
 }
 
-func (r entryRow) entry() eventstore.Entry {
-	return eventstore.Entry{
+func (r entryRow) entry() es.Entry {
+	return es.Entry{
 		SeqNr: r.Version, EventID: r.EventID, EventType: r.EventType, OccurredAt: time.UnixMicro(r.OccurredAt).UTC(),
 		UserID: r.UserID, CommandID: r.CommandID.V, CorrelationID: r.CorrelationID, Payload: r.Content,
 	}
 }
 
 // EntryByCommand finds the entries of all commands, for ever: the command id is unique within an aggregate.
-func (g *Gateway) EntryByCommand(ctx context.Context, id eventstore.AggregateID, commandID string) (eventstore.Entry, bool, error) {
+func (g *Gateway) EntryByCommand(ctx context.Context, id es.AggregateID, commandID string) (es.Entry, bool, error) {
 	entry, found, err := readByCommand(ctx, g.db, id, commandID)
 	return entry, found, g.explain(ctx, err, "look for command %s in the journal of %s", commandID, id)
 }
 
-func readByCommand(ctx context.Context, in session, id eventstore.AggregateID, commandID string) (eventstore.Entry, bool, error) {
+func readByCommand(ctx context.Context, in session, id es.AggregateID, commandID string) (es.Entry, bool, error) {
 	var row entryRow
 	err := in.GetContext(ctx, &row, "SELECT "+entryColumns+" FROM events WHERE tenant_code = ? AND aggregate_id = ? AND command_id = ?",
 		id.Tenant, id.String(), commandID)
 	if errors.Is(err, sql.ErrNoRows) {
-		return eventstore.Entry{}, false, nil
+		return es.Entry{}, false, nil
 	}
 	return row.entry(), err == nil, err
 }

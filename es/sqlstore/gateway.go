@@ -11,7 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/internal/once"
 	"example.com/threads/es/internal/packing"
 	"example.com/threads/es/sqldialect"
@@ -22,7 +22,7 @@ type Settings struct {
 	SnapshotKeep int // number of snapshots to keep beside the latest
 	Clock        func() time.Time
 	Logger       *slog.Logger
-	Spool        eventstore.SpoolLimits
+	Spool        es.SpoolLimits
 
 	// OnAppend, if set, is called after each commit that added entries, before the callers get their answers. It must
 	// not block.
@@ -41,7 +41,7 @@ type Gateway struct {
 	trouble  atomic.Pointer[trouble] // nil: none
 }
 
-var _ eventstore.EventPersistenceGateway = (*Gateway)(nil)
+var _ es.EventPersistenceGateway = (*Gateway)(nil)
 
 // writer runs changes in transactions.
 type writer interface {

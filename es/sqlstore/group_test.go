@@ -13,7 +13,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
 )
@@ -72,7 +72,7 @@ func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
 	db := openSQLite(t)
 	var commits atomic.Int32
 	gateway := newGateway(t, db, func(s *sqlstore.Settings) { s.OnAppend = func() { commits.Add(1) } })
-	send := func(ctx context.Context, write eventstore.Append) func() error {
+	send := func(ctx context.Context, write es.Append) func() error {
 		return func() error { return gateway.Append(ctx, write) }
 	}
 	existing := mustAppend(t, gateway, write(newID(), 0, 2))
@@ -80,14 +80,14 @@ func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
 	goes, cancel := context.WithCancel(t.Context())
 
 	first := write(newID(), 0, 3)
-	first.Receipts = []eventstore.Receipt{receipt("command-of-first")}
+	first.Receipts = []es.Receipt{receipt("command-of-first")}
 	rival := write(first.ID, 0, 1)
 	next := write(first.ID, 3, 1)
 	stale := write(existing.ID, 1, 1)
 	repeat := write(newID(), 0, 1)
-	repeat.Receipts = []eventstore.Receipt{receipt("command-of-first")}
+	repeat.Receipts = []es.Receipt{receipt("command-of-first")}
 	half := write(newID(), 0, 2)
-	half.Receipts = []eventstore.Receipt{receipt("command-of-half"), receipt("command-of-first")}
+	half.Receipts = []es.Receipt{receipt("command-of-half"), receipt("command-of-first")}
 	gone := write(newID(), 0, 1)
 	again := write(existing.ID, 2, 1)
 	again.Entries[0].CommandID = existing.Entries[0].CommandID
@@ -98,16 +98,16 @@ func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
 		send(t.Context(), first), send(t.Context(), rival), send(t.Context(), next), send(t.Context(), stale), send(t.Context(), repeat),
 		send(t.Context(), half), send(goes, gone), send(t.Context(), again), send(t.Context(), own), send(t.Context(), last))
 
-	var handled *eventstore.HandledError
+	var handled *es.HandledError
 	for i, right := range []bool{
 		answers[0] == nil,
-		errors.Is(answers[1], eventstore.ErrConflict),
+		errors.Is(answers[1], es.ErrConflict),
 		answers[2] == nil,
-		errors.Is(answers[3], eventstore.ErrConflict),
+		errors.Is(answers[3], es.ErrConflict),
 		errors.As(answers[4], &handled) && handled.Receipt.CommandID == "command-of-first",
 		errors.As(answers[5], &handled) && handled.Receipt.CommandID == "command-of-first",
 		errors.Is(answers[6], context.Canceled),
-		answers[7] != nil && !errors.Is(answers[7], eventstore.ErrUnavailable),
+		answers[7] != nil && !errors.Is(answers[7], es.ErrUnavailable),
 		answers[8] == nil,
 		answers[9] == nil,
 	} {
@@ -115,7 +115,7 @@ func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
 			t.Errorf("write %d: %v", i, answers[i])
 		}
 	}
-	for id, version := range map[eventstore.AggregateID]uint64{first.ID: 4, existing.ID: 3, repeat.ID: 0, half.ID: 0, gone.ID: 0} {
+	for id, version := range map[es.AggregateID]uint64{first.ID: 4, existing.ID: 3, repeat.ID: 0, half.ID: 0, gone.ID: 0} {
 		if head, err := gateway.Head(t.Context(), id); err != nil || head.Version != version {
 			t.Errorf("%s is at version %d, not %d: %v", id, head.Version, version, err)
 		}
@@ -142,7 +142,7 @@ func TestCloseFinishesWhatWasAccepted(t *testing.T) {
 	if head, err := gateway.Head(t.Context(), accepted.ID); err != nil || head.Version != 1 {
 		t.Errorf("%+v, %v", head, err)
 	}
-	if err := gateway.Append(t.Context(), write(newID(), 0, 1)); !errors.Is(err, eventstore.ErrUnavailable) {
+	if err := gateway.Append(t.Context(), write(newID(), 0, 1)); !errors.Is(err, es.ErrUnavailable) {
 		t.Errorf("an append after Close: %v", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestLockedFileIsUnavailable(t *testing.T) {
 	defer cancel()
 	late := write(newID(), 0, 1)
 	answers := together(t, db, gateway, func() { <-ctx.Done() }, func() error { return gateway.Append(ctx, late) })
-	if !errors.Is(answers[0], eventstore.ErrUnavailable) {
+	if !errors.Is(answers[0], es.ErrUnavailable) {
 		t.Error(answers[0])
 	}
 	mustAppend(t, gateway, write(newID(), 0, 1)) // after this the late write is either done or dropped
@@ -171,11 +171,11 @@ func TestCommitThatFailsIsTriedOnceMore(t *testing.T) {
 	mustAppend(t, gateway, w)
 
 	next, stale := write(w.ID, 1, 1), write(w.ID, 0, 1)
-	for _, w := range []eventstore.Append{next, stale} {
+	for _, w := range []es.Append{next, stale} {
 		fault.refuseCommits(2)
 		err := gateway.Append(t.Context(), w)
 		// The result of a transaction that was not committed must not reach the caller.
-		if !errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrConflict) {
+		if !errors.Is(err, es.ErrUnavailable) || errors.Is(err, es.ErrConflict) {
 			t.Errorf("after version %d: %v", w.ExpectedVersion, err)
 		}
 	}

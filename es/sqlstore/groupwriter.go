@@ -9,14 +9,14 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/sqldialect"
 )
 
 // maxGroup is the maximum number of changes in a transaction. It limits how long the first waits for the last.
 const maxGroup = 256
 
-var errClosed = fmt.Errorf("%w: this process has closed it", eventstore.ErrUnavailable)
+var errClosed = fmt.Errorf("%w: this process has closed it", es.ErrUnavailable)
 
 // groupWriter is the single writer that SQLite allows. Changes that arrive during a commit share the next transaction,
 // and with it one wait for the disk. Writes are never delayed to fill a group. Its goroutine exits when there is
@@ -111,7 +111,7 @@ func (w *groupWriter) commit(ctx context.Context, group []*groupPart) {
 	added := false
 	for _, p := range group {
 		if err != nil {
-			p.outcome = fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+			p.outcome = fmt.Errorf("%w: %w", es.ErrUnavailable, err)
 		}
 		added = added || p.outcome == nil && p.change.appends()
 	}

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"strings"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 const headsPage = 500
@@ -20,11 +20,11 @@ type headRow struct {
 
 // headOf converts a row. An invalid snapshot pointer is logged and read as 0, which only costs time; the next snapshot
 // corrects it.
-func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, row headRow) eventstore.Head {
-	head := eventstore.Head{Version: row.Version, SnapshotVersion: uint64(max(row.SnapshotVersion, 0))}
+func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, row headRow) es.Head {
+	head := es.Head{Version: row.Version, SnapshotVersion: uint64(max(row.SnapshotVersion, 0))}
 	if row.SnapshotVersion < 0 || head.SnapshotVersion > head.Version {
 		head.SnapshotVersion = 0
-		if g.said.First(id.Tenant + " " + id.String()) {
+		if g.said.First(id.Tenant.String() + " " + id.String()) {
 			g.settings.Logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
 				"tenant", id.Tenant, "aggregate", id.String(), "version", row.Version, "snapshot_version", row.SnapshotVersion)
 		}
@@ -33,17 +33,17 @@ func (g *Gateway) headOf(ctx context.Context, id eventstore.AggregateID, row hea
 }
 
 // Head reads the aggregate's row.
-func (g *Gateway) Head(ctx context.Context, id eventstore.AggregateID) (eventstore.Head, error) {
+func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
 	row, err := readHead(ctx, g.db, id)
 	if err != nil {
-		return eventstore.Head{}, g.explain(ctx, err, "read the head of %s", id)
+		return es.Head{}, g.explain(ctx, err, "read the head of %s", id)
 	}
 	return g.headOf(ctx, id, row), nil
 }
 
 // Verify reads the event after the head's version, and then checks whether the head has moved on: both are written in
 // one transaction, so a head that is read later must include the event.
-func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) error {
+func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
 	_, found, err := readEventID(ctx, g.db, id, head.Version+1)
 	if err == nil && found {
 		err = contradicts(ctx, g.db, id, head.Version, head.Version+1)
@@ -52,15 +52,15 @@ func (g *Gateway) Verify(ctx context.Context, id eventstore.AggregateID, head ev
 }
 
 // contradicts returns an error if the head is still at the version although the journal has a later event.
-func contradicts(ctx context.Context, in session, id eventstore.AggregateID, version, event uint64) error {
+func contradicts(ctx context.Context, in session, id es.AggregateID, version, event uint64) error {
 	row, err := readHead(ctx, in, id)
 	if err == nil && row.Version == version {
-		err = &eventstore.InconsistentError{ID: id, Head: version, Event: event}
+		err = &es.InconsistentError{ID: id, Head: version, Event: event}
 	}
 	return err
 }
 
-func readHead(ctx context.Context, in session, id eventstore.AggregateID) (headRow, error) {
+func readHead(ctx context.Context, in session, id es.AggregateID) (headRow, error) {
 	var row headRow
 	err := in.GetContext(ctx, &row, "SELECT aggregate_id, version, snapshot_version FROM aggregates WHERE tenant_code = ? AND aggregate_id = ?",
 		id.Tenant, id.String())
@@ -71,21 +71,21 @@ func readHead(ctx context.Context, in session, id eventstore.AggregateID) (headR
 }
 
 // Heads reads the aggregates tenant by tenant, page by page.
-func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[eventstore.AggregateHead, error] {
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
 	return g.heads(ctx, aggregateType, 0)
 }
 
-// SnapshotsDue implements [eventstore.DueFinder]. It reads every aggregate: use it at a program's start, not for
+// SnapshotsDue implements [es.DueFinder]. It reads every aggregate: use it at a program's start, not for
 // commands.
-func (g *Gateway) SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[eventstore.AggregateHead, error] {
+func (g *Gateway) SnapshotsDue(ctx context.Context, aggregateType string, events uint64) iter.Seq2[es.AggregateHead, error] {
 	return g.heads(ctx, aggregateType, events)
 }
 
 // heads yields the heads with at least events events since the latest snapshot.
-func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64) iter.Seq2[eventstore.AggregateHead, error] {
-	return func(yield func(eventstore.AggregateHead, error) bool) {
+func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64) iter.Seq2[es.AggregateHead, error] {
+	return func(yield func(es.AggregateHead, error) bool) {
 		fail := func(err error) {
-			yield(eventstore.AggregateHead{}, g.explain(ctx, err, "read the heads of type %s", aggregateType))
+			yield(es.AggregateHead{}, g.explain(ctx, err, "read the heads of type %s", aggregateType))
 		}
 		var tenant sql.Null[string]
 		err := g.db.GetContext(ctx, &tenant, "SELECT MIN(tenant_code) FROM aggregates")
@@ -100,8 +100,8 @@ func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64
 					return
 				}
 				for _, row := range page {
-					id := aggregateID(tenant.V, aggregateType, row.AggregateID)
-					if !yield(eventstore.AggregateHead{ID: id, Head: g.headOf(ctx, id, row)}, nil) {
+					id := aggregateID(es.Tenant(tenant.V), aggregateType, row.AggregateID)
+					if !yield(es.AggregateHead{ID: id, Head: g.headOf(ctx, id, row)}, nil) {
 						return
 					}
 					after = row.AggregateID
@@ -116,7 +116,7 @@ func (g *Gateway) heads(ctx context.Context, aggregateType string, events uint64
 	}
 }
 
-// aggregateID is the inverse of [eventstore.AggregateID.String].
-func aggregateID(tenant, aggregateType, stored string) eventstore.AggregateID {
-	return eventstore.AggregateID{Tenant: tenant, Type: aggregateType, ULID: strings.TrimPrefix(stored, aggregateType+"-")}
+// aggregateID is the inverse of [es.AggregateID.String].
+func aggregateID(tenant es.Tenant, aggregateType, stored string) es.AggregateID {
+	return es.AggregateID{Tenant: tenant, Type: aggregateType, ID: strings.TrimPrefix(stored, aggregateType+"-")}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
 )
@@ -43,10 +43,10 @@ func holdReceipt(t *testing.T, db *sqlx.DB, commandID string) (trimSnapshots fun
 
 // appendHeld starts an Append that waits after it has got its sequence number. It returns the channel for the result,
 // too.
-func appendHeld(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway) (trimSnapshots func(bool), w eventstore.Append, answer chan error) {
+func appendHeld(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway) (trimSnapshots func(bool), w es.Append, answer chan error) {
 	t.Helper()
 	w = write(newID(), 0, 1)
-	w.Receipts = []eventstore.Receipt{receipt(w.Entries[0].CommandID)}
+	w.Receipts = []es.Receipt{receipt(w.Entries[0].CommandID)}
 	trimSnapshots = holdReceipt(t, db, w.Entries[0].CommandID)
 	answer = make(chan error, 1)
 	go func() { answer <- gateway.Append(t.Context(), w) }()
@@ -107,7 +107,7 @@ func TestTransactionsThatFailLeaveHolesThatArePassed(t *testing.T) {
 	fast := mustAppend(t, gateway, write(newID(), 0, 2))
 	f.read(t, 100)
 	trimSnapshots(true)
-	var handled *eventstore.HandledError
+	var handled *es.HandledError
 	if err := <-answer; !errors.As(err, &handled) {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestNothingIsSkippedUnderLoad(t *testing.T) {
 	var writing sync.WaitGroup
 	handled := receipt("a-command-that-was-handled")
 	first := write(newID(), 0, 1)
-	first.Receipts = []eventstore.Receipt{handled}
+	first.Receipts = []es.Receipt{handled}
 	mustAppend(t, gateway, first)
 	for seed := range uint64(writers) {
 		writing.Go(func() {
@@ -167,10 +167,10 @@ func TestNothingIsSkippedUnderLoad(t *testing.T) {
 			for version < each {
 				w := write(id, version, 1+random.IntN(3))
 				if random.IntN(4) == 0 { // fails after getting its numbers
-					w.Receipts = []eventstore.Receipt{handled}
+					w.Receipts = []es.Receipt{handled}
 				}
 				err := gateway.Append(t.Context(), w)
-				var known *eventstore.HandledError
+				var known *es.HandledError
 				if err == nil {
 					version += uint64(len(w.Entries))
 				} else if !errors.As(err, &known) {
@@ -198,7 +198,7 @@ func TestNothingIsSkippedUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.until(t, total)
-	versions := map[eventstore.AggregateID]uint64{}
+	versions := map[es.AggregateID]uint64{}
 	for _, q := range f.seen {
 		if versions[q.ID]++; q.SeqNr != versions[q.ID] {
 			t.Fatalf("event %d of %s was read after event %d", q.SeqNr, q.ID, versions[q.ID]-1)

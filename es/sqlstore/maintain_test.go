@@ -5,8 +5,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/es"
 	"example.com/threads/es/estest"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/sqlstore"
 )
 
@@ -17,16 +17,16 @@ func TestMaintainer(t *testing.T) {
 		const at = " WHERE tenant_code = ? AND aggregate_id = ?"
 		estest.RunMaintainer(t, estest.Maintained{
 			Gateway: gateway,
-			SetHead: func(t *testing.T, id eventstore.AggregateID, head eventstore.Head) {
+			SetHead: func(t *testing.T, id es.AggregateID, head es.Head) {
 				byHand(t, db, "UPDATE aggregates SET version = ?, snapshot_version = ?"+at, head.Version, head.SnapshotVersion, id.Tenant, id.String())
 			},
-			SpoilPointer: func(t *testing.T, id eventstore.AggregateID) {
+			SpoilPointer: func(t *testing.T, id es.AggregateID) {
 				byHand(t, db, "UPDATE aggregates SET snapshot_version = -1"+at, id.Tenant, id.String())
 			},
-			RemoveHead: func(t *testing.T, id eventstore.AggregateID) {
+			RemoveHead: func(t *testing.T, id es.AggregateID) {
 				byHand(t, db, "DELETE FROM aggregates"+at, id.Tenant, id.String())
 			},
-			RemoveEntry: func(t *testing.T, id eventstore.AggregateID, seqNr uint64) {
+			RemoveEntry: func(t *testing.T, id es.AggregateID, seqNr uint64) {
 				byHand(t, db, "DELETE FROM events"+at+" AND version = ?", id.Tenant, id.String(), seqNr)
 			},
 			DamageSnapshot: faults.DamageSnapshot,
@@ -43,7 +43,7 @@ func TestATypeThatIsNotTheAggregatesIsTold(t *testing.T) {
 		byHand(t, db, "UPDATE aggregates SET type = 'wrong' WHERE aggregate_id = ?", id.String())
 		byHand(t, db, "UPDATE events SET aggregate_type = 'wrong' WHERE aggregate_id = ? AND version = 2", id.String())
 		head, err := gateway.StoredHead(t.Context(), id)
-		if err != nil || len(head.Faults) != 1 || head.Faults[0] != (eventstore.Fault{Field: "type", Expected: "thread", Found: "wrong"}) {
+		if err != nil || len(head.Faults) != 1 || head.Faults[0] != (es.Fault{Field: "type", Expected: "thread", Found: "wrong"}) {
 			t.Errorf("%+v, %v", head, err)
 		}
 		for stored, err := range gateway.StoredEntries(t.Context(), id) {
@@ -51,10 +51,10 @@ func TestATypeThatIsNotTheAggregatesIsTold(t *testing.T) {
 				t.Errorf("%+v, %v", stored, err)
 			}
 		}
-		if err := gateway.ReplaceHead(t.Context(), id, head, eventstore.Head{Version: 2}); err != nil {
+		if err := gateway.ReplaceHead(t.Context(), id, head, es.Head{Version: 2}); err != nil {
 			t.Fatal(err)
 		}
-		if head, err := gateway.StoredHead(t.Context(), id); err != nil || !head.Is(eventstore.Head{Version: 2}) {
+		if head, err := gateway.StoredHead(t.Context(), id); err != nil || !head.Is(es.Head{Version: 2}) {
 			t.Errorf("%+v, %v", head, err)
 		}
 	})

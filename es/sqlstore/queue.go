@@ -7,7 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/sqldialect"
 )
 
@@ -36,16 +36,16 @@ const selectQueue = "SELECT sequence_number, tenant_code, aggregate_type, aggreg
 	"WHERE sequence_number > ? ORDER BY sequence_number LIMIT ?"
 
 type queueRow struct {
-	SequenceNumber uint64 `db:"sequence_number"`
-	TenantCode     string `db:"tenant_code"`
-	AggregateType  string `db:"aggregate_type"`
-	AggregateID    string `db:"aggregate_id"`
-	Version        uint64 `db:"version"`
-	Content        []byte `db:"event_content"`
+	SequenceNumber uint64    `db:"sequence_number"`
+	TenantCode     es.Tenant `db:"tenant_code"`
+	AggregateType  string    `db:"aggregate_type"`
+	AggregateID    string    `db:"aggregate_id"`
+	Version        uint64    `db:"version"`
+	Content        []byte    `db:"event_content"`
 }
 
-func (r queueRow) queued() eventstore.Queued {
-	return eventstore.Queued{
+func (r queueRow) queued() es.Queued {
+	return es.Queued{
 		Position: r.SequenceNumber, ID: aggregateID(r.TenantCode, r.AggregateType, r.AggregateID), SeqNr: r.Version, Payload: r.Content,
 	}
 }
@@ -53,7 +53,7 @@ func (r queueRow) queued() eventstore.Queued {
 // Read returns up to limit entries after a position, in order. No entry with a lower number than the last of them can
 // appear later, so a reader that continues there misses nothing. An empty result may mean that the next entry is still
 // being written. Only one goroutine at a time may read.
-func (q *Queue) Read(ctx context.Context, after uint64, limit int) ([]eventstore.Queued, error) {
+func (q *Queue) Read(ctx context.Context, after uint64, limit int) ([]es.Queued, error) {
 	rows, err := q.rows(ctx, after, limit)
 	if err == nil && q.holes != nil && q.holes.inFront(after, rows) {
 		var settled bool
@@ -68,7 +68,7 @@ func (q *Queue) Read(ctx context.Context, after uint64, limit int) ([]eventstore
 	if q.holes != nil {
 		rows = q.holes.before(after, rows)
 	}
-	queued := make([]eventstore.Queued, len(rows))
+	queued := make([]es.Queued, len(rows))
 	for i, row := range rows {
 		queued[i] = row.queued()
 	}
@@ -103,25 +103,25 @@ const exactBacklog = 10_000
 
 // Backlog describes the visible entries after a position. Records is exact up to 10,000. Above that it is the distance
 // to the last number, which includes unused numbers.
-func (q *Queue) Backlog(ctx context.Context, after uint64) (eventstore.Backlog, error) {
+func (q *Queue) Backlog(ctx context.Context, after uint64) (es.Backlog, error) {
 	backlog, err := q.backlog(ctx, after)
 	return backlog, explain(ctx, q.dialect, err, "count the events after %d", after)
 }
 
-func (q *Queue) backlog(ctx context.Context, after uint64) (eventstore.Backlog, error) {
+func (q *Queue) backlog(ctx context.Context, after uint64) (es.Backlog, error) {
 	var first []struct {
 		SequenceNumber uint64 `db:"sequence_number"`
 		OccurredAt     int64  `db:"occurred_at"`
 	}
 	err := q.db.SelectContext(ctx, &first, "SELECT sequence_number, occurred_at FROM events WHERE sequence_number > ? ORDER BY sequence_number LIMIT 1", after)
 	if err != nil || len(first) == 0 {
-		return eventstore.Backlog{}, err
+		return es.Backlog{}, err
 	}
 	last, err := lastNumber(ctx, q.db)
 	if err != nil {
-		return eventstore.Backlog{}, err
+		return es.Backlog{}, err
 	}
-	backlog := eventstore.Backlog{Records: int(last - after), Oldest: time.UnixMicro(first[0].OccurredAt).UTC()}
+	backlog := es.Backlog{Records: int(last - after), Oldest: time.UnixMicro(first[0].OccurredAt).UTC()}
 	if q.holes != nil && backlog.Records <= exactBacklog {
 		err = q.db.GetContext(ctx, &backlog.Records, "SELECT COUNT(*) FROM events WHERE sequence_number > ? AND sequence_number <= ?", after, last)
 	}

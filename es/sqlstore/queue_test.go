@@ -8,7 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
 )
@@ -17,7 +17,7 @@ import (
 type follower struct {
 	queue    *sqlstore.Queue
 	position uint64
-	seen     []eventstore.Queued
+	seen     []es.Queued
 }
 
 // read reads the available events once.

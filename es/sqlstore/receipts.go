@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 var receiptColumns = []string{"tenant_code", "command_id", "fingerprint", "answer", "expires_at"}
@@ -18,25 +18,25 @@ type receiptRow struct {
 	ExpiresAt   int64  `db:"expires_at"`
 }
 
-func (r receiptRow) receipt() eventstore.Receipt {
-	return eventstore.Receipt{
+func (r receiptRow) receipt() es.Receipt {
+	return es.Receipt{
 		CommandID: r.CommandID, Fingerprint: r.Fingerprint, Answer: r.Answer, ExpiresAt: time.UnixMicro(r.ExpiresAt).UTC(),
 	}
 }
 
 // Receipt reads consistently. A receipt is kept as long as its event, for ever, and so never counts as expired.
-func (g *Gateway) Receipt(ctx context.Context, tenant, commandID string) (eventstore.Receipt, bool, error) {
+func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
 	row, found, err := readReceipt(ctx, g.db, tenant, commandID)
 	if err != nil {
-		return eventstore.Receipt{}, false, g.explain(ctx, err, "read the receipt of command %s", commandID)
+		return es.Receipt{}, false, g.explain(ctx, err, "read the receipt of command %s", commandID)
 	}
 	if !found {
-		return eventstore.Receipt{}, false, nil
+		return es.Receipt{}, false, nil
 	}
 	return row.receipt(), true, nil
 }
 
-func readReceipt(ctx context.Context, in session, tenant, commandID string) (row receiptRow, found bool, err error) {
+func readReceipt(ctx context.Context, in session, tenant es.Tenant, commandID string) (row receiptRow, found bool, err error) {
 	err = in.GetContext(ctx, &row,
 		"SELECT command_id, fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -59,12 +59,12 @@ func (a appending) addReceipts(ctx context.Context, in session) error {
 	return err
 }
 
-func (a appending) receiptValues(receipt eventstore.Receipt) []any {
+func (a appending) receiptValues(receipt es.Receipt) []any {
 	return []any{a.write.ID.Tenant, receipt.CommandID, receipt.Fingerprint, answerOf(receipt), receipt.ExpiresAt.UnixMicro()}
 }
 
 // answerOf never returns nil, which would be stored as NULL.
-func answerOf(receipt eventstore.Receipt) []byte { return append([]byte{}, receipt.Answer...) }
+func answerOf(receipt es.Receipt) []byte { return append([]byte{}, receipt.Answer...) }
 
 // handled returns a *HandledError when one of the commands was handled before: it has a receipt, or an event of the
 // aggregate has its id. Then the receipt was pruned by an earlier release, and the error has only the command's id.
@@ -75,7 +75,7 @@ func (a appending) handled(ctx context.Context, in session) error {
 			return err
 		}
 		if found {
-			return &eventstore.HandledError{Receipt: row.receipt()}
+			return &es.HandledError{Receipt: row.receipt()}
 		}
 	}
 	for _, entry := range a.write.Entries {
@@ -84,7 +84,7 @@ func (a appending) handled(ctx context.Context, in session) error {
 			return err
 		}
 		if found {
-			return &eventstore.HandledError{Receipt: eventstore.Receipt{CommandID: entry.CommandID}}
+			return &es.HandledError{Receipt: es.Receipt{CommandID: entry.CommandID}}
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Concurrent repeats of a command share a lock on its receipt. None may request a stronger lock, because that would
@@ -16,7 +16,7 @@ func TestRepeatsAtOnceDoNotStandInOneAnothersWay(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
 		seed := write(newID(), 0, 1)
-		seed.Receipts = []eventstore.Receipt{receipt(seed.Entries[0].CommandID)}
+		seed.Receipts = []es.Receipt{receipt(seed.Entries[0].CommandID)}
 		mustAppend(t, gateway, seed)
 		var repeating sync.WaitGroup
 		for range 32 {
@@ -24,7 +24,7 @@ func TestRepeatsAtOnceDoNotStandInOneAnothersWay(t *testing.T) {
 				for range 20 {
 					again := write(newID(), 0, 1) // a repeated creation of a thread has another id each time
 					again.Receipts = seed.Receipts
-					var handled *eventstore.HandledError
+					var handled *es.HandledError
 					if err := gateway.Append(t.Context(), again); !errors.As(err, &handled) {
 						t.Error(err)
 						return

@@ -3,13 +3,13 @@ package sqlstore
 import (
 	"context"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/sqldialect"
 )
 
 // Draw updates the sequence's row. A retry after a lost answer draws again, which leaves a gap.
-func (g *Gateway) Draw(ctx context.Context, tenant, sequence string, count uint64) (uint64, error) {
-	if err := eventstore.CheckDraw(sequence, count); err != nil {
+func (g *Gateway) Draw(ctx context.Context, tenant es.Tenant, sequence string, count uint64) (uint64, error) {
+	if err := es.CheckDraw(sequence, count); err != nil {
 		return 0, err
 	}
 	change := &drawing{gateway: g, tenant: tenant, sequence: sequence, count: count}
@@ -22,10 +22,11 @@ func (g *Gateway) Draw(ctx context.Context, tenant, sequence string, count uint6
 // drawing is the change of Draw.
 type drawing struct {
 	upkeep
-	gateway          *Gateway
-	tenant, sequence string
-	count            uint64
-	last             uint64 // the result
+	gateway  *Gateway
+	tenant   es.Tenant
+	sequence string
+	count    uint64
+	last     uint64 // the result
 }
 
 // apply updates the row, whose lock keeps others out until the transaction ends, or inserts the first row. The loser of

@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"iter"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
 	"example.com/threads/es/sqldialect"
 )
 
 // SaveSnapshot inserts the snapshot, points the aggregate to it and trims old ones, in one transaction. A pointer to a
 // broken snapshot is replaced.
-func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, snapshot eventstore.Snapshot) error {
+func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	head, err := g.Head(ctx, id)
 	if err == nil {
 		err = head.Check(snapshot)
@@ -32,7 +32,7 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id eventstore.AggregateID, s
 }
 
 // isComplete reports whether the snapshot of the version can be read.
-func (g *Gateway) isComplete(ctx context.Context, in session, id eventstore.AggregateID, version uint64) (bool, error) {
+func (g *Gateway) isComplete(ctx context.Context, in session, id es.AggregateID, version uint64) (bool, error) {
 	row, found, err := readSnapshot(ctx, in, id, version)
 	if err != nil || !found {
 		return false, err
@@ -42,7 +42,7 @@ func (g *Gateway) isComplete(ctx context.Context, in session, id eventstore.Aggr
 }
 
 // readSnapshot returns the row of a snapshot; false if there is none.
-func readSnapshot(ctx context.Context, in session, id eventstore.AggregateID, version uint64) (row snapshotRow, found bool, err error) {
+func readSnapshot(ctx context.Context, in session, id es.AggregateID, version uint64) (row snapshotRow, found bool, err error) {
 	err = in.GetContext(ctx, &row, "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
 		id.Tenant, id.String(), version)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -55,7 +55,7 @@ func readSnapshot(ctx context.Context, in session, id eventstore.AggregateID, ve
 type snapshotting struct {
 	upkeep
 	gateway *Gateway
-	id      eventstore.AggregateID
+	id      es.AggregateID
 	packed  packedSnapshot
 	old     uint64 // the pointer as read: if it is not before the snapshot, its snapshot cannot be read
 }
@@ -107,8 +107,8 @@ const selectSnapshot = "SELECT version, encoding, checksum, snapshot FROM snapsh
 	"WHERE tenant_code = ? AND aggregate_id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
 
 // Snapshots reads one snapshot at a time, because a caller seldom needs a second.
-func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[eventstore.Snapshot, error] {
-	return func(yield func(eventstore.Snapshot, error) bool) {
+func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
+	return func(yield func(es.Snapshot, error) bool) {
 		for upTo := head.Version; upTo > 0; {
 			var row snapshotRow
 			err := g.db.GetContext(ctx, &row, selectSnapshot, id.Tenant, id.String(), upTo)
@@ -116,7 +116,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 				return
 			}
 			if err != nil {
-				yield(eventstore.Snapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
+				yield(es.Snapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
 				return
 			}
 			upTo = row.Version - 1
@@ -126,7 +126,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id eventstore.AggregateID, head
 					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", row.Version, "error", err)
 				continue
 			}
-			if !yield(eventstore.Snapshot{Version: row.Version, Payload: state}, nil) {
+			if !yield(es.Snapshot{Version: row.Version, Payload: state}, nil) {
 				return
 			}
 		}
@@ -155,7 +155,7 @@ type packedSnapshot struct {
 	values  []any
 }
 
-func (g *Gateway) pack(id eventstore.AggregateID, snapshot eventstore.Snapshot) packedSnapshot {
+func (g *Gateway) pack(id es.AggregateID, snapshot es.Snapshot) packedSnapshot {
 	packed := g.packer.Pack(snapshot.Payload)
 	return packedSnapshot{snapshot.Version, []any{
 		id.Tenant, id.String(), snapshot.Version, id.Type, packed.Encoding, packed.Checksum, packed.Bytes, g.settings.Clock().UnixMicro(),

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
 	"example.com/threads/es/sqldialect"
 )
@@ -18,8 +18,8 @@ var (
 )
 
 // PutParts writes the parts' rows, and counts their bytes in the same transaction.
-func (g *Gateway) PutParts(ctx context.Context, file eventstore.File, first uint64, parts ...[]byte) error {
-	if err := eventstore.CheckParts(file, parts); err != nil {
+func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
+	if err := es.CheckParts(file, parts); err != nil {
 		return err
 	}
 	change := &storingParts{gateway: g, file: file, first: first}
@@ -34,13 +34,13 @@ func (g *Gateway) PutParts(ctx context.Context, file eventstore.File, first uint
 type storingParts struct {
 	upkeep
 	gateway *Gateway
-	file    eventstore.File
+	file    es.File
 	first   uint64
 	parts   []packing.Packed
 	bytes   int
 }
 
-func (*storingParts) refused(context.Context, session) error { return eventstore.ErrSpoolFull }
+func (*storingParts) refused(context.Context, session) error { return es.ErrSpoolFull }
 
 func (s *storingParts) apply(ctx context.Context, in session) error {
 	limits := s.gateway.settings.Spool.WithDefaults()
@@ -97,7 +97,7 @@ func (s *storingParts) increase(ctx context.Context, in session, update string, 
 }
 
 // Part reads the part's row. An expired part counts as missing.
-func (g *Gateway) Part(ctx context.Context, tenant, name string, number uint64) ([]byte, bool, error) {
+func (g *Gateway) Part(ctx context.Context, tenant es.Tenant, name string, number uint64) ([]byte, bool, error) {
 	var row struct {
 		Encoding string `db:"encoding"`
 		Checksum string `db:"checksum"`
@@ -120,7 +120,7 @@ func (g *Gateway) Part(ctx context.Context, tenant, name string, number uint64) 
 }
 
 // DeleteFile deletes the file's rows, and the count of their bytes in the same transaction.
-func (g *Gateway) DeleteFile(ctx context.Context, file eventstore.File) error {
+func (g *Gateway) DeleteFile(ctx context.Context, file es.File) error {
 	err := g.writer.write(ctx, deletingFile{file: file})
 	return g.explain(ctx, err, "delete the file %s", file.Name)
 }
@@ -128,7 +128,7 @@ func (g *Gateway) DeleteFile(ctx context.Context, file eventstore.File) error {
 // deletingFile is the change of DeleteFile. It is refused, without an error, if another writer is changing the file.
 type deletingFile struct {
 	upkeep
-	file eventstore.File
+	file es.File
 }
 
 func (d deletingFile) apply(ctx context.Context, in session) error {
@@ -173,7 +173,7 @@ func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
 			return count, g.explain(ctx, err, "read the expired files")
 		}
 		for _, last = range files {
-			if err := g.DeleteFile(ctx, eventstore.File{Tenant: last.Tenant, Name: last.File, Expires: time.UnixMicro(last.Expires)}); err != nil {
+			if err := g.DeleteFile(ctx, es.File{Tenant: es.Tenant(last.Tenant), Name: last.File, Expires: time.UnixMicro(last.Expires)}); err != nil {
 				return count, err
 			}
 			count++

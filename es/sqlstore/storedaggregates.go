@@ -4,16 +4,16 @@ import (
 	"context"
 	"iter"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
-var _ eventstore.Maintainer = (*Gateway)(nil)
+var _ es.Maintainer = (*Gateway)(nil)
 
 const storedPage = 500
 
 type storedAggregateRow struct {
-	TenantCode  string `db:"tenant_code"`
-	AggregateID string `db:"aggregate_id"`
+	TenantCode  es.Tenant `db:"tenant_code"`
+	AggregateID string    `db:"aggregate_id"`
 }
 
 // selectStored selects one page of aggregates after a given one: those with a head, and those with entries only.
@@ -26,16 +26,16 @@ var selectStored = []string{
 		"ORDER BY e.tenant_code, e.aggregate_id LIMIT ?",
 }
 
-// StoredAggregates implements [eventstore.Maintainer].
-func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.StoredAggregate, error] {
-	return func(yield func(eventstore.StoredAggregate, error) bool) {
+// StoredAggregates implements [es.Maintainer].
+func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
 		for _, statement := range selectStored {
 			var last storedAggregateRow
 			for more := true; more; {
 				var page []storedAggregateRow
 				err := g.db.SelectContext(ctx, &page, statement, last.TenantCode, last.TenantCode, last.AggregateID, storedPage)
 				if err != nil {
-					yield(eventstore.StoredAggregate{}, g.explain(ctx, err, "list the aggregates"))
+					yield(es.StoredAggregate{}, g.explain(ctx, err, "list the aggregates"))
 					return
 				}
 				for _, row := range page {
@@ -50,13 +50,13 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[eventstore.Sto
 	}
 }
 
-func (r storedAggregateRow) aggregate() eventstore.StoredAggregate {
-	id, err := eventstore.ParseAggregateID(r.TenantCode, r.AggregateID)
+func (r storedAggregateRow) aggregate() es.StoredAggregate {
+	id, err := es.ParseAggregateID(r.TenantCode, r.AggregateID)
 	if err != nil {
-		return eventstore.StoredAggregate{
-			ID:     eventstore.AggregateID{Tenant: r.TenantCode, ULID: r.AggregateID},
-			Faults: []eventstore.Fault{{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: r.AggregateID}},
+		return es.StoredAggregate{
+			ID:     es.AggregateID{Tenant: r.TenantCode, ID: r.AggregateID},
+			Faults: []es.Fault{{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: r.AggregateID}},
 		}
 	}
-	return eventstore.StoredAggregate{ID: id}
+	return es.StoredAggregate{ID: id}
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/sqldialect"
 )
 
@@ -16,10 +16,10 @@ type storedHeadRow struct {
 	SnapshotVersion int64  `db:"snapshot_version"`
 }
 
-func (r storedHeadRow) head(id eventstore.AggregateID) eventstore.StoredHead {
-	stored := eventstore.StoredHead{Exists: true}
+func (r storedHeadRow) head(id es.AggregateID) es.StoredHead {
+	stored := es.StoredHead{Exists: true}
 	if r.Type != id.Type {
-		stored.Faults = append(stored.Faults, eventstore.Fault{Field: "type", Expected: id.Type, Found: r.Type})
+		stored.Faults = append(stored.Faults, es.Fault{Field: "type", Expected: id.Type, Found: r.Type})
 	}
 	for _, number := range []struct {
 		column string
@@ -28,7 +28,7 @@ func (r storedHeadRow) head(id eventstore.AggregateID) eventstore.StoredHead {
 	}{{"version", r.Version, &stored.Version}, {"snapshot_version", r.SnapshotVersion, &stored.SnapshotVersion}} {
 		if number.found < 0 {
 			stored.Faults = append(stored.Faults,
-				eventstore.Fault{Field: number.column, Expected: "a number that is not negative", Found: fmt.Sprint(number.found)})
+				es.Fault{Field: number.column, Expected: "a number that is not negative", Found: fmt.Sprint(number.found)})
 			continue
 		}
 		*number.into = uint64(number.found)
@@ -36,16 +36,16 @@ func (r storedHeadRow) head(id eventstore.AggregateID) eventstore.StoredHead {
 	return stored
 }
 
-// StoredHead implements [eventstore.Maintainer].
-func (g *Gateway) StoredHead(ctx context.Context, id eventstore.AggregateID) (eventstore.StoredHead, error) {
+// StoredHead implements [es.Maintainer].
+func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredHead, error) {
 	row, found, err := readStoredHead(ctx, g.db, id)
 	if err != nil || !found {
-		return eventstore.StoredHead{}, g.explain(ctx, err, "read the head of %s", id)
+		return es.StoredHead{}, g.explain(ctx, err, "read the head of %s", id)
 	}
 	return row.head(id), nil
 }
 
-func readStoredHead(ctx context.Context, in session, id eventstore.AggregateID) (row storedHeadRow, found bool, err error) {
+func readStoredHead(ctx context.Context, in session, id es.AggregateID) (row storedHeadRow, found bool, err error) {
 	err = in.GetContext(ctx, &row, "SELECT type, version, snapshot_version FROM aggregates WHERE tenant_code = ? AND aggregate_id = ?",
 		id.Tenant, id.String())
 	if errors.Is(err, sql.ErrNoRows) {
@@ -54,17 +54,17 @@ func readStoredHead(ctx context.Context, in session, id eventstore.AggregateID) 
 	return row, err == nil, err
 }
 
-// ReplaceHead implements [eventstore.Maintainer].
-func (g *Gateway) ReplaceHead(ctx context.Context, id eventstore.AggregateID, found eventstore.StoredHead, head eventstore.Head) error {
+// ReplaceHead implements [es.Maintainer].
+func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.StoredHead, head es.Head) error {
 	return g.explain(ctx, g.writer.write(ctx, replacing{g, id, found, head}), "replace the head of %s", id)
 }
 
 // replacing is the change that ReplaceHead makes.
 type replacing struct {
 	gateway *Gateway
-	id      eventstore.AggregateID
-	found   eventstore.StoredHead
-	head    eventstore.Head
+	id      es.AggregateID
+	found   es.StoredHead
+	head    es.Head
 }
 
 func (replacing) appends() bool { return false }
@@ -74,7 +74,7 @@ func (r replacing) apply(ctx context.Context, in session) error {
 	if err != nil {
 		return err
 	}
-	var stored eventstore.StoredHead
+	var stored es.StoredHead
 	if exists {
 		stored = row.head(r.id)
 	}
@@ -109,5 +109,5 @@ func (r replacing) refused(ctx context.Context, in session) error {
 	if err != nil || exists && row.head(r.id).Is(r.head) {
 		return err
 	}
-	return fmt.Errorf("%w: somebody else has changed the head", eventstore.ErrConflict)
+	return fmt.Errorf("%w: somebody else has changed the head", es.ErrConflict)
 }

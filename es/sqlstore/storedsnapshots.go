@@ -4,14 +4,14 @@ import (
 	"context"
 	"iter"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
-// StoredSnapshots implements [eventstore.Maintainer]. One snapshot is in memory at a time.
-func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID) iter.Seq2[eventstore.StoredSnapshot, error] {
-	return func(yield func(eventstore.StoredSnapshot, error) bool) {
+// StoredSnapshots implements [es.Maintainer]. One snapshot is in memory at a time.
+func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredSnapshot, error] {
+	return func(yield func(es.StoredSnapshot, error) bool) {
 		fail := func(err error) {
-			yield(eventstore.StoredSnapshot{}, g.explain(ctx, err, "read the snapshots of %s", id))
+			yield(es.StoredSnapshot{}, g.explain(ctx, err, "read the snapshots of %s", id))
 		}
 		var versions []uint64
 		err := g.db.SelectContext(ctx, &versions,
@@ -29,7 +29,7 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 			if !found {
 				continue // a later one replaced it meanwhile
 			}
-			stored := eventstore.StoredSnapshot{Version: version}
+			stored := es.StoredSnapshot{Version: version}
 			if stored.Payload, err = g.packer.Unpack(row.packed()); err != nil {
 				stored.Broken, stored.Payload = err.Error(), nil
 			}
@@ -40,8 +40,8 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id eventstore.AggregateID
 	}
 }
 
-// DropSnapshot implements [eventstore.Maintainer].
-func (g *Gateway) DropSnapshot(ctx context.Context, id eventstore.AggregateID, version uint64) error {
+// DropSnapshot implements [es.Maintainer].
+func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version uint64) error {
 	err := g.writer.write(ctx, statement("DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
 		id.Tenant, id.String(), version))
 	return g.explain(ctx, err, "drop snapshot %d of %s", version, id)

@@ -11,8 +11,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/oklog/ulid/v2"
 
+	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
@@ -70,16 +70,16 @@ func newQueue(t testing.TB, db *sqlx.DB) *sqlstore.Queue {
 	return queue
 }
 
-func newID() eventstore.AggregateID {
-	return eventstore.AggregateID{Type: "thread", ULID: ulid.Make().String()}
+func newID() es.AggregateID {
+	return es.AggregateID{Type: "thread", ID: ulid.Make().String()}
 }
 
 // write returns an Append of count entries after a version.
-func write(id eventstore.AggregateID, after uint64, count int) eventstore.Append {
-	w := eventstore.Append{ID: id, ExpectedVersion: after}
+func write(id es.AggregateID, after uint64, count int) es.Append {
+	w := es.Append{ID: id, ExpectedVersion: after}
 	for i := range count {
 		seqNr := after + uint64(i) + 1
-		w.Entries = append(w.Entries, eventstore.Entry{
+		w.Entries = append(w.Entries, es.Entry{
 			SeqNr: seqNr, EventID: ulid.Make().String(), EventType: "Tested", OccurredAt: time.Now().UTC().Truncate(time.Microsecond),
 			UserID: ulid.Make().String(), CommandID: ulid.Make().String(), CorrelationID: "correlated",
 			Payload: fmt.Appendf(nil, `{"seq_nr":%d,"text":"a message of a usual length, which is a line or two of text","padding":"%0300d"}`, seqNr, 0),
@@ -88,7 +88,7 @@ func write(id eventstore.AggregateID, after uint64, count int) eventstore.Append
 	return w
 }
 
-func mustAppend(t testing.TB, gateway eventstore.EventPersistenceGateway, write eventstore.Append) eventstore.Append {
+func mustAppend(t testing.TB, gateway es.EventPersistenceGateway, write es.Append) es.Append {
 	t.Helper()
 	if err := gateway.Append(t.Context(), write); err != nil {
 		t.Fatal(err)
@@ -96,6 +96,6 @@ func mustAppend(t testing.TB, gateway eventstore.EventPersistenceGateway, write 
 	return write
 }
 
-func receipt(commandID string) eventstore.Receipt {
-	return eventstore.Receipt{CommandID: commandID, Fingerprint: "print", Answer: []byte(`{}`), ExpiresAt: time.Now().Add(time.Hour)}
+func receipt(commandID string) es.Receipt {
+	return es.Receipt{CommandID: commandID, Fingerprint: "print", Answer: []byte(`{}`), ExpiresAt: time.Now().Add(time.Hour)}
 }

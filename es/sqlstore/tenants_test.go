@@ -6,7 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // TestACommandIsHandledOnceForEver tests the command ids in the journal, which outlive receipts.
@@ -16,7 +16,7 @@ func TestACommandIsHandledOnceForEver(t *testing.T) {
 		first := write(newID(), 0, 1)
 		expired := receipt(first.Entries[0].CommandID)
 		expired.ExpiresAt = expired.ExpiresAt.AddDate(-1, 0, 0)
-		first.Receipts = []eventstore.Receipt{expired}
+		first.Receipts = []es.Receipt{expired}
 		mustAppend(t, gateway, first)
 		entry, found, err := gateway.EntryByCommand(t.Context(), first.ID, expired.CommandID)
 		if err != nil || !found || entry.EventID != first.Entries[0].EventID {
@@ -24,8 +24,8 @@ func TestACommandIsHandledOnceForEver(t *testing.T) {
 		}
 		again := write(first.ID, 1, 1)
 		again.Entries[0].CommandID = expired.CommandID
-		again.Receipts = []eventstore.Receipt{receipt(expired.CommandID)}
-		var handled *eventstore.HandledError
+		again.Receipts = []es.Receipt{receipt(expired.CommandID)}
+		var handled *es.HandledError
 		if err := gateway.Append(t.Context(), again); !errors.As(err, &handled) || handled.Receipt.Fingerprint != expired.Fingerprint {
 			t.Errorf("got %v", err)
 		}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
-// trouble is eventstore.ErrFull or eventstore.ErrDamaged, which a call has met.
+// trouble is es.ErrFull or es.ErrDamaged, which a call has met.
 type trouble struct{ error }
 
 func (t *trouble) Unwrap() error { return t.error }
@@ -16,22 +16,22 @@ func (t *trouble) Unwrap() error { return t.error }
 func (g *Gateway) explain(ctx context.Context, err error, format string, args ...any) error {
 	err = explain(ctx, g.dialect, err, format, args...)
 	switch {
-	case errors.Is(err, eventstore.ErrDamaged):
-		g.trouble.Store(&trouble{eventstore.ErrDamaged})
-	case errors.Is(err, eventstore.ErrFull):
-		g.trouble.CompareAndSwap(nil, &trouble{eventstore.ErrFull})
+	case errors.Is(err, es.ErrDamaged):
+		g.trouble.Store(&trouble{es.ErrDamaged})
+	case errors.Is(err, es.ErrFull):
+		g.trouble.CompareAndSwap(nil, &trouble{es.ErrFull})
 	}
 	return err
 }
 
-// Check returns eventstore.ErrFull after a call has met a full disk, until something can be written again, and
-// eventstore.ErrDamaged after a call has met damaged data, for as long as the gateway lives.
+// Check returns es.ErrFull after a call has met a full disk, until something can be written again, and
+// es.ErrDamaged after a call has met damaged data, for as long as the gateway lives.
 func (g *Gateway) Check(ctx context.Context) error {
 	met := g.trouble.Load()
 	if met == nil {
 		return nil
 	}
-	if errors.Is(met, eventstore.ErrFull) && g.writer.write(ctx, probe{}) == nil {
+	if errors.Is(met, es.ErrFull) && g.writer.write(ctx, probe{}) == nil {
 		g.trouble.CompareAndSwap(met, nil)
 		return nil
 	}

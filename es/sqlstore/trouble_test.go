@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // The size of the file is limited here, which SQLite reports as it reports a full disk.
@@ -18,18 +18,18 @@ func TestAFullDiskIsReportedUntilThereIsRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := mustAppend(t, gateway, write(newID(), 0, 1))
-	file := eventstore.File{Owner: "ada", Name: "file", Expires: time.Now().Add(time.Hour)}
+	file := es.File{Owner: "ada", Name: "file", Expires: time.Now().Add(time.Hour)}
 	content := make([]byte, 50<<10)
 	var err error
 	for part := uint64(0); err == nil && part < 100; part++ {
 		_, _ = rand.Read(content)
 		err = gateway.PutParts(t.Context(), file, part, content)
 	}
-	if !errors.Is(err, eventstore.ErrFull) || !errors.Is(err, eventstore.ErrUnavailable) {
+	if !errors.Is(err, es.ErrFull) || !errors.Is(err, es.ErrUnavailable) {
 		t.Fatalf("got %v", err)
 	}
 	for range 2 {
-		if err := gateway.Check(t.Context()); !errors.Is(err, eventstore.ErrFull) {
+		if err := gateway.Check(t.Context()); !errors.Is(err, es.ErrFull) {
 			t.Errorf("the check says %v", err)
 		}
 	}
@@ -47,7 +47,7 @@ func TestDamagedDataIsReported(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	db := open(t, "sqlite:"+path)
 	gateway := newGateway(t, db)
-	var ids []eventstore.AggregateID
+	var ids []es.AggregateID
 	for range 100 {
 		ids = append(ids, mustAppend(t, gateway, write(newID(), 0, 20)).ID)
 	}
@@ -64,10 +64,10 @@ func TestDamagedDataIsReported(t *testing.T) {
 	broken := false
 	for _, id := range ids {
 		for _, err := range gateway.Entries(t.Context(), id, 0, 20) {
-			broken = broken || errors.Is(err, eventstore.ErrDamaged)
+			broken = broken || errors.Is(err, es.ErrDamaged)
 		}
 	}
-	if err := gateway.Check(t.Context()); !broken || !errors.Is(err, eventstore.ErrDamaged) {
+	if err := gateway.Check(t.Context()); !broken || !errors.Is(err, es.ErrDamaged) {
 		t.Errorf("nothing is broken: %v; the check says %v", !broken, err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/testenv"
 )
 
@@ -26,7 +26,7 @@ func TestServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	_, _, receiptErr := gateway.Receipt(ctx, "", "any")
 	_, queueErr := queue.Read(ctx, 0, 10)
 	for name, err := range map[string]error{"append": appendErr, "head": headErr, "receipt": receiptErr, "queue": queueErr} {
-		if !errors.Is(err, eventstore.ErrUnavailable) {
+		if !errors.Is(err, es.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"strconv"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // A page ends with the event that reaches one of these limits. The more events a page has, the less often a rebuild
@@ -16,20 +16,20 @@ const (
 	pageBytes  = 8 << 20 // of the events' content
 )
 
-var _ eventstore.WholeReader = (*Gateway)(nil)
+var _ es.WholeReader = (*Gateway)(nil)
 
-// JournalParts implements [eventstore.WholeReader]. There is one part, because events have consecutive numbers and are
+// JournalParts implements [es.WholeReader]. There is one part, because events have consecutive numbers and are
 // read in the order of writing.
 func (g *Gateway) JournalParts() int { return 1 }
 
-// ReadJournal implements [eventstore.WholeReader].
-func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) iter.Seq2[eventstore.JournalPage, error] {
-	return func(yield func(eventstore.JournalPage, error) bool) {
+// ReadJournal implements [es.WholeReader].
+func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) iter.Seq2[es.JournalPage, error] {
+	return func(yield func(es.JournalPage, error) bool) {
 		var number uint64
 		if after != "" {
 			var err error
 			if number, err = strconv.ParseUint(after, 10, 63); err != nil {
-				yield(eventstore.JournalPage{}, fmt.Errorf("%q is no position in the journal: %w", after, err))
+				yield(es.JournalPage{}, fmt.Errorf("%q is no position in the journal: %w", after, err))
 				return
 			}
 		}
@@ -39,14 +39,14 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) it
 		for {
 			entries, err := g.wholePage(ctx, number)
 			if err != nil {
-				yield(eventstore.JournalPage{}, g.explain(ctx, err, "read the journal after %d", number))
+				yield(es.JournalPage{}, g.explain(ctx, err, "read the journal after %d", number))
 				return
 			}
 			if len(entries) == 0 {
 				return
 			}
 			number = entries[len(entries)-1].Position
-			if !yield(eventstore.JournalPage{Entries: entries, Next: strconv.FormatUint(number, 10)}, nil) {
+			if !yield(es.JournalPage{Entries: entries, Next: strconv.FormatUint(number, 10)}, nil) {
 				return
 			}
 		}
@@ -54,14 +54,14 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) it
 }
 
 // wholePage reads the page after a number; it is empty at the end.
-func (g *Gateway) wholePage(ctx context.Context, after uint64) (page []eventstore.Queued, err error) {
+func (g *Gateway) wholePage(ctx context.Context, after uint64) (page []es.Queued, err error) {
 	rows, err := g.db.QueryContext(ctx, selectQueue, after, pageEvents)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
 	var row queueRow
-	page = make([]eventstore.Queued, 0, pageEvents)
+	page = make([]es.Queued, 0, pageEvents)
 	for size := 0; size < pageBytes && rows.Next(); {
 		// Not by the columns' names, which takes longer.
 		err := rows.Scan(&row.SequenceNumber, &row.TenantCode, &row.AggregateType, &row.AggregateID, &row.Version, &row.Content)

@@ -7,12 +7,12 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/sqlstore"
 )
 
 // pagesAfter returns the pages of the whole journal after a position, which must hold each entry once and in order.
-func pagesAfter(t *testing.T, gateway *sqlstore.Gateway, after string) (pages []eventstore.JournalPage) {
+func pagesAfter(t *testing.T, gateway *sqlstore.Gateway, after string) (pages []es.JournalPage) {
 	t.Helper()
 	var last uint64
 	for page, err := range gateway.ReadJournal(t.Context(), 0, 1, after) {
@@ -30,7 +30,7 @@ func pagesAfter(t *testing.T, gateway *sqlstore.Gateway, after string) (pages []
 	return pages
 }
 
-func expectPages(t *testing.T, pages []eventstore.JournalPage, sizes ...int) {
+func expectPages(t *testing.T, pages []es.JournalPage, sizes ...int) {
 	t.Helper()
 	var found []int
 	for _, page := range pages {

@@ -54,14 +54,14 @@ func (e Entry) Record() (projection.Record, error) {
 
 // KeyOf returns the key of an aggregate. id is a ULID as programs write it, because they would not find another form.
 // Errors wrap [ErrNotAnEntry].
-func KeyOf(tenant, aggregateType, id string) (es.Key, error) {
+func KeyOf(tenant, aggregateType, id string) (es.AggregateID, error) {
 	code, err := es.ParseTenant(tenant)
 	if err != nil {
-		return es.Key{}, fmt.Errorf("%w: the tenant is %q", ErrNotAnEntry, tenant)
+		return es.AggregateID{}, fmt.Errorf("%w: the tenant is %q", ErrNotAnEntry, tenant)
 	}
 	value, err := ulid.ParseStrict(id)
 	if err != nil || value.IsZero() || value.String() != id || !typeName.MatchString(aggregateType) {
-		return es.Key{}, fmt.Errorf("%w: the aggregate is %q of type %q", ErrNotAnEntry, id, aggregateType)
+		return es.AggregateID{}, fmt.Errorf("%w: the aggregate is %q of type %q", ErrNotAnEntry, id, aggregateType)
 	}
-	return es.Key{Tenant: code, Type: aggregateType, ID: id}, nil
+	return es.AggregateID{Tenant: code, Type: aggregateType, ID: id}, nil
 }

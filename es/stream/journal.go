@@ -5,22 +5,21 @@ import (
 	"iter"
 
 	"example.com/threads/es"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/projection"
 )
 
 // JournalReader reads an event store's journal for projections; it implements their port.
-type JournalReader struct{ journal eventstore.Journal }
+type JournalReader struct{ journal es.Journal }
 
 var _ projection.Journal = (*JournalReader)(nil)
 
 // NewJournalReader returns a reader of journal.
-func NewJournalReader(journal eventstore.Journal) *JournalReader { return &JournalReader{journal} }
+func NewJournalReader(journal es.Journal) *JournalReader { return &JournalReader{journal} }
 
 // EventsAfter implements [projection.Journal].
-func (r *JournalReader) EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (r *JournalReader) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
 	return func(yield func(projection.Record, error) bool) {
-		id := eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
+		id := es.AggregateID{Tenant: key.Tenant, Type: key.Type, ID: key.ID}
 		head, err := r.journal.Head(ctx, id)
 		if err != nil {
 			yield(projection.Record{}, err)
@@ -42,13 +41,13 @@ func (r *JournalReader) EventsAfter(ctx context.Context, key es.Key, after uint6
 
 // Remaining returns an aggregate of the key's type that has an event: the key's own if it has one; false: there is
 // none. Only if the key's own has none, all aggregates are listed.
-func (r *JournalReader) Remaining(ctx context.Context, key es.Key) (es.Key, bool, error) {
-	store, able := r.journal.(eventstore.Maintainer)
+func (r *JournalReader) Remaining(ctx context.Context, key es.AggregateID) (es.AggregateID, bool, error) {
+	store, able := r.journal.(es.Maintainer)
 	if !able {
 		return key, true, nil
 	}
-	has := func(key es.Key) (bool, error) {
-		for _, err := range store.StoredEntries(ctx, eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}) {
+	has := func(key es.AggregateID) (bool, error) {
+		for _, err := range store.StoredEntries(ctx, key) {
 			return err == nil, err
 		}
 		return false, nil
@@ -58,9 +57,9 @@ func (r *JournalReader) Remaining(ctx context.Context, key es.Key) (es.Key, bool
 	}
 	for stored, err := range store.StoredAggregates(ctx) {
 		if err != nil {
-			return es.Key{}, false, err
+			return es.AggregateID{}, false, err
 		}
-		other, unnamed := KeyOf(stored.ID.Tenant, stored.ID.Type, stored.ID.ULID)
+		other, unnamed := KeyOf(stored.ID.Tenant.String(), stored.ID.Type, stored.ID.ID)
 		if unnamed != nil || other.Type != key.Type || len(stored.Faults) > 0 {
 			continue
 		}
@@ -68,14 +67,14 @@ func (r *JournalReader) Remaining(ctx context.Context, key es.Key) (es.Key, bool
 			return other, found, err
 		}
 	}
-	return es.Key{}, false, nil
+	return es.AggregateID{}, false, nil
 }
 
 // Heads implements [projection.Journal]. What names no aggregate is left out.
 func (r *JournalReader) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
 	return func(yield func(projection.Head, error) bool) {
 		for aggregate, err := range r.journal.Heads(ctx, aggregateType) {
-			key, unnamed := KeyOf(aggregate.ID.Tenant, aggregate.ID.Type, aggregate.ID.ULID)
+			key, unnamed := KeyOf(aggregate.ID.Tenant.String(), aggregate.ID.Type, aggregate.ID.ID)
 			if err == nil && unnamed != nil {
 				continue
 			}

@@ -9,21 +9,20 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/stream"
 )
 
 func TestJournalReader(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	journal := stream.NewJournalReader(gateway)
-	write := func(aggregateType string, events uint64) es.Key {
+	write := func(aggregateType string, events uint64) es.AggregateID {
 		t.Helper()
-		key := es.Key{Type: aggregateType, ID: ulid.Make().String()}
-		entries := make([]eventstore.Entry, events)
+		key := es.AggregateID{Type: aggregateType, ID: ulid.Make().String()}
+		entries := make([]es.Entry, events)
 		for i := range entries {
-			entries[i] = eventstore.Entry{SeqNr: uint64(i) + 1, EventID: ulid.Make().String(), OccurredAt: time.Now(), Payload: []byte(`"event"`)}
+			entries[i] = es.Entry{SeqNr: uint64(i) + 1, EventID: ulid.Make().String(), OccurredAt: time.Now(), Payload: []byte(`"event"`)}
 		}
-		if err := gateway.Append(t.Context(), eventstore.Append{ID: eventstore.AggregateID{Type: aggregateType, ULID: key.ID}, Entries: entries}); err != nil {
+		if err := gateway.Append(t.Context(), es.Append{ID: es.AggregateID{Type: aggregateType, ID: key.ID}, Entries: entries}); err != nil {
 			t.Fatal(err)
 		}
 		return key
@@ -42,8 +41,8 @@ func TestJournalReader(t *testing.T) {
 		t.Errorf("after event 1 are %v", numbers)
 	}
 	// The head goes back although the events are there, and the rows know events beyond it.
-	id := eventstore.AggregateID{Type: key.Type, ULID: key.ID}
-	if err := gateway.ReplaceHead(t.Context(), id, eventstore.StoredHead{Head: eventstore.Head{Version: 3}, Exists: true}, eventstore.Head{Version: 1}); err != nil {
+	id := es.AggregateID{Type: key.Type, ID: key.ID}
+	if err := gateway.ReplaceHead(t.Context(), id, es.StoredHead{Head: es.Head{Version: 3}, Exists: true}, es.Head{Version: 1}); err != nil {
 		t.Fatal(err)
 	}
 	told := false
@@ -56,7 +55,7 @@ func TestJournalReader(t *testing.T) {
 		t.Error("a head that is behind passes for a journal that ends there")
 	}
 
-	versions := map[es.Key]uint64{}
+	versions := map[es.AggregateID]uint64{}
 	for head, err := range journal.Heads(t.Context(), "order") {
 		if err != nil {
 			t.Fatal(err)

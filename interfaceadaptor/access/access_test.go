@@ -70,7 +70,7 @@ func TestWhoAPrincipalIs(t *testing.T) {
 	if _, err := principal(t, "act_as").In(other); reasonOf(err) != access.NotAllowed {
 		t.Errorf("naming another tenant: %v", err)
 	}
-	if tenant, err := p.In(es.Tenant{}); err != nil || tenant.String() != "acme" {
+	if tenant, err := p.In(es.Tenant("")); err != nil || tenant.String() != "acme" {
 		t.Errorf("the principal's tenant is %s, %v", tenant, err)
 	}
 }

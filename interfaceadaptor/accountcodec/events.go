@@ -6,22 +6,22 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/writing"
-	"example.com/threads/es/eventcodec"
+	"example.com/threads/es"
 )
 
 // Events is the codec of accounts' events.
-func Events() *eventcodec.Codec[account.Event] {
-	return eventcodec.New(account.AggregateType, ident.Canonical,
-		eventcodec.Event[account.Event]("AccountRegistered",
+func Events() *es.Codec[account.Event] {
+	return es.NewCodec(account.AggregateType, ident.Canonical,
+		es.Event[account.Event]("AccountRegistered",
 			func(e account.Registered) wireName { return wireName{e.Name.String()} },
 			func(w wireName) (e account.Registered, err error) { e.Name, err = w.name(); return e, err }),
-		eventcodec.Event[account.Event]("AccountRenamed",
+		es.Event[account.Event]("AccountRenamed",
 			func(e account.Renamed) wireName { return wireName{e.Name.String()} },
 			func(w wireName) (e account.Renamed, err error) { e.Name, err = w.name(); return e, err }),
-		eventcodec.Event[account.Event]("AccountClosed",
+		es.Event[account.Event]("AccountClosed",
 			func(account.Closed) struct{} { return struct{}{} },
 			func(struct{}) (account.Closed, error) { return account.Closed{}, nil }),
-		eventcodec.Event[account.Event]("AccountErased",
+		es.Event[account.Event]("AccountErased",
 			func(account.Erased) struct{} { return struct{}{} },
 			func(struct{}) (account.Erased, error) { return account.Erased{}, nil }),
 	)

@@ -2,18 +2,14 @@ package chatstore
 
 import (
 	"example.com/threads/domain/account"
-	"example.com/threads/es/command"
-	"example.com/threads/es/eventstore"
-	"example.com/threads/es/repository"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/accountcodec"
 )
 
 // AccountRepository loads and saves accounts.
-type AccountRepository = repository.Repository[account.Account, account.Event]
-
-var _ command.Repository[account.Account, account.Event] = (*AccountRepository)(nil)
+type AccountRepository = es.Repository[account.Account, account.Event]
 
 // NewAccountRepository returns the repository of accounts over gateway.
-func NewAccountRepository(gateway eventstore.EventPersistenceGateway, settings repository.Settings) *AccountRepository {
-	return repository.New(gateway, accountcodec.Events(), accountcodec.Snapshots{}, account.Account.Apply, settings)
+func NewAccountRepository(gateway es.EventPersistenceGateway, settings es.Settings) *AccountRepository {
+	return es.NewRepository(gateway, accountcodec.Events(), accountcodec.Snapshots{}, account.Account.Apply, settings)
 }

@@ -9,7 +9,6 @@ import (
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/tasks"
@@ -23,7 +22,7 @@ var (
 )
 
 // TaskReader implements [tasks.Reader] on an event store.
-type TaskReader struct{ Journal eventstore.Journal }
+type TaskReader struct{ Journal es.Journal }
 
 // Find reads the first and the last event of the task, which together describe it completely.
 func (r TaskReader) Find(ctx context.Context, tenant es.Tenant, id task.ID) (found tasks.Details, err error) {
@@ -42,7 +41,7 @@ func (r TaskReader) Find(ctx context.Context, tenant es.Tenant, id task.ID) (fou
 }
 
 // apply applies the event with this number.
-func (r TaskReader) apply(ctx context.Context, key es.Key, number uint64, found *tasks.Details) error {
+func (r TaskReader) apply(ctx context.Context, key es.AggregateID, number uint64, found *tasks.Details) error {
 	for entry, err := range r.Journal.Entries(ctx, idOf(key), number-1, number) {
 		if err != nil {
 			return err
@@ -69,12 +68,12 @@ func (r TaskReader) apply(ctx context.Context, key es.Key, number uint64, found 
 }
 
 // TaskFiles implements [tasks.Files] on an event store.
-type TaskFiles struct{ Spool eventstore.Spool }
+type TaskFiles struct{ Spool es.Spool }
 
 // PutParts stores parts of a file.
 func (f TaskFiles) PutParts(ctx context.Context, file tasks.File, first uint64, parts ...[]byte) error {
 	err := f.Spool.PutParts(ctx, fileOf(file), first, parts...)
-	if errors.Is(err, eventstore.ErrSpoolFull) {
+	if errors.Is(err, es.ErrSpoolFull) {
 		err = tasks.ErrNoRoom
 	}
 	return err
@@ -82,7 +81,7 @@ func (f TaskFiles) PutParts(ctx context.Context, file tasks.File, first uint64, 
 
 // Part reads a part of a file.
 func (f TaskFiles) Part(ctx context.Context, file tasks.File, number uint64) ([]byte, bool, error) {
-	return f.Spool.Part(ctx, file.Tenant.String(), file.Name, number)
+	return f.Spool.Part(ctx, file.Tenant, file.Name, number)
 }
 
 // Delete deletes a file.
@@ -93,8 +92,8 @@ func (f TaskFiles) Delete(ctx context.Context, file tasks.File) error {
 // DeleteExpired deletes the files that have expired.
 func (f TaskFiles) DeleteExpired(ctx context.Context) (int, error) { return f.Spool.DeleteExpired(ctx) }
 
-func fileOf(file tasks.File) eventstore.File {
-	return eventstore.File{Tenant: file.Tenant.String(), Owner: file.Creator.String(), Name: file.Name, Expires: file.Expires}
+func fileOf(file tasks.File) es.File {
+	return es.File{Tenant: file.Tenant, Owner: file.Creator.String(), Name: file.Name, Expires: file.Expires}
 }
 
 // ThreadAdmins implements [tasks.Threads].
@@ -110,16 +109,16 @@ func (a ThreadAdmins) CheckExport(ctx context.Context, tenant es.Tenant, id thre
 }
 
 // Journal implements [tasks.Journal] on an event store.
-type Journal struct{ eventstore.Journal }
+type Journal struct{ es.Journal }
 
 // Version reads the aggregate's head.
-func (j Journal) Version(ctx context.Context, key es.Key) (uint64, error) {
+func (j Journal) Version(ctx context.Context, key es.AggregateID) (uint64, error) {
 	head, err := j.Head(ctx, idOf(key))
 	return head.Version, err
 }
 
 // Events yields the payloads of entries.
-func (j Journal) Events(ctx context.Context, key es.Key, after, upTo uint64) iter.Seq2[[]byte, error] {
+func (j Journal) Events(ctx context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for entry, err := range j.Entries(ctx, idOf(key), after, upTo) {
 			if !yield(entry.Payload, err) || err != nil {
@@ -129,6 +128,6 @@ func (j Journal) Events(ctx context.Context, key es.Key, after, upTo uint64) ite
 	}
 }
 
-func idOf(key es.Key) eventstore.AggregateID {
-	return eventstore.AggregateID{Tenant: key.Tenant.String(), Type: key.Type, ULID: key.ID}
+func idOf(key es.AggregateID) es.AggregateID {
+	return es.AggregateID{Tenant: key.Tenant, Type: key.Type, ID: key.ID}
 }

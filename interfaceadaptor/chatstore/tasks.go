@@ -2,18 +2,14 @@ package chatstore
 
 import (
 	"example.com/threads/domain/task"
-	"example.com/threads/es/command"
-	"example.com/threads/es/eventstore"
-	"example.com/threads/es/repository"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/taskcodec"
 )
 
 // TaskRepository loads and saves tasks.
-type TaskRepository = repository.Repository[task.Task, task.Event]
-
-var _ command.Repository[task.Task, task.Event] = (*TaskRepository)(nil)
+type TaskRepository = es.Repository[task.Task, task.Event]
 
 // NewTaskRepository returns the repository of tasks over gateway.
-func NewTaskRepository(gateway eventstore.EventPersistenceGateway, settings repository.Settings) *TaskRepository {
-	return repository.New(gateway, taskcodec.Events(), taskcodec.Snapshots{}, task.Task.Apply, settings)
+func NewTaskRepository(gateway es.EventPersistenceGateway, settings es.Settings) *TaskRepository {
+	return es.NewRepository(gateway, taskcodec.Events(), taskcodec.Snapshots{}, task.Task.Apply, settings)
 }

@@ -2,18 +2,14 @@ package chatstore
 
 import (
 	"example.com/threads/domain/thread"
-	"example.com/threads/es/command"
-	"example.com/threads/es/eventstore"
-	"example.com/threads/es/repository"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
 // ThreadRepository loads and saves threads.
-type ThreadRepository = repository.Repository[thread.Thread, thread.Event]
-
-var _ command.Repository[thread.Thread, thread.Event] = (*ThreadRepository)(nil)
+type ThreadRepository = es.Repository[thread.Thread, thread.Event]
 
 // NewThreadRepository returns the repository of threads over gateway.
-func NewThreadRepository(gateway eventstore.EventPersistenceGateway, settings repository.Settings) *ThreadRepository {
-	return repository.New(gateway, threadcodec.Events(), threadcodec.Snapshots{}, thread.Thread.Apply, settings)
+func NewThreadRepository(gateway es.EventPersistenceGateway, settings es.Settings) *ThreadRepository {
+	return es.NewRepository(gateway, threadcodec.Events(), threadcodec.Snapshots{}, thread.Thread.Apply, settings)
 }

@@ -198,9 +198,9 @@ func (h *handler) untilStreamsEnd(ctx context.Context) (context.Context, context
 func tenantFrom(header http.Header) (es.Tenant, error) {
 	switch codes := header.Values(tenantHeader); {
 	case len(codes) == 0:
-		return es.Tenant{}, nil
+		return es.Tenant(""), nil
 	case len(codes) > 1 || codes[0] == "":
-		return es.Tenant{}, errTenant
+		return es.Tenant(""), errTenant
 	default:
 		return parseTenant(codes[0])
 	}

@@ -32,10 +32,10 @@ func (a asker) account(userAccountID string) (thread.UserID, error) {
 }
 
 // viewerAndThread returns the viewer and the thread that an operation names.
-func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, es.Key, error) {
+func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, es.AggregateID, error) {
 	viewer, err := viewerOf(ctx, userAccountID)
 	if err != nil {
-		return viewer, es.Key{}, err
+		return viewer, es.AggregateID{}, err
 	}
 	key, err := threadKey(viewer.Tenant, threadID)
 	return viewer, key, err
@@ -43,7 +43,7 @@ func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query
 
 // memberAndThread returns the member that an operation asks for: any member of a thread that the principal may read.
 // With AUTH=none, every thread may be read.
-func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID string) (thread.UserID, es.Key, error) {
+func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID string) (thread.UserID, es.AggregateID, error) {
 	a := askerOf(ctx)
 	key, err := threadKey(a.tenant, threadID)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID s
 	return member, key, err
 }
 
-func threadKey(tenant es.Tenant, threadID string) (es.Key, error) {
+func threadKey(tenant es.Tenant, threadID string) (es.AggregateID, error) {
 	id, err := parseID[thread.Thread]("threadId", threadID)
 	return chat.ThreadKey(tenant, id), err
 }

@@ -67,7 +67,7 @@ func (b *Broker) Publish(ctx context.Context, event publishing.Event) error {
 	m := message.NewMessage(event.EventID, payload)
 	m.SetContext(ctx)
 	m.Metadata.Set(headerContentType, ContentType)
-	m.Metadata.Set(headerKey, event.Key().String())
+	m.Metadata.Set(headerKey, event.Aggregate().String())
 	err = b.publisher.Publish(b.topic, m)
 	if err == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 
 	cloudevents "github.com/cloudevents/sdk-go/v2/event"
 
-	"example.com/threads/es/eventcodec"
+	"example.com/threads/es"
 	"example.com/threads/usecase/publishing"
 )
 
@@ -16,7 +16,7 @@ const ContentType = cloudevents.ApplicationCloudEventsJSON
 
 // Decode returns the decoder of an aggregate type. Its events have today's form, whenever they were written. The client
 // address stays out: subscribers have no need of it.
-func Decode[E any](codec *eventcodec.Codec[E]) publishing.Decode {
+func Decode[E any](codec *es.Codec[E]) publishing.Decode {
 	return func(payload []byte) (publishing.Event, error) {
 		recorded, err := codec.Decode(payload)
 		published := publishing.Event{Envelope: recorded.Envelope}
@@ -32,7 +32,7 @@ func Decode[E any](codec *eventcodec.Codec[E]) publishing.Decode {
 
 // Encode returns the CloudEvent of an event, as JSON.
 func Encode(event publishing.Event) ([]byte, error) {
-	aid := event.Key().String()
+	aid := event.Aggregate().String()
 	ce := cloudevents.New(cloudevents.CloudEventsVersionV1)
 	ce.SetID(event.EventID)
 	ce.SetSource("/" + event.Tenant.String() + "/" + aid)

@@ -84,7 +84,7 @@ func publishes(t *testing.T, broker *publisher.Broker, arrived func() []got) {
 	var bodies []string
 	for i, one := range arrived() {
 		bodies = append(bodies, string(one.body))
-		if one.contentType != "application/cloudevents+json" || one.key != "" && one.key != events[i].Key().String() {
+		if one.contentType != "application/cloudevents+json" || one.key != "" && one.key != events[i].Aggregate().String() {
 			t.Errorf("key %q, content type %q", one.key, one.contentType)
 		}
 	}
@@ -358,7 +358,7 @@ func TestCloudEvent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		aid := event.Key().String()
+		aid := event.Aggregate().String()
 		var found map[string]any
 		if err := json.Unmarshal(body, &found); err != nil {
 			t.Fatal(err)

@@ -4,15 +4,15 @@ import (
 	"net/http"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/es/command"
+	"example.com/threads/es"
 	"example.com/threads/usecase/chat"
 )
 
 // The operations on accounts. A caller acts on their own account, so no body names one.
 
 // onAccount returns the request for a command on the executor's account.
-func (e Executor) onAccount(c account.Command) command.Request[account.Command] {
-	return command.Request[account.Command]{ID: e.executor().String(), Command: c, Name: account.CommandName(c)}
+func (e Executor) onAccount(c account.Command) es.Request[account.Command] {
+	return es.Request[account.Command]{ID: e.executor().String(), Command: c, Name: account.CommandName(c)}
 }
 
 type registerAccount struct {
@@ -20,7 +20,7 @@ type registerAccount struct {
 	Name nameField `json:"name" doc:"The account's name: 1 to 64 characters after trimming, none of them a control character."`
 }
 
-func (b registerAccount) asked() command.Request[account.Command] {
+func (b registerAccount) asked() es.Request[account.Command] {
 	return b.onAccount(account.Register{Name: b.Name.value})
 }
 
@@ -29,17 +29,17 @@ type renameAccount struct {
 	Name nameField `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character."`
 }
 
-func (b renameAccount) asked() command.Request[account.Command] {
+func (b renameAccount) asked() es.Request[account.Command] {
 	return b.onAccount(account.Rename{Name: b.Name.value})
 }
 
 type closeAccount struct{ Executor }
 
-func (b closeAccount) asked() command.Request[account.Command] { return b.onAccount(account.Close{}) }
+func (b closeAccount) asked() es.Request[account.Command] { return b.onAccount(account.Close{}) }
 
 type eraseAccount struct{ Executor }
 
-func (b eraseAccount) asked() command.Request[account.Command] { return b.onAccount(account.Erase{}) }
+func (b eraseAccount) asked() es.Request[account.Command] { return b.onAccount(account.Erase{}) }
 
 // Accounts returns accounts with their operations.
 func Accounts(accounts Service[account.Command]) Aggregate {

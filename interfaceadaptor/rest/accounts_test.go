@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 func TestAnAccountsLife(t *testing.T) {
@@ -52,7 +52,7 @@ func TestAnAccountsLife(t *testing.T) {
 	post(t, s, "/accounts/register", as(ada, fields{"name": "Ada"}), nil).problem(t, http.StatusConflict, "account_exists")
 	s.do(t, "/accounts/rename", as(ada, fields{"name": "still here"}), acme)
 
-	account := eventstore.AggregateID{Type: "account", ULID: ada}
+	account := es.AggregateID{Type: "account", ID: ada}
 	var types []string
 	for entry, err := range s.gateway.Entries(t.Context(), account, 0, 3) {
 		var event struct{ Type, Source string }

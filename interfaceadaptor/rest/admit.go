@@ -34,9 +34,9 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, scopes ...access.Sco
 // that of the empty code, whichever tenant the operator's token is of.
 func (a *api) tenant(ctx context.Context, op operation, principal access.Principal, named es.Tenant) (es.Tenant, error) {
 	if op.registry {
-		return es.Tenant{}, nil
+		return es.Tenant(""), nil
 	}
-	if op.operators && principal.IsOperator() && named != (es.Tenant{}) {
+	if op.operators && principal.IsOperator() && named != (es.Tenant("")) {
 		return named, nil
 	}
 	tenant, err := principal.In(named)

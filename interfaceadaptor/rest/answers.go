@@ -2,7 +2,7 @@ package rest
 
 import (
 	"example.com/threads/domain/thread"
-	"example.com/threads/es/command"
+	"example.com/threads/es"
 	"example.com/threads/usecase/chat"
 )
 
@@ -14,7 +14,7 @@ type ThreadAnswer struct {
 	Version  uint64 `json:"version" doc:"The thread's version after the command: 1, 2, 3 and so on." minimum:"1" example:"7"`
 }
 
-func threadAnswerOf(r command.Result) ThreadAnswer {
+func threadAnswerOf(r es.Result) ThreadAnswer {
 	return ThreadAnswer{ThreadID: r.Key.ID, Version: r.Version}
 }
 
@@ -23,7 +23,7 @@ type createdAnswer struct {
 	Code string `json:"code,omitempty" doc:"The short name that people call the thread by: unique in the tenant, and never changed. A repeat of a creation from before there were codes has none." example:"THREAD-000001"`
 }
 
-func createdAnswerOf(r command.Result) createdAnswer {
+func createdAnswerOf(r es.Result) createdAnswer {
 	return createdAnswer{threadAnswerOf(r), r.About[chat.AnswerCode]}
 }
 
@@ -32,7 +32,7 @@ type memberAnswer struct {
 	MemberID string `json:"member_id" doc:"The member that the command was about." example:"01H42KBHCWA8NE32M49YH544H1"`
 }
 
-func memberAnswerOf(r command.Result) memberAnswer {
+func memberAnswerOf(r es.Result) memberAnswer {
 	return memberAnswer{threadAnswerOf(r), r.About[chat.AnswerMember]}
 }
 
@@ -41,7 +41,7 @@ type messageAnswer struct {
 	MessageID string `json:"message_id" doc:"The message that the command was about." example:"01H42KBHCWBDTZYQ7P78T8BTWX"`
 }
 
-func messageAnswerOf(r command.Result) messageAnswer {
+func messageAnswerOf(r es.Result) messageAnswer {
 	return messageAnswer{threadAnswerOf(r), r.About[chat.AnswerMessage]}
 }
 
@@ -51,7 +51,7 @@ type AccountAnswer struct {
 	Version   uint64 `json:"version" doc:"The account's version after the command: 1, 2, 3 and so on." minimum:"1" example:"2"`
 }
 
-func accountAnswerOf(r command.Result) AccountAnswer {
+func accountAnswerOf(r es.Result) AccountAnswer {
 	return AccountAnswer{AccountID: r.Key.ID, Version: r.Version}
 }
 

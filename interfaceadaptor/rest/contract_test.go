@@ -11,10 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/command"
+	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/eventstore"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/sequence"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/rest"
@@ -25,27 +23,27 @@ import (
 // system is the write side as it runs: this package over the real service on DynamoDB.
 type system struct {
 	http.Handler
-	gateway eventstore.EventPersistenceGateway
+	gateway es.EventPersistenceGateway
 	tasks   *chat.TaskCommands
 	all     []rest.Aggregate
 }
 
 func newSystem(t *testing.T) system {
 	t.Helper()
-	return newSystemWith(t, eventstore.SpoolLimits{})
+	return newSystemWith(t, es.SpoolLimits{})
 }
 
-func newSystemWith(t *testing.T, limits eventstore.SpoolLimits) system {
+func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
 	t.Helper()
 	tables, _ := dynamodbtest.Tables(t)
 	tables.Spool = limits
 	gateway := dynamodbtest.Open(t, tables)
-	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
-	accounts := chatstore.NewAccountRepository(gateway, repository.Settings{})
-	orders := chatstore.NewTaskRepository(gateway, repository.Settings{})
-	onThreads := command.NewService(chat.Threads(), threads, command.Settings{})
-	onAccounts := command.NewService(chat.Accounts(), accounts, command.Settings{})
-	onTasks := command.NewService(chat.Tasks(), orders, command.Settings{})
+	threads := chatstore.NewThreadRepository(gateway, es.Settings{})
+	accounts := chatstore.NewAccountRepository(gateway, es.Settings{})
+	orders := chatstore.NewTaskRepository(gateway, es.Settings{})
+	onThreads := es.NewService(chat.Threads(), threads, es.Settings{})
+	onAccounts := es.NewService(chat.Accounts(), accounts, es.Settings{})
+	onTasks := es.NewService(chat.Tasks(), orders, es.Settings{})
 	t.Cleanup(func() {
 		onThreads.Drain()
 		onAccounts.Drain()
@@ -264,7 +262,7 @@ func TestWhoAskedIsOnTheEvent(t *testing.T) {
 		},
 	} {
 		a := s.do(t, "/threads/create", fields{"executor_id": ada, "name": "x"}, test.extra)
-		aggregate := eventstore.AggregateID{Tenant: test.want["tenant_code"], Type: "thread", ULID: a.text("thread_id")}
+		aggregate := es.AggregateID{Tenant: es.Tenant(test.want["tenant_code"]), Type: "thread", ID: a.text("thread_id")}
 		for entry, err := range s.gateway.Entries(t.Context(), aggregate, 0, 1) {
 			var event fields
 			if err == nil {

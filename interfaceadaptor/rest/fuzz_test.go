@@ -11,15 +11,14 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/interfaceadaptor/rest"
 )
 
 // compliant is a service that accepts every command.
 type compliant struct{}
 
-func (compliant) Handle(context.Context, command.Request[thread.Command]) (command.Result, error) {
-	return command.Result{Version: 1}, nil
+func (compliant) Handle(context.Context, es.Request[thread.Command]) (es.Result, error) {
+	return es.Result{Version: 1}, nil
 }
 
 func (compliant) Snapshot(context.Context, es.Caller, string) (uint64, error) { return 1, nil }

@@ -17,7 +17,6 @@ import (
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 )
 
 // contract is what the API promises: by path, the fields of the body and of the answer.
@@ -46,8 +45,8 @@ var nobodies = []Aggregate{Threads(nobody[thread.Command]{}), Accounts(nobody[ac
 
 type nobody[C any] struct{}
 
-func (nobody[C]) Handle(context.Context, command.Request[C]) (command.Result, error) {
-	return command.Result{}, errors.New("nobody is there")
+func (nobody[C]) Handle(context.Context, es.Request[C]) (es.Result, error) {
+	return es.Result{}, errors.New("nobody is there")
 }
 
 func (nobody[C]) Snapshot(context.Context, es.Caller, string) (uint64, error) {

@@ -16,7 +16,6 @@ import (
 	"example.com/threads/domain/thread/threadtest"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/tests/sealed"
 	"example.com/threads/usecase/chat"
 )
@@ -35,9 +34,9 @@ type taker[C any] struct {
 	last *describedRequest
 }
 
-func (k taker[C]) Handle(_ context.Context, r command.Request[C]) (command.Result, error) {
+func (k taker[C]) Handle(_ context.Context, r es.Request[C]) (es.Result, error) {
 	*k.last = describedRequest{r.Command, r.Caller, r.ID, r.Name, r.Content, r.Begins}
-	return command.Result{About: map[string]string{}}, nil
+	return es.Result{About: map[string]string{}}, nil
 }
 
 // asked performs each operation that has a command and a body of its own, and passes the resulting request to see.

@@ -9,14 +9,13 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 )
 
 // Commands handles the commands of one type of aggregate. Its errors are those that [es.KindOf] knows. It may be
 // called concurrently.
 type Commands[C any] interface {
 	// Handle applies a command and returns when its events are stored.
-	Handle(ctx context.Context, request command.Request[C]) (command.Result, error)
+	Handle(ctx context.Context, request es.Request[C]) (es.Result, error)
 }
 
 // Service handles commands and snapshots of one aggregate type.
@@ -30,7 +29,7 @@ type Service[C any] interface {
 type commanding[C any] interface {
 	executor() ident.UserID
 	// asked returns the request, as far as the body defines it.
-	asked() command.Request[C]
+	asked() es.Request[C]
 }
 
 // performer decodes and executes a request, and knows the types of body and response.
@@ -46,7 +45,7 @@ type performer struct {
 type prepared struct {
 	execute       func(ctx context.Context) (reply, error)
 	caller        es.Caller
-	name, content string // of the command; see [command.Request]
+	name, content string // of the command; see [es.Request]
 	key           string // of the command's aggregate; empty: it creates one
 }
 
@@ -57,7 +56,7 @@ type reply struct {
 }
 
 // handle returns the performer for a command with a body of type B.
-func handle[B commanding[C], C, A any](service Commands[C], answerOf func(command.Result) A) performer {
+func handle[B commanding[C], C, A any](service Commands[C], answerOf func(es.Result) A) performer {
 	shape := shapeOf[B]()
 	prepare := func(c requestConditions, raw []byte) (prepared, error) {
 		body, caller, err := read(shape, c, raw)
@@ -90,7 +89,7 @@ func handle[B commanding[C], C, A any](service Commands[C], answerOf func(comman
 }
 
 // headersOf returns the headers that every answer to a command has.
-func headersOf(result command.Result) map[string]string {
+func headersOf(result es.Result) map[string]string {
 	headers := map[string]string{
 		etag:             `"` + strconv.FormatUint(result.Version, 10) + `"`,
 		consistencyToken: tokenOf(result),
@@ -103,7 +102,7 @@ func headersOf(result command.Result) map[string]string {
 
 // tokenOf returns the consistency token for the read API. A thread's token has no type, because earlier versions had
 // only threads.
-func tokenOf(r command.Result) string {
+func tokenOf(r es.Result) string {
 	name := r.Key.String()
 	if r.Key.Type == thread.AggregateType {
 		name = r.Key.ID

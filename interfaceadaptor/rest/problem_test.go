@@ -14,7 +14,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/eventstore"
 )
 
 // TestErrorsOfUseCases makes the service fail with each kind of error, wrapped in internal causes.
@@ -44,7 +43,7 @@ func TestErrorsOfUseCases(t *testing.T) {
 		// not canceled by the client, which is still connected
 		context.Canceled:      {503, "store_unavailable"},
 		errors.New("a fault"): {500, "internal"},
-		&eventstore.InconsistentError{Head: 2, Event: 3}:         {500, "store_inconsistent"},
+		&es.InconsistentError{Head: 2, Event: 3}:         {500, "store_inconsistent"},
 		&es.VersionMismatchError{Expected: 1, Current: 2}:        {412, "version_mismatch"},
 		&ident.InvalidError{Field: "name", Reason: "is too odd"}: {422, "invalid_request"},
 	}
@@ -74,7 +73,7 @@ func TestErrorsOfUseCases(t *testing.T) {
 
 // A full disk is told as what it is: waiting does not help.
 func TestAFullDiskIsTold(t *testing.T) {
-	handler := handlerOf(failing(fmt.Errorf("table secret-7: %w", eventstore.ErrFull)), io.Discard)
+	handler := handlerOf(failing(fmt.Errorf("table secret-7: %w", es.ErrFull)), io.Discard)
 	a := post(t, handler, "/threads/rename", fields{"executor_id": ada, "thread_id": nobody, "name": "x"}, nil)
 	a.problem(t, 503, "store_unavailable")
 	if detail, _ := a.body["detail"].(string); !strings.HasPrefix(detail, "the disk of the event store is full") {

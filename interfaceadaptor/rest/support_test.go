@@ -16,7 +16,6 @@ import (
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/interfaceadaptor/rest"
@@ -43,8 +42,8 @@ func failing(err error) []rest.Aggregate {
 
 type fails[C any] struct{ err error }
 
-func (f fails[C]) Handle(context.Context, command.Request[C]) (command.Result, error) {
-	return command.Result{}, f.err
+func (f fails[C]) Handle(context.Context, es.Request[C]) (es.Result, error) {
+	return es.Result{}, f.err
 }
 
 func (f fails[C]) Snapshot(context.Context, es.Caller, string) (uint64, error) {

@@ -13,7 +13,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
-	"example.com/threads/es/command"
+	"example.com/threads/es"
 	"example.com/threads/usecase/tasks"
 )
 
@@ -29,7 +29,7 @@ type taskReply struct {
 	TaskID string `json:"task_id" doc:"The task." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 }
 
-func taskReplyOf(r command.Result) taskReply { return taskReply{r.Key.ID} }
+func taskReplyOf(r es.Result) taskReply { return taskReply{r.Key.ID} }
 
 type taskID = idField[task.Task]
 
@@ -41,15 +41,15 @@ type cancelTask struct {
 	Task taskID `json:"task_id" doc:"The task."`
 }
 
-func (b cancelTask) asked() command.Request[task.Order] {
+func (b cancelTask) asked() es.Request[task.Order] {
 	c := task.Cancel{Executor: b.executor()}
-	return command.Request[task.Order]{ID: b.Task.value.String(), Command: c, Name: task.OrderName(c)}
+	return es.Request[task.Order]{ID: b.Task.value.String(), Command: c, Name: task.OrderName(c)}
 }
 
 // cancelAnyTask is cancelTask by an operator.
 type cancelAnyTask struct{ cancelTask }
 
-func (b cancelAnyTask) asked() command.Request[task.Order] {
+func (b cancelAnyTask) asked() es.Request[task.Order] {
 	request := b.cancelTask.asked()
 	request.Command = task.Cancel{Executor: b.executor(), Operator: true}
 	return request
@@ -58,7 +58,7 @@ func (b cancelAnyTask) asked() command.Request[task.Order] {
 // cancels handles cancellations.
 type cancels struct{ intake *tasks.Intake }
 
-func (c cancels) Handle(ctx context.Context, request command.Request[task.Order]) (command.Result, error) {
+func (c cancels) Handle(ctx context.Context, request es.Request[task.Order]) (es.Result, error) {
 	return c.intake.Cancel(ctx, request)
 }
 
@@ -130,7 +130,7 @@ func askedOf(c requestConditions) (tasks.Asked, error) {
 }
 
 // accepted is the reply to a request that has become a task.
-func accepted(result command.Result, err error) (reply, error) {
+func accepted(result es.Result, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}

@@ -15,8 +15,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/tasks"
 )
@@ -62,7 +60,7 @@ func TestTasksOverREST(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.tasks.Handle(t.Context(), command.Request[task.Order]{Caller: es.Caller{Executor: ada}, ID: parsed.String(), Command: task.Succeed{}}); err != nil {
+	if _, err := s.tasks.Handle(t.Context(), es.Request[task.Order]{Caller: es.Caller{Executor: ada}, ID: parsed.String(), Command: task.Succeed{}}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -118,7 +116,7 @@ func TestTasksOverREST(t *testing.T) {
 // Bodies that no task needs leave nothing behind, and the others have a limit.
 func TestUploadsAreBounded(t *testing.T) {
 	const size = 60_000
-	s := newSystemWith(t, eventstore.SpoolLimits{Owner: 5 * size / 2, Tenant: 7 * size / 2})
+	s := newSystemWith(t, es.SpoolLimits{Owner: 5 * size / 2, Tenant: 7 * size / 2})
 	body := strings.Repeat(strings.Repeat(" ", 99)+"\n", size/100)
 	importing := func(who, key, tenant string) answer {
 		t.Helper()

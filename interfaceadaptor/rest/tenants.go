@@ -6,7 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/domain/tenant"
-	"example.com/threads/es/command"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/usecase/chat"
 )
@@ -34,23 +34,23 @@ type OnTenant struct {
 	Code registeredCode `json:"tenant_code" doc:"The tenant's code: 1 to 32 characters out of a-z, 0-9 and -."`
 }
 
-func (o OnTenant) request(c tenant.Command) command.Request[tenant.Command] {
-	return command.Request[tenant.Command]{ID: chat.TenantKey(o.Code.value).ID, Command: c, Name: tenant.CommandName(c)}
+func (o OnTenant) request(c tenant.Command) es.Request[tenant.Command] {
+	return es.Request[tenant.Command]{ID: chat.TenantKey(o.Code.value).ID, Command: c, Name: tenant.CommandName(c)}
 }
 
 type createTenant struct{ OnTenant }
 
-func (b createTenant) asked() command.Request[tenant.Command] {
+func (b createTenant) asked() es.Request[tenant.Command] {
 	return b.request(tenant.Create{Code: b.Code.value})
 }
 
 type suspendTenant struct{ OnTenant }
 
-func (b suspendTenant) asked() command.Request[tenant.Command] { return b.request(tenant.Suspend{}) }
+func (b suspendTenant) asked() es.Request[tenant.Command] { return b.request(tenant.Suspend{}) }
 
 type reactivateTenant struct{ OnTenant }
 
-func (b reactivateTenant) asked() command.Request[tenant.Command] {
+func (b reactivateTenant) asked() es.Request[tenant.Command] {
 	return b.request(tenant.Reactivate{})
 }
 
@@ -60,7 +60,7 @@ type TenantAnswer struct {
 	Version    uint64 `json:"version" doc:"The tenant's version after the command: 1, 2, 3 and so on." minimum:"1" example:"2"`
 }
 
-func tenantAnswerOf(r command.Result) TenantAnswer {
+func tenantAnswerOf(r es.Result) TenantAnswer {
 	return TenantAnswer{TenantCode: r.About[chat.AnswerTenant], Version: r.Version}
 }
 

@@ -5,14 +5,14 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
-	"example.com/threads/es/command"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/access"
 )
 
 // The operations on threads: their bodies, and the table.
 
 // threadRequest is what a body tells of a request for a command on a thread.
-type threadRequest = command.Request[thread.Command]
+type threadRequest = es.Request[thread.Command]
 
 // OnThread holds the executor and the thread.
 type OnThread struct {

@@ -5,19 +5,19 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
-	"example.com/threads/es/eventcodec"
+	"example.com/threads/es"
 )
 
 // Events returns the codec of tasks' events.
-func Events() *eventcodec.Codec[task.Event] {
-	return eventcodec.New(task.AggregateType, ident.Canonical,
-		eventcodec.Event[task.Event]("TaskCreated", wireCreatedOf, wireCreated.event),
-		eventcodec.Event[task.Event]("TaskStarted",
+func Events() *es.Codec[task.Event] {
+	return es.NewCodec(task.AggregateType, ident.Canonical,
+		es.Event[task.Event]("TaskCreated", wireCreatedOf, wireCreated.event),
+		es.Event[task.Event]("TaskStarted",
 			func(task.Started) struct{} { return struct{}{} },
 			func(struct{}) (task.Started, error) { return task.Started{}, nil }),
-		eventcodec.Event[task.Event]("TaskProgressed",
+		es.Event[task.Event]("TaskProgressed",
 			func(e task.Progressed) wireProgressed { return wireProgressed{progressOf(e.Progress)} }, wireProgressed.event),
-		eventcodec.Event[task.Event]("TaskFinished", wireFinishedOf, wireFinished.event),
+		es.Event[task.Event]("TaskFinished", wireFinishedOf, wireFinished.event),
 	)
 }
 

@@ -5,22 +5,22 @@ package tenantcodec
 import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/tenant"
-	"example.com/threads/es/eventcodec"
+	"example.com/threads/es"
 )
 
 // Events is the codec of tenants' events.
-func Events() *eventcodec.Codec[tenant.Event] {
-	return eventcodec.New(tenant.AggregateType, ident.Canonical,
-		eventcodec.Event[tenant.Event]("TenantCreated",
+func Events() *es.Codec[tenant.Event] {
+	return es.NewCodec(tenant.AggregateType, ident.Canonical,
+		es.Event[tenant.Event]("TenantCreated",
 			func(e tenant.Created) wireCode { return wireCode{e.Code.String()} },
 			func(w wireCode) (e tenant.Created, err error) { e.Code, err = tenant.ParseCode(w.Code); return e, err }),
-		eventcodec.Event[tenant.Event]("TenantSuspended",
+		es.Event[tenant.Event]("TenantSuspended",
 			func(e tenant.Suspended) wireCode { return wireCode{e.Code.String()} },
 			func(w wireCode) (e tenant.Suspended, err error) {
 				e.Code, err = tenant.ParseCode(w.Code)
 				return e, err
 			}),
-		eventcodec.Event[tenant.Event]("TenantReactivated",
+		es.Event[tenant.Event]("TenantReactivated",
 			func(e tenant.Reactivated) wireCode { return wireCode{e.Code.String()} },
 			func(w wireCode) (e tenant.Reactivated, err error) {
 				e.Code, err = tenant.ParseCode(w.Code)

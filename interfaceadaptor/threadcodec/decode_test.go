@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/threads/es/eventcodec"
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
@@ -24,7 +23,7 @@ func TestBrokenEvents(t *testing.T) {
 			}
 			t.Run(name+" without "+field, func(t *testing.T) {
 				event, err := threadcodec.Events().Decode([]byte(broken))
-				var decodeError *eventcodec.DecodeError
+				var decodeError *es.DecodeError
 				if !errors.As(err, &decodeError) {
 					t.Fatalf("got %+v, %v", event, err)
 				}
@@ -51,7 +50,7 @@ func TestBrokenEvents(t *testing.T) {
 	} {
 		t.Run(about, func(t *testing.T) {
 			event, err := threadcodec.Events().Decode([]byte(payload))
-			var decodeError *eventcodec.DecodeError
+			var decodeError *es.DecodeError
 			if !errors.As(err, &decodeError) {
 				t.Errorf("got %+v, %v", event, err)
 			}
@@ -101,7 +100,7 @@ func TestOutdatedSnapshots(t *testing.T) {
 		"a higher counter in the first form": strings.Replace(first, `"seq_nr_counter":1`, `"seq_nr_counter":2`, 1),
 		"messages in the first form":         strings.Replace(first, `"messages":[]`, `"messages":[{}]`, 1),
 	} {
-		if id, version, _, err := (threadcodec.Snapshots{}).Decode([]byte(payload)); !errors.Is(err, eventstore.ErrOutdated) || id != "" || version != 0 {
+		if id, version, _, err := (threadcodec.Snapshots{}).Decode([]byte(payload)); !errors.Is(err, es.ErrOutdated) || id != "" || version != 0 {
 			t.Errorf("%s: got %s at %d, %v", about, id, version, err)
 		}
 	}

@@ -6,36 +6,36 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/es/eventcodec"
+	"example.com/threads/es"
 )
 
 // Events returns the codec of threads' events. "Created" is the first version of "ThreadCreated".
-func Events() *eventcodec.Codec[thread.Event] {
-	return eventcodec.New(thread.AggregateType, ident.Canonical,
-		eventcodec.Event[thread.Event]("ThreadCreated", wireCreatedOf, wireCreated.event).CausedBy(creator),
-		eventcodec.Former[thread.Event]("Created", wireCreated.event).CausedBy(creator),
-		eventcodec.Event[thread.Event]("ThreadRenamed",
+func Events() *es.Codec[thread.Event] {
+	return es.NewCodec(thread.AggregateType, ident.Canonical,
+		es.Event[thread.Event]("ThreadCreated", wireCreatedOf, wireCreated.event).CausedBy(creator),
+		es.Former[thread.Event]("Created", wireCreated.event).CausedBy(creator),
+		es.Event[thread.Event]("ThreadRenamed",
 			func(e thread.Renamed) wireName { return wireName{e.Name.String()} },
 			func(w wireName) (thread.Renamed, error) {
 				return thread.Renamed{Name: writing.RecordedName(w.Name)}, required(w.Name != "", "name")
 			}),
-		eventcodec.Event[thread.Event]("ThreadDeleted",
+		es.Event[thread.Event]("ThreadDeleted",
 			func(thread.Deleted) struct{} { return struct{}{} },
 			func(struct{}) (thread.Deleted, error) { return thread.Deleted{}, nil }),
-		eventcodec.Event[thread.Event]("ThreadMemberAdded", wireAddedOf, wireAdded.event),
-		eventcodec.Event[thread.Event]("ThreadMemberRemoved",
+		es.Event[thread.Event]("ThreadMemberAdded", wireAddedOf, wireAdded.event),
+		es.Event[thread.Event]("ThreadMemberRemoved",
 			func(e thread.MemberRemoved) wireRef { return refOf(e.Member, e.User) },
 			func(w wireRef) (thread.MemberRemoved, error) {
 				return thread.MemberRemoved{Member: w.Member.id, User: w.User.id}, w.check()
 			}),
-		eventcodec.Event[thread.Event]("ThreadMemberRoleChanged", wireRoleChangedOf, wireRoleChanged.event),
-		eventcodec.Event[thread.Event]("ThreadMessagePosted",
+		es.Event[thread.Event]("ThreadMemberRoleChanged", wireRoleChangedOf, wireRoleChanged.event),
+		es.Event[thread.Event]("ThreadMessagePosted",
 			func(e thread.MessagePosted) wireSaid { return saidOf(e.Message) },
 			func(w wireSaid) (e thread.MessagePosted, err error) { e.Message, err = w.message(); return e, err }),
-		eventcodec.Event[thread.Event]("ThreadMessageEdited",
+		es.Event[thread.Event]("ThreadMessageEdited",
 			func(e thread.MessageEdited) wireSaid { return saidOf(e.Message) },
 			func(w wireSaid) (e thread.MessageEdited, err error) { e.Message, err = w.message(); return e, err }),
-		eventcodec.Event[thread.Event]("ThreadMessageDeleted", wireUnsaidOf, wireUnsaid.event),
+		es.Event[thread.Event]("ThreadMessageDeleted", wireUnsaidOf, wireUnsaid.event),
 	)
 }
 

@@ -10,7 +10,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // wireSnapshot is the JSON of a state.
@@ -61,14 +61,14 @@ func (Snapshots) Encode(id string, version uint64, state thread.Thread) ([]byte,
 }
 
 // Decode decodes a state, its version and its thread's id. It fails for another format, with
-// [eventstore.ErrOutdated] for an older one: use an earlier snapshot or the events instead.
+// [es.ErrOutdated] for an older one: use an earlier snapshot or the events instead.
 func (Snapshots) Decode(payload []byte) (id string, version uint64, state thread.Thread, err error) {
 	var w wireSnapshot
 	var m thread.Memento
 	if err = json.Unmarshal(payload, &w); err == nil {
 		m, err = w.memento()
 	}
-	if errors.Is(err, eventstore.ErrOutdated) {
+	if errors.Is(err, es.ErrOutdated) {
 		return "", 0, state, err
 	}
 	if err != nil {
@@ -87,7 +87,7 @@ func (w wireSnapshot) memento() (m thread.Memento, err error) {
 	}
 	switch {
 	case w.Format < snapshotFormat:
-		return m, fmt.Errorf("%w: its format is %d, not %d", eventstore.ErrOutdated, w.Format, snapshotFormat)
+		return m, fmt.Errorf("%w: its format is %d, not %d", es.ErrOutdated, w.Format, snapshotFormat)
 	case w.Format > snapshotFormat:
 		return m, fmt.Errorf("its format %d is newer than %d", w.Format, snapshotFormat)
 	case w.ID.id.IsZero() || w.Name == "" || w.Members == nil || w.Version == 0:

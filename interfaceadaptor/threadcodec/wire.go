@@ -7,7 +7,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/es/eventcodec"
+	"example.com/threads/es"
 )
 
 // wireID is an id written as {"value":"<ulid>"}; a plain string and the UUID form can be read too.
@@ -19,7 +19,7 @@ func (w wireID[T]) MarshalJSON() ([]byte, error) {
 }
 
 func (w *wireID[T]) UnmarshalJSON(data []byte) error {
-	text, err := eventcodec.IDText(data)
+	text, err := es.IDText(data)
 	if err == nil {
 		w.id, err = ident.Parse[T](text)
 	}

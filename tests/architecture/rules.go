@@ -31,14 +31,8 @@ var layers = map[string]struct {
 	"interfaceadaptor/publisher": {imports: inner},
 	"interfaceadaptor/keystore":  {imports: inner},
 
-	// The library is a module of its own, which can't import this one. Within it, an event store knows the port alone.
-	"es":                       {imports: []string{"es"}},
-	"es/eventstore":            {},
-	"es/sqldialect":            {},
-	"es/dynamodb":              {imports: eventStore},
-	"es/dynamodb/dynamodbtest": {imports: []string{"es"}},
-	"es/sqlstore":              {imports: with(eventStore, "es/sqldialect", "es/migration")},
-	"es/command":               {imports: []string{"es"}, limited: true, modules: smallLibraries},
+	// The library is a module of its own, which can't import this one.
+	"es": {imports: []string{"es"}},
 
 	"docs":              {},
 	"infrastructure":    {imports: []string{"es/database", "es/memory"}},
@@ -51,8 +45,6 @@ var layers = map[string]struct {
 
 var (
 	inner = []string{"domain", "usecase", "es"}
-	// eventStore is what event stores may import: the port that they implement, and their shared packages.
-	eventStore = []string{"es/eventstore", "es/internal"}
 	// smallLibraries are allowed in use cases, because they bring no technology with them.
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5", "github.com/hashicorp/golang-lru/v2",
 		// the interface of tracing, without exporters

@@ -9,13 +9,12 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 )
 
 // Request returns a request for a command on a thread. If the command creates a thread, a new id is used. The ids of
 // new members and messages are added to the command.
-func Request(caller es.Caller, id thread.ID, c thread.Command) command.Request[thread.Command] {
-	r := command.Request[thread.Command]{
+func Request(caller es.Caller, id thread.ID, c thread.Command) es.Request[thread.Command] {
+	r := es.Request[thread.Command]{
 		Caller: caller, ID: id.String(), Command: c, Name: thread.CommandName(c), Content: fmt.Sprintf("%+v", c),
 	}
 	if create, is := c.(thread.Create); is {

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/eventcodec"
-	"example.com/threads/es/repository"
 	"example.com/threads/tests/kit"
 	"example.com/threads/tests/sealed"
 )
@@ -48,7 +46,7 @@ func Recorded[E any](t testing.TB, aggregateType, id string, event E) es.Recorde
 }
 
 // Events checks the codec with one current event of each type; domain is the package of the types.
-func Events[E any](t *testing.T, domain string, codec *eventcodec.Codec[E], id string, today ...E) {
+func Events[E any](t *testing.T, domain string, codec *es.Codec[E], id string, today ...E) {
 	t.Helper()
 	var covered []string
 	for _, event := range today {
@@ -75,7 +73,7 @@ func Events[E any](t *testing.T, domain string, codec *eventcodec.Codec[E], id s
 
 // broken checks that an event without one of its fields is an error that names the event, never an event with zero
 // values.
-func broken[E any](t *testing.T, codec *eventcodec.Codec[E], whole []byte) {
+func broken[E any](t *testing.T, codec *es.Codec[E], whole []byte) {
 	t.Helper()
 	optional := map[string]bool{ // of the envelope: some events were written without them
 		"tenant_code": true, "command_id": true, "request_id": true, "correlation_id": true, "causation_id": true, "source": true, "client_ip": true,
@@ -89,7 +87,7 @@ func broken[E any](t *testing.T, codec *eventcodec.Codec[E], whole []byte) {
 			continue
 		}
 		event, err := codec.Decode(bytes.ReplaceAll(whole, []byte(`"`+field+`":`), []byte(`"no_`+field+`":`)))
-		var decodeError *eventcodec.DecodeError
+		var decodeError *es.DecodeError
 		if !errors.As(err, &decodeError) || field != "id" && decodeError.EventID != EventID {
 			t.Errorf("without %s: got %+v, %v", field, event, err)
 		}
@@ -98,7 +96,7 @@ func broken[E any](t *testing.T, codec *eventcodec.Codec[E], whole []byte) {
 
 // Snapshots checks the codec of states with states of the aggregate, each with a golden file whose name begins with
 // "snapshot-" and the current format. Every field of the state must be set in one of them.
-func Snapshots[S any](t *testing.T, codec repository.SnapshotCodec[S], id string, states map[string]S) {
+func Snapshots[S any](t *testing.T, codec es.SnapshotCodec[S], id string, states map[string]S) {
 	t.Helper()
 	var all []S
 	for file, state := range states {

@@ -141,7 +141,7 @@ func testNoWordsInWhatOthersSay(t *testing.T, s *system, find func(...string) []
 	testenv.Eventually(t, 30*time.Second, func() error {
 		// a sealed text begins with its owner's id
 		if log, err := os.ReadFile(s.projector.Log); err != nil || !strings.Contains(string(log), ada.id+":") {
-			return fmt.Errorf("the log has no error of the database, %v", err)
+			return fmt.Errorf("the log has no error of the database: %w", err)
 		}
 		return nil
 	})

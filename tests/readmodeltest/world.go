@@ -58,7 +58,7 @@ func NewID[T any]() ident.Of[T] {
 func NewUser() thread.UserID { return NewID[ident.UserAccount]() }
 
 // Key returns the key of a thread of the world.
-func (w *World) Key(id thread.ID) es.Key { return chat.ThreadKey(w.Tenant, id) }
+func (w *World) Key(id thread.ID) es.AggregateID { return chat.ThreadKey(w.Tenant, id) }
 
 // Now returns the time of the last event.
 func (w *World) Now() time.Time { return w.feed.Now() }

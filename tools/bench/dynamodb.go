@@ -14,10 +14,8 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodb/schema"
-	"example.com/threads/es/repository"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/usecase/chat"
@@ -80,8 +78,8 @@ func (t *testTables) newPoster() (*commandPoster, error) {
 	if err != nil {
 		return nil, err
 	}
-	threads := chatstore.NewThreadRepository(gateway, repository.Settings{Logger: quiet})
-	service := command.NewService(chat.Threads(), threads, command.Settings{Logger: quiet})
+	threads := chatstore.NewThreadRepository(gateway, es.Settings{Logger: quiet})
+	service := es.NewService(chat.Threads(), threads, es.Settings{Logger: quiet})
 	return &commandPoster{gateway, threads, service, ident.FromULID[ident.UserAccount](ulid.Make())}, nil
 }
 
@@ -102,7 +100,7 @@ func (p *commandPoster) post(ctx context.Context, id string) error {
 }
 
 func (p *commandPoster) handle(ctx context.Context, id string, begins bool, wanted thread.Command) error {
-	_, err := p.service.Handle(ctx, command.Request[thread.Command]{
+	_, err := p.service.Handle(ctx, es.Request[thread.Command]{
 		Caller: es.Caller{Executor: p.user.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
 	})
 	return err

@@ -12,7 +12,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
@@ -60,7 +59,7 @@ func (t *testTables) unitsOfAPost(ctx context.Context, meter *unitMeter, message
 		return 0, err
 	}
 	other.user = poster.user
-	key := es.Key{Type: thread.AggregateType, ID: id}
+	key := es.AggregateID{Type: thread.AggregateType, ID: id}
 	state, err := other.threads.Load(ctx, key)
 	if err != nil {
 		return 0, err
@@ -91,8 +90,8 @@ func (t *testTables) unitsOfAPost(ctx context.Context, meter *unitMeter, message
 func (p *commandPoster) fill(ctx context.Context, id string, messages int) error {
 	codec := threadcodec.Events()
 	for version := uint64(1); version <= uint64(messages); {
-		var entries []eventstore.Entry
-		for range min(eventstore.MaxAppend-1, messages+1-int(version)) {
+		var entries []es.Entry
+		for range min(es.MaxAppend-1, messages+1-int(version)) {
 			seqNr := version + uint64(len(entries)) + 1
 			recorded := es.Recorded[thread.Event]{
 				Envelope: es.Envelope{
@@ -107,12 +106,12 @@ func (p *commandPoster) fill(ctx context.Context, id string, messages int) error
 			if err != nil {
 				return err
 			}
-			entries = append(entries, eventstore.Entry{
+			entries = append(entries, es.Entry{
 				SeqNr: seqNr, EventID: recorded.EventID, EventType: codec.EventType(recorded.Event), OccurredAt: recorded.OccurredAt, UserID: p.user.String(), Payload: payload,
 			})
 		}
-		key := eventstore.AggregateID{Type: thread.AggregateType, ULID: id}
-		if err := p.gateway.Append(ctx, eventstore.Append{ID: key, ExpectedVersion: version, Entries: entries}); err != nil {
+		key := es.AggregateID{Type: thread.AggregateType, ID: id}
+		if err := p.gateway.Append(ctx, es.Append{ID: key, ExpectedVersion: version, Entries: entries}); err != nil {
 			return err
 		}
 		version += uint64(len(entries))

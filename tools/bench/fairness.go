@@ -15,10 +15,8 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/usecase/chat"
@@ -38,7 +36,7 @@ func shares(ctx context.Context, folder string, posters int, duration time.Durat
 	}
 	ada, id := ident.FromULID[ident.UserAccount](ulid.Make()), ulid.Make().String()
 	post := func(writer *chat.ThreadCommands, begins bool, wanted thread.Command) error {
-		_, err := writer.Handle(ctx, command.Request[thread.Command]{
+		_, err := writer.Handle(ctx, es.Request[thread.Command]{
 			Caller: es.Caller{Executor: ada.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
 		})
 		return err
@@ -85,8 +83,8 @@ func writer(ctx context.Context, file string) (*chat.ThreadCommands, func() erro
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	threads := chatstore.NewThreadRepository(store, repository.Settings{Logger: quiet})
-	service := command.NewService(chat.Threads(), threads, command.Settings{Logger: quiet})
+	threads := chatstore.NewThreadRepository(store, es.Settings{Logger: quiet})
+	service := es.NewService(chat.Threads(), threads, es.Settings{Logger: quiet})
 	return service, func() error {
 		service.Drain()
 		finish := context.WithoutCancel(ctx)

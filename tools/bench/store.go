@@ -13,8 +13,8 @@ import (
 	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 )
@@ -41,9 +41,9 @@ func appends(ctx context.Context, folder string, clients int, duration time.Dura
 	group, ctx := errgroup.WithContext(ctx)
 	for range clients {
 		group.Go(func() error {
-			id := eventstore.AggregateID{Tenant: "default", Type: "thread", ULID: ulid.Make().String()}
+			id := es.AggregateID{Tenant: "default", Type: "thread", ID: ulid.Make().String()}
 			for version := uint64(0); time.Since(begun) < duration; version++ {
-				if err := store.Append(ctx, eventstore.Append{ID: id, ExpectedVersion: version, Entries: []eventstore.Entry{entry(version + 1)}}); err != nil {
+				if err := store.Append(ctx, es.Append{ID: id, ExpectedVersion: version, Entries: []es.Entry{entry(version + 1)}}); err != nil {
 					return err
 				}
 				count.Add(1)
@@ -56,9 +56,9 @@ func appends(ctx context.Context, folder string, clients int, duration time.Dura
 }
 
 // entry is similar to that of a short message.
-func entry(seqNr uint64) eventstore.Entry {
+func entry(seqNr uint64) es.Entry {
 	id := ulid.Make().String()
-	return eventstore.Entry{
+	return es.Entry{
 		SeqNr: seqNr, EventID: id, EventType: "ThreadMessagePosted", OccurredAt: time.Now(), UserID: id, CommandID: id, CorrelationID: id,
 		Payload: fmt.Appendf(nil, `{"data":%q}`, strings.Repeat("x", eventSize)),
 	}

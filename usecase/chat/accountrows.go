@@ -28,11 +28,11 @@ func nextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 		return row, errors.New("the account exists already")
 	case begins:
 		return query.Account{
-			Tenant: recorded.Tenant, ID: AccountID(recorded.Key()), Name: registered.Name.String(), Version: recorded.SeqNr,
+			Tenant: recorded.Tenant, ID: AccountID(recorded.Aggregate()), Name: registered.Name.String(), Version: recorded.SeqNr,
 			CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt,
 		}, nil
 	case !exists && isErased(recorded.Event): // of a user account without a name
-		row = query.Account{Tenant: recorded.Tenant, ID: AccountID(recorded.Key()), CreatedAt: recorded.OccurredAt}
+		row = query.Account{Tenant: recorded.Tenant, ID: AccountID(recorded.Aggregate()), CreatedAt: recorded.OccurredAt}
 	case !exists:
 		return row, errors.New("the account does not exist")
 	case row.Closed && !isErased(recorded.Event):

@@ -2,15 +2,15 @@ package chat
 
 import (
 	"example.com/threads/domain/account"
-	"example.com/threads/es/command"
+	"example.com/threads/es"
 )
 
 // AccountCommands is the service that handles commands on accounts.
-type AccountCommands = command.Service[account.Account, account.Command, account.Event]
+type AccountCommands = es.Service[account.Account, account.Command, account.Event]
 
 // Accounts returns the decider of accounts.
-func Accounts() command.Decider[account.Account, account.Command, account.Event] {
-	return command.Decider[account.Account, account.Command, account.Event]{
+func Accounts() es.Decider[account.Account, account.Command, account.Event] {
+	return es.Decider[account.Account, account.Command, account.Event]{
 		Type:   account.AggregateType,
 		Decide: account.Decide,
 		Apply:  account.Account.Apply,

@@ -5,7 +5,6 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/sequence"
 )
 
@@ -14,7 +13,7 @@ const CodeKind = "THREAD"
 
 // ThreadService handles commands on threads and stores their snapshots.
 type ThreadService interface {
-	Handle(ctx context.Context, request command.Request[thread.Command]) (command.Result, error)
+	Handle(ctx context.Context, request es.Request[thread.Command]) (es.Result, error)
 	Snapshot(ctx context.Context, caller es.Caller, id string) (uint64, error)
 }
 
@@ -29,11 +28,11 @@ type codedThreads struct {
 	codes *sequence.Sequence
 }
 
-func (t codedThreads) Handle(ctx context.Context, request command.Request[thread.Command]) (command.Result, error) {
+func (t codedThreads) Handle(ctx context.Context, request es.Request[thread.Command]) (es.Result, error) {
 	if create, creates := request.Command.(thread.Create); creates {
 		code, err := t.codes.NextCode(ctx, request.Caller.Tenant)
 		if err != nil {
-			return command.Result{}, err
+			return es.Result{}, err
 		}
 		create.Code = thread.RecordedCode(code)
 		request.Command = create

@@ -2,15 +2,15 @@ package chat
 
 import (
 	"example.com/threads/domain/thread"
-	"example.com/threads/es/command"
+	"example.com/threads/es"
 )
 
 // ThreadCommands is the service that handles commands on threads.
-type ThreadCommands = command.Service[thread.Thread, thread.Command, thread.Event]
+type ThreadCommands = es.Service[thread.Thread, thread.Command, thread.Event]
 
 // Threads returns the decider of threads.
-func Threads() command.Decider[thread.Thread, thread.Command, thread.Event] {
-	return command.Decider[thread.Thread, thread.Command, thread.Event]{
+func Threads() es.Decider[thread.Thread, thread.Command, thread.Event] {
+	return es.Decider[thread.Thread, thread.Command, thread.Event]{
 		Type:   thread.AggregateType,
 		Decide: thread.Decide,
 		Apply:  thread.Thread.Apply,

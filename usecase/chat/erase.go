@@ -10,7 +10,6 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/process"
 	"example.com/threads/usecase/erasure"
 )
@@ -21,9 +20,9 @@ var ErrErasureOff = ident.Conflict("erasure_off", "texts are not sealed here, so
 // SealThread seals the names and texts in commands on threads with their executor's key. state returns the thread,
 // which may be out of date: the name that it has keeps its seal, so that giving it again is no change, whoever does.
 func SealThread(
-	keys *erasure.Keyring, state func(context.Context, es.Key) (command.State[thread.Thread], error),
-) command.Prepare[thread.Command] {
-	return func(ctx context.Context, r *command.Request[thread.Command]) (err error) {
+	keys *erasure.Keyring, state func(context.Context, es.AggregateID) (es.State[thread.Thread], error),
+) es.Prepare[thread.Command] {
+	return func(ctx context.Context, r *es.Request[thread.Command]) (err error) {
 		if keys == nil {
 			return nil
 		}
@@ -52,8 +51,8 @@ func SealThread(
 }
 
 // SealAccount seals the names in commands on accounts with the account's key.
-func SealAccount(keys *erasure.Keyring) command.Prepare[account.Command] {
-	return func(ctx context.Context, r *command.Request[account.Command]) (err error) {
+func SealAccount(keys *erasure.Keyring) es.Prepare[account.Command] {
+	return func(ctx context.Context, r *es.Request[account.Command]) (err error) {
 		_, erases := r.Command.(account.Erase)
 		switch {
 		case keys == nil && erases:
@@ -103,9 +102,9 @@ func (s sealer) text(of thread.MessageID, text thread.Text) (thread.Text, error)
 
 // newName is a thread's new name: the one that it has, sealed as it is, or another one.
 func (s sealer) newName(
-	of string, name writing.Name, state func(context.Context, es.Key) (command.State[thread.Thread], error),
+	of string, name writing.Name, state func(context.Context, es.AggregateID) (es.State[thread.Thread], error),
 ) (writing.Name, error) {
-	known, err := state(s.ctx, es.Key{Tenant: s.caller.Tenant, Type: thread.AggregateType, ID: of})
+	known, err := state(s.ctx, es.AggregateID{Tenant: s.caller.Tenant, Type: thread.AggregateType, ID: of})
 	if err != nil {
 		return name, err
 	}
@@ -118,7 +117,7 @@ func (s sealer) newName(
 
 // DigestContent replaces the content that a repeat is recognised by: its hash in a receipt must not tell the words.
 // keys is nil where erasure is off.
-func DigestContent[C any](ctx context.Context, keys *erasure.Keyring, r *command.Request[C]) error {
+func DigestContent[C any](ctx context.Context, keys *erasure.Keyring, r *es.Request[C]) error {
 	if keys == nil || r.IdempotencyKey == "" {
 		return nil
 	}
@@ -144,7 +143,7 @@ const destroyKey = "account.DestroyKey"
 // destruction has the key of an erased account destroyed.
 func destruction(of AccountRow, by es.Envelope) process.Command {
 	return process.Command{
-		Target: by.Key(), Name: destroyKey, EventID: by.EventID,
+		Target: by.Aggregate(), Name: destroyKey, EventID: by.EventID,
 		Executor: of.ID.String(), CausationID: by.EventID, CorrelationID: by.CorrelationID,
 	}
 }

@@ -8,19 +8,19 @@ import (
 )
 
 // ThreadKey returns the key of a tenant's thread.
-func ThreadKey(tenant es.Tenant, id thread.ID) es.Key {
-	return es.Key{Tenant: tenant, Type: thread.AggregateType, ID: id.String()}
+func ThreadKey(tenant es.Tenant, id thread.ID) es.AggregateID {
+	return es.AggregateID{Tenant: tenant, Type: thread.AggregateType, ID: id.String()}
 }
 
 // ThreadID returns the thread's id in a key; zero if the key is not a thread's.
-func ThreadID(key es.Key) thread.ID { return idOf[thread.Thread](key, thread.AggregateType) }
+func ThreadID(key es.AggregateID) thread.ID { return idOf[thread.Thread](key, thread.AggregateType) }
 
 // AccountID returns the account's id in a key; zero if the key is not an account's.
-func AccountID(key es.Key) account.ID {
+func AccountID(key es.AggregateID) account.ID {
 	return idOf[ident.UserAccount](key, account.AggregateType)
 }
 
-func idOf[T any](key es.Key, aggregateType string) ident.Of[T] {
+func idOf[T any](key es.AggregateID, aggregateType string) ident.Of[T] {
 	id, err := ident.Parse[T](key.ID)
 	if err != nil || key.Type != aggregateType {
 		return ident.Of[T]{}

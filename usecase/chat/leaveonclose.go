@@ -12,7 +12,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/process"
 	"example.com/threads/es/projection"
 )
@@ -49,7 +48,7 @@ type MembershipStore interface {
 	Of(ctx context.Context, tx projection.Tx, of AccountRow) ([]Membership, error)
 	// Change deletes the memberships in left and those of the ended threads, then stores those in joined, which may be
 	// stored already.
-	Change(ctx context.Context, tx projection.Tx, left []Membership, ended []es.Key, joined []Membership) error
+	Change(ctx context.Context, tx projection.Tx, left []Membership, ended []es.AggregateID, joined []Membership) error
 }
 
 // LeaveOnCloseHandlers returns the handlers of [LeaveOnClose]. Joining and closing lock the same row, so whichever is
@@ -86,7 +85,7 @@ type closingFold struct {
 
 // Apply implements [projection.Fold].
 func (f *closingFold) Apply(recorded projection.Event) error {
-	of := AccountRow{recorded.Tenant, AccountID(recorded.Key())}
+	of := AccountRow{recorded.Tenant, AccountID(recorded.Aggregate())}
 	event, is := recorded.Event.(account.Event) // the linter sees when one is missing below
 	if !is {
 		return fmt.Errorf("%T is no event of an account", recorded.Event)
@@ -143,7 +142,7 @@ func (h joinings) Concerns(payload []byte) bool { return h.concerns(payload) }
 // Load implements [projection.Handler]. Nothing is read before the events are known.
 func (h joinings) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
 	return &joiningFold{
-		handler: h, tx: tx, joined: map[Membership]es.Envelope{}, left: map[Membership]bool{}, ended: map[es.Key]bool{},
+		handler: h, tx: tx, joined: map[Membership]es.Envelope{}, left: map[Membership]bool{}, ended: map[es.AggregateID]bool{},
 	}, nil
 }
 
@@ -152,13 +151,13 @@ type joiningFold struct {
 	tx      projection.Tx
 	joined  map[Membership]es.Envelope // by which event
 	left    map[Membership]bool        // also those that have begun again
-	ended   map[es.Key]bool
+	ended   map[es.AggregateID]bool
 }
 
 // Apply implements [projection.Fold].
 func (f *joiningFold) Apply(recorded projection.Event) error {
 	of := func(user ident.UserID) Membership {
-		return Membership{recorded.Tenant, user, ThreadID(recorded.Key())}
+		return Membership{recorded.Tenant, user, ThreadID(recorded.Aggregate())}
 	}
 	join := func(member thread.Member) { f.joined[of(member.User)] = recorded.Envelope }
 	event, is := recorded.Event.(thread.Event) // the linter sees when one is missing below
@@ -176,8 +175,8 @@ func (f *joiningFold) Apply(recorded projection.Event) error {
 		delete(f.joined, of(e.User))
 		f.left[of(e.User)] = true
 	case thread.Deleted:
-		maps.DeleteFunc(f.joined, func(m Membership, by es.Envelope) bool { return by.Key() == recorded.Key() })
-		f.ended[recorded.Key()] = true
+		maps.DeleteFunc(f.joined, func(m Membership, by es.Envelope) bool { return by.Aggregate() == recorded.Aggregate() })
+		f.ended[recorded.Aggregate()] = true
 	case thread.Renamed, thread.MemberRoleChanged, thread.MessagePosted, thread.MessageEdited, thread.MessageDeleted:
 	}
 	return nil
@@ -239,7 +238,7 @@ func SendWithdrawals(threads *ThreadCommands) process.Send {
 		if err != nil {
 			return err
 		}
-		_, err = threads.Handle(ctx, command.Request[thread.Command]{
+		_, err = threads.Handle(ctx, es.Request[thread.Command]{
 			Caller: caller, ID: c.Target.ID, Command: withdraw, Name: c.Name, Content: string(content), IdempotencyKey: idempotencyKey,
 		})
 		if errors.Is(err, thread.ErrNotMember) || errors.Is(err, thread.ErrThreadDeleted) {

@@ -53,9 +53,9 @@ type RowStore interface {
 	Save(ctx context.Context, tx projection.Tx, rows Rows) error
 	// Compare reports the differences between a window of a thread's rows and want. It holds one row in memory at a
 	// time.
-	Compare(ctx context.Context, tx projection.Tx, key es.Key, window Window, want Rows, tell func(projection.Difference)) error
+	Compare(ctx context.Context, tx projection.Tx, key es.AggregateID, window Window, want Rows, tell func(projection.Difference)) error
 	// Clear deletes all rows of a thread.
-	Clear(ctx context.Context, tx projection.Tx, key es.Key) error
+	Clear(ctx context.Context, tx projection.Tx, key es.AggregateID) error
 }
 
 // threadRowsVersion rises with every change that makes other rows of the same events. Existing rows
@@ -101,10 +101,10 @@ func (r *ThreadRows) Load(ctx context.Context, tx projection.Tx, events []projec
 // neededBy returns the keys of the existing rows that events change.
 func neededBy(events []projection.Event) Rows {
 	rows := NewRows()
-	var last es.Key
+	var last es.AggregateID
 	for _, recorded := range events {
 		in := recorded.Tenant
-		if key := recorded.Key(); key != last { // the events of a thread follow each other
+		if key := recorded.Aggregate(); key != last { // the events of a thread follow each other
 			rows.Threads[RowKey[thread.Thread]{in, ThreadID(key)}] = query.Thread{}
 			last = key
 		}
@@ -152,7 +152,7 @@ type Change struct {
 // Fold returns the change that recorded, the next event of its thread, makes to rows. It is pure. It fails if the event
 // contradicts the rows or is unknown.
 func Fold(rows Rows, recorded projection.Event) (Change, error) {
-	w := work{before: rows, at: recorded.Envelope, id: ThreadID(recorded.Key())}
+	w := work{before: rows, at: recorded.Envelope, id: ThreadID(recorded.Aggregate())}
 	by, err := ident.Parse[ident.UserAccount](recorded.Executor)
 	if err != nil {
 		return Change{}, fmt.Errorf("the executor is %q, which is no user account", recorded.Executor)

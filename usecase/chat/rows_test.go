@@ -58,11 +58,11 @@ var (
 )
 
 // The rows before each event of the tables below: a thread at version 7 with two members and a message.
-func threadBefore(key es.Key) query.Thread {
+func threadBefore(key es.AggregateID) query.Thread {
 	return query.Thread{Tenant: key.Tenant, ID: ThreadID(key), Name: "before", Owner: alice, Version: 7, CreatedAt: begun, UpdatedAt: begun, Audit: first}
 }
 
-func rowsBefore(key es.Key) Rows {
+func rowsBefore(key es.AggregateID) Rows {
 	rows := NewRows()
 	message := query.Message{Tenant: key.Tenant, ID: hello, Thread: ThreadID(key), Sender: bob, Text: "hello", SeqNr: 3, CreatedAt: begun, UpdatedAt: begun, Audit: first}
 	elsewhere := message
@@ -78,7 +78,7 @@ func rowsBefore(key es.Key) Rows {
 	return rows
 }
 
-func keyOf(t *testing.T) es.Key {
+func keyOf(t *testing.T) es.AggregateID {
 	t.Helper()
 	tenant, err := es.ParseTenant("acme")
 	if err != nil {
@@ -87,7 +87,7 @@ func keyOf(t *testing.T) es.Key {
 	return ThreadKey(tenant, id[thread.Thread](9))
 }
 
-func next(key es.Key, event any) projection.Event {
+func next(key es.AggregateID, event any) projection.Event {
 	return projection.Event{
 		Envelope: es.Envelope{AggregateType: key.Type, AggregateID: key.ID, SeqNr: 8, OccurredAt: later, Caller: es.Caller{
 			Tenant: key.Tenant, Executor: bob.String(), ClientIP: "192.0.2.8", RequestID: "request 8", Source: strings.Repeat("é", 300),

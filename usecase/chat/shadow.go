@@ -23,19 +23,19 @@ const shadowBytes = 32 << 20
 const rowBytes = 400
 
 // Shadow implements [projection.Verifiable].
-func (r *ThreadRows) Shadow(key es.Key, after uint64) projection.Shadow {
+func (r *ThreadRows) Shadow(key es.AggregateID, after uint64) projection.Shadow {
 	return &shadow{store: r.store, key: key, window: Window{After: after}, rows: NewRows(), room: shadowBytes}
 }
 
 // Clear implements [projection.Verifiable].
-func (r *ThreadRows) Clear(ctx context.Context, tx projection.Tx, key es.Key) error {
+func (r *ThreadRows) Clear(ctx context.Context, tx projection.Tx, key es.AggregateID) error {
 	return r.store.Clear(ctx, tx, key)
 }
 
 // shadow holds the expected rows of a window.
 type shadow struct {
 	store  RowStore
-	key    es.Key
+	key    es.AggregateID
 	window Window
 	rows   Rows
 	room   int // remaining bytes; the window ends before the event that exceeds them

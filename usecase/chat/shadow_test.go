@@ -19,7 +19,7 @@ type windows struct {
 	most int // in one window
 }
 
-func (w *windows) Compare(_ context.Context, _ projection.Tx, _ es.Key, window Window, want Rows, _ func(projection.Difference)) error {
+func (w *windows) Compare(_ context.Context, _ projection.Tx, _ es.AggregateID, window Window, want Rows, _ func(projection.Difference)) error {
 	for _, row := range want.Messages {
 		if !window.has(row.SeqNr) {
 			panic("a row outside the window")

@@ -6,17 +6,16 @@ import (
 
 	"example.com/threads/domain/task"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/projection"
 	"example.com/threads/usecase/query"
 )
 
 // TaskCommands is the service that handles commands on tasks.
-type TaskCommands = command.Service[task.Task, task.Order, task.Event]
+type TaskCommands = es.Service[task.Task, task.Order, task.Event]
 
 // Tasks returns the decider of tasks.
-func Tasks() command.Decider[task.Task, task.Order, task.Event] {
-	return command.Decider[task.Task, task.Order, task.Event]{
+func Tasks() es.Decider[task.Task, task.Order, task.Event] {
+	return es.Decider[task.Task, task.Order, task.Event]{
 		Type:   task.AggregateType,
 		Decide: task.Decide,
 		Apply:  task.Task.Apply,
@@ -26,12 +25,12 @@ func Tasks() command.Decider[task.Task, task.Order, task.Event] {
 }
 
 // TaskKey returns the key of a tenant's task.
-func TaskKey(tenant es.Tenant, id task.ID) es.Key {
-	return es.Key{Tenant: tenant, Type: task.AggregateType, ID: id.String()}
+func TaskKey(tenant es.Tenant, id task.ID) es.AggregateID {
+	return es.AggregateID{Tenant: tenant, Type: task.AggregateType, ID: id.String()}
 }
 
 // TaskID returns the task's id in a key; zero if the key is not a task's.
-func TaskID(key es.Key) task.ID { return idOf[task.Task](key, task.AggregateType) }
+func TaskID(key es.AggregateID) task.ID { return idOf[task.Task](key, task.AggregateType) }
 
 // taskRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
 const taskRowsVersion = 1
@@ -56,7 +55,7 @@ func NextTask(row query.Task, exists bool, recorded es.Recorded[task.Event]) (qu
 	case begins:
 		r := created.Request
 		return query.Task{
-			Tenant: recorded.Tenant, ID: TaskID(recorded.Key()), Kind: r.Kind, Status: task.Queued, Total: r.Total, CreatedBy: r.Creator,
+			Tenant: recorded.Tenant, ID: TaskID(recorded.Aggregate()), Kind: r.Kind, Status: task.Queued, Total: r.Total, CreatedBy: r.Creator,
 			Version: recorded.SeqNr, CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt,
 		}, nil
 	case !exists:

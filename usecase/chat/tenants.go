@@ -6,14 +6,13 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/projection"
 	"example.com/threads/usecase/query"
 )
 
 // Tenants returns the decider of registered tenants.
-func Tenants() command.Decider[tenant.Tenant, tenant.Command, tenant.Event] {
-	return command.Decider[tenant.Tenant, tenant.Command, tenant.Event]{
+func Tenants() es.Decider[tenant.Tenant, tenant.Command, tenant.Event] {
+	return es.Decider[tenant.Tenant, tenant.Command, tenant.Event]{
 		Type:   tenant.AggregateType,
 		Decide: tenant.Decide,
 		Apply:  tenant.Tenant.Apply,
@@ -41,8 +40,8 @@ func tenantAnswer(events []tenant.Event) map[string]string {
 }
 
 // TenantKey returns the key of a registered tenant. The registry itself belongs to the tenant with the empty code.
-func TenantKey(code tenant.Code) es.Key {
-	return es.Key{Type: tenant.AggregateType, ID: tenant.IDOf(code).String()}
+func TenantKey(code tenant.Code) es.AggregateID {
+	return es.AggregateID{Type: tenant.AggregateType, ID: tenant.IDOf(code).String()}
 }
 
 // TenantRows is the [projection.Handler] of registered tenants.

@@ -88,7 +88,7 @@ func newFixture(t *testing.T) *keyringFixture {
 
 func (f *keyringFixture) seal(owner, place, text string) string {
 	f.t.Helper()
-	sealed, err := f.Seal(f.t.Context(), es.Tenant{}, owner, place, text)
+	sealed, err := f.Seal(f.t.Context(), es.Tenant(""), owner, place, text)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func (f *keyringFixture) seal(owner, place, text string) string {
 
 func (f *keyringFixture) wantOpened(text, want string) {
 	f.t.Helper()
-	if got, err := f.OpenOne(f.t.Context(), es.Tenant{}, text); err != nil || got != want {
+	if got, err := f.OpenOne(f.t.Context(), es.Tenant(""), text); err != nil || got != want {
 		f.t.Errorf("opened %q, %v, want %q", got, err, want)
 	}
 }
@@ -139,7 +139,7 @@ func TestSealedTexts(t *testing.T) {
 		t.Errorf("another tenant's owner of the same name opens it: %q", got)
 	}
 	for _, damaged := range []string{sealed[:len(sealed)-2], "\x01", "\x012ada:abc", "\x011ada:!", "\x011ada:", strings.Replace(sealed, "ada", "bob", 1)} {
-		if got, err := f.OpenOne(t.Context(), es.Tenant{}, damaged); err == nil {
+		if got, err := f.OpenOne(t.Context(), es.Tenant(""), damaged); err == nil {
 			t.Errorf("%q is opened as %q", damaged, got)
 		}
 	}
@@ -148,31 +148,31 @@ func TestSealedTexts(t *testing.T) {
 func TestErasure(t *testing.T) {
 	f := newFixture(t)
 	ada, bob := f.seal("ada", "1", "Ada's words"), f.seal("bob", "2", "Bob's words")
-	digest, err := f.Digest(t.Context(), es.Tenant{}, "ada", "guess")
+	digest, err := f.Digest(t.Context(), es.Tenant(""), "ada", "guess")
 	if err != nil || digest == "" {
 		t.Fatal(digest, err)
 	}
 	other := erasure.NewKeyring(f.store, f.master, func() time.Time { return f.now }) // in another process
-	if again, err := other.Digest(t.Context(), es.Tenant{}, "ada", "guess"); err != nil || again != digest {
+	if again, err := other.Digest(t.Context(), es.Tenant(""), "ada", "guess"); err != nil || again != digest {
 		t.Errorf("in another process the digest is %q, %v, want %q", again, err, digest)
 	}
-	if err := f.Destroy(t.Context(), es.Tenant{}, "ada"); err != nil {
+	if err := f.Destroy(t.Context(), es.Tenant(""), "ada"); err != nil {
 		t.Fatal(err)
 	}
 	f.wantOpened(ada, erasure.Erased)  // at once in the process that erased
 	f.now = f.now.Add(2 * time.Second) // the time for which a key is cached
 	for _, keyring := range []*erasure.Keyring{f.Keyring, other} {
 		texts := []string{ada, bob, "Ada's old plain words", "Bob's old plain words", "nobody's"}
-		err := keyring.Open(t.Context(), es.Tenant{}, []erasure.Text{
+		err := keyring.Open(t.Context(), es.Tenant(""), []erasure.Text{
 			{Value: &texts[0]}, {Value: &texts[1]}, {Owner: "ada", Value: &texts[2]}, {Owner: "bob", Value: &texts[3]}, {Value: &texts[4]},
 		})
 		if want := "[erased] Bob's words [erased] Bob's old plain words nobody's"; err != nil || strings.Join(texts, " ") != want {
 			t.Errorf("after the erasure: %q, %v", texts, err)
 		}
-		if _, err := keyring.Seal(t.Context(), es.Tenant{}, "ada", "1", "new"); !errors.Is(err, erasure.ErrErased) {
+		if _, err := keyring.Seal(t.Context(), es.Tenant(""), "ada", "1", "new"); !errors.Is(err, erasure.ErrErased) {
 			t.Errorf("a new text is sealed: %v", err)
 		}
-		if _, err := keyring.Digest(t.Context(), es.Tenant{}, "ada", "guess"); !errors.Is(err, erasure.ErrErased) {
+		if _, err := keyring.Digest(t.Context(), es.Tenant(""), "ada", "guess"); !errors.Is(err, erasure.ErrErased) {
 			t.Errorf("a digest: %v", err)
 		}
 	}
@@ -186,17 +186,17 @@ func TestAMissingKeyIsNoErasure(t *testing.T) {
 	clear(f.store.entries)
 	f.now = f.now.Add(2 * time.Second)
 	var missing *erasure.MissingKeyError
-	if got, err := f.OpenOne(t.Context(), es.Tenant{}, sealed); !errors.As(err, &missing) || missing.Owner != "ada" || es.KindOf(err) != es.Internal {
+	if got, err := f.OpenOne(t.Context(), es.Tenant(""), sealed); !errors.As(err, &missing) || missing.Owner != "ada" || es.KindOf(err) != es.Internal {
 		t.Errorf("opened %q, %v", got, err)
 	}
 	f.seal("ada", "1", "words") // creates a new key
 	f.now = f.now.Add(2 * time.Second)
-	if got, err := f.OpenOne(t.Context(), es.Tenant{}, sealed); err == nil {
+	if got, err := f.OpenOne(t.Context(), es.Tenant(""), sealed); err == nil {
 		t.Errorf("opened %q with another key", got)
 	}
 	f.store.fails = es.ErrUnavailable
 	f.now = f.now.Add(2 * time.Second)
-	if _, err := f.OpenOne(t.Context(), es.Tenant{}, sealed); es.KindOf(err) != es.Unavailable {
+	if _, err := f.OpenOne(t.Context(), es.Tenant(""), sealed); es.KindOf(err) != es.Unavailable {
 		t.Errorf("without the store: %v", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestWhatAPageCosts(t *testing.T) {
 			value := *text.Value
 			copies[i] = erasure.Text{Owner: text.Owner, Value: &value}
 		}
-		if err := reader.Open(t.Context(), es.Tenant{}, copies); err != nil || *copies[0].Value != "words" {
+		if err := reader.Open(t.Context(), es.Tenant(""), copies); err != nil || *copies[0].Value != "words" {
 			t.Fatal(*copies[0].Value, err)
 		}
 		if f.store.calls != wantCalls || f.master.unwrapped != wantUnwrapped {
@@ -238,16 +238,16 @@ func TestWhatAPageCosts(t *testing.T) {
 func TestErasureThatIsOff(t *testing.T) {
 	sealed := newFixture(t).seal("ada", "1", "words")
 	var off *erasure.Keyring
-	if got, err := off.Seal(t.Context(), es.Tenant{}, "ada", "1", "words"); err != nil || got != "words" {
+	if got, err := off.Seal(t.Context(), es.Tenant(""), "ada", "1", "words"); err != nil || got != "words" {
 		t.Errorf("sealed %q, %v", got, err)
 	}
-	if got, err := off.OpenOne(t.Context(), es.Tenant{}, "words"); err != nil || got != "words" {
+	if got, err := off.OpenOne(t.Context(), es.Tenant(""), "words"); err != nil || got != "words" {
 		t.Errorf("opened %q, %v", got, err)
 	}
-	if err := off.Destroy(t.Context(), es.Tenant{}, "ada"); !errors.Is(err, erasure.ErrOff) {
+	if err := off.Destroy(t.Context(), es.Tenant(""), "ada"); !errors.Is(err, erasure.ErrOff) {
 		t.Errorf("an erasure: %v", err)
 	}
-	if _, err := off.OpenOne(t.Context(), es.Tenant{}, sealed); !errors.Is(err, erasure.ErrOff) {
+	if _, err := off.OpenOne(t.Context(), es.Tenant(""), sealed); !errors.Is(err, erasure.ErrOff) {
 		t.Errorf("a sealed text: %v", err)
 	}
 }
@@ -263,13 +263,13 @@ func TestOpenJSON(t *testing.T) {
 	}
 	first, second := quoted(f.seal("ada", "1", words)), quoted(f.seal("bob", "2", "Bob's"))
 	document := `{ "n": 1e3 , "a":[` + first + `, "plain\u0041" ,{"b" :` + second + `}],"c":null}` + "\n"
-	got, err := f.OpenJSON(t.Context(), es.Tenant{}, []byte(document))
+	got, err := f.OpenJSON(t.Context(), es.Tenant(""), []byte(document))
 	want := strings.NewReplacer(first, `"Ännchen sät Grünkohl \"<&>\" \n 😀"`, second, `"Bob's"`).Replace(document)
 	if err != nil || string(got) != want {
 		t.Errorf("opened %v:\n%s\nwant:\n%s", err, got, want)
 	}
 	for _, plain := range []string{`{"a":"b"}`, ``, `no JSON "\u0001`, `{"a":"x\u0001y"}`} {
-		if got, err := f.OpenJSON(t.Context(), es.Tenant{}, []byte(plain)); err != nil || string(got) != plain {
+		if got, err := f.OpenJSON(t.Context(), es.Tenant(""), []byte(plain)); err != nil || string(got) != plain {
 			t.Errorf("%q became %q, %v", plain, got, err)
 		}
 	}
@@ -281,14 +281,14 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, document []byte) {
 		fixture := newFixture(t)
 		fixture.seal("ada", "1", "words")
-		if got, err := fixture.OpenOne(t.Context(), es.Tenant{}, text); err == nil && erasure.IsSealed(text) {
+		if got, err := fixture.OpenOne(t.Context(), es.Tenant(""), text); err == nil && erasure.IsSealed(text) {
 			t.Errorf("%q, which is not sealed, is opened as %q", text, got)
 		}
-		if _, err := fixture.OpenJSON(t.Context(), es.Tenant{}, document); err == nil && json.Valid(document) {
+		if _, err := fixture.OpenJSON(t.Context(), es.Tenant(""), document); err == nil && json.Valid(document) {
 			return
 		}
 		sealed := fixture.seal("ada", text, text)
-		if got, err := fixture.OpenOne(t.Context(), es.Tenant{}, sealed); err != nil || got != text {
+		if got, err := fixture.OpenOne(t.Context(), es.Tenant(""), sealed); err != nil || got != text {
 			t.Errorf("%q came back as %q, %v", text, got, err)
 		}
 	})

@@ -93,7 +93,7 @@ func TestNoClearTextFollowsAnErasure(t *testing.T) {
 			writer, keys := keyrings(t, url(t))
 			messages := make([]publishing.Event, 20)
 			for i := range messages {
-				sealed, err := writer.Seal(t.Context(), es.Tenant{}, "ada", fmt.Sprint(i), "Rhubarbwords")
+				sealed, err := writer.Seal(t.Context(), es.Tenant(""), "ada", fmt.Sprint(i), "Rhubarbwords")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -145,7 +145,7 @@ func TestNoClearTextFollowsAnErasure(t *testing.T) {
 			if len(broker.events) != 21 || after != 1 || clear > 0 {
 				t.Errorf("%d events, %d in clear after the erasure", len(broker.events), clear)
 			}
-			if _, err := writer.Seal(t.Context(), es.Tenant{}, "bob", "1", "Bob's"); err != nil {
+			if _, err := writer.Seal(t.Context(), es.Tenant(""), "bob", "1", "Bob's"); err != nil {
 				t.Errorf("others: %v", err)
 			}
 		})

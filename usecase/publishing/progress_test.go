@@ -21,7 +21,7 @@ func (b *testBroker) slowly(pause time.Duration) {
 }
 
 // accepted returns the last event of an aggregate that the broker has accepted.
-func (b *testBroker) accepted(key es.Key) uint64 {
+func (b *testBroker) accepted(key es.AggregateID) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.seen[key]
@@ -44,9 +44,9 @@ func project(ctx context.Context, do func(context.Context) error) (wait func() e
 	return func() error { return <-ended }
 }
 
-func position(t *testing.T, p *publishing.Publisher, key es.Key) uint64 {
+func position(t *testing.T, p *publishing.Publisher, key es.AggregateID) uint64 {
 	t.Helper()
-	versions, err := p.Versions(t.Context(), []es.Key{key})
+	versions, err := p.Versions(t.Context(), []es.AggregateID{key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func position(t *testing.T, p *publishing.Publisher, key es.Key) uint64 {
 func TestPositionsAreStoredEachSecond(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		j := newJournal(1, 1000)
-		b := &testBroker{seen: map[es.Key]uint64{}}
+		b := &testBroker{seen: map[es.AggregateID]uint64{}}
 		b.slowly(50 * time.Millisecond)
 		p, projector := newPublisher(t, db, b, j, never)
 		wait := project(t.Context(), func(ctx context.Context) error { _, err := projector.Project(ctx, j.batch()); return err })
@@ -98,7 +98,7 @@ func TestPositionsAreStoredEachSecond(t *testing.T) {
 // An aggregate that is parked stays parked while its events are published, and if the program stops meanwhile.
 func TestProgressOfAParkedAggregate(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 200)
-	b := &testBroker{seen: map[es.Key]uint64{}}
+	b := &testBroker{seen: map[es.AggregateID]uint64{}}
 	b.fault = func(publishing.Event) error { return &publishing.RefusedError{Cause: errors.New("not now")} }
 	p, projector := newPublisher(t, db, b, j, never)
 	if outcome, err := projector.Project(t.Context(), j.batch()); err != nil || outcome.Parked != 1 {

@@ -38,7 +38,7 @@ type Publisher struct {
 	turn   chan struct{} // held during a change, so that two never publish events of one aggregate
 
 	mu      sync.Mutex
-	known   map[es.Key]brokerAnswer // results for events whose positions are not stored yet
+	known   map[es.AggregateID]brokerAnswer // results for events whose positions are not stored yet
 	failure error                   // of the last attempt; nil: it succeeded
 	pauses  int                     // failed attempts in a row
 	resume  time.Time               // no attempt before this time
@@ -59,7 +59,7 @@ type brokerAnswer struct {
 
 // New returns a publisher that stores its positions in store.
 func New(store projection.Store, broker Broker) *Publisher {
-	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), known: make(map[es.Key]brokerAnswer)}
+	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), known: make(map[es.AggregateID]brokerAnswer)}
 }
 
 // Outage returns why the broker does not accept events now; nil: there is no known outage.
@@ -91,10 +91,10 @@ func (p *Publisher) publish(ctx context.Context, work *transaction, events []Eve
 		}
 	})
 	defer func() { done(); keeper.Wait() }()
-	byAggregate := make(map[es.Key][]Event)
-	var order []es.Key
+	byAggregate := make(map[es.AggregateID][]Event)
+	var order []es.AggregateID
 	for _, event := range events {
-		key := event.Key()
+		key := event.Aggregate()
 		if byAggregate[key] == nil {
 			order = append(order, key)
 		}
@@ -137,7 +137,7 @@ func (p *Publisher) inOrder(ctx context.Context, events []Event) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		}
-		key, seqNr := event.Key(), event.SeqNr
+		key, seqNr := event.Aggregate(), event.SeqNr
 		before := p.recall(key)
 		if seqNr <= before.accepted {
 			continue
@@ -193,7 +193,7 @@ func (p *Publisher) count(change int) {
 	p.waiting += change
 }
 
-func (p *Publisher) recall(key es.Key) brokerAnswer {
+func (p *Publisher) recall(key es.AggregateID) brokerAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.known[key]

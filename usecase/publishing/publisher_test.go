@@ -21,19 +21,19 @@ import (
 
 // journal has the same number of events for each aggregate.
 type journal struct {
-	keys []es.Key
+	keys []es.AggregateID
 	each uint64
 }
 
 func newJournal(aggregates int, each uint64) journal {
 	j := journal{each: each}
 	for range aggregates {
-		j.keys = append(j.keys, es.Key{Type: "order", ID: ulid.Make().String()})
+		j.keys = append(j.keys, es.AggregateID{Type: "order", ID: ulid.Make().String()})
 	}
 	return j
 }
 
-func record(key es.Key, seqNr uint64) projection.Record {
+func record(key es.AggregateID, seqNr uint64) projection.Record {
 	return projection.Record{Key: key, SeqNr: seqNr, Payload: fmt.Appendf(nil, "%s %d", key.ID, seqNr)}
 }
 
@@ -43,7 +43,7 @@ func decode(payload []byte) (e publishing.Event, err error) {
 	return e, err
 }
 
-func (j journal) EventsAfter(_ context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (j journal) EventsAfter(_ context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
 	return func(yield func(projection.Record, error) bool) {
 		for seqNr := after + 1; seqNr <= j.each; seqNr++ {
 			if !yield(record(key, seqNr), nil) {
@@ -66,7 +66,7 @@ func (j journal) Heads(context.Context, string) iter.Seq2[projection.Head, error
 // testBroker records the accepted events, and fails as a test demands.
 type testBroker struct {
 	mu      sync.Mutex
-	seen    map[es.Key]uint64
+	seen    map[es.AggregateID]uint64
 	repeats int
 	fault   func(publishing.Event) error
 	faults  []error
@@ -80,14 +80,14 @@ func (b *testBroker) Publish(_ context.Context, event publishing.Event) error {
 			return err
 		}
 	}
-	last := b.seen[event.Key()]
+	last := b.seen[event.Aggregate()]
 	switch {
 	case event.SeqNr > last+1:
-		b.faults = append(b.faults, fmt.Errorf("event %d of %s was followed by event %d", last, event.Key(), event.SeqNr))
+		b.faults = append(b.faults, fmt.Errorf("event %d of %s was followed by event %d", last, event.Aggregate(), event.SeqNr))
 	case event.SeqNr <= last:
 		b.repeats++
 	}
-	b.seen[event.Key()] = max(last, event.SeqNr)
+	b.seen[event.Aggregate()] = max(last, event.SeqNr)
 	return nil
 }
 
@@ -157,7 +157,7 @@ func TestRandomBatchesAndFaults(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		const seed = 5
 		random, j := rand.New(rand.NewPCG(seed, seed)), newJournal(6, 20)
-		b := &testBroker{seen: map[es.Key]uint64{}}
+		b := &testBroker{seen: map[es.AggregateID]uint64{}}
 		var mu sync.Mutex
 		chance := func(percent int) bool {
 			mu.Lock()
@@ -211,10 +211,10 @@ func TestRandomBatchesAndFaults(t *testing.T) {
 
 func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(2, 9)
-	b := &testBroker{seen: map[es.Key]uint64{}}
+	b := &testBroker{seen: map[es.AggregateID]uint64{}}
 	asked := 0
 	b.fault = func(event publishing.Event) error {
-		if event.Key() == j.keys[0] && event.SeqNr == 5 {
+		if event.Aggregate() == j.keys[0] && event.SeqNr == 5 {
 			asked++
 			return &publishing.RefusedError{Cause: errors.New("too spicy")}
 		}
@@ -249,7 +249,7 @@ func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 // called too often.
 func TestAnOutageDelays(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 3)
-	b := &testBroker{seen: map[es.Key]uint64{}}
+	b := &testBroker{seen: map[es.AggregateID]uint64{}}
 	asked := 0
 	b.fault = func(event publishing.Event) error {
 		asked++

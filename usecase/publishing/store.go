@@ -23,7 +23,7 @@ func (p *Publisher) Change(ctx context.Context, change func(context.Context, pro
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	work := &transaction{publisher: p, found: make(map[es.Key]projection.Position)}
+	work := &transaction{publisher: p, found: make(map[es.AggregateID]projection.Position)}
 	err := change(ctx, work)
 	if err == nil {
 		err = p.save(ctx, work, work.changes)
@@ -62,7 +62,7 @@ const (
 // keep stores the positions of the events that were accepted so far. If it fails, the next one does it, and after a
 // restart these events are published again.
 func (p *Publisher) keep(ctx context.Context, work *transaction) {
-	changes := projection.Changes{Versions: make(map[es.Key]uint64), Parked: make(map[es.Key]projection.DeadLetter), At: time.Now()}
+	changes := projection.Changes{Versions: make(map[es.AggregateID]uint64), Parked: make(map[es.AggregateID]projection.DeadLetter), At: time.Now()}
 	p.mu.Lock()
 	for key, found := range work.found {
 		if accepted := p.known[key].accepted; accepted > found.Version {
@@ -102,13 +102,13 @@ func (p *Publisher) forget(changes projection.Changes) {
 // transaction is the transaction for the projector.
 type transaction struct {
 	publisher *Publisher
-	found     map[es.Key]projection.Position // as stored
+	found     map[es.AggregateID]projection.Position // as stored
 	changes   projection.Changes
 }
 
 // Load implements [projection.Tx]. The returned positions stay valid until Change ends, because only this publisher
 // changes them, one change at a time.
-func (w *transaction) Load(ctx context.Context, keys []es.Key) (found map[es.Key]projection.Position, err error) {
+func (w *transaction) Load(ctx context.Context, keys []es.AggregateID) (found map[es.AggregateID]projection.Position, err error) {
 	err = w.publisher.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
 		found, err = tx.Load(ctx, keys)
 		return err

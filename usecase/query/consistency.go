@@ -46,11 +46,11 @@ type Token struct {
 }
 
 // key returns the aggregate's key for a tenant. Registered tenants belong to the tenant with the empty code.
-func (t Token) key(of es.Tenant) es.Key {
+func (t Token) key(of es.Tenant) es.AggregateID {
 	if t.Type == tenant.AggregateType {
-		of = es.Tenant{}
+		of = es.Tenant("")
 	}
-	return es.Key{Tenant: of, Type: t.Type, ID: t.ID}
+	return es.AggregateID{Tenant: of, Type: t.Type, ID: t.ID}
 }
 
 // tokenTypes are the aggregate types that tokens can name. A token without a type has the first.
@@ -104,7 +104,7 @@ func (q *Queries) Await(ctx context.Context, viewer Viewer, tokens []Token) erro
 	ctx, span := es.StartSpan(ctx, "await consistency token")
 	defer span.End()
 	began := time.Now()
-	least := make(map[es.Key]uint64, len(tokens))
+	least := make(map[es.AggregateID]uint64, len(tokens))
 	for _, token := range tokens {
 		key := token.key(viewer.Tenant)
 		least[key] = max(least[key], token.Version)
@@ -129,7 +129,7 @@ func (q *Queries) Await(ctx context.Context, viewer Viewer, tokens []Token) erro
 }
 
 // awaitShown returns if the viewer may know the versions of the aggregates, and otherwise when ctx ends.
-func (q *Queries) awaitShown(ctx context.Context, viewer Viewer, keys map[es.Key]uint64) error {
+func (q *Queries) awaitShown(ctx context.Context, viewer Viewer, keys map[es.AggregateID]uint64) error {
 	for key := range keys {
 		shown, err := q.showsVersion(ctx, viewer, key)
 		if err != nil {
@@ -145,7 +145,7 @@ func (q *Queries) awaitShown(ctx context.Context, viewer Viewer, keys map[es.Key
 
 // showsVersion reports whether the viewer may know the version of an aggregate. Those who have left a thread may, and
 // those of a deleted one, because they wait for that.
-func (q *Queries) showsVersion(ctx context.Context, viewer Viewer, key es.Key) (shown bool, err error) {
+func (q *Queries) showsVersion(ctx context.Context, viewer Viewer, key es.AggregateID) (shown bool, err error) {
 	switch key.Type {
 	case account.AggregateType:
 		return true, nil // every account of the tenant sees it
@@ -182,7 +182,7 @@ func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID
 const readTimeout = 5 * time.Second // for one read of a subscription
 
 // changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
-func changes[T any](ctx context.Context, q *Queries, key es.Key, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
+func changes[T any](ctx context.Context, q *Queries, key es.AggregateID, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
 	within := func() (T, uint64, error) {
 		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()

@@ -226,7 +226,7 @@ func (b *broken) set(err error) {
 	b.err = err
 }
 
-func (b *broken) Versions(ctx context.Context, keys []es.Key) (map[es.Key]uint64, error) {
+func (b *broken) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	b.mu.Lock()
 	err := b.err
 	b.mu.Unlock()
@@ -261,9 +261,9 @@ func TestAReadModelThatCanNotBeRead(t *testing.T) {
 // nothing is a read model without threads. It counts the polls.
 type nothing struct{ looks atomic.Int64 }
 
-func (n *nothing) Versions(context.Context, []es.Key) (map[es.Key]uint64, error) {
+func (n *nothing) Versions(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	n.looks.Add(1)
-	return map[es.Key]uint64{}, nil
+	return map[es.AggregateID]uint64{}, nil
 }
 
 func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
@@ -280,7 +280,7 @@ func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
 	}
 	key := chat.ThreadKey(tenant, readmodeltest.NewID[thread.Thread]())
 	woken := make(chan error, 1)
-	go func() { woken <- watcher.Await(t.Context(), map[es.Key]uint64{key: 3}) }()
+	go func() { woken <- watcher.Await(t.Context(), map[es.AggregateID]uint64{key: 3}) }()
 	stillWaiting := func() { // the watcher polls while a caller waits
 		seen := empty.looks.Load()
 		testenv.Eventually(t, 5*time.Second, func() error {
@@ -291,10 +291,10 @@ func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
 		})
 	}
 	stillWaiting()
-	foreign := es.Key{Type: key.Type, ID: key.ID} // the same id in another tenant
-	watcher.Wake(map[es.Key]uint64{key: 2, foreign: 9})
+	foreign := es.AggregateID{Type: key.Type, ID: key.ID} // the same id in another tenant
+	watcher.Wake(map[es.AggregateID]uint64{key: 2, foreign: 9})
 	stillWaiting()
-	watcher.Wake(map[es.Key]uint64{key: 3})
+	watcher.Wake(map[es.AggregateID]uint64{key: 3})
 	if err := <-woken; err != nil {
 		t.Error(err)
 	}

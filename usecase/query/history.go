@@ -11,7 +11,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -35,13 +34,13 @@ type Journals struct {
 
 // AccountJournal reads accounts from the journal. Latest and Describe are those of [ThreadJournal].
 type AccountJournal interface {
-	Latest(ctx context.Context, key es.Key) (state command.State[account.Account], version uint64, err error)
+	Latest(ctx context.Context, key es.AggregateID) (state es.State[account.Account], version uint64, err error)
 	describer
 }
 
 type describer interface {
 	// Describe yields the events with after < SeqNr <= upTo in order. upTo is at most Latest's version.
-	Describe(ctx context.Context, key es.Key, after, upTo uint64) iter.Seq2[es.Described, error]
+	Describe(ctx context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[es.Described, error]
 }
 
 // ThreadJournal reads threads from the journal. Its errors are [es.ErrUnavailable], wrapped, if a retry may
@@ -49,12 +48,12 @@ type describer interface {
 type ThreadJournal interface {
 	// Latest returns the thread's version and its latest state; the zero State if there is no such thread. If an event
 	// cannot be read, the state is the one before it.
-	Latest(ctx context.Context, key es.Key) (state command.State[thread.Thread], version uint64, err error)
+	Latest(ctx context.Context, key es.AggregateID) (state es.State[thread.Thread], version uint64, err error)
 	// At returns the state at a version up to Latest's.
-	At(ctx context.Context, key es.Key, version uint64) (command.State[thread.Thread], error)
+	At(ctx context.Context, key es.AggregateID, version uint64) (es.State[thread.Thread], error)
 	describer
 	// EventsAt yields the events with these ascending numbers.
-	EventsAt(ctx context.Context, key es.Key, seqNrs []uint64) iter.Seq2[es.Recorded[thread.Event], error]
+	EventsAt(ctx context.Context, key es.AggregateID, seqNrs []uint64) iter.Seq2[es.Recorded[thread.Event], error]
 }
 
 // statesAtOnce limits the states that are read concurrently. A state of 100,000 messages takes some ten megabytes.
@@ -88,7 +87,7 @@ func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id accou
 	if err != nil {
 		return Page[HistoryEntry]{}, err
 	}
-	key := es.Key{Tenant: tenant, Type: account.AggregateType, ID: id.String()}
+	key := es.AggregateID{Tenant: tenant, Type: account.AggregateType, ID: id.String()}
 	_, version, err := journals.Accounts.Latest(ctx, key)
 	if err == nil && version == 0 {
 		err = account.ErrAccountNotFound
@@ -99,7 +98,7 @@ func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id accou
 	return h.entries(ctx, journals.Accounts, key, version, page)
 }
 
-func (h *History) entries(ctx context.Context, journal describer, key es.Key, version uint64, page Range) (found Page[HistoryEntry], err error) {
+func (h *History) entries(ctx context.Context, journal describer, key es.AggregateID, version uint64, page Range) (found Page[HistoryEntry], err error) {
 	after, upTo := page.numbers(version)
 	found.HasPrevious, found.HasNext = after > 0, upTo < int64(version)
 	if after >= upTo {
@@ -132,10 +131,10 @@ func (r Range) numbers(last uint64) (after, upTo int64) {
 // sight is a thread whose history the viewer may see.
 type sight struct {
 	journal ThreadJournal
-	key     es.Key
+	key     es.AggregateID
 	version uint64
-	latest  command.State[thread.Thread] // the latest readable state
-	alive   command.State[thread.Thread] // the latest state before a deletion
+	latest  es.State[thread.Thread] // the latest readable state
+	alive   es.State[thread.Thread] // the latest state before a deletion
 }
 
 func (h *History) look(ctx context.Context, viewer Viewer, id thread.ID) (sight, error) {
@@ -181,14 +180,14 @@ func (h *History) At(ctx context.Context, viewer Viewer, id thread.ID, version i
 	}, err
 }
 
-func (h *History) stateAt(ctx context.Context, seen sight, version uint64) (command.State[thread.Thread], error) {
-	for _, known := range []command.State[thread.Thread]{seen.latest, seen.alive} {
+func (h *History) stateAt(ctx context.Context, seen sight, version uint64) (es.State[thread.Thread], error) {
+	for _, known := range []es.State[thread.Thread]{seen.latest, seen.alive} {
 		if known.Version == version {
 			return known, nil
 		}
 	}
 	if err := h.states.Acquire(ctx, 1); err != nil {
-		return command.State[thread.Thread]{}, err
+		return es.State[thread.Thread]{}, err
 	}
 	defer h.states.Release(1)
 	return seen.journal.At(ctx, seen.key, version)

@@ -22,9 +22,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/threadcodec"
@@ -34,7 +32,7 @@ import (
 )
 
 // sqlite is an event store that keeps every snapshot.
-func sqlite(t testing.TB) eventstore.EventPersistenceGateway {
+func sqlite(t testing.TB) es.EventPersistenceGateway {
 	t.Helper()
 	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "events.db"), database.Settings{})
 	if err != nil {
@@ -56,7 +54,7 @@ func sqlite(t testing.TB) eventstore.EventPersistenceGateway {
 
 // past is a thread in an event store with all its events.
 type past struct {
-	gateway eventstore.EventPersistenceGateway
+	gateway es.EventPersistenceGateway
 	tenant  es.Tenant
 	id      thread.ID
 	events  []es.Recorded[thread.Event]
@@ -64,7 +62,7 @@ type past struct {
 
 // happen writes events to a new thread, with a snapshot after every third event, alternately in the current and in an
 // outdated format.
-func happen(t testing.TB, gateway eventstore.EventPersistenceGateway, events ...thread.Event) *past {
+func happen(t testing.TB, gateway es.EventPersistenceGateway, events ...thread.Event) *past {
 	t.Helper()
 	tenant, err := es.ParseTenant("acme")
 	if err != nil {
@@ -85,24 +83,24 @@ func happen(t testing.TB, gateway eventstore.EventPersistenceGateway, events ...
 		if i%6 == 2 {
 			payload = bytes.Replace(payload, []byte(`"format":5`), []byte(`"format":4`), 1)
 		}
-		if err := gateway.SaveSnapshot(t.Context(), p.aggregate(), eventstore.Snapshot{Version: uint64(i + 1), Payload: payload}); err != nil {
+		if err := gateway.SaveSnapshot(t.Context(), p.aggregate(), es.Snapshot{Version: uint64(i + 1), Payload: payload}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return p
 }
 
-func (p *past) key() es.Key { return chat.ThreadKey(p.tenant, p.id) }
+func (p *past) key() es.AggregateID { return chat.ThreadKey(p.tenant, p.id) }
 
-func (p *past) aggregate() eventstore.AggregateID {
-	return eventstore.AggregateID{Tenant: p.tenant.String(), Type: thread.AggregateType, ULID: p.id.String()}
+func (p *past) aggregate() es.AggregateID {
+	return es.AggregateID{Tenant: p.tenant, Type: thread.AggregateType, ID: p.id.String()}
 }
 
 // write appends events, a second apart.
 func (p *past) write(t testing.TB, events ...thread.Event) {
 	t.Helper()
 	before := len(p.events)
-	var entries []eventstore.Entry
+	var entries []es.Entry
 	for i, event := range events {
 		seqNr := uint64(before + i + 1)
 		recorded := es.Recorded[thread.Event]{
@@ -118,10 +116,10 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 			t.Fatal(err)
 		}
 		p.events = append(p.events, recorded)
-		entries = append(entries, eventstore.Entry{SeqNr: seqNr, EventID: recorded.EventID, OccurredAt: recorded.OccurredAt, CommandID: recorded.CommandID, Payload: payload})
+		entries = append(entries, es.Entry{SeqNr: seqNr, EventID: recorded.EventID, OccurredAt: recorded.OccurredAt, CommandID: recorded.CommandID, Payload: payload})
 	}
-	for some := range slices.Chunk(entries, eventstore.MaxAppend) {
-		write := eventstore.Append{ID: p.aggregate(), ExpectedVersion: some[0].SeqNr - 1, Entries: some}
+	for some := range slices.Chunk(entries, es.MaxAppend) {
+		write := es.Append{ID: p.aggregate(), ExpectedVersion: some[0].SeqNr - 1, Entries: some}
 		if err := p.gateway.Append(t.Context(), write); err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +127,7 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 }
 
 func (p *past) history() *query.History {
-	return historyOf(chatstore.NewThreadRepository(p.gateway, repository.Settings{Logger: slog.New(slog.DiscardHandler)}))
+	return historyOf(chatstore.NewThreadRepository(p.gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)}))
 }
 
 func historyOf(journal query.ThreadJournal) *query.History {
@@ -241,11 +239,11 @@ func byValue() cmp.Option {
 // Every version of random threads must match its events, with any snapshots.
 func TestEveryVersionOfAThread(t *testing.T) {
 	for name, store := range map[string]struct {
-		open      func(t *testing.T) eventstore.EventPersistenceGateway
+		open      func(t *testing.T) es.EventPersistenceGateway
 		histories int
 	}{
-		"sqlite":   {func(t *testing.T) eventstore.EventPersistenceGateway { return sqlite(t) }, 25},
-		"dynamodb": {func(t *testing.T) eventstore.EventPersistenceGateway { return dynamodbtest.New(t) }, 2},
+		"sqlite":   {func(t *testing.T) es.EventPersistenceGateway { return sqlite(t) }, 25},
+		"dynamodb": {func(t *testing.T) es.EventPersistenceGateway { return dynamodbtest.New(t) }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			gateway := store.open(t)
@@ -425,7 +423,7 @@ func TestTheHistoryTellsWhatTheJournalHas(t *testing.T) {
 func TestTheHistoryOfAThreadWithAnUnreadableEvent(t *testing.T) {
 	p := happen(t, sqlite(t), created(), says(1, "hello"))
 	for i, payload := range []string{`{"type":"ThreadFolded","corners":4}`, `not JSON`} {
-		write := eventstore.Append{ID: p.aggregate(), ExpectedVersion: uint64(2 + i), Entries: []eventstore.Entry{
+		write := es.Append{ID: p.aggregate(), ExpectedVersion: uint64(2 + i), Entries: []es.Entry{
 			{SeqNr: uint64(3 + i), EventID: chattest.NewID[thread.Event]().String(), OccurredAt: time.UnixMilli(1), Payload: []byte(payload)},
 		}}
 		if err := p.gateway.Append(t.Context(), write); err != nil {
@@ -451,20 +449,20 @@ func TestTheHistoryOfAThreadWithAnUnreadableEvent(t *testing.T) {
 
 // counting counts the events that are read.
 type counting struct {
-	eventstore.EventPersistenceGateway
+	es.EventPersistenceGateway
 	read int
 }
 
-func (c *counting) Entries(ctx context.Context, id eventstore.AggregateID, after, upTo uint64) iter.Seq2[eventstore.Entry, error] {
+func (c *counting) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	return c.counted(c.EventPersistenceGateway.Entries(ctx, id, after, upTo))
 }
 
-func (c *counting) EntriesAt(ctx context.Context, id eventstore.AggregateID, seqNrs []uint64) iter.Seq2[eventstore.Entry, error] {
+func (c *counting) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
 	return c.counted(c.EventPersistenceGateway.EntriesAt(ctx, id, seqNrs))
 }
 
-func (c *counting) counted(entries iter.Seq2[eventstore.Entry, error]) iter.Seq2[eventstore.Entry, error] {
-	return func(yield func(eventstore.Entry, error) bool) {
+func (c *counting) counted(entries iter.Seq2[es.Entry, error]) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
 		for entry, err := range entries {
 			c.read++
 			if !yield(entry, err) {
@@ -520,7 +518,7 @@ func long(t testing.TB, messages, snapshotAt int) *past {
 // snapshot saves a snapshot of a version.
 func (p *past) snapshot(t testing.TB, version int) {
 	t.Helper()
-	threads := chatstore.NewThreadRepository(p.gateway, repository.Settings{})
+	threads := chatstore.NewThreadRepository(p.gateway, es.Settings{})
 	state, err := threads.At(t.Context(), p.key(), uint64(version))
 	if err == nil {
 		err = threads.SaveSnapshot(t.Context(), p.key(), state)

@@ -15,8 +15,8 @@ type Viewer struct {
 	User   thread.UserID
 }
 
-func (v Viewer) key(id thread.ID) es.Key {
-	return es.Key{Tenant: v.Tenant, Type: thread.AggregateType, ID: id.String()}
+func (v Viewer) key(id thread.ID) es.AggregateID {
+	return es.AggregateID{Tenant: v.Tenant, Type: thread.AggregateType, ID: id.String()}
 }
 
 // Audit has the executors of a row's first and last events, and the addresses and the request of them. The APIs do not

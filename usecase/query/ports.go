@@ -25,13 +25,13 @@ type ThreadReader interface {
 // MemberReader reads the current members of threads.
 type MemberReader interface {
 	// Member returns the member of a thread that is not deleted, or [thread.ErrMemberNotFound].
-	Member(ctx context.Context, key es.Key, user thread.UserID) (Member, error)
+	Member(ctx context.Context, key es.AggregateID, user thread.UserID) (Member, error)
 	// Members reads the same page of the member lists of several threads, which the caller must be allowed to see. A
 	// thread without such members has an empty page.
 	Members(ctx context.Context, tenant es.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Member], error)
 	// MemberPosition returns a member's position in the thread's list, also after the member has left, or
 	// [thread.ErrMemberNotFound].
-	MemberPosition(ctx context.Context, key es.Key, id thread.MemberID) (Position, error)
+	MemberPosition(ctx context.Context, key es.AggregateID, id thread.MemberID) (Position, error)
 }
 
 // MessageReader reads the messages of threads, except deleted ones.
@@ -43,12 +43,12 @@ type MessageReader interface {
 	Messages(ctx context.Context, tenant es.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Message], error)
 	// MessagePosition returns a message's position in the thread's list, also after it was deleted, or
 	// [thread.ErrMessageNotFound].
-	MessagePosition(ctx context.Context, key es.Key, id thread.MessageID) (Position, error)
+	MessagePosition(ctx context.Context, key es.AggregateID, id thread.MessageID) (Position, error)
 }
 
 // VersionReader reads the versions of aggregates in the read model.
 type VersionReader interface {
 	// Versions returns the version of each aggregate that the read model knows. Everything up to that version can be
 	// read when the call returns.
-	Versions(ctx context.Context, keys []es.Key) (map[es.Key]uint64, error)
+	Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error)
 }

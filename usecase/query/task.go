@@ -51,7 +51,7 @@ type TaskReader interface {
 // TaskChanges yields a task of the viewer's: its current state, then a state after each change, until it is finished.
 // The sequence also ends with the first error, and without one when ctx ends.
 func (q *Queries) TaskChanges(ctx context.Context, viewer Viewer, id task.ID) iter.Seq2[Task, error] {
-	key := es.Key{Tenant: viewer.Tenant, Type: task.AggregateType, ID: id.String()}
+	key := es.AggregateID{Tenant: viewer.Tenant, Type: task.AggregateType, ID: id.String()}
 	read := func(ctx context.Context) (Task, uint64, error) {
 		found, err := q.Task(ctx, viewer, id)
 		return found, found.Version, err

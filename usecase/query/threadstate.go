@@ -26,7 +26,7 @@ type ThreadState struct {
 	state   thread.Thread
 	journal ThreadJournal
 	keys    *erasure.Keyring
-	key     es.Key
+	key     es.AggregateID
 }
 
 // StateMember is a member in an earlier state.

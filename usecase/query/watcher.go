@@ -30,7 +30,7 @@ type Watcher struct {
 
 // waiter is a caller that waits for aggregates to reach versions.
 type waiter struct {
-	least  map[es.Key]uint64 // versions still missing
+	least  map[es.AggregateID]uint64 // versions still missing
 	urgent bool
 	done   chan error // receives one result
 }
@@ -42,13 +42,13 @@ func NewWatcher(versions VersionReader, log *slog.Logger) *Watcher {
 
 // Await returns when every aggregate has reached its version. It fails with ctx's error, or with the error of reading
 // the versions.
-func (w *Watcher) Await(ctx context.Context, least map[es.Key]uint64) error {
+func (w *Watcher) Await(ctx context.Context, least map[es.AggregateID]uint64) error {
 	return w.await(ctx, &waiter{least: maps.Clone(least), urgent: true, done: make(chan error, 1)})
 }
 
 // AwaitChange returns when the aggregate's version is above after. It fails with ctx's error.
-func (w *Watcher) AwaitChange(ctx context.Context, key es.Key, after uint64) error {
-	return w.await(ctx, &waiter{least: map[es.Key]uint64{key: after + 1}, done: make(chan error, 1)})
+func (w *Watcher) AwaitChange(ctx context.Context, key es.AggregateID, after uint64) error {
+	return w.await(ctx, &waiter{least: map[es.AggregateID]uint64{key: after + 1}, done: make(chan error, 1)})
 }
 
 func (w *Watcher) await(ctx context.Context, wait *waiter) error {
@@ -77,7 +77,7 @@ func (w *Watcher) await(ctx context.Context, wait *waiter) error {
 
 // Wake reports versions that aggregates have reached, so that callers need not wait for the next read. A projection in
 // the same process calls it after a commit.
-func (w *Watcher) Wake(versions map[es.Key]uint64) {
+func (w *Watcher) Wake(versions map[es.AggregateID]uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for wait := range w.waits {
@@ -121,10 +121,10 @@ func (w *Watcher) Run(ctx context.Context) {
 }
 
 // pending lists the aggregates that callers wait for, and the delay until the next read; 0: wait for a caller.
-func (w *Watcher) pending() (keys []es.Key, pause time.Duration) {
+func (w *Watcher) pending() (keys []es.AggregateID, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known := map[es.Key]bool{}
+	known := map[es.AggregateID]bool{}
 	for wait := range w.waits {
 		if wait.urgent {
 			pause = urgentPause
@@ -145,7 +145,7 @@ const versionsTimeout = 2 * time.Second
 
 // read reads the versions once. On failure, queries get the error, because their clients can retry; subscriptions keep
 // waiting.
-func (w *Watcher) read(ctx context.Context, keys []es.Key) error {
+func (w *Watcher) read(ctx context.Context, keys []es.AggregateID) error {
 	ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 	defer cancel()
 	versions, err := w.versions.Versions(ctx, keys)

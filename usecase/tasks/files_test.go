@@ -11,7 +11,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/usecase/tasks"
 )
 
@@ -25,19 +24,19 @@ func (b breaksOff) Read([]byte) (int, error) {
 
 func TestAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
 	const lines = 20_000 // many parts
-	for about, begin := range map[string]func(context.Context, *world) (command.Result, error){
-		"the client breaks off": func(ctx context.Context, w *world) (command.Result, error) {
+	for about, begin := range map[string]func(context.Context, *world) (es.Result, error){
+		"the client breaks off": func(ctx context.Context, w *world) (es.Result, error) {
 			ctx, leave := context.WithCancel(ctx)
 			return w.intake().Import(ctx, asked(), io.MultiReader(strings.NewReader(input(lines)), breaksOff{leave}))
 		},
-		"a line is too long": func(ctx context.Context, w *world) (command.Result, error) {
+		"a line is too long": func(ctx context.Context, w *world) (es.Result, error) {
 			return w.intake().Import(ctx, asked(), strings.NewReader(input(lines)+strings.Repeat("x", tasks.MaxLine+1)))
 		},
-		"the task is rejected": func(ctx context.Context, w *world) (command.Result, error) {
+		"the task is rejected": func(ctx context.Context, w *world) (es.Result, error) {
 			w.refuses = es.ErrKeyReused
 			return w.intake().Import(ctx, asked(), strings.NewReader(input(lines)))
 		},
-		"a command is rejected": func(ctx context.Context, w *world) (command.Result, error) {
+		"a command is rejected": func(ctx context.Context, w *world) (es.Result, error) {
 			w.refuses = ident.Conflict("any", "any")
 			return w.intake().Later(ctx, asked(), tasks.Later{Path: "/say", Body: []byte("{}")}, "say", "")
 		},
@@ -77,11 +76,11 @@ func TestTheInputOfACancelledTaskIsDeleted(t *testing.T) {
 	w := newWorld()
 	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(3000)))
 	id := created(t, result, err)
-	_, err = w.intake().Cancel(t.Context(), command.Request[task.Order]{ID: id.String(), Command: task.Cancel{Executor: bob}})
+	_, err = w.intake().Cancel(t.Context(), es.Request[task.Order]{ID: id.String(), Command: task.Cancel{Executor: bob}})
 	if !errors.Is(err, task.ErrTaskNotFound) || w.held() == 0 {
 		t.Errorf("not cancelled: %v; %d parts are left", err, w.held())
 	}
-	_, err = w.intake().Cancel(t.Context(), command.Request[task.Order]{ID: id.String(), Command: task.Cancel{Executor: ada}})
+	_, err = w.intake().Cancel(t.Context(), es.Request[task.Order]{ID: id.String(), Command: task.Cancel{Executor: ada}})
 	if err != nil || w.held() > 0 {
 		t.Errorf("cancelled: %v; %d parts are left", err, w.held())
 	}

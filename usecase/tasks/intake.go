@@ -16,7 +16,6 @@ import (
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/erasure"
 )
@@ -53,12 +52,12 @@ const partsAtOnce = 16
 
 // Import creates a task that handles each line of input as a command. It reads the whole input, with partsAtOnce in
 // memory. A line that is too long is an [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
-func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (command.Result, error) {
+func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (es.Result, error) {
 	id, digest := i.NewID(), sha256.New()
 	request, err := i.store(ctx, asked, id, io.TeeReader(input, digest))
 	if err != nil {
 		i.deleteInput(ctx, asked.Caller.Tenant, id)
-		return command.Result{}, err
+		return es.Result{}, err
 	}
 	return i.createStored(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
 }
@@ -101,32 +100,32 @@ func (i *Intake) store(ctx context.Context, asked Asked, id task.ID, input io.Re
 }
 
 // Export creates a task that writes the events of a thread. Only its Admins may.
-func (i *Intake) Export(ctx context.Context, asked Asked, id thread.ID) (command.Result, error) {
+func (i *Intake) Export(ctx context.Context, asked Asked, id thread.ID) (es.Result, error) {
 	if err := i.Threads.CheckExport(ctx, asked.Caller.Tenant, id, asked.Creator); err != nil {
-		return command.Result{}, err
+		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.ExportThread, Subject: id.String()}
 	return i.create(ctx, asked, i.NewID(), request, "task.ExportThread", id.String())
 }
 
 // Later creates a task that handles one command with this name. Repeats are recognised by content.
-func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, content string) (command.Result, error) {
+func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, content string) (es.Result, error) {
 	id := i.NewID()
 	if later.IdempotencyKey == "" {
 		later.IdempotencyKey = lineKey(id, 1)
 	}
 	input, err := json.Marshal(later)
 	if err != nil {
-		return command.Result{}, err
+		return es.Result{}, err
 	}
 	file := inputFile(asked.Caller.Tenant, asked.Creator, id)
 	input, err = seal(ctx, i.Keys, file.Tenant, file.Creator, file.Name, 0, input)
 	if err != nil {
-		return command.Result{}, err
+		return es.Result{}, err
 	}
 	if err := i.Files.PutParts(ctx, file, 0, input); err != nil {
 		i.deleteInput(ctx, file.Tenant, id)
-		return command.Result{}, err
+		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.Command, Subject: later.Path, Parts: 1, Total: 1}
 	return i.createStored(ctx, asked, id, request, "task.Later "+name, content)
@@ -134,7 +133,7 @@ func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, cont
 
 // createStored creates a task whose input is stored, even if the client goes meanwhile. The input is deleted if the
 // task is rejected, or exists already: then it has its own. If the outcome is unknown, it stays until it expires.
-func (i *Intake) createStored(ctx context.Context, asked Asked, id task.ID, request task.Request, name, content string) (command.Result, error) {
+func (i *Intake) createStored(ctx context.Context, asked Asked, id task.ID, request task.Request, name, content string) (es.Result, error) {
 	result, err := i.create(context.WithoutCancel(ctx), asked, id, request, name, content)
 	unknown := slices.Contains([]es.Kind{es.Unavailable, es.Inconsistent, es.Internal}, es.KindOf(err))
 	if err == nil && result.Key.ID != id.String() || err != nil && !unknown {
@@ -154,7 +153,7 @@ func (i *Intake) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) 
 }
 
 // Cancel handles [task.Cancel], and deletes the task's input.
-func (i *Intake) Cancel(ctx context.Context, request command.Request[task.Order]) (command.Result, error) {
+func (i *Intake) Cancel(ctx context.Context, request es.Request[task.Order]) (es.Result, error) {
 	result, err := i.Handler.Handle(ctx, request)
 	if err == nil {
 		i.deleteInput(ctx, request.Caller.Tenant, chat.TaskID(result.Key))
@@ -162,14 +161,14 @@ func (i *Intake) Cancel(ctx context.Context, request command.Request[task.Order]
 	return result, err
 }
 
-func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request task.Request, name, content string) (command.Result, error) {
+func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request task.Request, name, content string) (es.Result, error) {
 	request.Creator, request.ForOthers = asked.Creator, asked.ForOthers
-	order := command.Request[task.Order]{
+	order := es.Request[task.Order]{
 		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
 		IdempotencyKey: asked.IdempotencyKey,
 	}
 	if err := chat.DigestContent(ctx, i.Keys, &order); err != nil {
-		return command.Result{}, err
+		return es.Result{}, err
 	}
 	return i.Handler.Handle(ctx, order)
 }

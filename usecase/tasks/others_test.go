@@ -62,7 +62,7 @@ func (w *world) readable(t *testing.T) string {
 		for text != before {
 			before = text
 			text = sealed.ReplaceAllStringFunc(text, func(found string) string {
-				opened, err := w.keys.OpenOne(t.Context(), es.Tenant{}, strings.Replace(found, `\u0001`, "\x01", 1))
+				opened, err := w.keys.OpenOne(t.Context(), es.Tenant(""), strings.Replace(found, `\u0001`, "\x01", 1))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -111,7 +111,7 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 		t.Errorf("applied %v", w.order)
 	}
 	waiting := begin() // is erased before it is done
-	if err := w.keys.Destroy(t.Context(), es.Tenant{}, bob.String()); err != nil {
+	if err := w.keys.Destroy(t.Context(), es.Tenant(""), bob.String()); err != nil {
 		t.Fatal(err)
 	}
 	late := begin()

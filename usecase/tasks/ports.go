@@ -9,7 +9,6 @@ import (
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/usecase/query"
 )
 
@@ -74,7 +73,7 @@ type Reader interface {
 
 // Handler handles commands on tasks.
 type Handler interface {
-	Handle(ctx context.Context, request command.Request[task.Order]) (command.Result, error)
+	Handle(ctx context.Context, request es.Request[task.Order]) (es.Result, error)
 }
 
 // Threads decides who may read the history of a thread.
@@ -86,9 +85,9 @@ type Threads interface {
 // Journal reads the events of aggregates.
 type Journal interface {
 	// Version returns the number of the aggregate's last event; 0: it does not exist.
-	Version(ctx context.Context, key es.Key) (uint64, error)
+	Version(ctx context.Context, key es.AggregateID) (uint64, error)
 	// Events yields the events with after < number <= upTo as JSON, in order. It ends after an error.
-	Events(ctx context.Context, key es.Key, after, upTo uint64) iter.Seq2[[]byte, error]
+	Events(ctx context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[[]byte, error]
 }
 
 // Line is a command as a client sends it, with its conditions.

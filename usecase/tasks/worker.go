@@ -13,7 +13,6 @@ import (
 
 	"example.com/threads/domain/task"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/erasure"
 )
@@ -22,7 +21,7 @@ import (
 type Ports struct {
 	// Unfinished returns the keys of unfinished tasks of these kinds, oldest first, without those of some tenants. It
 	// may be outdated.
-	Unfinished func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.Key, error)
+	Unfinished func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error)
 	// IsActive reports whether the tenant's tasks may be executed now: it is not suspended. It is called for every line
 	// of a slow import, so it caches.
 	IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
@@ -59,8 +58,8 @@ type lane struct {
 	woken chan struct{}
 
 	mutex   sync.Mutex
-	running map[es.Key]bool
-	failed  map[es.Key]failure
+	running map[es.AggregateID]bool
+	failed  map[es.AggregateID]failure
 }
 
 // failure is a task that waits for its next attempt.
@@ -75,7 +74,7 @@ func NewWorker(ports Ports) *Worker {
 	ports.Retry = cmp.Or(ports.Retry, time.Second)
 	ports.ReportEvery = cmp.Or(ports.ReportEvery, time.Second)
 	newLane := func(slots int, kinds ...task.Kind) *lane {
-		return &lane{kinds: kinds, slots: slots, woken: make(chan struct{}, 1), running: map[es.Key]bool{}, failed: map[es.Key]failure{}}
+		return &lane{kinds: kinds, slots: slots, woken: make(chan struct{}, 1), running: map[es.AggregateID]bool{}, failed: map[es.AggregateID]failure{}}
 	}
 	return &Worker{ports: ports, lanes: []*lane{newLane(2, task.Import, task.ExportThread), newLane(8, task.Command)}}
 }
@@ -152,7 +151,7 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 
 // toDo returns the keys of unfinished tasks of active tenants. The tasks of the others do not count for lookAhead: they
 // may be many, and wait for long.
-func (w *Worker) toDo(ctx context.Context, l *lane) ([]es.Key, error) {
+func (w *Worker) toDo(ctx context.Context, l *lane) ([]es.AggregateID, error) {
 	active := map[es.Tenant]bool{}
 	var without []es.Tenant
 	for {
@@ -180,7 +179,7 @@ func (w *Worker) toDo(ctx context.Context, l *lane) ([]es.Key, error) {
 
 // begin takes a slot for the task and returns the number of the attempt; 0: there is no free slot, the task is in
 // progress, or it must wait.
-func (l *lane) begin(key es.Key) (attempt int) {
+func (l *lane) begin(key es.AggregateID) (attempt int) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.running[key] || len(l.running) >= l.slots || time.Now().Before(l.failed[key].again) {
@@ -191,14 +190,14 @@ func (l *lane) begin(key es.Key) (attempt int) {
 }
 
 // forget drops the failures of tasks that are no longer unfinished.
-func (l *lane) forget(toDo []es.Key) {
+func (l *lane) forget(toDo []es.AggregateID) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	maps.DeleteFunc(l.failed, func(key es.Key, _ failure) bool { return !slices.Contains(toDo, key) })
+	maps.DeleteFunc(l.failed, func(key es.AggregateID, _ failure) bool { return !slices.Contains(toDo, key) })
 }
 
 // end releases the slot. A task that failed temporarily waits.
-func (l *lane) end(key es.Key, failed error, retry time.Duration) {
+func (l *lane) end(key es.AggregateID, failed error, retry time.Duration) {
 	l.mutex.Lock()
 	delete(l.running, key)
 	if failed == nil {
@@ -223,7 +222,7 @@ type run struct {
 const maxFaults = 10
 
 // do executes a task. After an error it must be retried.
-func (w *Worker) do(ctx context.Context, key es.Key, attempt int) error {
+func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error {
 	r, err := w.take(ctx, key)
 	if err == nil && r != nil {
 		err = r.try(ctx)
@@ -250,7 +249,7 @@ func (w *Worker) do(ctx context.Context, key es.Key, attempt int) error {
 }
 
 // take reads a task and starts it if necessary; nil: it is finished.
-func (w *Worker) take(ctx context.Context, key es.Key) (*run, error) {
+func (w *Worker) take(ctx context.Context, key es.AggregateID) (*run, error) {
 	found, err := w.ports.Reader.Find(ctx, key.Tenant, chat.TaskID(key))
 	if err != nil || found.Finished() {
 		return nil, err
@@ -301,7 +300,7 @@ func (r *run) work(ctx context.Context) error {
 
 // order sends a command on the task.
 func (r *run) order(ctx context.Context, order task.Order) error {
-	_, err := r.ports.Handler.Handle(ctx, command.Request[task.Order]{Caller: r.caller, ID: r.ID.String(), Command: order, Name: task.OrderName(order)})
+	_, err := r.ports.Handler.Handle(ctx, es.Request[task.Order]{Caller: r.caller, ID: r.ID.String(), Command: order, Name: task.OrderName(order)})
 	return err
 }
 

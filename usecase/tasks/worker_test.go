@@ -106,7 +106,7 @@ func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
 		}
 	}
 	w.onResult = nil
-	before, err := w.Find(t.Context(), es.Tenant{}, id)
+	before, err := w.Find(t.Context(), es.Tenant(""), id)
 	if err != nil || before.Finished() || before.Done == 0 {
 		t.Fatalf("after the kills: %+v, %v", before.Task, err)
 	}
@@ -160,7 +160,7 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 	w.onResult = nil
 	sent := len(w.order)
 	for _, id := range []task.ID{importing, exporting} {
-		if found, err := w.Find(t.Context(), es.Tenant{}, id); err != nil || found.Finished() || found.Progress.Parts > 1 {
+		if found, err := w.Find(t.Context(), es.Tenant(""), id); err != nil || found.Finished() || found.Progress.Parts > 1 {
 			t.Errorf("while the tenant is suspended: %+v, %v", found.Task, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestASlowImportOfASuspendedTenant(t *testing.T) {
 		}
 		return time.Since(begun) > 3*time.Second
 	})
-	if found, err := w.Find(t.Context(), es.Tenant{}, id); err != nil || found.Finished() || len(w.order) < 10 || len(w.order) > 200 {
+	if found, err := w.Find(t.Context(), es.Tenant(""), id); err != nil || found.Finished() || len(w.order) < 10 || len(w.order) > 200 {
 		t.Errorf("%d lines were sent: %+v, %v", len(w.order), found.Task, err)
 	}
 }
@@ -278,12 +278,12 @@ func TestATaskThatCanNotBeDone(t *testing.T) {
 	w.broken = es.ErrUnavailable
 	looks := 0
 	w.work(t.Context(), t, func() bool { looks++; return looks > 100 })
-	if found, err := w.Find(t.Context(), es.Tenant{}, id); err != nil || found.Finished() {
+	if found, err := w.Find(t.Context(), es.Tenant(""), id); err != nil || found.Finished() {
 		t.Errorf("while nothing answers: %+v, %v", found.Task, err)
 	}
 	w.broken = errors.New("a fault")
 	w.work(t.Context(), t, func() bool { return w.details[id.String()].Finished() })
-	if found, err := w.Find(t.Context(), es.Tenant{}, id); err != nil || found.Status != task.Failed || !strings.Contains(found.Message, "log") {
+	if found, err := w.Find(t.Context(), es.Tenant(""), id); err != nil || found.Status != task.Failed || !strings.Contains(found.Message, "log") {
 		t.Errorf("after many attempts: %+v, %v", found.Task, err)
 	}
 }
@@ -292,19 +292,19 @@ func TestWhoSeesWhat(t *testing.T) {
 	w := newWorld()
 	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)
-	if _, err := w.intake().Find(t.Context(), es.Tenant{}, bob, id); !errors.Is(err, task.ErrTaskNotFound) {
+	if _, err := w.intake().Find(t.Context(), es.Tenant(""), bob, id); !errors.Is(err, task.ErrTaskNotFound) {
 		t.Errorf("another account finds the task: %v", err)
 	}
-	if _, err := w.intake().Result(t.Context(), es.Tenant{}, bob, id); !errors.Is(err, task.ErrTaskNotFound) {
+	if _, err := w.intake().Result(t.Context(), es.Tenant(""), bob, id); !errors.Is(err, task.ErrTaskNotFound) {
 		t.Errorf("another account gets the result: %v", err)
 	}
-	if _, err := w.intake().Result(t.Context(), es.Tenant{}, ada, id); !errors.Is(err, tasks.ErrTaskNotFinished) {
+	if _, err := w.intake().Result(t.Context(), es.Tenant(""), ada, id); !errors.Is(err, tasks.ErrTaskNotFinished) {
 		t.Errorf("a result before the end: %v", err)
 	}
 	w.finish(t, id)
 	muchLater := w.intake()
 	muchLater.Clock = func() time.Time { return time.Now().Add(tasks.Kept + time.Minute) }
-	if _, err := muchLater.Result(t.Context(), es.Tenant{}, ada, id); !errors.Is(err, tasks.ErrResultGone) {
+	if _, err := muchLater.Result(t.Context(), es.Tenant(""), ada, id); !errors.Is(err, tasks.ErrResultGone) {
 		t.Errorf("an expired result: %v", err)
 	}
 }

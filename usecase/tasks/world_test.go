@@ -21,7 +21,6 @@ import (
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/tasks"
@@ -53,7 +52,7 @@ type world struct {
 	suspend  atomic.Bool    // the tenant is suspended
 	full     bool           // there is no room for files
 	refuses  error          // why commands on tasks fail
-	byKey    map[string]command.Result
+	byKey    map[string]es.Result
 	ids      uint16
 	swept    atomic.Bool   // expired files were deleted
 	waits    time.Duration // how long a line takes
@@ -63,32 +62,32 @@ type world struct {
 }
 
 func newWorld() *world {
-	return &world{states: map[string]task.Task{}, details: map[string]tasks.Details{}, files: map[string][]byte{}, applied: map[string]int{}, byKey: map[string]command.Result{}, problem: `{"code":"rejected"}`}
+	return &world{states: map[string]task.Task{}, details: map[string]tasks.Details{}, files: map[string][]byte{}, applied: map[string]int{}, byKey: map[string]es.Result{}, problem: `{"code":"rejected"}`}
 }
 
 // Handle implements [tasks.Handler].
-func (w *world) Handle(ctx context.Context, r command.Request[task.Order]) (command.Result, error) {
+func (w *world) Handle(ctx context.Context, r es.Request[task.Order]) (es.Result, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if err := cmp.Or(ctx.Err(), w.refuses); err != nil {
-		return command.Result{}, err
+		return es.Result{}, err
 	}
 	if before, repeated := w.byKey[r.IdempotencyKey]; repeated {
 		return before, nil
 	}
 	events, err := task.Decide(w.states[r.ID], r.Command)
 	if err != nil {
-		return command.Result{}, err
+		return es.Result{}, err
 	}
 	state, found := w.states[r.ID], w.details[r.ID]
-	key := es.Key{Tenant: r.Caller.Tenant, Type: task.AggregateType, ID: r.ID}
+	key := es.AggregateID{Tenant: r.Caller.Tenant, Type: task.AggregateType, ID: r.ID}
 	for _, event := range events {
 		state = state.Apply(event)
 		recorded := es.Recorded[task.Event]{Event: event, Envelope: es.Envelope{
 			AggregateType: key.Type, AggregateID: key.ID, SeqNr: found.Version + 1, OccurredAt: time.Now(), Caller: r.Caller,
 		}}
 		if found.Task, err = chat.NextTask(found.Task, found.Version > 0, recorded); err != nil {
-			return command.Result{}, err
+			return es.Result{}, err
 		}
 		if created, is := event.(task.Created); is {
 			found.Request, found.Envelope = created.Request, recorded.Envelope
@@ -96,7 +95,7 @@ func (w *world) Handle(ctx context.Context, r command.Request[task.Order]) (comm
 	}
 	found.Progress = state.Memento().Progress
 	w.states[r.ID], w.details[r.ID] = state, found
-	result := command.Result{Key: key, Version: found.Version}
+	result := es.Result{Key: key, Version: found.Version}
 	if r.IdempotencyKey != "" {
 		w.byKey[r.IdempotencyKey] = result
 	}
@@ -209,12 +208,12 @@ func (w *world) CheckExport(context.Context, es.Tenant, thread.ID, ident.UserID)
 }
 
 // Version implements [tasks.Journal].
-func (w *world) Version(context.Context, es.Key) (uint64, error) {
+func (w *world) Version(context.Context, es.AggregateID) (uint64, error) {
 	return uint64(len(w.events)), nil
 }
 
 // Events implements [tasks.Journal].
-func (w *world) Events(_ context.Context, _ es.Key, after, upTo uint64) iter.Seq2[[]byte, error] {
+func (w *world) Events(_ context.Context, _ es.AggregateID, after, upTo uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, event := range w.events[after:upTo] {
 			if !yield([]byte(event), nil) {
@@ -244,7 +243,7 @@ func asked() tasks.Asked {
 }
 
 // created returns the id of a task that was just created.
-func created(t *testing.T, result command.Result, err error) task.ID {
+func created(t *testing.T, result es.Result, err error) task.ID {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -257,19 +256,19 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, stop := context.WithCancel(ctx)
 	worker := tasks.NewWorker(tasks.Ports{
-		Unfinished: func(_ context.Context, kinds []task.Kind, without []es.Tenant, _ int) (toDo []es.Key, err error) {
+		Unfinished: func(_ context.Context, kinds []task.Kind, without []es.Tenant, _ int) (toDo []es.AggregateID, err error) {
 			w.mutex.Lock()
 			defer w.mutex.Unlock()
 			if done() {
 				stop()
 			}
-			if slices.Contains(without, es.Tenant{}) {
+			if slices.Contains(without, es.Tenant("")) {
 				return nil, nil
 			}
 			for id, found := range w.details {
 				for _, kind := range kinds {
 					if kind == found.Kind && !found.Finished() {
-						toDo = append(toDo, es.Key{Type: task.AggregateType, ID: id})
+						toDo = append(toDo, es.AggregateID{Type: task.AggregateType, ID: id})
 					}
 				}
 			}
@@ -289,11 +288,11 @@ func (w *world) finish(t *testing.T, id task.ID) (tasks.Details, string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	w.work(ctx, t, func() bool { return w.details[id.String()].Finished() })
-	found, err := w.intake().Find(t.Context(), es.Tenant{}, ada, id)
+	found, err := w.intake().Find(t.Context(), es.Tenant(""), ada, id)
 	if err != nil || !found.Finished() {
 		t.Fatalf("%+v, %v", found.Task, err)
 	}
-	parts, err := w.intake().Result(t.Context(), es.Tenant{}, ada, id)
+	parts, err := w.intake().Result(t.Context(), es.Tenant(""), ada, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +310,7 @@ var errKilled = errors.New("killed")
 
 // send sends a command on a task.
 func (w *world) send(t *testing.T, id task.ID, order task.Order) error {
-	_, err := w.Handle(t.Context(), command.Request[task.Order]{ID: id.String(), Command: order, Caller: asked().Caller})
+	_, err := w.Handle(t.Context(), es.Request[task.Order]{ID: id.String(), Command: order, Caller: asked().Caller})
 	return err
 }
 

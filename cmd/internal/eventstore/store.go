@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/trace"
 
+	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodbstreams"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/skew"
 	"example.com/threads/es/sqlstore"
@@ -29,7 +29,7 @@ import (
 
 // Store is an open event store. [Store.Close] ends it.
 type Store struct {
-	Gateway eventstore.EventPersistenceGateway
+	Gateway es.EventPersistenceGateway
 	// Check returns why the store cannot be used, for /health/ready.
 	Check func(context.Context) error
 	// Trouble returns the part of Check that costs nothing while all is well: a full disk or damaged data that was met.

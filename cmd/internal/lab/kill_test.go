@@ -18,7 +18,7 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-var order = es.Key{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
+var order = es.AggregateID{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
 
 // stuck is a handler of orders. Its first transaction waits until its context ends, and then tries to commit.
 type stuck struct {
@@ -98,7 +98,7 @@ func TestAKillRollsTheBatchInHandBack(t *testing.T) {
 		t.Fatal("the batch was stored")
 	}
 	stored, err := store.Checkpoints(t.Context(), "journal")
-	versions, err2 := store.Versions(t.Context(), []es.Key{order})
+	versions, err2 := store.Versions(t.Context(), []es.AggregateID{order})
 	if len(stored) > 0 || len(versions) > 0 || err != nil || err2 != nil {
 		t.Fatalf("checkpoints %v, versions %v: %v, %v", stored, versions, err, err2)
 	}

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/es/estest/faulty"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/projection/faults"
 )
 
@@ -102,7 +102,7 @@ func (l *Lab) Turn(ctx context.Context) (context.Context, error) {
 }
 
 // Gateway wraps the write-api's event store: its answers may be delayed or lost.
-func (l *Lab) Gateway(store eventstore.EventPersistenceGateway) eventstore.EventPersistenceGateway {
+func (l *Lab) Gateway(store es.EventPersistenceGateway) es.EventPersistenceGateway {
 	return &faulty.Gateway{EventPersistenceGateway: store, Fault: l.meet}
 }
 

@@ -9,7 +9,6 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
-	"example.com/threads/es/repository"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/usecase/query"
 )
@@ -33,8 +32,8 @@ func (j *journal) journals(ctx context.Context) (query.Journals, error) {
 	defer j.mu.Unlock()
 	if j.now.Threads == nil {
 		j.now = query.Journals{
-			Threads:  chatstore.NewThreadRepository(store.Gateway, repository.Settings{CacheBytes: memory.Limit() / 10, Logger: j.log}),
-			Accounts: chatstore.NewAccountRepository(store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: j.log}),
+			Threads:  chatstore.NewThreadRepository(store.Gateway, es.Settings{CacheBytes: memory.Limit() / 10, Logger: j.log}),
+			Accounts: chatstore.NewAccountRepository(store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: j.log}),
 		}
 	}
 	return j.now, nil

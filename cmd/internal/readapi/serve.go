@@ -62,7 +62,7 @@ func Listen(
 // Changed reports what a projection in the same process has just committed, so that queries waiting for these versions
 // need not wait for the next poll of the database.
 func (s *Server) Changed(heads []projection.Head) {
-	versions := make(map[es.Key]uint64, len(heads))
+	versions := make(map[es.AggregateID]uint64, len(heads))
 	for _, head := range heads {
 		versions[head.Key] = head.Version
 	}

@@ -147,10 +147,10 @@ type order struct {
 }
 
 // find returns the projection's store and the aggregate's key.
-func (o *operations) find(ask order) (*rowstore.Store, es.Key, error) {
+func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 	shared, err := o.shared()
 	if err != nil {
-		return nil, es.Key{}, err
+		return nil, es.AggregateID{}, err
 	}
 	at := max(strings.LastIndex(ask.AID, "-"), 0)
 	key, err := stream.KeyOf(ask.Tenant, ask.AID[:at], strings.TrimPrefix(ask.AID[at:], "-"))
@@ -223,7 +223,7 @@ func (o *operations) verify(ctx context.Context, ask struct {
 	defer cancel()
 	found := verification{Differences: []difference{}}
 	var mutex sync.Mutex
-	err := parts.projector.Aggregates(limited, func(ctx context.Context, key es.Key) error {
+	err := parts.projector.Aggregates(limited, func(ctx context.Context, key es.AggregateID) error {
 		one, repaired, err := parts.projector.VerifyOrRepair(ctx, key, ask.Repair)
 		if err != nil {
 			return fmt.Errorf("verify %s: %w", key, err)
@@ -240,7 +240,7 @@ func (o *operations) verify(ctx context.Context, ask struct {
 	return found, err
 }
 
-func (v *verification) add(key es.Key, one projection.Verified, repaired bool) {
+func (v *verification) add(key es.AggregateID, one projection.Verified, repaired bool) {
 	v.Verified++
 	if len(one.Differences) == 0 {
 		return

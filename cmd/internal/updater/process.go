@@ -10,11 +10,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"example.com/threads/es/command"
+	"example.com/threads/es"
 	"example.com/threads/es/process"
 	"example.com/threads/es/process/outbox"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/chatstore"
@@ -49,8 +48,8 @@ func (f *journalFollower) newLeaveOnClose(databases Databases, term uint64, regi
 	}
 	store = store.InTerm(term)
 	// It caches few thread states, because its commands are few.
-	threads := chatstore.NewThreadRepository(databases.Store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
-	commands := command.NewService(chat.Threads(), threads, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
+	threads := chatstore.NewThreadRepository(databases.Store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})
+	commands := es.NewService(chat.Threads(), threads, es.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	commandsToSend := outbox.New(databases.ReadModel, store, chat.LeaveOnClose)
 	manager := process.NewManager(chat.LeaveOnClose, commandsToSend, chat.SendForClosed(chat.SendWithdrawals(commands), databases.Keys.Destroy), process.Settings{Logger: log})
 

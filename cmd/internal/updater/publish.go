@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/es/eventcodec"
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/infrastructure/config"
@@ -60,7 +60,7 @@ type publishedType struct {
 	decode publishing.Decode
 }
 
-func published[E any](codec *eventcodec.Codec[E]) publishedType {
+func published[E any](codec *es.Codec[E]) publishedType {
 	return publishedType{codec.Type(), publisher.Decode(codec)}
 }
 

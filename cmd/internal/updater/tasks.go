@@ -7,7 +7,6 @@ import (
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/domain/task"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/memory"
 	"example.com/threads/es/projection"
 	"example.com/threads/interfaceadaptor/chatstore"
@@ -27,10 +26,10 @@ func (f *journalFollower) newTaskWorker(databases Databases) taskWorker {
 	if settings.CacheBytes == 0 {
 		settings.CacheBytes = memory.Limit() / 40 // it handles fewer commands than the write-api
 	}
-	commands := writeapi.NewCommands(gateway, databases.Keys, settings, command.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
+	commands := writeapi.NewCommands(gateway, databases.Keys, settings, es.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	const source = "tasks"
 	return taskWorker{commands: commands, Worker: tasks.NewWorker(tasks.Ports{
-		Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.Key, error) {
+		Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
 			return chatrows.UnfinishedTasks(ctx, databases.ReadModel, kinds, without, limit)
 		},
 		IsActive: f.ports.Access.Tenants(writeapi.Registry(databases.Store, log)).IsActive,

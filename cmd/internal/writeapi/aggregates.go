@@ -11,10 +11,8 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
-	"example.com/threads/es/command"
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/memory"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/sequence"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/rest"
@@ -33,10 +31,10 @@ func (c *Commands) aggregateTypes(codes *sequence.Sequence) []aggregateType {
 		return rest.Tasks(c.Tasks)
 	}
 	return []aggregateType{
-		of(29, chat.Threads(), chatstore.NewThreadRepository, threads, func(keys *erasure.Keyring, threads *chatstore.ThreadRepository) command.Prepare[thread.Command] {
+		of(29, chat.Threads(), chatstore.NewThreadRepository, threads, func(keys *erasure.Keyring, threads *chatstore.ThreadRepository) es.Prepare[thread.Command] {
 			return chat.SealThread(keys, threads.Load)
 		}),
-		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts, func(keys *erasure.Keyring, _ *chatstore.AccountRepository) command.Prepare[account.Command] {
+		of(1, chat.Accounts(), chatstore.NewAccountRepository, rest.Accounts, func(keys *erasure.Keyring, _ *chatstore.AccountRepository) es.Prepare[account.Command] {
 			return chat.SealAccount(keys)
 		}),
 		of(1, chat.Tenants(), chatstore.NewTenantRepository, rest.Tenants, nil),
@@ -47,21 +45,21 @@ func (c *Commands) aggregateTypes(codes *sequence.Sequence) []aggregateType {
 // aggregateType is one of them, independent of its types of state, command and event.
 type aggregateType struct {
 	share uint64
-	open  func(eventstore.EventPersistenceGateway, *erasure.Keyring, repository.Settings, command.Settings) kept
+	open  func(es.EventPersistenceGateway, *erasure.Keyring, es.Settings, es.Settings) kept
 }
 
 func of[S, C, E any](
-	share uint64, decider command.Decider[S, C, E],
-	open func(eventstore.EventPersistenceGateway, repository.Settings) *repository.Repository[S, E],
+	share uint64, decider es.Decider[S, C, E],
+	open func(es.EventPersistenceGateway, es.Settings) *es.Repository[S, E],
 	operations func(rest.Service[C]) rest.Aggregate,
-	seal func(*erasure.Keyring, *repository.Repository[S, E]) command.Prepare[C], // nil: there is no personal data
+	seal func(*erasure.Keyring, *es.Repository[S, E]) es.Prepare[C], // nil: there is no personal data
 ) aggregateType {
-	return aggregateType{share, func(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyring, keep repository.Settings, handle command.Settings) kept {
+	return aggregateType{share, func(gateway es.EventPersistenceGateway, keys *erasure.Keyring, keep es.Settings, handle es.Settings) kept {
 		aggregates := open(gateway, keep)
-		service := command.NewService(decider, aggregates, handle)
+		service := es.NewService(decider, aggregates, handle)
 		var taken rest.Service[C] = service
 		if seal != nil {
-			taken = command.Prepared[S, C, E]{Service: service, Prepare: seal(keys, aggregates)}
+			taken = es.Prepared[S, C, E]{Service: service, Prepare: seal(keys, aggregates)}
 		}
 		return kept{decider.Type, operations(taken), aggregates, aggregates.WriteSnapshotsDue, service.Drain, aggregates.Close}
 	}}
@@ -89,11 +87,11 @@ type Commands struct {
 
 // NewCommands returns the commands over gateway. keys seal texts; nil: texts are not sealed. handle has what settings
 // lack.
-func NewCommands(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyring, settings CommandSettings, handle command.Settings) *Commands {
+func NewCommands(gateway es.EventPersistenceGateway, keys *erasure.Keyring, settings CommandSettings, handle es.Settings) *Commands {
 	log := handle.Logger
 	handle.Timeout = settings.StoreTimeout
 	// A task loads each thread once, so a cache is useless.
-	threads := chatstore.NewThreadRepository(gateway, repository.Settings{CacheBytes: 1, Logger: log})
+	threads := chatstore.NewThreadRepository(gateway, es.Settings{CacheBytes: 1, Logger: log})
 	c := &Commands{log: log, threads: threads, Tasks: &tasks.Intake{
 		Reader: chatstore.TaskReader{Journal: gateway}, Files: chatstore.TaskFiles{Spool: gateway}, Threads: chatstore.ThreadAdmins{Threads: threads}, Keys: keys, AuthorOf: rest.AuthorOf, NewID: rest.NewTaskID, Clock: time.Now,
 	}}
@@ -107,7 +105,7 @@ func NewCommands(gateway eventstore.EventPersistenceGateway, keys *erasure.Keyri
 		cache = min(memory.Limit()/3*2, 1<<30)
 	}
 	for _, each := range types {
-		c.all = append(c.all, each.open(gateway, keys, repository.Settings{
+		c.all = append(c.all, each.open(gateway, keys, es.Settings{
 			SnapshotEvery: uint64(settings.SnapshotEvery), CacheBytes: max(1, cache*each.share/shares), Logger: log,
 		}, handle))
 	}

@@ -13,8 +13,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
-	"example.com/threads/es/command"
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
 
@@ -24,8 +23,8 @@ func TestEightHundredThousandMessagesFitInto256MiB(t *testing.T) {
 	const mayUse = 256 << 20 * 65 / 100 // see memory.Manage
 	before := debug.SetMemoryLimit(mayUse)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	gateway := &manyThreads{count: 800, state: withMessages(1000), head: eventstore.Head{Version: 1001, SnapshotVersion: 1001}}
-	commands := NewCommands(gateway, nil, CommandSettings{SnapshotEvery: 100}, command.Settings{Logger: slog.New(slog.DiscardHandler)})
+	gateway := &manyThreads{count: 800, state: withMessages(1000), head: es.Head{Version: 1001, SnapshotVersion: 1001}}
+	commands := NewCommands(gateway, nil, CommandSettings{SnapshotEvery: 100}, es.Settings{Logger: slog.New(slog.DiscardHandler)})
 	empty := heap()
 	for range 2 {
 		commands.catchUp(t.Context())
@@ -66,35 +65,35 @@ func heap() uint64 {
 
 // manyThreads is an event store that has a snapshot of each thread.
 type manyThreads struct {
-	eventstore.EventPersistenceGateway
+	es.EventPersistenceGateway
 	count, loads int
 	state        thread.Thread
-	head         eventstore.Head
+	head         es.Head
 }
 
-func (m *manyThreads) SnapshotsDue(_ context.Context, name string, _ uint64) iter.Seq2[eventstore.AggregateHead, error] {
-	return func(yield func(eventstore.AggregateHead, error) bool) {
+func (m *manyThreads) SnapshotsDue(_ context.Context, name string, _ uint64) iter.Seq2[es.AggregateHead, error] {
+	return func(yield func(es.AggregateHead, error) bool) {
 		for i := range m.count {
 			id := ident.New[thread.Thread](time.UnixMilli(int64(1+i)), [10]byte{}).String()
-			if name != thread.AggregateType || !yield(eventstore.AggregateHead{ID: eventstore.AggregateID{Type: name, ULID: id}, Head: m.head}, nil) {
+			if name != thread.AggregateType || !yield(es.AggregateHead{ID: es.AggregateID{Type: name, ID: id}, Head: m.head}, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (m *manyThreads) Head(context.Context, eventstore.AggregateID) (eventstore.Head, error) {
+func (m *manyThreads) Head(context.Context, es.AggregateID) (es.Head, error) {
 	return m.head, nil
 }
 
-func (m *manyThreads) Snapshots(_ context.Context, id eventstore.AggregateID, head eventstore.Head) iter.Seq2[eventstore.Snapshot, error] {
+func (m *manyThreads) Snapshots(_ context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
 	m.loads++
-	payload, err := threadcodec.Snapshots{}.Encode(id.ULID, head.Version, m.state)
-	return func(yield func(eventstore.Snapshot, error) bool) {
-		yield(eventstore.Snapshot{Version: head.Version, Payload: payload}, err)
+	payload, err := threadcodec.Snapshots{}.Encode(id.ID, head.Version, m.state)
+	return func(yield func(es.Snapshot, error) bool) {
+		yield(es.Snapshot{Version: head.Version, Payload: payload}, err)
 	}
 }
 
-func (m *manyThreads) Entries(context.Context, eventstore.AggregateID, uint64, uint64) iter.Seq2[eventstore.Entry, error] {
-	return func(func(eventstore.Entry, error) bool) {}
+func (m *manyThreads) Entries(context.Context, es.AggregateID, uint64, uint64) iter.Seq2[es.Entry, error] {
+	return func(func(es.Entry, error) bool) {}
 }

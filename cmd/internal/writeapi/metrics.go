@@ -4,14 +4,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"example.com/threads/es/command"
-	"example.com/threads/es/repository"
+	"example.com/threads/es"
 	"example.com/threads/infrastructure/metrics"
 )
 
 // countersOf registers the counters of the command services.
-func countersOf(registry prometheus.Registerer) *command.Counters {
-	counters := new(command.Counters)
+func countersOf(registry prometheus.Registerer) *es.Counters {
+	counters := new(es.Counters)
 	metrics.Total(registry, "commands_conflicts_total", "Writes that failed because another process was faster; they are decided again.", &counters.Conflicts)
 	metrics.Total(registry, "commands_given_up_total", "Commands that were given up because others kept changing the aggregate.", &counters.GivenUp)
 	metrics.Total(registry, "commands_inconsistent_total", "Times that a command found its aggregate's head and journal in contradiction; the log names it.", &counters.Inconsistent)
@@ -27,7 +26,7 @@ type observer struct {
 func newObserver(registry prometheus.Registerer) *observer {
 	register := promauto.With(registry)
 	sizes := func(name, help string) prometheus.Histogram {
-		return register.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: []float64{1, 2, 4, 8, 16, 32, 64, command.MaxWrite}})
+		return register.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: []float64{1, 2, 4, 8, 16, 32, 64, es.MaxAppend}})
 	}
 	return &observer{
 		commands: register.NewCounterVec(prometheus.CounterOpts{
@@ -38,10 +37,10 @@ func newObserver(registry prometheus.Registerer) *observer {
 	}
 }
 
-// Handled implements [command.Observer].
+// Handled implements [es.Observer].
 func (o *observer) Handled(name, outcome string) { o.commands.WithLabelValues(name, outcome).Inc() }
 
-// Written implements [command.Observer].
+// Written implements [es.Observer].
 func (o *observer) Written(commands, events int) {
 	o.perWrite.Observe(float64(commands))
 	o.events.Observe(float64(events))
@@ -49,7 +48,7 @@ func (o *observer) Written(commands, events int) {
 
 // caching is a repository that reports on its cache and snapshots.
 type caching interface {
-	Counters() *repository.Counters
+	Counters() *es.Counters
 	Cached() (states int, bytes uint64)
 }
 

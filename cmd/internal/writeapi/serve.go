@@ -15,8 +15,6 @@ import (
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
-	"example.com/threads/es/repository"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/chatstore"
@@ -53,7 +51,7 @@ func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
 	s.measureClock(registry)
 	registry.MustRegister(s.store.Metrics...)
-	commands := NewCommands(s.store.Gateway, s.keys, s.settings.CommandSettings, command.Settings{
+	commands := NewCommands(s.store.Gateway, s.keys, s.settings.CommandSettings, es.Settings{
 		CheckClock: s.store.CheckClock, Logger: s.log, Counters: countersOf(registry), Observer: newObserver(registry),
 	})
 	commands.measure(registry)
@@ -104,7 +102,7 @@ func (s *Server) measureClock(registry prometheus.Registerer) {
 
 // Registry reports whether a tenant is active, from the event store.
 func Registry(store *eventstore.Store, log *slog.Logger) func(context.Context, es.Tenant) (bool, error) {
-	tenants := chatstore.NewTenantRepository(store.Gateway, repository.Settings{CacheBytes: 1 << 20, Logger: log})
+	tenants := chatstore.NewTenantRepository(store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})
 	return func(ctx context.Context, named es.Tenant) (bool, error) {
 		code, err := tenant.ParseCode(named.String())
 		if err != nil {

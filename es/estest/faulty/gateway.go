@@ -5,20 +5,20 @@ import (
 	"context"
 	"time"
 
-	"example.com/threads/es/eventstore"
+	"example.com/threads/es"
 )
 
 // Gateway injects a fault into the appends of an event store.
 type Gateway struct {
-	eventstore.EventPersistenceGateway
+	es.EventPersistenceGateway
 	Fault Fault // nil: none
 }
 
 // Fault handles an append; send passes it on to the store.
 type Fault func(ctx context.Context, send func(context.Context) error) error
 
-// Append implements [eventstore.Journal].
-func (g *Gateway) Append(ctx context.Context, write eventstore.Append) error {
+// Append implements [es.Journal].
+func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	send := func(ctx context.Context) error { return g.EventPersistenceGateway.Append(ctx, write) }
 	if g.Fault == nil {
 		return send(ctx)
@@ -35,17 +35,17 @@ func Late(delay time.Duration) Fault {
 		case <-timer.C:
 			return send(ctx)
 		case <-ctx.Done():
-			return eventstore.ErrUnavailable
+			return es.ErrUnavailable
 		}
 	}
 }
 
-// LoseAnswer sends. The answer of a successful append is lost: the error is [eventstore.ErrUnavailable].
+// LoseAnswer sends. The answer of a successful append is lost: the error is [es.ErrUnavailable].
 func LoseAnswer(ctx context.Context, send func(context.Context) error) error {
 	if err := send(ctx); err != nil {
 		return err
 	}
-	return eventstore.ErrUnavailable
+	return es.ErrUnavailable
 }
 
 // Refuse fails with an error and does not send.

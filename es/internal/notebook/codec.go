@@ -9,34 +9,30 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/es"
-	"example.com/threads/es/command"
-	"example.com/threads/es/eventcodec"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/repository"
 )
 
 // Service handles commands on notebooks.
-type Service = command.Service[Notebook, Command, Event]
+type Service = es.Service[Notebook, Command, Event]
 
 // Repository loads and saves notebooks.
-type Repository = repository.Repository[Notebook, Event]
+type Repository = es.Repository[Notebook, Event]
 
 // NewRepository returns a repository over gateway.
-func NewRepository(gateway eventstore.EventPersistenceGateway, settings repository.Settings) *Repository {
-	return repository.New(gateway, Events(), Snapshots{}, Notebook.Apply, settings)
+func NewRepository(gateway es.EventPersistenceGateway, settings es.Settings) *Repository {
+	return es.NewRepository(gateway, Events(), Snapshots{}, Notebook.Apply, settings)
 }
 
 // Events returns the codec of the events.
-func Events() *eventcodec.Codec[Event] {
+func Events() *es.Codec[Event] {
 	asIs := func(text string) (string, error) { return text, nil }
-	return eventcodec.New(Type, asIs,
+	return es.NewCodec(Type, asIs,
 		row[Opened]("NotebookOpened"), row[Renamed]("NotebookRenamed"), row[Shared]("NotebookShared"),
 		row[Unshared]("NotebookUnshared"), row[Written]("NoteWritten"), row[Closed]("NotebookClosed"))
 }
 
-func row[T any](name string) eventcodec.Row[Event] {
-	return eventcodec.Event[Event](name, func(e T) T { return e }, func(e T) (T, error) { return e, nil })
+func row[T any](name string) es.EventType[Event] {
+	return es.Event[Event](name, func(e T) T { return e }, func(e T) (T, error) { return e, nil })
 }
 
 // Snapshots encodes states as JSON.
@@ -64,8 +60,8 @@ func (Snapshots) Decode(payload []byte) (string, uint64, Notebook, error) {
 func (Snapshots) Size(n Notebook) int { return 60 * n.Notes }
 
 // Request returns a request for a command, as an adapter would make it. [Open] gets a new id.
-func Request(caller es.Caller, id string, c Command) command.Request[Command] {
-	r := command.Request[Command]{Caller: caller, ID: id, Command: c, Name: fmt.Sprintf("%T", c), Content: fmt.Sprintf("%+v", c)}
+func Request(caller es.Caller, id string, c Command) es.Request[Command] {
+	r := es.Request[Command]{Caller: caller, ID: id, Command: c, Name: fmt.Sprintf("%T", c), Content: fmt.Sprintf("%+v", c)}
 	if _, opens := c.(Open); opens {
 		r.ID, r.Begins = NewID(), true
 	}

@@ -6,7 +6,7 @@ package notebook
 import (
 	"maps"
 
-	"example.com/threads/es/command"
+	"example.com/threads/es"
 )
 
 // Type is the aggregate type.
@@ -77,8 +77,8 @@ var (
 )
 
 // Decider returns the functions of the aggregate type.
-func Decider() command.Decider[Notebook, Command, Event] {
-	return command.Decider[Notebook, Command, Event]{
+func Decider() es.Decider[Notebook, Command, Event] {
+	return es.Decider[Notebook, Command, Event]{
 		Type: Type, Decide: decide, Apply: Notebook.Apply, Usable: Notebook.usable,
 		Answer: func([]Event) map[string]string { return nil },
 	}

@@ -33,14 +33,14 @@ func AllFailing(ctx context.Context, db *sqlx.DB, limit int) (found []Failing, e
 var ErrNotFailing = errors.New("no failing command of this process")
 
 // Failing returns the failing command for an aggregate that an event caused; false: there is none.
-func (o *Outbox) Failing(ctx context.Context, target es.Key, eventID string) (found process.Pending, failing bool, err error) {
+func (o *Outbox) Failing(ctx context.Context, target es.AggregateID, eventID string) (found process.Pending, failing bool, err error) {
 	err = commands.Load(ctx, o.db, [][]string{o.key(target, eventID)}, "", func(r row) { found, failing = r.Pending, r.Attempts > 0 })
 	return found, failing, o.store.Explain("read a command of a process", err)
 }
 
 // Retry makes a command due. The process's program sends it soon after. It fails with ErrNotFailing if there is no such
 // command.
-func (o *Outbox) Retry(ctx context.Context, target es.Key, eventID string, now time.Time) error {
+func (o *Outbox) Retry(ctx context.Context, target es.AggregateID, eventID string, now time.Time) error {
 	where, args := table.Where(commands.Columns[:commands.Key], [][]string{o.key(target, eventID)})
 	result, err := o.db.ExecContext(ctx, "UPDATE process_commands SET due_at = ? WHERE "+where, append([]any{now.UnixMicro()}, args...)...)
 	if err != nil {
@@ -80,7 +80,7 @@ const byKept = 255 // code points
 
 // Skip deletes a failing command, and stores who decided it and why. It fails with ErrNotFailing if there is no such
 // command. If it is being sent right now, its aggregate may still accept it.
-func (o *Outbox) Skip(ctx context.Context, target es.Key, eventID, reason, by string, now time.Time) error {
+func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reason, by string, now time.Time) error {
 	return o.store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
 		tx, err := rowstore.SQL(begun)
 		if err != nil {

@@ -51,11 +51,11 @@ var commands = table.Table[row]{
 	},
 }
 
-func keyOf(name string, target es.Key, eventID string) []string {
+func keyOf(name string, target es.AggregateID, eventID string) []string {
 	return []string{name, target.Tenant.String(), target.Type, target.ID, eventID}
 }
 
-func (o *Outbox) key(target es.Key, eventID string) []string {
+func (o *Outbox) key(target es.AggregateID, eventID string) []string {
 	return keyOf(o.process, target, eventID)
 }
 

@@ -13,15 +13,15 @@ import (
 // concurrent use.
 type Broken struct {
 	mutex  sync.Mutex
-	events map[es.Key]uint64
+	events map[es.AggregateID]uint64
 }
 
 // Break makes an event unreadable; with 0, all events of the aggregate are readable again.
-func (b *Broken) Break(key es.Key, seqNr uint64) {
+func (b *Broken) Break(key es.AggregateID, seqNr uint64) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.events == nil {
-		b.events = map[es.Key]uint64{}
+		b.events = map[es.AggregateID]uint64{}
 	}
 	delete(b.events, key)
 	if seqNr > 0 {
@@ -61,7 +61,7 @@ type journal struct {
 	broken *Broken
 }
 
-func (j journal) EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (j journal) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
 	return func(yield func(projection.Record, error) bool) {
 		for record, err := range j.Journal.EventsAfter(ctx, key, after) {
 			if !yield(j.broken.Read(record), err) {

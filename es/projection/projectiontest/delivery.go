@@ -64,7 +64,7 @@ func anyDelivery(t *testing.T, db Database) {
 // history appends random events to ledgers of two tenants and returns the records in order.
 func history(t tb, journal *Journal, random *mathrand.Rand, count, steps int) []projection.Record {
 	var stories []*story
-	known := make(map[es.Key]int)
+	known := make(map[es.AggregateID]int)
 	var told []projection.Record
 	for i := range count {
 		stories = append(stories, begin(t, journal, []string{"", "acme"}[i%2]))

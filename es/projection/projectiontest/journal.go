@@ -17,20 +17,20 @@ import (
 type Journal struct {
 	faults.Broken
 	mu      sync.Mutex
-	events  map[es.Key][]projection.Event
-	failing map[es.Key]bool
-	heads   map[es.Key]int
+	events  map[es.AggregateID][]projection.Event
+	failing map[es.AggregateID]bool
+	heads   map[es.AggregateID]int
 	longest int // the most events that one call of EventsAfter returned
-	onRead  func(es.Key)
+	onRead  func(es.AggregateID)
 }
 
 // NewJournal returns an empty journal without faults.
 func NewJournal() *Journal {
 	return &Journal{
-		events:  make(map[es.Key][]projection.Event),
-		failing: make(map[es.Key]bool),
-		heads:   make(map[es.Key]int),
-		onRead:  func(es.Key) {},
+		events:  make(map[es.AggregateID][]projection.Event),
+		failing: make(map[es.AggregateID]bool),
+		heads:   make(map[es.AggregateID]int),
+		onRead:  func(es.AggregateID) {},
 	}
 }
 
@@ -38,25 +38,25 @@ func NewJournal() *Journal {
 func (j *Journal) Append(event projection.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.events[event.Key()] = append(j.events[event.Key()], event)
+	j.events[event.Aggregate()] = append(j.events[event.Aggregate()], event)
 }
 
 // Fail makes every read of a ledger fail, or ends that.
-func (j *Journal) Fail(key es.Key, failing bool) {
+func (j *Journal) Fail(key es.AggregateID, failing bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.failing[key] = failing
 }
 
 // Of returns a ledger's events.
-func (j *Journal) Of(key es.Key) []projection.Event {
+func (j *Journal) Of(key es.AggregateID) []projection.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.events[key])
 }
 
 // Keys returns the ledgers.
-func (j *Journal) Keys() []es.Key {
+func (j *Journal) Keys() []es.AggregateID {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Collect(maps.Keys(j.events))
@@ -69,7 +69,7 @@ func (wrongHead) Error() string { return "there are events beyond the head" }
 func (wrongHead) Class() string { return "inconsistent" }
 
 // EventsAfter implements [projection.Journal].
-func (j *Journal) EventsAfter(_ context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (j *Journal) EventsAfter(_ context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
 	return func(yield func(projection.Record, error) bool) {
 		j.mu.Lock()
 		events, failing, onRead := slices.Clone(j.events[key]), j.failing[key], j.onRead
@@ -116,7 +116,7 @@ func (j *Journal) Heads(_ context.Context, aggregateType string) iter.Seq2[proje
 }
 
 // SetHead gives the head of a ledger a wrong version; by default it is the version of the last event.
-func (j *Journal) SetHead(key es.Key, version ...int) {
+func (j *Journal) SetHead(key es.AggregateID, version ...int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.heads, key)
@@ -126,7 +126,7 @@ func (j *Journal) SetHead(key es.Key, version ...int) {
 }
 
 // OnRead calls do with every read of a ledger, after the read took its snapshot.
-func (j *Journal) OnRead(do func(es.Key)) {
+func (j *Journal) OnRead(do func(es.AggregateID)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.onRead = do

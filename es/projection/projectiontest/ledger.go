@@ -23,7 +23,7 @@ type Line struct {
 
 // LineID names a line: the ledger, and the seq_nr of the event that wrote it.
 type LineID struct {
-	Ledger es.Key
+	Ledger es.AggregateID
 	SeqNr  uint64
 }
 
@@ -90,7 +90,7 @@ func (l ledgers) Load(ctx context.Context, tx projection.Tx, events []projection
 	var needed []LineID
 	for _, event := range events {
 		if edited := event.Event.(entry).Edits; edited > 0 {
-			needed = append(needed, LineID{event.Key(), edited})
+			needed = append(needed, LineID{event.Aggregate(), edited})
 		}
 	}
 	lines, err := l.lines.LoadLines(ctx, tx, needed)
@@ -106,7 +106,7 @@ type fold struct {
 
 func (f *fold) Apply(event projection.Event) error {
 	said := event.Event.(entry)
-	id, line := LineID{event.Key(), event.SeqNr}, Line{Text: said.Text}
+	id, line := LineID{event.Aggregate(), event.SeqNr}, Line{Text: said.Text}
 	if said.Edits > 0 {
 		id.SeqNr = said.Edits
 		written, there := f.lines[id]

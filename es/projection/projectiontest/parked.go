@@ -85,7 +85,7 @@ func retryBesideTheSource(t *testing.T, db Database) {
 
 		var reads atomic.Int64 // the other projector reads, too
 		beside := make(chan error, 1)
-		journal.OnRead(func(es.Key) {
+		journal.OnRead(func(es.AggregateID) {
 			switch int(reads.Add(1)) {
 			case c.before:
 				s.write("before the last look")
@@ -132,7 +132,7 @@ func parkedHalfway(t *testing.T, db Database) {
 	journal.Break(s.key, 0)
 
 	held := 0
-	journal.OnRead(func(es.Key) {
+	journal.OnRead(func(es.AggregateID) {
 		if at := versionOf(t.Context(), t, db, s.key); at > 0 && at < 31 && held == 0 {
 			held = project(t, other, s.records(at+1, at+1)...).Held
 		}

@@ -19,7 +19,7 @@ type tb interface {
 // story builds a ledger in a journal.
 type story struct {
 	journal *Journal
-	key     es.Key
+	key     es.AggregateID
 	lines   []uint64 // the seq_nrs of the events that wrote a line
 }
 
@@ -37,7 +37,7 @@ func beginAs(t tb, journal *Journal, aggregateType, tenant string) *story {
 	if err != nil {
 		t.Fatalf("tenant %q: %v", tenant, err)
 	}
-	s := &story{journal: journal, key: es.Key{Tenant: code, Type: aggregateType, ID: ulid.Make().String()}}
+	s := &story{journal: journal, key: es.AggregateID{Tenant: code, Type: aggregateType, ID: ulid.Make().String()}}
 	s.write("a ledger \U0001F600")
 	return s
 }
@@ -85,5 +85,5 @@ func (s *story) records(from, to uint64) []projection.Record {
 func (s *story) all() []projection.Record { return s.records(1, s.version()) }
 
 func recordOf(event projection.Event) projection.Record {
-	return projection.Record{Key: event.Key(), SeqNr: event.SeqNr, Payload: encode(event)}
+	return projection.Record{Key: event.Aggregate(), SeqNr: event.SeqNr, Payload: encode(event)}
 }

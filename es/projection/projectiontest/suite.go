@@ -103,7 +103,7 @@ func expectRows(t *testing.T, db Database, journal *Journal) {
 	}
 }
 
-func expectVersion(t *testing.T, db Database, key es.Key, want uint64) {
+func expectVersion(t *testing.T, db Database, key es.AggregateID, want uint64) {
 	t.Helper()
 	if got := versionOf(t.Context(), t, db, key); got != want {
 		t.Errorf("the rows are at version %d and should be at %d", got, want)
@@ -111,7 +111,7 @@ func expectVersion(t *testing.T, db Database, key es.Key, want uint64) {
 }
 
 // letterOf returns the dead letter of a ledger, due or not.
-func letterOf(t *testing.T, db Database, key es.Key) (projection.DeadLetter, bool) {
+func letterOf(t *testing.T, db Database, key es.AggregateID) (projection.DeadLetter, bool) {
 	t.Helper()
 	letters, err := db.Parked(t.Context(), time.UnixMicro(1<<60), 100)
 	if err != nil {
@@ -127,9 +127,9 @@ func letterOf(t *testing.T, db Database, key es.Key) (projection.DeadLetter, boo
 var errCrash = errors.New("crash")
 
 // versionOf returns a ledger's version; 0: it has no position.
-func versionOf(ctx context.Context, t tb, store projection.Store, key es.Key) uint64 {
+func versionOf(ctx context.Context, t tb, store projection.Store, key es.AggregateID) uint64 {
 	t.Helper()
-	versions, err := store.Versions(ctx, []es.Key{key})
+	versions, err := store.Versions(ctx, []es.AggregateID{key})
 	if err != nil {
 		t.Fatalf("read the version: %v", err)
 	}

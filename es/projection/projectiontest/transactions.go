@@ -184,19 +184,19 @@ func lock(t *testing.T, db Database) {
 	first := make(chan error, 1)
 	go func() {
 		first <- db.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			if _, err := tx.Load(ctx, []es.Key{s.key}); err != nil {
+			if _, err := tx.Load(ctx, []es.AggregateID{s.key}); err != nil {
 				return err
 			}
 			close(loaded)
 			<-goOn
-			return tx.Save(ctx, projection.Changes{Versions: map[es.Key]uint64{s.key: 7}, At: time.Now()})
+			return tx.Save(ctx, projection.Changes{Versions: map[es.AggregateID]uint64{s.key: 7}, At: time.Now()})
 		})
 	}()
 	<-loaded
-	second := make(chan map[es.Key]projection.Position, 1)
+	second := make(chan map[es.AggregateID]projection.Position, 1)
 	go func() {
 		_ = db.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			positions, err := tx.Load(ctx, []es.Key{s.key})
+			positions, err := tx.Load(ctx, []es.AggregateID{s.key})
 			second <- positions
 			return err
 		})

@@ -64,7 +64,7 @@ func unregisteredType(t *testing.T, db Database) {
 	}
 }
 
-func expectUnregistered(t *testing.T, projector *projection.Projector, first es.Key) {
+func expectUnregistered(t *testing.T, projector *projection.Projector, first es.AggregateID) {
 	t.Helper()
 	if found := projector.Unregistered(); len(found) != 1 || found[0] != first {
 		t.Errorf("unregistered are %v, the first event was of %v", found, first)
@@ -98,15 +98,15 @@ func ignoredType(t *testing.T, db Database) {
 func goneType(t *testing.T, db Database) {
 	journal := NewJournal()
 	order, later := beginAs(t, journal, "order", "acme"), beginAs(t, journal, "order", "")
-	var left []es.Key
-	options := projection.Options{Remaining: func(_ context.Context, key es.Key) (es.Key, bool, error) {
+	var left []es.AggregateID
+	options := projection.Options{Remaining: func(_ context.Context, key es.AggregateID) (es.AggregateID, bool, error) {
 		if slices.Contains(left, key) {
 			return key, true, nil
 		}
 		if len(left) > 0 {
 			return left[0], true, nil
 		}
-		return es.Key{}, false, nil
+		return es.AggregateID{}, false, nil
 	}}
 	projector := newProjectorOf(db, journal, options, ledgerType)
 	if err := projector.Begin(t.Context(), true); err != nil {
@@ -114,7 +114,7 @@ func goneType(t *testing.T, db Database) {
 	}
 	project(t, projector, order.all()...)
 	expectUnregistered(t, projector, order.key)
-	left = []es.Key{later.key}
+	left = []es.AggregateID{later.key}
 	runUntil(t, projector, func() bool { return projector.Unregistered()[0] == later.key })
 	left = nil
 	runUntil(t, projector, func() bool { return len(projector.Unregistered()) == 0 })

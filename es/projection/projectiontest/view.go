@@ -22,7 +22,7 @@ func view(t *testing.T, db Database) {
 	defer cancel()
 	err := db.View(ctx, func(ctx context.Context, tx projection.Tx) error {
 		for range 2 {
-			positions, err := tx.Load(ctx, []es.Key{s.key})
+			positions, err := tx.Load(ctx, []es.AggregateID{s.key})
 			if err != nil {
 				return err
 			}

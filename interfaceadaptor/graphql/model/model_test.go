@@ -19,7 +19,7 @@ import (
 
 // A schema field that is not filled from the row would always be empty.
 func TestEveryFieldIsFilled(t *testing.T) {
-	tenant, rows := es.Tenant{}, chat.NewRows()
+	tenant, rows := es.Tenant(""), chat.NewRows()
 	for number, history := range threadtest.Histories() {
 		key := chat.ThreadKey(tenant, ident.New[thread.Thread](time.UnixMilli(int64(number+1)), [10]byte{1}))
 		for i, event := range threadtest.Events(history) {

@@ -18,7 +18,7 @@ func Run(t *testing.T, store erasure.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none := es.Tenant{}
+	none := es.Tenant("")
 	at := time.UnixMilli(1_700_000_000_000).UTC()
 	keys := func(tenant es.Tenant, owners ...string) map[string]erasure.Entry {
 		t.Helper()

@@ -51,13 +51,13 @@ func TestNothingIsLeftInTheFilesOfSQLite(t *testing.T) {
 	folder := t.TempDir()
 	store, _ := open(t, "sqlite:"+filepath.Join(folder, "events.db"))
 	secret := strings.Repeat("wrapped key of ada ", 4)
-	if _, err := store.Create(t.Context(), es.Tenant{}, "ada", []byte(secret)); err != nil {
+	if _, err := store.Create(t.Context(), es.Tenant(""), "ada", []byte(secret)); err != nil {
 		t.Fatal(err)
 	}
 	if !inFiles(t, folder, secret) {
 		t.Fatal("the search does not find a key that is there")
 	}
-	if err := store.Destroy(t.Context(), es.Tenant{}, "ada", time.Now()); err != nil {
+	if err := store.Destroy(t.Context(), es.Tenant(""), "ada", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if inFiles(t, folder, secret) {

@@ -15,7 +15,7 @@ import (
 // addAccount adds an account to the journal and the rows, and makes it the aggregate whose differences are checked.
 func (v *verified) addAccount() {
 	v.t.Helper()
-	v.key = es.Key{Type: account.AggregateType, ID: readmodeltest.NewUser().String()}
+	v.key = es.AggregateID{Type: account.AggregateType, ID: readmodeltest.NewUser().String()}
 	for i, event := range []account.Event{
 		account.Registered{Name: writing.RecordedName("Ada")}, account.Renamed{Name: writing.RecordedName("Countess")}, account.Closed{},
 	} {

@@ -8,7 +8,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/eventcodec"
 	"example.com/threads/es/process"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -26,7 +25,7 @@ func LeaveOnCloseHandlers(outbox process.Outbox) []projection.Handler {
 
 // changesMembers reports whether an event of a thread may change who its members are.
 func changesMembers(payload []byte) bool {
-	switch eventcodec.Name(payload) {
+	switch es.EventName(payload) {
 	case messagePosted, messageEdited, messageDeleted:
 		return false
 	default:
@@ -128,7 +127,7 @@ func (Memberships) Of(ctx context.Context, tx projection.Tx, of chat.AccountRow)
 }
 
 // Change implements [chat.MembershipStore].
-func (Memberships) Change(ctx context.Context, tx projection.Tx, left []chat.Membership, ended []es.Key, joined []chat.Membership) error {
+func (Memberships) Change(ctx context.Context, tx projection.Tx, left []chat.Membership, ended []es.AggregateID, joined []chat.Membership) error {
 	in, err := rowstore.SQL(tx)
 	if err != nil {
 		return err

@@ -17,14 +17,11 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/es/command"
 	"example.com/threads/es/database"
-	"example.com/threads/es/eventcodec"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/process"
 	"example.com/threads/es/process/outbox"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/repository"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/stream"
@@ -46,7 +43,7 @@ func leaving(t *testing.T, db *readmodeltest.Database, events projection.Journal
 
 // happened returns the records of an aggregate's events, starting with number 1. The first events of a thread occur at
 // noon, those of accounts in the afternoon, and later events of threads in the evening.
-func happened[E any](t *testing.T, codec *eventcodec.Codec[E], tenant es.Tenant, id string, atNoon int, events ...E) []projection.Record {
+func happened[E any](t *testing.T, codec *es.Codec[E], tenant es.Tenant, id string, atNoon int, events ...E) []projection.Record {
 	t.Helper()
 	var records []projection.Record
 	for i, event := range events {
@@ -208,10 +205,10 @@ func TestWhoJoinsAgainAfterARestoreIsKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = store.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			if _, err := tx.Load(ctx, []es.Key{s.thread[0].Key}); err != nil {
+			if _, err := tx.Load(ctx, []es.AggregateID{s.thread[0].Key}); err != nil {
 				return err
 			}
-			return tx.Save(ctx, projection.Changes{Versions: map[es.Key]uint64{s.thread[0].Key: 1}})
+			return tx.Save(ctx, projection.Changes{Versions: map[es.AggregateID]uint64{s.thread[0].Key: 1}})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -232,7 +229,7 @@ func TestWhoJoinsAndClosesAtTheSameTimeLeavesOnce(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		tenant := db.World(t, "acme").Tenant
 		const rounds = 40
-		want := map[es.Key]string{} // the member that must leave, by thread
+		want := map[es.AggregateID]string{} // the member that must leave, by thread
 		first, second := leaving(t, db, nil), leaving(t, db, nil)
 		for range rounds {
 			s := newScene(t, tenant, 2)
@@ -261,7 +258,7 @@ type world struct {
 	accounts *chat.AccountCommands
 	store    *chatstore.ThreadRepository
 	journal  *stream.JournalReader
-	heads    map[es.Key]uint64 // the aggregates' versions in the records read so far
+	heads    map[es.AggregateID]uint64 // the aggregates' versions in the records read so far
 	old      []projection.Record
 }
 
@@ -278,12 +275,12 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	threads := chatstore.NewThreadRepository(gateway, repository.Settings{})
-	accounts := chatstore.NewAccountRepository(gateway, repository.Settings{})
+	threads := chatstore.NewThreadRepository(gateway, es.Settings{})
+	accounts := chatstore.NewAccountRepository(gateway, es.Settings{})
 	w := &world{
-		t: t, store: threads, journal: stream.NewJournalReader(gateway), heads: map[es.Key]uint64{},
-		threads:  command.NewService(chat.Threads(), threads, command.Settings{}),
-		accounts: command.NewService(chat.Accounts(), accounts, command.Settings{}),
+		t: t, store: threads, journal: stream.NewJournalReader(gateway), heads: map[es.AggregateID]uint64{},
+		threads:  es.NewService(chat.Threads(), threads, es.Settings{}),
+		accounts: es.NewService(chat.Accounts(), accounts, es.Settings{}),
 	}
 	t.Cleanup(func() {
 		w.threads.Drain()
@@ -300,7 +297,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // on sends a command and reports whether the domain accepted it.
-func (w *world) on(tenant es.Tenant, id thread.ID, executor ident.UserID, c thread.Command) (es.Key, bool) {
+func (w *world) on(tenant es.Tenant, id thread.ID, executor ident.UserID, c thread.Command) (es.AggregateID, bool) {
 	w.t.Helper()
 	result, err := w.threads.Handle(w.t.Context(), chattest.Request(es.Caller{Tenant: tenant, Executor: executor.String()}, id, c))
 	if kind := es.KindOf(err); err != nil && kind != es.Conflict && kind != es.Forbidden && kind != es.NotFound {
@@ -315,7 +312,7 @@ func (w *world) on(tenant es.Tenant, id thread.ID, executor ident.UserID, c thre
 func (w *world) account(tenant es.Tenant, user ident.UserID, c account.Command) {
 	w.t.Helper()
 	caller := es.Caller{Tenant: tenant, Executor: user.String(), CorrelationID: "closing " + user.String()}
-	result, err := w.accounts.Handle(w.t.Context(), command.Request[account.Command]{Caller: caller, ID: user.String(), Command: c, Name: account.CommandName(c)})
+	result, err := w.accounts.Handle(w.t.Context(), es.Request[account.Command]{Caller: caller, ID: user.String(), Command: c, Name: account.CommandName(c)})
 	if err == nil {
 		w.heads[result.Key] += 0
 	}
@@ -353,7 +350,7 @@ func TestNoClosedAccountStays(t *testing.T) {
 		someone := func() ident.UserID { return users[random.IntN(len(users))] }
 		tenants := []es.Tenant{db.World(t, "acme").Tenant, db.World(t, "globex").Tenant}
 		closed := map[es.Tenant]map[ident.UserID]bool{tenants[0]: {}, tenants[1]: {}}
-		var threads []es.Key
+		var threads []es.AggregateID
 
 		follow := func(breaks bool) int {
 			records := w.fresh()
@@ -471,7 +468,7 @@ func TestLeaveOnCloseDecodesNoMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		versions, err := store.Versions(t.Context(), []es.Key{chatKey})
+		versions, err := store.Versions(t.Context(), []es.AggregateID{chatKey})
 		if err != nil || versions[chatKey] != seqNr {
 			t.Errorf("its position is %d of %d, %v", versions[chatKey], seqNr, err)
 		}

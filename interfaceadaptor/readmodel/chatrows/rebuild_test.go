@@ -17,7 +17,6 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/testenv"
@@ -35,23 +34,23 @@ type whole struct {
 	resumed int // reads that began after a stored position
 }
 
-func (w *whole) of(key es.Key) []projection.Record {
+func (w *whole) of(key es.AggregateID) []projection.Record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.records[key])
 }
 
-func (w *whole) keys() (keys []es.Key) {
+func (w *whole) keys() (keys []es.AggregateID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key := range w.records {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b es.Key) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(keys, func(a, b es.AggregateID) int { return strings.Compare(a.ID, b.ID) })
 	return keys
 }
 
-func (w *whole) EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (w *whole) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
 	return journal{key: w.of(key)}.EventsAfter(ctx, key, after)
 }
 
@@ -120,8 +119,8 @@ func newRebuilt(t *testing.T, db *readmodeltest.Database) *rebuilt {
 		},
 		Event: account.Registered{Name: ada},
 	}
-	v.journal[registered.Key()] = []projection.Record{feed.Record(t, accountcodec.Events(), registered)}
-	if err = v.Fill(t.Context(), registered.Key()); err != nil {
+	v.journal[registered.Aggregate()] = []projection.Record{feed.Record(t, accountcodec.Events(), registered)}
+	if err = v.Fill(t.Context(), registered.Aggregate()); err != nil {
 		t.Fatal(err)
 	}
 	return &rebuilt{v, &whole{records: v.journal, onPage: func() {}}, rowstore.NewRowSets(v.store, chatrows.Tables())}
@@ -204,7 +203,7 @@ func TestRebuildMakesTheRowsThatTheJournalSays(t *testing.T) {
 			if err := db.DB.GetContext(t.Context(), &threads, "SELECT COUNT(*) FROM threads"); err != nil || threads != 3 {
 				t.Errorf("%d threads, %v", threads, err)
 			}
-			versions, err := readmodeltest.NewReader(t, db.DB).Versions(t.Context(), []es.Key{r.key})
+			versions, err := readmodeltest.NewReader(t, db.DB).Versions(t.Context(), []es.AggregateID{r.key})
 			if err != nil || versions[r.key] != uint64(len(r.journal[r.key])) {
 				t.Errorf("the position is %v, %v", versions, err)
 			}
@@ -297,7 +296,7 @@ func (r *rebuilt) readAllTheTime() (stop func()) {
 		readers.Go(func() {
 			var seen, version uint64
 			for ctx.Err() == nil {
-				versions, err := reader.Versions(ctx, []es.Key{r.key})
+				versions, err := reader.Versions(ctx, []es.AggregateID{r.key})
 				var rows uint64
 				if err == nil {
 					err = r.db.DB.GetContext(ctx, &rows, "SELECT (SELECT COUNT(*) FROM messages) + (SELECT COUNT(*) FROM members) + (SELECT COUNT(*) FROM threads)")
@@ -477,20 +476,20 @@ func TestProjectionsAheadOfTheJournalGoBackToItsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		written := uint64(len(r.journal[r.key]))
-		versions, gone := map[es.Key]uint64{}, r.key
+		versions, gone := map[es.AggregateID]uint64{}, r.key
 		gone.ID = "01H42KBHCWC000000000000HE9"
 		for key, records := range r.journal {
 			versions[key] = uint64(len(records))
 		}
 		versions[gone] = 2
-		var behind es.Key
+		var behind es.AggregateID
 		for key := range r.journal {
 			if key != r.key && key.Type == r.key.Type {
 				behind = key
 			}
 		}
 		versions[behind]--
-		parked := map[es.Key]projection.DeadLetter{r.key: {Key: r.key, SeqNr: written + 1, Reason: "refused"}}
+		parked := map[es.AggregateID]projection.DeadLetter{r.key: {Key: r.key, SeqNr: written + 1, Reason: "refused"}}
 		err = other.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
 			return tx.Save(ctx, projection.Changes{Versions: versions, Parked: parked})
 		})
@@ -504,7 +503,7 @@ func TestProjectionsAheadOfTheJournalGoBackToItsEnd(t *testing.T) {
 		}
 		versions[r.key], versions[gone] = written-5, 0
 		for key, want := range versions {
-			if now, err := other.Versions(t.Context(), []es.Key{key}); err != nil || now[key] != want {
+			if now, err := other.Versions(t.Context(), []es.AggregateID{key}); err != nil || now[key] != want {
 				t.Errorf("%s is at %d, want %d, %v", key, now[key], want, err)
 			}
 		}
@@ -553,11 +552,11 @@ func (s lateSets) Switch(ctx context.Context, level func(context.Context, projec
 // unreachable is a journal that can't be read for one aggregate.
 type unreachable struct {
 	*whole
-	of  *es.Key
+	of  *es.AggregateID
 	err error
 }
 
-func (u unreachable) EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (u unreachable) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
 	if key != *u.of {
 		return u.whole.EventsAfter(ctx, key, after)
 	}
@@ -574,12 +573,12 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 	}{
 		"an event that they can't take": {payload: "{", want: "not switched: the new rows of account-" + late},
 		"a journal that can't be read":  {read: errors.New("down"), want: "down"},
-		"a wrong head":                  {read: &eventstore.InconsistentError{Head: 1, Event: 2}, want: "not switched: the new rows lack events up to 2 of account-" + late},
+		"a wrong head":                  {read: &es.InconsistentError{Head: 1, Event: 2}, want: "not switched: the new rows lack events up to 2 of account-" + late},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRebuilt(t, readmodeltest.SQLite(t))
-			key := es.Key{Tenant: r.key.Tenant, Type: account.AggregateType, ID: late}
-			var down es.Key
+			key := es.AggregateID{Tenant: r.key.Tenant, Type: account.AggregateType, ID: late}
+			var down es.AggregateID
 			var good []byte
 			sets := lateSets{r.sets, func() {
 				r.rename(late, 2, "Last")
@@ -597,7 +596,7 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 			if state, err := r.sets.State(t.Context()); err != nil || state.Live {
 				t.Fatalf("the new rows are live: %+v, %v", state, err)
 			}
-			r.journal[key][1].Payload, down = good, es.Key{}
+			r.journal[key][1].Payload, down = good, es.AggregateID{}
 			if err := r.rebuild().Resume(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -747,7 +746,7 @@ func (versioned) RowsVersion() int { return 1000 }
 // staleLetters lists an aggregate as parked that no longer is.
 type staleLetters struct {
 	*rowstore.Store
-	of es.Key
+	of es.AggregateID
 }
 
 func (s staleLetters) Parked(context.Context, time.Time, int) ([]projection.DeadLetter, error) {
@@ -760,7 +759,7 @@ type failingLater struct {
 	reads *int
 }
 
-func (f failingLater) EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (f failingLater) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
 	if *f.reads++; *f.reads == 1 {
 		return f.journal.EventsAfter(ctx, key, after)
 	}
@@ -839,7 +838,7 @@ func TestRebuildComparesASampleOfItsRows(t *testing.T) {
 // rename adds an account that is registered, and renamed in its other events, to the journal and the live rows.
 func (r *rebuilt) rename(id string, events int, lastName string) {
 	r.t.Helper()
-	key := es.Key{Tenant: r.key.Tenant, Type: account.AggregateType, ID: id}
+	key := es.AggregateID{Tenant: r.key.Tenant, Type: account.AggregateType, ID: id}
 	for seqNr := uint64(1); seqNr <= uint64(events); seqNr++ {
 		text := fmt.Sprint("name ", seqNr)
 		if seqNr == uint64(events) {

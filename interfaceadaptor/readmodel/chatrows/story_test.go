@@ -16,7 +16,7 @@ import (
 
 // story is a thread whose events come from the domain's own decisions.
 type story struct {
-	key    es.Key
+	key    es.AggregateID
 	state  thread.Thread
 	admin  thread.UserID
 	users  []thread.UserID

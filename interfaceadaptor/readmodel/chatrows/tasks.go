@@ -30,7 +30,7 @@ var Tasks = table.Table[query.Task]{
 
 // UnfinishedTasks returns the keys of tasks of these kinds that are not finished, as far as the read model knows: at
 // most limit of them, the oldest first, without those of some tenants.
-func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, without []es.Tenant, limit int) ([]es.Key, error) {
+func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
 	args := []any{string(task.Queued), string(task.Running)}
 	for _, kind := range kinds {
 		args = append(args, string(kind))
@@ -42,9 +42,9 @@ func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, withou
 			args = append(args, tenant.String())
 		}
 	}
-	var keys []es.Key
+	var keys []es.AggregateID
 	err := Tasks.Query(ctx, db, func(row query.Task) {
-		keys = append(keys, es.Key{Tenant: row.Tenant, Type: task.AggregateType, ID: row.ID.String()})
+		keys = append(keys, es.AggregateID{Tenant: row.Tenant, Type: task.AggregateType, ID: row.ID.String()})
 	}, "SELECT "+Tasks.List("t")+" FROM tasks t WHERE t.status IN (?, ?) AND t.kind IN ("+sqldialect.Marks(len(kinds))+")"+others+" ORDER BY t.created_at, t.id LIMIT ?",
 		append(args, limit)...)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestRowsOfTenants(t *testing.T) {
 			{tenant.Suspended{Code: acme}, true},
 			{tenant.Reactivated{Code: acme}, false},
 		} {
-			feed.Happened(given, tenantcodec.Events(), es.Tenant{}, row.ID.String(), step.event)
+			feed.Happened(given, tenantcodec.Events(), es.Tenant(""), row.ID.String(), step.event)
 			row.Version, row.UpdatedAt, row.Suspended = row.Version+1, given.Now(), step.suspended
 			covered = append(covered, sealed.Name(step.event))
 			got, err := reader.Tenant(t.Context(), acme)
@@ -48,7 +48,7 @@ func TestRowsOfTenants(t *testing.T) {
 		}
 		sealed.Check(t, "events that get into rows", sealed.Types(t, "example.com/threads/domain/tenant", "isEvent"), covered)
 
-		feed.Happened(given, tenantcodec.Events(), es.Tenant{}, tenant.IDOf(other).String(), tenant.Event(tenant.Created{Code: other}))
+		feed.Happened(given, tenantcodec.Events(), es.Tenant(""), tenant.IDOf(other).String(), tenant.Event(tenant.Created{Code: other}))
 		first, err := reader.Tenants(t.Context(), query.Range{Limit: 1})
 		if err != nil || !first.HasNext || !slices.Equal(first.Items, []query.Tenant{row}) {
 			t.Errorf("the first page is %+v, %v", first, err)

@@ -24,7 +24,7 @@ var (
 	messagesPart = rowsOfThread{"thread_id", "seq_nr"}
 )
 
-func (r rowsOfThread) where(key es.Key, window chat.Window) (string, []any) {
+func (r rowsOfThread) where(key es.AggregateID, window chat.Window) (string, []any) {
 	where, args := "tenant_code = ? AND "+r.owner+" = ?", []any{key.Tenant.String(), key.ID}
 	if r.seqNr != "" && window != (chat.Window{}) {
 		where, args = where+" AND "+r.seqNr+" > ?", append(args, window.After)
@@ -37,7 +37,7 @@ func (r rowsOfThread) where(key es.Key, window chat.Window) (string, []any) {
 
 // Compare implements [chat.RowStore]. A missing row of something deleted is no difference: it may have been pruned.
 func (Store) Compare(
-	ctx context.Context, tx projection.Tx, key es.Key, window chat.Window, want chat.Rows, tell func(projection.Difference),
+	ctx context.Context, tx projection.Tx, key es.AggregateID, window chat.Window, want chat.Rows, tell func(projection.Difference),
 ) error {
 	in, err := rowstore.SQL(tx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (Store) Compare(
 // comparison is a comparison in progress and the receiver of its differences.
 type comparison struct {
 	in     *rowstore.Tx
-	key    es.Key
+	key    es.AggregateID
 	window chat.Window
 	tell   func(projection.Difference)
 }
@@ -109,7 +109,7 @@ func compare[K comparable, R any](
 }
 
 // Clear implements [chat.RowStore].
-func (Store) Clear(ctx context.Context, tx projection.Tx, key es.Key) error {
+func (Store) Clear(ctx context.Context, tx projection.Tx, key es.AggregateID) error {
 	in, err := rowstore.SQL(tx)
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/eventstore"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/testenv"
@@ -24,9 +23,9 @@ import (
 )
 
 // journal is the journal of some threads.
-type journal map[es.Key][]projection.Record
+type journal map[es.AggregateID][]projection.Record
 
-func (j journal) EventsAfter(_ context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (j journal) EventsAfter(_ context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
 	return func(yield func(projection.Record, error) bool) {
 		for _, record := range j[key] {
 			if record.SeqNr > after && !yield(record, nil) {
@@ -53,7 +52,7 @@ type verified struct {
 	db      *readmodeltest.Database
 	store   *rowstore.Store
 	journal journal
-	key     es.Key // a thread with all kinds of rows: former members, edited and deleted messages
+	key     es.AggregateID // a thread with all kinds of rows: former members, edited and deleted messages
 }
 
 func newVerified(t *testing.T, db *readmodeltest.Database) *verified {
@@ -155,7 +154,7 @@ func TestWhatIsSpoiltInRowsIsToldAndMended(t *testing.T) {
 			{"INSERT INTO messages (tenant_code, id, thread_id, user_account_id, text, seq_nr, deleted, created_at, updated_at) " +
 				"SELECT tenant_code, '01H42KBHCWC000000000000HE1', id, owner_id, 'never said', 3, 0, 0, 0 FROM threads WHERE id = :id", "messages a row that no event makes"},
 		})
-		versions, err := v.store.Versions(t.Context(), []es.Key{v.key})
+		versions, err := v.store.Versions(t.Context(), []es.AggregateID{v.key})
 		if want := uint64(len(v.journal[v.key])); err != nil || versions[v.key] != want {
 			t.Errorf("the position is %d, %v; want %d", versions[v.key], err, want)
 		}
@@ -202,9 +201,9 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
 	lost := v.journal[v.key]
 	delete(v.journal, v.key)
-	var seen []es.Key
-	looked := make(chan es.Key, 100)
-	err := v.Aggregates(t.Context(), func(_ context.Context, key es.Key) error { looked <- key; return nil })
+	var seen []es.AggregateID
+	looked := make(chan es.AggregateID, 100)
+	err := v.Aggregates(t.Context(), func(_ context.Context, key es.AggregateID) error { looked <- key; return nil })
 	close(looked)
 	for key := range looked {
 		seen = append(seen, key)
@@ -214,7 +213,7 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 	}
 	v.journal[v.key] = lost[:10] // a store that was restored to an earlier time
 	var times atomic.Int32
-	if err := v.Aggregates(t.Context(), func(context.Context, es.Key) error { times.Add(1); return nil }); err != nil || times.Load() != 3 {
+	if err := v.Aggregates(t.Context(), func(context.Context, es.AggregateID) error { times.Add(1); return nil }); err != nil || times.Load() != 3 {
 		t.Errorf("looked at %d aggregates, %v", times.Load(), err)
 	}
 	if found := v.differences(); !slices.Contains(found, "the the rows claim events that the journal does not have") {
@@ -231,11 +230,11 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 // wrongHead is a journal in which one aggregate's head and events contradict each other.
 type wrongHead struct {
 	journal
-	of      es.Key
+	of      es.AggregateID
 	version uint64
 }
 
-func (j wrongHead) EventsAfter(ctx context.Context, key es.Key, after uint64) iter.Seq2[projection.Record, error] {
+func (j wrongHead) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
 	if key != j.of {
 		return j.journal.EventsAfter(ctx, key, after)
 	}
@@ -250,7 +249,7 @@ func (j wrongHead) EventsAfter(ctx context.Context, key es.Key, after uint64) it
 			}
 		}
 		if after > j.version || j.version > last {
-			yield(projection.Record{}, &eventstore.InconsistentError{Head: j.version, Event: last + 1})
+			yield(projection.Record{}, &es.InconsistentError{Head: j.version, Event: last + 1})
 		}
 	}
 }
@@ -274,7 +273,7 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := newVerified(t, readmodeltest.SQLite(t))
-			var others []es.Key
+			var others []es.AggregateID
 			for key := range v.journal {
 				if key != v.key {
 					others = append(others, key)
@@ -284,8 +283,8 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 			v.Projector = projection.New(v.store, broken, projection.Options{}, chatrows.Handlers()...)
 			v.run("UPDATE threads SET name = 'other' WHERE id = :id")
 			var mu sync.Mutex
-			wrong := map[es.Key]bool{}
-			err := v.Aggregates(t.Context(), func(ctx context.Context, key es.Key) error {
+			wrong := map[es.AggregateID]bool{}
+			err := v.Aggregates(t.Context(), func(ctx context.Context, key es.AggregateID) error {
 				found, repaired, err := v.VerifyOrRepair(ctx, key, true)
 				mu.Lock()
 				defer mu.Unlock()
@@ -356,7 +355,7 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := v.store.View(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			positions, err := tx.Load(ctx, []es.Key{v.key})
+			positions, err := tx.Load(ctx, []es.AggregateID{v.key})
 			if positions[v.key].Parked == nil {
 				t.Error("a parked aggregate is not parked any more when its rows are rebuilt")
 			}

@@ -57,7 +57,7 @@ func (r *Reader) ThreadByCode(ctx context.Context, viewer query.Viewer, code thr
 }
 
 // Member implements [query.MemberReader].
-func (r *Reader) Member(ctx context.Context, key es.Key, user thread.UserID) (query.Member, error) {
+func (r *Reader) Member(ctx context.Context, key es.AggregateID, user thread.UserID) (query.Member, error) {
 	return row(ctx, r, chatrows.Members, thread.ErrMemberNotFound,
 		`SELECT `+chatrows.Members.List("m")+` FROM members m
 		JOIN threads t ON t.tenant_code = m.tenant_code AND t.id = m.thread_id AND t.deleted = 0
@@ -83,14 +83,14 @@ func (r *Reader) ThreadPosition(ctx context.Context, viewer query.Viewer, id thr
 }
 
 // MemberPosition implements [query.MemberReader].
-func (r *Reader) MemberPosition(ctx context.Context, key es.Key, id thread.MemberID) (query.Position, error) {
+func (r *Reader) MemberPosition(ctx context.Context, key es.AggregateID, id thread.MemberID) (query.Position, error) {
 	return r.position(ctx, thread.ErrMemberNotFound, id.String(),
 		`SELECT joined_seq FROM members WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
 		key.Tenant.String(), id.String(), key.ID)
 }
 
 // MessagePosition implements [query.MessageReader].
-func (r *Reader) MessagePosition(ctx context.Context, key es.Key, id thread.MessageID) (query.Position, error) {
+func (r *Reader) MessagePosition(ctx context.Context, key es.AggregateID, id thread.MessageID) (query.Position, error) {
 	return r.position(ctx, thread.ErrMessageNotFound, id.String(),
 		`SELECT seq_nr FROM messages WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
 		key.Tenant.String(), id.String(), key.ID)
@@ -134,7 +134,7 @@ func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.I
 }
 
 // Versions implements [query.VersionReader].
-func (r *Reader) Versions(ctx context.Context, keys []es.Key) (map[es.Key]uint64, error) {
+func (r *Reader) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	versions, err := rowstore.Versions(ctx, r.db, chatrows.Projection, keys)
 	if err != nil {
 		return nil, r.explain("read versions of the read model", err)

@@ -124,7 +124,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, key := range []es.Key{elsewhere.Key(tea), w.Key(same)} {
+		for _, key := range []es.AggregateID{elsewhere.Key(tea), w.Key(same)} {
 			if _, err := reader.MemberPosition(t.Context(), key, owner.ID); !errors.Is(err, thread.ErrMemberNotFound) {
 				t.Errorf("the position of another thread's member: %v", err)
 			}
@@ -143,7 +143,7 @@ func TestVersions(t *testing.T) {
 		acme.Rename(one, "uno")
 		globex.Delete(two)
 
-		keys := []es.Key{acme.Key(one), globex.Key(two), noTenant.Key(three), acme.Key(two), globex.Key(three), noTenant.Key(one)}
+		keys := []es.AggregateID{acme.Key(one), globex.Key(two), noTenant.Key(three), acme.Key(two), globex.Key(three), noTenant.Key(one)}
 		for range 300 {
 			keys = append(keys, acme.Key(readmodeltest.NewID[thread.Thread]()))
 		}

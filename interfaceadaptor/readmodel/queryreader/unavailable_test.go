@@ -32,7 +32,7 @@ var readings = map[string]func(ctx context.Context, reader *queryreader.Reader, 
 		return err
 	},
 	"versions": func(ctx context.Context, reader *queryreader.Reader, viewer query.Viewer, id thread.ID) error {
-		_, err := reader.Versions(ctx, []es.Key{chat.ThreadKey(viewer.Tenant, id)})
+		_, err := reader.Versions(ctx, []es.AggregateID{chat.ThreadKey(viewer.Tenant, id)})
 		return err
 	},
 }

@@ -11,7 +11,6 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
-	"example.com/threads/es/eventcodec"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 )
@@ -22,7 +21,7 @@ type Feed struct {
 	projector *projection.Projector
 	now       time.Time
 	executor  string // of the last event
-	versions  map[es.Key]uint64
+	versions  map[es.AggregateID]uint64
 }
 
 // Tick is the time between two events.
@@ -36,7 +35,7 @@ func New(t testing.TB, db *sqlx.DB, name string, handlers ...projection.Handler)
 		t.Fatal(err)
 	}
 	return &Feed{
-		t: t, projector: projection.New(store, nil, projection.Options{}, handlers...), versions: map[es.Key]uint64{},
+		t: t, projector: projection.New(store, nil, projection.Options{}, handlers...), versions: map[es.AggregateID]uint64{},
 		now: time.Date(2024, 2, 29, 12, 0, 0, 123456000, time.UTC),
 	}
 }
@@ -48,10 +47,10 @@ func (f *Feed) Now() time.Time { return f.now }
 func (f *Feed) Executor() string { return f.executor }
 
 // Version returns the version of an aggregate.
-func (f *Feed) Version(key es.Key) uint64 { return f.versions[key] }
+func (f *Feed) Version(key es.AggregateID) uint64 { return f.versions[key] }
 
 // Happened projects the next events of an aggregate, each a [Tick] after the one before, and returns their envelopes.
-func Happened[E any](f *Feed, codec *eventcodec.Codec[E], tenant es.Tenant, id string, events ...E) []es.Envelope {
+func Happened[E any](f *Feed, codec *es.Codec[E], tenant es.Tenant, id string, events ...E) []es.Envelope {
 	f.t.Helper()
 	var envelopes []es.Envelope
 	var records []projection.Record
@@ -68,17 +67,17 @@ func Happened[E any](f *Feed, codec *eventcodec.Codec[E], tenant es.Tenant, id s
 }
 
 // Record returns an event as a source of changes delivers it.
-func Record[E any](t testing.TB, codec *eventcodec.Codec[E], recorded es.Recorded[E]) projection.Record {
+func Record[E any](t testing.TB, codec *es.Codec[E], recorded es.Recorded[E]) projection.Record {
 	t.Helper()
 	payload, err := codec.Encode(recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return projection.Record{Key: recorded.Key(), SeqNr: recorded.SeqNr, Payload: payload}
+	return projection.Record{Key: recorded.Aggregate(), SeqNr: recorded.SeqNr, Payload: payload}
 }
 
-func record[E any](f *Feed, codec *eventcodec.Codec[E], tenant es.Tenant, id string, event E) es.Recorded[E] {
-	key := es.Key{Tenant: tenant, Type: codec.Type(), ID: id}
+func record[E any](f *Feed, codec *es.Codec[E], tenant es.Tenant, id string, event E) es.Recorded[E] {
+	key := es.AggregateID{Tenant: tenant, Type: codec.Type(), ID: id}
 	f.now = f.now.Add(Tick)
 	f.versions[key]++
 	f.executor = newID()

@@ -1,0 +1,102 @@
+package es_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/es"
+)
+
+// Old events have no trace.
+func TestTheTraceOfAnEvent(t *testing.T) {
+	asIs := func(text string) (string, error) { return text, nil }
+	codec := es.NewCodec("box", asIs, es.Event[string]("Opened",
+		func(e string) struct{ By string } { return struct{ By string }{e} },
+		func(fields struct{ By string }) (string, error) { return fields.By, nil }))
+	for _, traceparent := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"} {
+		recorded := es.Recorded[string]{
+			Envelope: es.Envelope{AggregateType: "box", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Traceparent: traceparent}, Event: "ada",
+		}
+		payload, err := codec.Encode(recorded)
+		if err != nil || strings.Contains(string(payload), "traceparent") != (traceparent != "") {
+			t.Fatalf("%s: %v", payload, err)
+		}
+		if got, err := codec.Decode(payload); err != nil || got != recorded {
+			t.Errorf("%s is read as %+v, %v", payload, got, err)
+		}
+	}
+}
+
+func TestIdentifiersInEveryForm(t *testing.T) {
+	for written, want := range map[string]string{
+		`"abc"`: "abc", `{"value":"abc"}`: "abc", `{ "value": "abc" }`: "abc", `{"other":1,"value":"abc"}`: "abc", `"a\u0062c"`: "abc", `{"value":"a\"c"}`: `a"c`,
+		`""`: "", `{"value":""}`: "", `{}`: "", `{"value":"a","value":"b"}`: "b",
+	} {
+		if got, err := es.IDText([]byte(written)); got != want || err != nil {
+			t.Errorf("%s: %q, %v", written, got, err)
+		}
+	}
+	for _, written := range []string{`7`, `[]`, `{"value":7}`, `{"value":{"value":"abc"}}`, `true`} {
+		if got, err := es.IDText([]byte(written)); err == nil {
+			t.Errorf("%s: %q", written, got)
+		}
+	}
+}
+
+// A contradiction in the table must be found when the program starts, not when the second entry is used.
+func TestATableThatContradictsItself(t *testing.T) {
+	type done struct{}
+	row := func(name string) es.EventType[any] {
+		return es.Event[any](name, func(done) done { return done{} }, func(done) (done, error) { return done{}, nil })
+	}
+	former := es.Former[any]("Done", func(done) (done, error) { return done{}, nil })
+	for about, table := range map[string][]es.EventType[any]{"an event twice": {row("Done"), row("Finished")}, "a name twice": {row("Done"), former}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s was accepted", about)
+				}
+			}()
+			es.NewCodec("task", func(text string) (string, error) { return text, nil }, table...)
+		}()
+	}
+	codec := es.NewCodec("task", func(text string) (string, error) { return text, nil }, row("Finished"), former)
+	if codec.EventType(done{}) != "Finished" || codec.EventType(7) != "" {
+		t.Error("names are mixed up")
+	}
+}
+
+// JSON can't represent invalid UTF-8: the text would be read back changed.
+func TestAnEnvelopeThatJSONWouldChange(t *testing.T) {
+	codec := es.NewCodec("task", func(text string) (string, error) { return text, nil },
+		es.Event[any]("Done", func(struct{}) struct{} { return struct{}{} }, func(struct{}) (struct{}, error) { return struct{}{}, nil }))
+	recorded := es.Recorded[any]{Event: struct{}{}, Envelope: es.Envelope{
+		EventID: "e", AggregateType: "task", AggregateID: "a", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Caller: es.Caller{Executor: "x"},
+	}}
+	if _, err := codec.Encode(recorded); err != nil {
+		t.Error(err)
+	}
+	recorded.CorrelationID = "\xff"
+	if _, err := codec.Encode(recorded); err == nil {
+		t.Error("the envelope was accepted")
+	}
+}
+
+func TestTheNameOfAnEventIsReadWithoutDecodingIt(t *testing.T) {
+	codec := es.NewCodec("task", func(text string) (string, error) { return text, nil },
+		es.Event[any]("Done", func(struct{}) struct{} { return struct{}{} }, func(struct{}) (struct{}, error) { return struct{}{}, nil }))
+	payload, err := codec.Encode(es.Recorded[any]{Event: struct{}{}, Envelope: es.Envelope{
+		EventID: "e", AggregateType: "task", AggregateID: "a", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Caller: es.Caller{Executor: "x"},
+	}})
+	if got := es.EventName(payload); got != "Done" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for written, want := range map[string]string{
+		`{"type":"Done", cut short`: "Done", `{"type":"Done`: "", `{"type":"Do\u006ee"}`: "", `{"id":"e","type":"Done"}`: "", ` {"type":"Done"}`: "", ``: "",
+	} {
+		if got := es.EventName([]byte(written)); got != want {
+			t.Errorf("%s: %q, expected %q", written, got, want)
+		}
+	}
+}

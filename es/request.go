@@ -1,0 +1,85 @@
+package es
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Request is a command with its caller and conditions.
+type Request[C any] struct {
+	Caller Caller
+	// ID is the ULID of the aggregate.
+	ID string
+	// Begins is set for a command that creates its aggregate: ID is new, there is nothing to load, and a repeat has
+	// another ID.
+	Begins bool
+	// Command is complete, including the ids of the things it creates.
+	Command C
+	// Name is the command's name. Content is the request in a canonical form, without ids that each repeat generates.
+	// Together they distinguish a repeat from a different request, across program versions: their form must never
+	// change. Content is needed only with an IdempotencyKey.
+	Name, Content string
+	// FormerContent, if not empty, is the content in another form, such as that before a setting was changed. A request
+	// that matches an earlier receipt by it is a repeat, too.
+	FormerContent string
+	// IfVersion is the version that the caller expects; 0 means any. At another version the command is rejected with a
+	// [VersionMismatchError] and not retried.
+	IfVersion uint64
+	// IdempotencyKey makes repeats of the request get the first answer. Without it, every request is a new command. Its
+	// scope is tenant, executor and name.
+	IdempotencyKey string
+}
+
+// Result is the answer to a command that was accepted.
+type Result struct {
+	Key      AggregateID
+	Version  uint64            // of the aggregate, after the command
+	About    map[string]string // the result of [Decider.Answer]
+	Replayed bool              // true: the command was handled before, and this is the first answer
+}
+
+// commandID returns the command's id. With an idempotency key it is a hash of the key within its scope, in the form of
+// a ID: the same for every repeat, on every process. Without a key it is new.
+func (r Request[C]) commandID(now time.Time) string {
+	if r.IdempotencyKey == "" {
+		return newID(now)
+	}
+	sum := hash(r.Caller.Tenant.String(), r.Caller.Executor, r.Name, r.IdempotencyKey)
+	return ulid.ULID(sum[:16]).String()
+}
+
+// fingerprint is a hash that distinguishes requests with the same command id. IfVersion is not included: it is a
+// condition, not part of what is requested.
+func (r Request[C]) fingerprint() string { return r.fingerprintOf(r.Content) }
+
+// isRepeatOf reports whether the receipt is of the same request.
+func (r Request[C]) isRepeatOf(receipt Receipt) bool {
+	return receipt.Fingerprint == r.fingerprint() || r.FormerContent != "" && receipt.Fingerprint == r.fingerprintOf(r.FormerContent)
+}
+
+func (r Request[C]) fingerprintOf(content string) string {
+	id := r.ID
+	if r.Begins {
+		id = ""
+	}
+	sum := hash(r.Name, id, content)
+	return hex.EncodeToString(sum[:])
+}
+
+// hash returns the SHA-256 of the parts. They are joined with zero bytes, which no part can contain.
+func hash(parts ...string) [sha256.Size]byte {
+	return sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+}
+
+// newID returns a new ULID for an event, or for a command without a key.
+func newID(now time.Time) string {
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(now)) // fails only for times that now() refuses
+	_, _ = rand.Read(id[6:])            // never fails, as documented
+	return id.String()
+}

@@ -1,0 +1,94 @@
+package es
+
+import (
+	"context"
+	"sync"
+)
+
+// Service handles the commands of one aggregate type. It is safe for concurrent use. [Service.Drain] waits for its
+// work.
+type Service[S, C, E any] struct {
+	decider    Decider[S, C, E]
+	repository *Repository[S, E]
+	settings   Settings
+	turns      turns
+	workers    *workers
+
+	mutex  sync.Mutex
+	queues map[AggregateID]*queue[C]
+}
+
+// NewService returns a service that decides with decider and loads and saves with repository.
+func NewService[S, C, E any](decider Decider[S, C, E], repository *Repository[S, E], settings Settings) *Service[S, C, E] {
+	return &Service[S, C, E]{
+		decider:    decider,
+		repository: repository,
+		settings:   settings.withDefaults(),
+		workers:    newWorkers(),
+		queues:     map[AggregateID]*queue[C]{},
+	}
+}
+
+// Handle applies a command. It returns when the events are in the journal, or the command is rejected. A rejection (the
+// decider's, a [VersionMismatchError] or [ErrKeyReused]) was decided on the latest state. After
+// [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable], or when ctx ends first, the
+// outcome is unknown: repeat with the same idempotency key to learn it.
+func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (Result, error) {
+	ctx, span := StartSpan(ctx, request.Name)
+	defer span.End()
+	result, err := s.await(ctx, request)
+	s.observe(span, request.Name, result, err)
+	return result, err
+}
+
+func (s *Service[S, C, E]) await(ctx context.Context, request Request[C]) (Result, error) {
+	c := &call[C]{
+		ctx:         ctx,
+		request:     request,
+		commandID:   request.commandID(s.settings.Clock()),
+		traceparent: Traceparent(ctx),
+		answered:    make(chan struct{}),
+	}
+	s.enqueue(s.key(request.Caller, request.ID), c)
+	select {
+	case <-c.answered:
+		return c.result, c.err
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
+}
+
+// Snapshot stores a snapshot of the aggregate's latest state and returns its version. No event results from it. It
+// fails with the decider's error when the state is not usable.
+func (s *Service[S, C, E]) Snapshot(ctx context.Context, caller Caller, id string) (uint64, error) {
+	key := s.key(caller, id)
+	state, err := s.repository.Reload(ctx, key)
+	if err == nil && state.Version == 0 {
+		err = s.repository.Confirm(ctx, key, 0)
+	}
+	if err == nil {
+		if err := s.decider.Usable(state.Value); err != nil {
+			return 0, err
+		}
+		err = s.repository.SaveSnapshot(ctx, key, state)
+	}
+	s.report(ctx, key, err)
+	return state.Version, err
+}
+
+func (s *Service[S, C, E]) key(caller Caller, id string) AggregateID {
+	return AggregateID{Tenant: caller.Tenant, Type: s.decider.Type, ID: id}
+}
+
+// report counts and logs an inconsistent aggregate, which an operator must repair.
+func (s *Service[S, C, E]) report(ctx context.Context, key AggregateID, err error) {
+	if KindOf(err) == Inconsistent {
+		s.settings.Counters.Inconsistent.Add(1)
+		s.settings.Logger.ErrorContext(ctx, "an aggregate takes no commands because its head and journal contradict each other: `journal check` tells what to do",
+			"tenant", key.Tenant, "aggregate", key.String(), "error", err)
+	}
+}
+
+// Drain waits for all commands in progress, including those whose callers have disconnected. Handle must not be called
+// after it.
+func (s *Service[S, C, E]) Drain() { s.workers.drain() }
