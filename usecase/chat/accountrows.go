@@ -11,7 +11,7 @@ import (
 )
 
 // accountRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
-const accountRowsVersion = 1
+const accountRowsVersion = 2
 
 // AccountRows is the [projection.Handler] of accounts.
 func AccountRows(store projection.RowStore[query.Account], decode Decode[account.Event]) projection.Handler {
@@ -22,6 +22,10 @@ func AccountRows(store projection.RowStore[query.Account], decode Decode[account
 
 // nextAccount is the row after recorded, the next event of its account.
 func nextAccount(row query.Account, exists bool, recorded es.Recorded[account.Event]) (query.Account, error) {
+	by, err := auditOf(recorded.Envelope)
+	if err != nil {
+		return row, err
+	}
 	registered, begins := recorded.Event.(account.Registered)
 	switch {
 	case begins && exists:
@@ -29,10 +33,10 @@ func nextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 	case begins:
 		return query.Account{
 			Tenant: recorded.Tenant, ID: AccountID(recorded.Aggregate()), Name: registered.Name.String(), Version: recorded.SeqNr,
-			CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt,
+			CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt, Audit: by,
 		}, nil
 	case !exists && isErased(recorded.Event): // of a user account without a name
-		row = query.Account{Tenant: recorded.Tenant, ID: AccountID(recorded.Aggregate()), CreatedAt: recorded.OccurredAt}
+		row = query.Account{Tenant: recorded.Tenant, ID: AccountID(recorded.Aggregate()), CreatedAt: recorded.OccurredAt, Audit: by}
 	case !exists:
 		return row, errors.New("the account does not exist")
 	case row.Closed && !isErased(recorded.Event):
@@ -47,7 +51,7 @@ func nextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 	case account.Erased:
 		row.Closed, row.Name = true, erasure.Erased
 	}
-	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, changedBy(by, row.Audit)
 	return row, nil
 }
 

@@ -13,13 +13,14 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 	tenant := keyOf(t).Tenant
 	at := func(seqNr uint64, event account.Event) es.Recorded[account.Event] {
 		return es.Recorded[account.Event]{Event: event, Envelope: es.Envelope{
-			AggregateType: account.AggregateType, AggregateID: alice.String(), SeqNr: seqNr, OccurredAt: later, Caller: es.Caller{Tenant: tenant},
+			AggregateType: account.AggregateType, AggregateID: alice.String(), SeqNr: seqNr, OccurredAt: later,
+			Caller: next(keyOf(t), nil).Caller,
 		}}
 	}
-	before := query.Account{Tenant: tenant, ID: alice, Name: "Alice", Version: 7, CreatedAt: begun, UpdatedAt: begun}
-	changed := func(change func(*query.Account)) query.Account {
+	before := query.Account{Tenant: tenant, ID: alice, Name: "Alice", Version: 7, CreatedAt: begun, UpdatedAt: begun, Audit: first}
+	after := func(change func(*query.Account)) query.Account {
 		row := before
-		row.Version, row.UpdatedAt = 8, later
+		row.Version, row.UpdatedAt, row.Audit = 8, later, changed
 		change(&row)
 		return row
 	}
@@ -29,10 +30,10 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 		exists bool
 		want   query.Account
 	}{
-		{account.Registered{Name: name(t, "Alice")}, false, query.Account{Tenant: tenant, ID: alice, Name: "Alice", Version: 8, CreatedAt: later, UpdatedAt: later}},
-		{account.Renamed{Name: name(t, "Ally")}, true, changed(func(row *query.Account) { row.Name = "Ally" })},
-		{account.Closed{}, true, changed(func(row *query.Account) { row.Closed = true })},
-		{account.Erased{}, true, changed(func(row *query.Account) { row.Name, row.Closed = "[erased]", true })},
+		{account.Registered{Name: name(t, "Alice")}, false, query.Account{Tenant: tenant, ID: alice, Name: "Alice", Version: 8, CreatedAt: later, UpdatedAt: later, Audit: made}},
+		{account.Renamed{Name: name(t, "Ally")}, true, after(func(row *query.Account) { row.Name = "Ally" })},
+		{account.Closed{}, true, after(func(row *query.Account) { row.Closed = true })},
+		{account.Erased{}, true, after(func(row *query.Account) { row.Name, row.Closed = "[erased]", true })},
 	} {
 		covered = append(covered, sealed.Name(c.event))
 		row := query.Account{}
@@ -62,8 +63,8 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 		exists bool
 		want   query.Account
 	}{
-		"no account":       {query.Account{}, false, query.Account{Tenant: tenant, ID: alice, Name: "[erased]", Closed: true, Version: 8, CreatedAt: later, UpdatedAt: later}},
-		"a closed account": {closed, true, changed(func(row *query.Account) { row.Name, row.Closed = "[erased]", true })},
+		"no account":       {query.Account{}, false, query.Account{Tenant: tenant, ID: alice, Name: "[erased]", Closed: true, Version: 8, CreatedAt: later, UpdatedAt: later, Audit: made}},
+		"a closed account": {closed, true, after(func(row *query.Account) { row.Name, row.Closed = "[erased]", true })},
 	} {
 		if got, err := nextAccount(c.row, c.exists, at(8, account.Erased{})); err != nil || got != c.want {
 			t.Errorf("the erasure of %s: %+v, %v, want %+v", about, got, err, c.want)

@@ -152,15 +152,11 @@ type Change struct {
 // Fold returns the change that recorded, the next event of its thread, makes to rows. It is pure. It fails if the event
 // contradicts the rows or is unknown.
 func Fold(rows Rows, recorded projection.Event) (Change, error) {
-	w := work{before: rows, at: recorded.Envelope, id: ThreadID(recorded.Aggregate())}
-	by, err := ident.Parse[ident.UserAccount](recorded.Executor)
+	by, err := auditOf(recorded.Envelope)
 	if err != nil {
-		return Change{}, fmt.Errorf("the executor is %q, which is no user account", recorded.Executor)
+		return Change{}, err
 	}
-	w.by = query.Audit{
-		CreatedBy: by, UpdatedBy: by, CreatedIP: clipped(recorded.ClientIP), UpdatedIP: clipped(recorded.ClientIP),
-		RequestID: clipped(recorded.RequestID), Source: clipped(recorded.Source),
-	}
+	w := work{before: rows, at: recorded.Envelope, id: ThreadID(recorded.Aggregate()), by: by}
 	err = w.apply(recorded.Event)
 	return w.after, err
 }
@@ -172,25 +168,6 @@ type work struct {
 	at     es.Envelope
 	id     thread.ID
 	by     query.Audit // of a row that the event makes
-}
-
-// changed returns the audit of a row that the event changes.
-func (w *work) changed(before query.Audit) query.Audit {
-	after := w.by
-	after.CreatedBy, after.CreatedIP = before.CreatedBy, before.CreatedIP
-	return after
-}
-
-// clipped is what the columns of an audit have room for, in characters.
-func clipped(text string) string {
-	const room = 255
-	if len(text) <= room {
-		return text
-	}
-	if runes := []rune(text); len(runes) > room {
-		return string(runes[:room])
-	}
-	return text
 }
 
 func (w *work) apply(event any) error {
@@ -206,7 +183,7 @@ func (w *work) apply(event any) error {
 	case row.Deleted:
 		return errors.New("the thread is deleted")
 	}
-	row.Version, row.UpdatedAt, row.Audit = w.at.SeqNr, w.at.OccurredAt, w.changed(row.Audit)
+	row.Version, row.UpdatedAt, row.Audit = w.at.SeqNr, w.at.OccurredAt, changedBy(w.by, row.Audit)
 	w.after.Thread = row
 
 	switch e := event.(type) {
@@ -267,7 +244,7 @@ func (w *work) member(id thread.MemberID, change func(*query.Member)) error {
 	if !exists || row.Removed || row.Thread != w.id {
 		return fmt.Errorf("member %s is not in the thread", id)
 	}
-	row.UpdatedAt, row.Audit = w.at.OccurredAt, w.changed(row.Audit)
+	row.UpdatedAt, row.Audit = w.at.OccurredAt, changedBy(w.by, row.Audit)
 	change(&row)
 	w.after.Members = []query.Member{row}
 	return nil
@@ -279,7 +256,7 @@ func (w *work) message(id thread.MessageID, change func(*query.Message)) error {
 	if !exists || row.Deleted || row.Thread != w.id {
 		return fmt.Errorf("message %s is not in the thread", id)
 	}
-	row.UpdatedAt, row.Audit = w.at.OccurredAt, w.changed(row.Audit)
+	row.UpdatedAt, row.Audit = w.at.OccurredAt, changedBy(w.by, row.Audit)
 	change(&row)
 	w.after.Messages = []query.Message{row}
 	return nil

@@ -33,7 +33,7 @@ func TaskKey(tenant es.Tenant, id task.ID) es.AggregateID {
 func TaskID(key es.AggregateID) task.ID { return idOf[task.Task](key, task.AggregateType) }
 
 // taskRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
-const taskRowsVersion = 1
+const taskRowsVersion = 2
 
 // TaskRows is the [projection.Handler] of tasks.
 func TaskRows(store projection.RowStore[query.Task], decode Decode[task.Event]) projection.Handler {
@@ -48,15 +48,20 @@ const maxTaskMessage = 1000
 // NextTask is the row after recorded, an event of its task. It leaves nothing out when events between the first and
 // recorded are missing.
 func NextTask(row query.Task, exists bool, recorded es.Recorded[task.Event]) (query.Task, error) {
+	by, err := auditOf(recorded.Envelope)
+	if err != nil {
+		return row, err
+	}
 	created, begins := recorded.Event.(task.Created)
 	switch {
 	case begins && exists:
 		return row, errors.New("the task exists already")
 	case begins:
 		r := created.Request
+		by.CreatedBy = r.Creator
 		return query.Task{
-			Tenant: recorded.Tenant, ID: TaskID(recorded.Aggregate()), Kind: r.Kind, Status: task.Queued, Total: r.Total, CreatedBy: r.Creator,
-			Version: recorded.SeqNr, CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt,
+			Tenant: recorded.Tenant, ID: TaskID(recorded.Aggregate()), Kind: r.Kind, Status: task.Queued, Total: r.Total,
+			Version: recorded.SeqNr, CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt, Audit: by,
 		}, nil
 	case !exists:
 		return row, errors.New("the task does not exist")
@@ -78,6 +83,6 @@ func NextTask(row query.Task, exists bool, recorded es.Recorded[task.Event]) (qu
 		}
 		progress(e.Progress)
 	}
-	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, changedBy(by, row.Audit)
 	return row, nil
 }

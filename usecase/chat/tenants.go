@@ -44,13 +44,22 @@ func TenantKey(code tenant.Code) es.AggregateID {
 	return es.AggregateID{Type: tenant.AggregateType, ID: tenant.IDOf(code).String()}
 }
 
+// tenantRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
+const tenantRowsVersion = 2
+
 // TenantRows is the [projection.Handler] of registered tenants.
 func TenantRows(store projection.RowStore[query.Tenant], decode Decode[tenant.Event]) projection.Handler {
-	return projection.OneRow[tenant.Event, query.Tenant]{AggregateType: tenant.AggregateType, Read: decode, Next: nextTenant, Rows: store}
+	return projection.OneRow[tenant.Event, query.Tenant]{
+		AggregateType: tenant.AggregateType, Version: tenantRowsVersion, Read: decode, Next: nextTenant, Rows: store,
+	}
 }
 
 // nextTenant is the row after recorded, the next event of its tenant.
 func nextTenant(row query.Tenant, exists bool, recorded es.Recorded[tenant.Event]) (query.Tenant, error) {
+	by, err := auditOf(recorded.Envelope)
+	if err != nil {
+		return row, err
+	}
 	created, begins := recorded.Event.(tenant.Created)
 	switch {
 	case begins && exists:
@@ -59,7 +68,7 @@ func nextTenant(row query.Tenant, exists bool, recorded es.Recorded[tenant.Event
 		id, err := ident.Parse[tenant.Tenant](recorded.AggregateID)
 		return query.Tenant{
 			Registry: recorded.Tenant, ID: id, Code: created.Code, Version: recorded.SeqNr,
-			CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt,
+			CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt, Audit: by,
 		}, err
 	case !exists:
 		return row, errors.New("the tenant does not exist")
@@ -71,6 +80,6 @@ func nextTenant(row query.Tenant, exists bool, recorded es.Recorded[tenant.Event
 	case tenant.Reactivated:
 		row.Suspended = false
 	}
-	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, changedBy(by, row.Audit)
 	return row, nil
 }

@@ -17,6 +17,7 @@ type Account struct {
 	Version   uint64 // the seq_nr of the last event in the row
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Audit
 }
 
 // AccountReader reads accounts, including closed ones.

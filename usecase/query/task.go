@@ -6,7 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"example.com/threads/domain/ident"
 	"example.com/threads/domain/task"
 	"example.com/threads/es"
 )
@@ -21,10 +20,10 @@ type Task struct {
 	Total     uint64 // 0: unknown
 	Rejected  uint64
 	Message   string // why it failed; otherwise empty
-	CreatedBy ident.UserID
 	Version   uint64 // the seq_nr of the last event in the row
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Audit
 }
 
 // Position returns the task's position in the list of its creator's tasks; it never changes.

@@ -18,6 +18,7 @@ type Tenant struct {
 	Version   uint64 // the seq_nr of the last event in the row
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Audit
 }
 
 // Position returns the tenant's position in the list of tenants; it never changes.

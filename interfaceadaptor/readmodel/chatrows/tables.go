@@ -37,10 +37,12 @@ var (
 	}
 	Accounts = table.Table[query.Account]{
 		Name: "accounts", Key: 2,
-		Columns: []string{"tenant_code", "id", "name", "closed", "version", "created_at", "updated_at"},
+		Columns: append([]string{"tenant_code", "id", "name", "closed", "version", "created_at", "updated_at"}, auditColumns...),
 		ID:      func(r *query.Account) []string { return []string{r.Tenant.String(), r.ID.String()} },
 		Fields: func(r *query.Account) []any {
-			return []any{table.Tenant(&r.Tenant), id(&r.ID), &r.Name, &r.Closed, &r.Version, table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt)}
+			return append([]any{
+				table.Tenant(&r.Tenant), id(&r.ID), &r.Name, &r.Closed, &r.Version, table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt),
+			}, auditFields(&r.Audit)...)
 		},
 	}
 	Messages = table.Table[query.Message]{
@@ -57,6 +59,13 @@ var (
 		},
 	}
 )
+
+// auditColumns are the columns of [auditFields].
+var auditColumns = []string{"created_by", "updated_by", "created_ip", "updated_ip", "request_id", "source"}
+
+func auditFields(a *query.Audit) []any {
+	return []any{knownID(&a.CreatedBy), knownID(&a.UpdatedBy), &a.CreatedIP, &a.UpdatedIP, &a.RequestID, &a.Source}
+}
 
 func id[T any](field *ident.Of[T]) any { return table.Text(field, ident.Parse[T]) }
 

@@ -16,15 +16,15 @@ import (
 // Tasks has a row for each task.
 var Tasks = table.Table[query.Task]{
 	Name: "tasks", Key: 2,
-	Columns: []string{
-		"tenant_code", "id", "kind", "status", "done", "total", "rejected", "message", "created_by", "version", "created_at", "updated_at",
-	},
+	Columns: append([]string{
+		"tenant_code", "id", "kind", "status", "done", "total", "rejected", "message", "version", "created_at", "updated_at",
+	}, auditColumns...),
 	ID: func(r *query.Task) []string { return []string{r.Tenant.String(), r.ID.String()} },
 	Fields: func(r *query.Task) []any {
-		return []any{
+		return append([]any{
 			table.Tenant(&r.Tenant), id(&r.ID), (*string)(&r.Kind), (*string)(&r.Status), &r.Done, &r.Total, &r.Rejected, &r.Message,
-			id(&r.CreatedBy), &r.Version, table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt),
-		}
+			&r.Version, table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt),
+		}, auditFields(&r.Audit)...)
 	},
 }
 

@@ -11,11 +11,14 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// The tables of the lists. Columns with the same value in all rows are not read.
+// The tables of the lists. Columns with the same value in all rows are not read, and neither are those that no API
+// shows.
 var (
 	threads  = chatrows.Threads.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
 	members  = chatrows.Members.Without("tenant_code", "removed", "created_ip", "updated_ip", "request_id", "source")
 	messages = chatrows.Messages.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
+	tasks    = chatrows.Tasks.Without("created_ip", "updated_ip", "request_id", "source")
+	tenants  = chatrows.Tenants.Without("created_ip", "updated_ip", "request_id", "source")
 )
 
 // The lists of the read model.

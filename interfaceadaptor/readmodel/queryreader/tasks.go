@@ -4,20 +4,19 @@ import (
 	"context"
 
 	"example.com/threads/domain/task"
-	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/usecase/query"
 )
 
 var tasksOfCreator = sortedList{
-	columns: chatrows.Tasks.List("t"),
+	columns: tasks.List("t"),
 	from:    `FROM tasks t WHERE t.tenant_code = ? AND t.created_by = ?`,
 	at:      "t.created_at", id: "t.id", descending: true,
 }
 
 // Task implements [query.TaskReader].
 func (r *Reader) Task(ctx context.Context, viewer query.Viewer, id task.ID) (query.Task, error) {
-	return row(ctx, r, chatrows.Tasks, task.ErrTaskNotFound,
-		`SELECT `+chatrows.Tasks.List("t")+` FROM tasks t WHERE t.tenant_code = ? AND t.id = ? AND t.created_by = ?`,
+	return row(ctx, r, tasks, task.ErrTaskNotFound,
+		`SELECT `+tasks.List("t")+` FROM tasks t WHERE t.tenant_code = ? AND t.id = ? AND t.created_by = ?`,
 		viewer.Tenant.String(), id.String(), viewer.User.String())
 }
 
@@ -26,6 +25,6 @@ func (r *Reader) Tasks(ctx context.Context, viewer query.Viewer, page query.Rang
 	var s unionStatement
 	tasksOfCreator.add(&s, page, viewer.Tenant.String(), viewer.User.String())
 	list := newFound[query.Task](page.Limit)
-	err := run(ctx, r, &s, chatrows.Tasks, list.take)
+	err := run(ctx, r, &s, tasks, list.take)
 	return list.page(tasksOfCreator, page), err
 }

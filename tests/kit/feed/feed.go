@@ -17,6 +17,8 @@ import (
 
 // Feed is a projection that follows a journal of its own. It is not for concurrent use.
 type Feed struct {
+	Caller es.Caller // of the next events, which each have an executor and a correlation id of their own
+
 	t         testing.TB
 	projector *projection.Projector
 	now       time.Time
@@ -82,9 +84,11 @@ func record[E any](f *Feed, codec *es.Codec[E], tenant es.Tenant, id string, eve
 	f.versions[key]++
 	f.executor = newID()
 	eventID := newID()
+	caller := f.Caller
+	caller.Tenant, caller.Executor, caller.CorrelationID = tenant, f.executor, "of "+eventID
 	return es.Recorded[E]{Event: event, Envelope: es.Envelope{
 		EventID: eventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: f.versions[key], OccurredAt: f.now,
-		Caller: es.Caller{Tenant: tenant, Executor: f.executor, CorrelationID: "of " + eventID},
+		Caller: caller,
 	}}
 }
 
