@@ -16,8 +16,8 @@ import (
 
 // shownHead is a head for people.
 type shownHead struct {
-	Version         uint64             `json:"version"`
-	SnapshotVersion uint64             `json:"snapshot_version"`
+	Version         uint64     `json:"version"`
+	SnapshotVersion uint64     `json:"snapshot_version"`
 	Faults          []es.Fault `json:"faults,omitempty"`
 }
 
@@ -28,13 +28,13 @@ type shownSnapshot struct {
 
 // shownEvent is an entry for people. Of a payload that is no JSON, Unreadable has the text.
 type shownEvent struct {
-	SeqNr      uint64             `json:"seq_nr"`
-	EventID    string             `json:"event_id,omitempty"`
-	OccurredAt string             `json:"occurred_at,omitempty"`
-	Payload    json.RawMessage    `json:"payload,omitempty"`
-	Unreadable string             `json:"unreadable,omitempty"`
-	Sealed     string             `json:"sealed,omitempty"` // why texts in the payload can't be opened
-	Faults     []es.Fault `json:"faults,omitempty"`
+	SeqNr      uint64          `json:"seq_nr"`
+	EventID    string          `json:"event_id,omitempty"`
+	OccurredAt string          `json:"occurred_at,omitempty"`
+	Payload    json.RawMessage `json:"payload,omitempty"`
+	Unreadable string          `json:"unreadable,omitempty"`
+	Sealed     string          `json:"sealed,omitempty"` // why texts in the payload can't be opened
+	Faults     []es.Fault      `json:"faults,omitempty"`
 }
 
 func eventOf(stored es.StoredEntry) shownEvent {

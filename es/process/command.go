@@ -11,11 +11,11 @@ import (
 // Command is one command for one aggregate, caused by an event.
 type Command struct {
 	Target        es.AggregateID // the aggregate that the command is for
-	Name          string // which command it is: [Send] knows
-	EventID       string // of the event that the process reacts to
-	Executor      string // who sends it: the ULID of a user account
-	CausationID   string // of the event that causes the command, or an earlier one
-	CorrelationID string // of the event that causes the command
+	Name          string         // which command it is: [Send] knows
+	EventID       string         // of the event that the process reacts to
+	Executor      string         // who sends it: the ULID of a user account
+	CausationID   string         // of the event that causes the command, or an earlier one
+	CorrelationID string         // of the event that causes the command
 }
 
 // caller returns the sender and the causation of the command.

@@ -41,9 +41,9 @@ func TestErrorsOfUseCases(t *testing.T) {
 		es.ErrBehind:              {503, "store_unavailable"},
 		context.DeadlineExceeded:  {503, "store_unavailable"},
 		// not canceled by the client, which is still connected
-		context.Canceled:      {503, "store_unavailable"},
-		errors.New("a fault"): {500, "internal"},
-		&es.InconsistentError{Head: 2, Event: 3}:         {500, "store_inconsistent"},
+		context.Canceled:                                         {503, "store_unavailable"},
+		errors.New("a fault"):                                    {500, "internal"},
+		&es.InconsistentError{Head: 2, Event: 3}:                 {500, "store_inconsistent"},
 		&es.VersionMismatchError{Expected: 1, Current: 2}:        {412, "version_mismatch"},
 		&ident.InvalidError{Field: "name", Reason: "is too odd"}: {422, "invalid_request"},
 	}

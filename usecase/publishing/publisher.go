@@ -39,11 +39,11 @@ type Publisher struct {
 
 	mu      sync.Mutex
 	known   map[es.AggregateID]brokerAnswer // results for events whose positions are not stored yet
-	failure error                   // of the last attempt; nil: it succeeded
-	pauses  int                     // failed attempts in a row
-	resume  time.Time               // no attempt before this time
-	waiting int                     // events without an answer
-	since   time.Time               // of the last answer or, if that is later, since when waiting > 0
+	failure error                           // of the last attempt; nil: it succeeded
+	pauses  int                             // failed attempts in a row
+	resume  time.Time                       // no attempt before this time
+	waiting int                             // events without an answer
+	since   time.Time                       // of the last answer or, if that is later, since when waiting > 0
 
 	stopping atomic.Bool // no further event is published
 
