@@ -67,7 +67,7 @@ check-modules:
 	@echo "check: go.mod and go.sum"
 	@for module in $(MODULES); do (cd $$module && go mod tidy -diff && go mod verify) || exit 1; done
 
-GENERATED := git ls-files --cached --others --exclude-standard "*.go" cmd/web/page/app.js cmd/web/page/src/schema.ts cmd/internal/lab/lab.js
+GENERATED := git ls-files --cached --others --exclude-standard "*.go" extras/page/app.js extras/page/src/schema.ts extras/lab/lab.js
 
 # Compares the Go files and the page's files before and after generating, so uncommitted changes do not matter.
 check-generated:

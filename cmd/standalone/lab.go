@@ -3,7 +3,7 @@
 package main
 
 import (
-	"example.com/threads/cmd/internal/lab"
+	"example.com/threads/extras/lab"
 	"example.com/threads/infrastructure/config"
 )
 

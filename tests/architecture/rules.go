@@ -34,6 +34,9 @@ var layers = map[string]struct {
 	// The library is a module of its own, which can't import this one.
 	"es": {imports: []string{"es"}},
 
+	"extras/lab":  {imports: []string{"docs", "es", "extras/page", "infrastructure"}},
+	"extras/page": {imports: []string{"infrastructure"}},
+
 	"docs":              {},
 	"infrastructure":    {imports: []string{"es/database", "es/memory"}},
 	"rdb-migration":     {imports: []string{"es/migration", "es/rowstore"}},
@@ -49,7 +52,7 @@ var (
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5", "github.com/hashicorp/golang-lru/v2",
 		// the interface of tracing, without exporters
 		"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"}
-	everything = []string{"docs", "domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests", "es"}
+	everything = []string{"docs", "domain", "usecase", "interfaceadaptor", "extras", "infrastructure", "rdb-migration", "tools", "tests", "es"}
 )
 
 func with(parts []string, more ...string) []string { return slices.Concat(parts, more) }

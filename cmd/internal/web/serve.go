@@ -8,7 +8,7 @@ import (
 	"net/url"
 
 	"example.com/threads/cmd/internal/access"
-	"example.com/threads/cmd/web/page"
+	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/httpserver"
 )
 

@@ -1,4 +1,4 @@
-// Command page generates files of the page in cmd/web/page: TypeScript types of the GraphQL schema, and the bundles for
+// Command page generates files of the page in extras/page: TypeScript types of the GraphQL schema, and the bundles for
 // browsers. `go generate` calls it in this module's folder.
 package main
 
@@ -15,8 +15,8 @@ const root = "../.."
 
 // bundles are the scripts with their entry points. The lab has its own bundle, so that no other program contains it.
 var bundles = map[string]string{
-	"main.tsx": "cmd/web/page/app.js",
-	"lab.tsx":  "cmd/internal/lab/lab.js",
+	"main.tsx": "extras/page/app.js",
+	"lab.tsx":  "extras/lab/lab.js",
 }
 
 func main() {
@@ -31,7 +31,7 @@ func generate() error {
 	if err != nil {
 		return err
 	}
-	source := filepath.Join(root, "cmd/web/page/src")
+	source := filepath.Join(root, "extras/page/src")
 	if err := os.WriteFile(filepath.Join(source, "schema.ts"), []byte(types), 0o644); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func bundle(entry, out string) error {
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
 		MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		JSX: api.JSXTransform, JSXFactory: "h", JSXFragment: "Fragment", TsconfigRaw: "{}",
-		Banner: map[string]string{"js": "// Code generated from cmd/web/page/src by go generate. DO NOT EDIT."},
+		Banner: map[string]string{"js": "// Code generated from extras/page/src by go generate. DO NOT EDIT."},
 	})
 	if len(result.Errors) > 0 {
 		return errors.New("the page can't be bundled; the messages above say why")

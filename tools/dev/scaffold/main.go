@@ -45,7 +45,7 @@ func run(ctx context.Context, root, name string) error {
 		fmt.Println(f.path)
 	}
 	for _, command := range [][]string{
-		{"go", "generate", "./interfaceadaptor/graphql", "./cmd/web/page"},
+		{"go", "generate", "./interfaceadaptor/graphql", "./extras/page"},
 		{"go", "test", "./interfaceadaptor/" + name + "codec"},
 	} {
 		cmd := exec.CommandContext(ctx, command[0], command[1:]...)

@@ -3,7 +3,7 @@
 // elsewhere. schema.ts has the types of the GraphQL schema.
 package page
 
-//go:generate go run -C ../../../tools/dev ./page
+//go:generate go run -C ../../tools/dev ./page
 
 import (
 	_ "embed"

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"example.com/threads/cmd/web/page"
 	"example.com/threads/docs"
+	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/httpserver"
 )
 

@@ -12,8 +12,8 @@ import (
 
 // The page links each promise to its test.
 func TestThePageLinksItsTests(t *testing.T) {
-	t.Chdir("../../..")
-	script, err := os.ReadFile("cmd/web/page/src/lab.tsx")
+	t.Chdir("../..")
+	script, err := os.ReadFile("extras/page/src/lab.tsx")
 	if err != nil {
 		t.Fatal(err)
 	}

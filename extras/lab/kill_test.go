@@ -9,12 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"example.com/threads/cmd/internal/lab"
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/extras/lab"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
