@@ -1,5 +1,6 @@
-// Package estest tests the contract of es.EventPersistenceGateway. A gateway's tests run the suite with
-// one call of [Run] and provide the store's faults in a [Harness]. The suite knows no store.
+// Package estest tests aggregates and event stores.
 //
-// The store may hold other data: the suite creates its aggregates with new ULIDs and reads no others.
+// [Given] begins a test of an aggregate's rules. [Run] tests the contract of es.EventPersistenceGateway with one call;
+// a gateway's tests provide the store's faults in a [Harness]. The suite knows no store. The store may hold other data:
+// the suite creates its aggregates with new ULIDs and reads no others.
 package estest
