@@ -15,7 +15,7 @@ import (
 
 // Engine lists the folders, with their sub-folders, that handle aggregates, events, positions and rows in general, and
 // know nothing of this application: the library, and what is not in it yet.
-var Engine = []string{"es", "usecase/erasure", "usecase/publishing", "interfaceadaptor/keystore"}
+var Engine = []string{"es", "usecase/erasure", "interfaceadaptor/keystore"}
 
 // foreign matches words of the application in identifiers and texts of the engine.
 var foreign = regexp.MustCompile(`(?i:thread|message|chat)|\b(?i:room|member)s?\b|\b(?:room|member)s?[A-Z]|[a-z](?:Room|Member)s?`)

@@ -28,8 +28,9 @@ var layers = map[string]struct {
 	"interfaceadaptor/*codec":    {imports: inner}, // one package for each aggregate
 	"interfaceadaptor/chatstore": {imports: with(inner, "interfaceadaptor/*codec")},
 	"interfaceadaptor/readmodel": {imports: with(inner, "interfaceadaptor/*codec")},
-	"interfaceadaptor/publisher": {imports: inner},
 	"interfaceadaptor/keystore":  {imports: inner},
+
+	"extras/publishing": {imports: inner},
 
 	// The library is a module of its own, which can't import this one.
 	"es": {imports: []string{"es"}},

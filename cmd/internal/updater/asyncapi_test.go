@@ -11,9 +11,9 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"example.com/threads/interfaceadaptor/publisher"
+	"example.com/threads/extras/publishing"
+	"example.com/threads/extras/publishing/publisher"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/usecase/publishing"
 )
 
 const asyncAPI = "../../../docs/asyncapi.yaml"

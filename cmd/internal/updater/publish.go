@@ -10,14 +10,14 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/extras/publishing"
+	"example.com/threads/extras/publishing/publisher"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/publisher"
 	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
-	"example.com/threads/usecase/publishing"
 )
 
 // Publisher is the name of the projection that publishes events.

@@ -15,8 +15,8 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/extras/publishing"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/usecase/publishing"
 )
 
 // journal has the same number of events for each aggregate.

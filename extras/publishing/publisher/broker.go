@@ -9,7 +9,7 @@ import (
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
-	"example.com/threads/usecase/publishing"
+	"example.com/threads/extras/publishing"
 )
 
 // Expected is what [Check] accepts.

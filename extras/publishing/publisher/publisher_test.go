@@ -25,8 +25,8 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/testenv"
-	"example.com/threads/interfaceadaptor/publisher"
-	"example.com/threads/usecase/publishing"
+	"example.com/threads/extras/publishing"
+	"example.com/threads/extras/publishing/publisher"
 )
 
 const topic = "threads.events"

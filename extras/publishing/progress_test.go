@@ -11,8 +11,8 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/testenv"
+	"example.com/threads/extras/publishing"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/usecase/publishing"
 )
 
 // slowly makes the broker need a while for each event.

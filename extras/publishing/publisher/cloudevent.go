@@ -8,7 +8,7 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2/event"
 
 	"example.com/threads/es"
-	"example.com/threads/usecase/publishing"
+	"example.com/threads/extras/publishing"
 )
 
 // ContentType is that of every payload: a CloudEvent in structured mode.
