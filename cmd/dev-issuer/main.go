@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"example.com/threads/cmd/internal/program"
-	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/httpserver"
 )

@@ -12,8 +12,8 @@ import (
 
 	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/es/testenv"
-	"example.com/threads/infrastructure/auth"
-	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/extras/access"
+	"example.com/threads/extras/access/devissuer"
 )
 
 var underTest = programtest.Program[settings]{Run: run, ReadSettings: readSettings}
@@ -50,7 +50,7 @@ func TestItsTokensAreGood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := auth.NewVerifier(auth.Settings{
+	v := access.NewVerifier(access.TokenSettings{
 		Issuer: url, Audience: devissuer.Audience, AccountClaim: devissuer.AccountClaim, TenantClaim: devissuer.TenantClaim,
 		ClockSkew: time.Second, Log: slog.New(slog.DiscardHandler),
 	})

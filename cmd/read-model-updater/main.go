@@ -9,7 +9,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
@@ -18,6 +17,7 @@ import (
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
+	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/tracing"

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"example.com/threads/es/testenv"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 // commandsIn returns a banner's shell commands.

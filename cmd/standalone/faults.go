@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"net/http"
 
-	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
+	"example.com/threads/extras/access"
 	"example.com/threads/usecase/erasure"
 )
 

@@ -8,11 +8,10 @@ import (
 	"text/template"
 	"time"
 
-	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/stream"
-	adaptor "example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 // banner is printed at the start. Its curl commands work as printed; with AUTH=oidc they need a token.
@@ -46,7 +45,7 @@ func (y *servers) greet(s settings, stdout io.Writer) error {
 		"Folder": s.folder, "Web": y.web.URL(), "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(), "Issuer": y.access.DevIssuer(),
 	}
 	if s.access.Mode == access.None {
-		shown["Warning"] = adaptor.OpenWarning
+		shown["Warning"] = access.OpenWarning
 	}
 	return banner.Execute(stdout, shown)
 }

@@ -14,7 +14,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
@@ -25,6 +24,7 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
+	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
 	usecase "example.com/threads/usecase/erasure"

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"example.com/threads/es/testenv"
-	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/extras/access/devissuer"
 )
 
 // output collects what the program prints.

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
@@ -14,6 +13,7 @@ import (
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/web"
 	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/tracing"

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 
-	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/web"
+	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/coder/websocket"
 
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/query"
 )

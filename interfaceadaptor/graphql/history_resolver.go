@@ -5,7 +5,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/chat"
 )

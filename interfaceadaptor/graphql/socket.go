@@ -13,7 +13,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 const maxUnanswered = 2 // pings before a client counts as disconnected

@@ -10,7 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"

@@ -3,7 +3,7 @@ package graphql
 import (
 	"context"
 
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 	"example.com/threads/interfaceadaptor/graphql/model"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 // The error codes of refused callers.

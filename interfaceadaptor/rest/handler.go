@@ -9,7 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 	"example.com/threads/usecase/tasks"
 )
 

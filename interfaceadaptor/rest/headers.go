@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 // The request headers.

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 // home answers / with a description of the service: a page for browsers, JSON for other clients.

@@ -10,7 +10,7 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 	"example.com/threads/usecase/tasks"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"net/http"
 
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 // operation is one API operation. [api.serve] serves all of them and [document] describes them.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 const bearerScheme = "token"

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 // describedBehind returns the document of an API behind a gate.

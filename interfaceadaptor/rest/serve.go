@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 	"example.com/threads/usecase/tasks"
 )
 

@@ -16,8 +16,8 @@ import (
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/interfaceadaptor/access"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/tasks"
 )

@@ -7,7 +7,7 @@ import (
 
 	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 	"example.com/threads/usecase/chat"
 )
 

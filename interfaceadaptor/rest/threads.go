@@ -6,7 +6,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 // The operations on threads: their bodies, and the table.

@@ -22,9 +22,8 @@ var layers = map[string]struct {
 	"domain/thread/threadtest": {imports: []string{"domain"}},
 	"usecase":                  {imports: []string{"domain", "es"}, limited: true, modules: smallLibraries},
 
-	"interfaceadaptor/access":    {imports: inner},
-	"interfaceadaptor/rest":      {imports: with(inner, "interfaceadaptor/access")},
-	"interfaceadaptor/graphql":   {imports: with(inner, "interfaceadaptor/access")},
+	"interfaceadaptor/rest":      {imports: with(inner, "extras/access")},
+	"interfaceadaptor/graphql":   {imports: with(inner, "extras/access")},
 	"interfaceadaptor/*codec":    {imports: inner}, // one package for each aggregate
 	"interfaceadaptor/chatstore": {imports: with(inner, "interfaceadaptor/*codec")},
 	"interfaceadaptor/readmodel": {imports: with(inner, "interfaceadaptor/*codec")},
@@ -35,8 +34,10 @@ var layers = map[string]struct {
 	// The library is a module of its own, which can't import this one.
 	"es": {imports: []string{"es"}},
 
-	"extras/lab":  {imports: []string{"docs", "es", "extras/page", "infrastructure"}},
-	"extras/page": {imports: []string{"infrastructure"}},
+	"extras/access": {imports: with(inner, "infrastructure", "extras/limits")},
+	"extras/lab":    {imports: []string{"docs", "es", "extras/page", "infrastructure"}},
+	"extras/limits": {},
+	"extras/page":   {imports: []string{"infrastructure"}},
 
 	"docs":              {},
 	"infrastructure":    {imports: []string{"es/database", "es/memory"}},

@@ -15,8 +15,8 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/stream"
+	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/interfaceadaptor/access"
 )
 
 const (

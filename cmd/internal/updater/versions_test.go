@@ -9,10 +9,10 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/stream"
+	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/tests/sqlitetest"

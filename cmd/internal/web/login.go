@@ -20,10 +20,9 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 
-	"example.com/threads/cmd/internal/access"
-	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/extras/access"
+	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/infrastructure/httpserver"
-	adaptor "example.com/threads/interfaceadaptor/access"
 )
 
 const (
@@ -34,7 +33,7 @@ const (
 )
 
 // scopes are requested; an issuer grants those that the user may have.
-var scopes = []string{oidc.ScopeOpenID, string(adaptor.Read), string(adaptor.Write), string(adaptor.Operate)}
+var scopes = []string{oidc.ScopeOpenID, string(access.Read), string(access.Write), string(access.Operate)}
 
 // login logs users in: with AUTH=oidc at the issuer, by the authorization code flow with PKCE; with AUTH=dev by
 // choosing one of the development issuer's users.

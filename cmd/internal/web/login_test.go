@@ -18,9 +18,9 @@ import (
 
 	"github.com/go-jose/go-jose/v4/jwt"
 
-	"example.com/threads/cmd/internal/access"
 	"example.com/threads/es/testenv"
-	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/extras/access"
+	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/infrastructure/config"
 )
 

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"example.com/threads/cmd/internal/access"
+	"example.com/threads/extras/access"
 	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/httpserver"
 )

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/cmd/internal/access"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program/programtest"
@@ -19,6 +18,7 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
+	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 )

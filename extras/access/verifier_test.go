@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"example.com/threads/es/testenv"
-	"example.com/threads/infrastructure/auth"
-	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/extras/access"
+	"example.com/threads/extras/access/devissuer"
 )
 
 const account = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -119,7 +119,7 @@ func TestForgedTokens(t *testing.T) {
 	} {
 		t.Run(about, func(t *testing.T) {
 			token, err := verifier(p).Verify(t.Context(), c.token)
-			var invalid *auth.InvalidError
+			var invalid *access.InvalidError
 			if !errors.As(err, &invalid) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %+v, %v", token, err)
 			}
@@ -186,7 +186,7 @@ func TestAKnownTokenExpires(t *testing.T) {
 	p := newProvider(t)
 	settings := settingsFor(p)
 	settings.ClockSkew = 0
-	v := auth.NewVerifier(settings)
+	v := access.NewVerifier(settings)
 	text := sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(time.Now().Add(2 * time.Second)) }))
 	if _, err := v.Verify(t.Context(), text); err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestARotatedKey(t *testing.T) {
 	if _, err := v.Verify(t.Context(), after); err != nil {
 		t.Errorf("the new key is not found: %v", err)
 	}
-	var invalid *auth.InvalidError
+	var invalid *access.InvalidError
 	if _, err := v.Verify(t.Context(), before); !errors.As(err, &invalid) {
 		t.Errorf("a token of a removed key: %v", err)
 	}
@@ -224,7 +224,7 @@ func TestAnIssuerThatIsDown(t *testing.T) {
 	v := verifier(p)
 	known := p.mint(t, devissuer.Grant{Account: account})
 	p.down.Store(true)
-	if _, err := v.Verify(t.Context(), known); !errors.Is(err, auth.ErrUnavailable) {
+	if _, err := v.Verify(t.Context(), known); !errors.Is(err, access.ErrUnavailable) {
 		t.Errorf("before the keys are known: %v", err)
 	}
 	if v.Ready(t.Context()) == nil {
@@ -242,7 +242,7 @@ func TestAnIssuerThatIsDown(t *testing.T) {
 	if err := p.Rotate(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Verify(t.Context(), p.mint(t, devissuer.Grant{Account: account})); !errors.Is(err, auth.ErrUnavailable) {
+	if _, err := v.Verify(t.Context(), p.mint(t, devissuer.Grant{Account: account})); !errors.Is(err, access.ErrUnavailable) {
 		t.Errorf("a token with an unknown key, which may be new: %v", err)
 	}
 	if err := v.Ready(t.Context()); err != nil {
@@ -323,7 +323,7 @@ func FuzzVerify(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	v := auth.NewVerifier(auth.Settings{Issuer: issuer.URL(), Audience: devissuer.Audience, Log: discard, HTTP: unreachable})
+	v := access.NewVerifier(access.TokenSettings{Issuer: issuer.URL(), Audience: devissuer.Audience, Log: discard, HTTP: unreachable})
 	f.Add(good)
 	f.Add("eyJhbGciOiJub25lIn0.e30.")
 	f.Add(`{"payload":"","signatures":[]}`)

@@ -1,4 +1,4 @@
-package auth
+package access
 
 import (
 	"context"
@@ -46,7 +46,7 @@ type keySet struct {
 	url      string // of the JWKS, once discovered; guarded by fetching
 }
 
-func newKeySet(settings Settings) *keySet {
+func newKeySet(settings TokenSettings) *keySet {
 	client := settings.HTTP
 	if client == nil {
 		client = &http.Client{Timeout: fetchTimeout}

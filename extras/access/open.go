@@ -10,16 +10,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/infrastructure/auth"
-	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/extras/access/devissuer"
+	"example.com/threads/extras/limits"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/infrastructure/ratelimit"
-	"example.com/threads/interfaceadaptor/access"
 )
 
 // Access authenticates and limits the callers of a program.
 type Access struct {
-	Gate    *access.Gate
+	Gate    *Gate
 	Origins httpserver.Origins
 	// Notes are shown in health responses, Checks decide on readiness.
 	Notes  httpserver.Notes
@@ -27,7 +25,7 @@ type Access struct {
 
 	settings            Settings
 	issuerURL, audience string
-	verifier            *auth.Verifier     // nil with AUTH=none
+	verifier            *Verifier          // nil with AUTH=none
 	server              *httpserver.Server // the development issuer; nil: this program does not run it
 	issuer              http.Handler
 }
@@ -37,19 +35,19 @@ type Access struct {
 func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.Logger) (*Access, error) {
 	a := &Access{
 		Origins: settings.Origins, settings: settings, Notes: httpserver.Notes{"auth": settings.Mode},
-		Gate: &access.Gate{
-			PerAddress: take(settings.PerAddress), PerAccount: take(settings.PerAccount), PerTenant: take(settings.PerTenant),
-			Shares: ratelimit.NewBudget(settings.MiBInFlight<<20, settings.MiBPerClient<<20), Proxies: settings.Proxies,
+		Gate: &Gate{
+			PerAddress: counter(settings.PerAddress), PerAccount: counter(settings.PerAccount), PerTenant: counter(settings.PerTenant),
+			Shares: limits.NewBudget(settings.MiBInFlight<<20, settings.MiBPerClient<<20), Proxies: settings.Proxies,
 		},
 	}
-	verified := auth.Settings{
+	verified := TokenSettings{
 		Issuer: settings.Issuer, Audience: settings.Audience,
 		AccountClaim: settings.AccountClaim, TenantClaim: settings.TenantClaim, ClockSkew: settings.ClockSkew, Log: log,
 	}
 	switch settings.Mode {
 	case None:
-		a.Notes["warning"] = access.OpenWarning
-		log.WarnContext(ctx, access.OpenWarning)
+		a.Notes["warning"] = OpenWarning
+		log.WarnContext(ctx, OpenWarning)
 		return a, nil
 	case Dev:
 		verified.Issuer, verified.Audience = "http://"+settings.DevAddress, devissuer.Audience
@@ -62,7 +60,7 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 		}
 		log.WarnContext(ctx, "AUTH=dev: the issuer on this machine gives every caller a token for any account; it is for development only", "issuer", verified.Issuer)
 	}
-	a.verifier = auth.NewVerifier(verified)
+	a.verifier = NewVerifier(verified)
 	a.issuerURL, a.audience = verified.Issuer, verified.Audience
 	a.Gate.Verify = a.verify
 	a.Checks = []httpserver.Check{{Name: "issuer", Run: a.verifier.Ready}}
@@ -105,9 +103,9 @@ func (a *Access) Serve(ctx context.Context, server *httpserver.Server, handler h
 // LimitAddresses refuses requests of an address that sends too many, except those for health. It has its own count: the
 // APIs that a program passes requests on to may count the same requests by the gate.
 func (a *Access) LimitAddresses(next http.Handler) http.Handler {
-	gate := &access.Gate{PerAddress: take(a.settings.PerAddress), Proxies: a.settings.Proxies}
+	gate := &Gate{PerAddress: counter(a.settings.PerAddress), Proxies: a.settings.Proxies}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var refusal *access.Refusal
+		var refusal *Refusal
 		if !strings.HasPrefix(r.URL.Path, "/health/") && errors.As(gate.Knock(w.Header(), r), &refusal) {
 			refusal.SetHeaders(w.Header())
 			httpserver.WriteProblem(w, refusal.Status(), "too_many_requests", refusal.Detail)
@@ -149,34 +147,30 @@ func (a *Access) Close() error {
 }
 
 // verify implements the gate's port with the verifier.
-func (a *Access) verify(ctx context.Context, text string) (access.Principal, error) {
+func (a *Access) verify(ctx context.Context, text string) (Principal, error) {
 	token, err := a.verifier.Verify(ctx, text)
-	var invalid *auth.InvalidError
+	var rejected *InvalidError
 	switch {
-	case errors.As(err, &invalid):
-		return access.Principal{}, access.Unauthenticated(invalid.Reason)
+	case errors.As(err, &rejected):
+		return Principal{}, Unauthenticated(rejected.Reason)
 	case err != nil:
-		return access.Principal{}, access.Unavailable("the token can't be verified now, because its issuer does not answer; try again later")
+		return Principal{}, Unavailable("the token can't be verified now, because its issuer does not answer; try again later")
 	}
-	return access.NewPrincipal(token.Account, token.Tenant, token.Scopes, token.Expires)
+	return NewPrincipal(token.Account, token.Tenant, token.Scopes, token.Expires)
 }
 
 // Tenants returns the gate that admits registered tenants only; nil: all tenants are admitted.
-func (a *Access) Tenants(isActive access.IsActive) *access.Tenants {
+func (a *Access) Tenants(isActive IsActive) *Tenants {
 	if !a.settings.Registered {
 		return nil
 	}
-	return access.NewTenants(isActive, time.Now)
+	return NewTenants(isActive, time.Now)
 }
 
-// take implements the gate's port with a rate limit; nil: no limit.
-func take(perSecond int) access.Take {
+// counter returns the gate's port to a rate limit; nil: no limit.
+func counter(perSecond int) Take {
 	if perSecond == 0 {
 		return nil
 	}
-	rate := ratelimit.NewRate(perSecond)
-	return func(key string) access.Allowance {
-		taken := rate.Take(key)
-		return access.Allowance{Limit: taken.Limit, Remaining: taken.Remaining, Reset: taken.Reset, Wait: taken.Wait}
-	}
+	return limits.NewRate(perSecond).Take
 }

@@ -1,4 +1,4 @@
-package auth
+package access
 
 import (
 	"context"
@@ -25,8 +25,8 @@ var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// Settings say which tokens are accepted.
-type Settings struct {
+// TokenSettings say which tokens are accepted.
+type TokenSettings struct {
 	Issuer   string // the issuer's URL, from which discovery starts
 	Audience string // the required audience of a token
 	// AccountClaim and TenantClaim name the claims with the account and the tenant.
@@ -59,7 +59,7 @@ var ErrUnavailable = errors.New("the issuer's keys can't be fetched")
 
 // Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
-	settings Settings
+	settings TokenSettings
 	keys     *keySet
 	known    *lru.Cache[[sha256.Size]byte, knownToken]
 }
@@ -71,10 +71,10 @@ type knownToken struct {
 }
 
 // NewVerifier returns a verifier without contacting the issuer. [Verifier.Run] keeps its keys fresh.
-func NewVerifier(settings Settings) *Verifier {
+func NewVerifier(settings TokenSettings) *Verifier {
 	known, err := lru.New[[sha256.Size]byte, knownToken](cachedTokens)
 	if err != nil {
-		panic(fmt.Sprintf("auth: %v", err)) // the size is a constant
+		panic(fmt.Sprintf("access: %v", err)) // the size is a constant
 	}
 	return &Verifier{settings: settings, keys: newKeySet(settings), known: known}
 }

@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"example.com/threads/infrastructure/auth"
-	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/extras/access"
+	"example.com/threads/extras/access/devissuer"
 )
 
 // provider is an issuer that can be shut down. It counts the requests for its keys.
@@ -72,17 +72,17 @@ func (p *provider) publicKeys(t *testing.T) jose.JSONWebKeySet {
 	return keys
 }
 
-func settingsFor(p *provider) auth.Settings {
-	return auth.Settings{
+func settingsFor(p *provider) access.TokenSettings {
+	return access.TokenSettings{
 		Issuer: p.URL(), Audience: devissuer.Audience, AccountClaim: devissuer.AccountClaim, TenantClaim: devissuer.TenantClaim,
 		ClockSkew: 5 * time.Second, Log: discard,
 	}
 }
 
-func verifier(p *provider) *auth.Verifier { return auth.NewVerifier(settingsFor(p)) }
+func verifier(p *provider) *access.Verifier { return access.NewVerifier(settingsFor(p)) }
 
 // running runs a verifier, which refreshes its keys, until the test ends.
-func running(t *testing.T, v *auth.Verifier) *auth.Verifier {
+func running(t *testing.T, v *access.Verifier) *access.Verifier {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})

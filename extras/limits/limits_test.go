@@ -1,4 +1,4 @@
-package ratelimit_test
+package limits_test
 
 import (
 	"sync"
@@ -6,16 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/infrastructure/ratelimit"
+	"example.com/threads/extras/limits"
 )
 
 func TestEachKeyHasItsRate(t *testing.T) {
-	r := ratelimit.NewRate(10)
+	r := limits.NewRate(10)
 	first := r.Take("ada")
 	if first.Wait != 0 || first.Limit != 10 || first.Remaining != 9 {
 		t.Errorf("the first request: %+v", first)
 	}
-	var refused ratelimit.Taken
+	var refused limits.Taken
 	for range 20 {
 		refused = r.Take("ada")
 	}
@@ -28,7 +28,7 @@ func TestEachKeyHasItsRate(t *testing.T) {
 }
 
 func TestARateRecovers(t *testing.T) {
-	r := ratelimit.NewRate(20)
+	r := limits.NewRate(20)
 	for range 20 {
 		r.Take("ada")
 	}
@@ -43,7 +43,7 @@ func TestARateRecovers(t *testing.T) {
 }
 
 func TestABudgetIsShared(t *testing.T) {
-	b := ratelimit.NewBudget(100, 60)
+	b := limits.NewBudget(100, 60)
 	ada, ok := b.Hold("ada", 50)
 	if !ok {
 		t.Fatal("the first reservation does not fit")
@@ -78,7 +78,7 @@ func TestABudgetIsShared(t *testing.T) {
 }
 
 func TestABudgetUnderLoad(t *testing.T) {
-	b := ratelimit.NewBudget(10, 4)
+	b := limits.NewBudget(10, 4)
 	var held, most atomic.Int64
 	var group sync.WaitGroup
 	for worker := range 16 {

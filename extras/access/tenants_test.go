@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
 )
 
 func tenantOf(t *testing.T, code string) es.Tenant {

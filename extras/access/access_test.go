@@ -9,7 +9,8 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/access"
+	"example.com/threads/extras/access"
+	"example.com/threads/extras/limits"
 )
 
 const (
@@ -83,11 +84,11 @@ func TestWhatARefusalTells(t *testing.T) {
 			}
 			return access.NewPrincipal(ada, "", []string{"threads:read"}, time.Time{})
 		},
-		PerAddress: func(key string) access.Allowance {
+		PerAddress: func(key string) limits.Taken {
 			if key == "2001:db8::/64" {
-				return access.Allowance{Limit: 5, Wait: 1500 * time.Millisecond}
+				return limits.Taken{Limit: 5, Wait: 1500 * time.Millisecond}
 			}
-			return access.Allowance{Limit: 5, Remaining: 4}
+			return limits.Taken{Limit: 5, Remaining: 4}
 		},
 	}
 	for about, c := range map[string]struct {

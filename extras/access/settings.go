@@ -5,10 +5,9 @@ import (
 	"net"
 	"time"
 
-	"example.com/threads/infrastructure/auth/devissuer"
+	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/interfaceadaptor/access"
 )
 
 // The values of AUTH.
@@ -29,7 +28,7 @@ type Settings struct {
 	PerAddress, PerAccount, PerTenant int // requests per second; 0: no limit
 	MiBInFlight, MiBPerClient         int
 
-	Proxies     access.Proxies
+	Proxies     Proxies
 	Origins     httpserver.Origins
 	Connections int
 	// Registered admits only tenants of the registry.
@@ -64,7 +63,7 @@ func ReadPageSettings(r *config.Reader) Settings {
 			"with AUTH=dev: loopback address of the issuer, which write-api and standalone bring along"),
 		PerAddress: r.Int("RATE_LIMIT_ADDRESS", 10_000, 0, mostRequests, "requests a second of one address; 0: any number; one more is answered with 429"),
 		Proxies: config.Parsed(r, "TRUSTED_PROXIES", "",
-			"networks whose X-Forwarded-For tells the client's address, such as 10.0.0.0/8, fd00::/8", access.ParseProxies),
+			"networks whose X-Forwarded-For tells the client's address, such as 10.0.0.0/8, fd00::/8", ParseProxies),
 		Origins: config.Parsed(r, "ALLOWED_ORIGINS", "",
 			"origins whose pages may use the server, beside its own, such as https://app.example.com", httpserver.ParseOrigins),
 		Connections: r.Int("CONNECTION_LIMIT", 20_000, 1, 1_000_000, "connections open at once; one more is answered with 503"),

@@ -1,4 +1,4 @@
-package ratelimit
+package limits
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ type Rate struct {
 func NewRate(perSecond int) *Rate {
 	limiters, err := lru.New[string, *rate.Limiter](remembered)
 	if err != nil {
-		panic(fmt.Sprintf("ratelimit: %v", err)) // the size is a constant
+		panic(fmt.Sprintf("limits: %v", err)) // the size is a constant
 	}
 	return &Rate{perSecond: max(perSecond, 1), limiters: limiters}
 }

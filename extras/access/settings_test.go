@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/threads/cmd/internal/access"
+	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config"
 )
 

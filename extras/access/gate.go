@@ -10,21 +10,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/threads/extras/limits"
 )
 
 // Verify verifies a token and returns its principal. Its error is a [Refusal].
 type Verify func(ctx context.Context, token string) (Principal, error)
 
-// Allowance is the state of a rate limit after a request.
-type Allowance struct {
-	Limit     int           // requests per second
-	Remaining int           // requests left now
-	Reset     time.Duration // time until Remaining is Limit again
-	Wait      time.Duration // time until the next request is allowed; 0: this one is
-}
-
 // Take counts a request against the allowance of a key.
-type Take func(key string) Allowance
+type Take func(key string) limits.Taken
 
 // Gate admits requests. Set its fields before use; after that it is safe for concurrent use.
 type Gate struct {
