@@ -2,17 +2,25 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 
-	"github.com/urfave/cli/v3"
+	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/cmd/internal/erasure"
+	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/program"
+	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/es"
 	"example.com/threads/es/memory"
+	"example.com/threads/es/projection"
+	"example.com/threads/extras/operate/ctl"
+	"example.com/threads/infrastructure/config"
 )
 
 func main() {
@@ -25,47 +33,49 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "threadctl:", err)
 	}
-	os.Exit(exitCode(err))
-}
-
-var (
-	errUsage = errors.New("wrong usage")
-	// errFound means that something is wrong with the data, and was reported.
-	errFound = errors.New("not all is well; see above")
-)
-
-func exitCode(err error) int {
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, errUsage):
-		return 2
-	case errors.Is(err, errFound):
-		return 3
-	default:
-		return 1
-	}
+	os.Exit(ctl.ExitCode(err))
 }
 
 // run writes results to stdout; progress and log go to stderr.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
-	o := &operator{getenv: getenv, stdout: stdout, stderr: stderr}
-	program := o.program()
-	return program.Run(ctx, append([]string{"threadctl"}, helpFirst(program, args)...))
+	read := func(r *config.Reader) ctl.Settings { return readSettings(r).ofCommands() }
+	return ctl.Run(ctx, read, args, getenv, stdout, stderr)
 }
 
-// helpFirst reduces a call for help to the command and --help, because the library takes an argument before --help for
-// a topic.
-func helpFirst(command *cli.Command, args []string) []string {
-	if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
-		return args
+// settings are read from the environment.
+type settings struct {
+	store         eventstore.Settings
+	erasure       erasure.Settings
+	snapshotEvery int
+	logging       program.Logging
+}
+
+func readSettings(r *config.Reader) settings {
+	return settings{
+		store:         eventstore.ReadSettings(r),
+		erasure:       erasure.ReadSettings(r, ""),
+		snapshotEvery: writeapi.ReadSnapshotEvery(r),
+		logging:       program.ReadLoggingWith(r, "error", "text"),
 	}
-	words := 0
-	for words < len(args) {
-		if command = command.Command(args[words]); command == nil {
-			break
-		}
-		words++
+}
+
+// ofCommands returns what the commands work with.
+func (s settings) ofCommands() ctl.Settings {
+	return ctl.Settings{
+		SnapshotEvery: s.snapshotEvery,
+		Logger:        s.logging.Logger,
+		Open: func(ctx context.Context, log *slog.Logger) (*ctl.Store, error) {
+			store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log})
+			if err != nil {
+				return nil, err
+			}
+			unseal := func(ctx context.Context) (func(context.Context, es.Tenant, []byte) ([]byte, error), error) {
+				keys, err := erasure.Open(ctx, s.erasure, store)
+				return keys.OpenJSON, err
+			}
+			return &ctl.Store{Kind: s.store.Kind, Gateway: store.Gateway, Unseal: unseal, Close: store.Close}, nil
+		},
+		Others:  func(readModel *sqlx.DB) ([]projection.Store, error) { return updater.Others(readModel, 0) },
+		Workers: updater.Workers,
 	}
-	return append(slices.Clone(args[:words]), "--help")
 }

@@ -4,17 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/oklog/ulid/v2"
-	"github.com/urfave/cli/v3"
 
 	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/extras/operate/ctl"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/tests/sqlitetest"
 )
 
@@ -23,9 +23,9 @@ func quiet(ctx context.Context, args []string, getenv func(string) string, stdou
 	return run(ctx, args, getenv, stdout, io.Discard)
 }
 
-var underTest = programtest.Program[rowSettings]{
+var underTest = programtest.Program[settings]{
 	Run:          quiet,
-	ReadSettings: readRowSettings,
+	ReadSettings: func(r *config.Reader) settings { _ = stores.ReadDatabaseURL(r); return readSettings(r) },
 	Needed:       map[string]string{"DATABASE_URL": "sqlite:x.db"},
 	More:         []map[string]string{{"EVENT_STORE": "mysql"}},
 }
@@ -82,7 +82,7 @@ func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 				t.Errorf("%v: %q is missing in:\n%s", args, part, out.String())
 			}
 		}
-		if err := quiet(t.Context(), badCall, sqliteStore(t), io.Discard); !errors.Is(err, errUsage) || exitCode(err) != 2 {
+		if err := quiet(t.Context(), badCall, sqliteStore(t), io.Discard); ctl.ExitCode(err) != 2 {
 			t.Errorf("%v: %v", badCall, err)
 		}
 	}
@@ -119,21 +119,9 @@ func TestAnUnknownAggregateIsAFailure(t *testing.T) {
 		{"dead-letters", "show", aid, "--event", "E"}, {"dead-letters", "retry", aid, "--event", "E"},
 		{"dead-letters", "skip", aid, "--event", "E", "--reason", "r", "--by", "b"}} {
 		err := quiet(t.Context(), args, getenv, io.Discard)
-		if exitCode(err) != 1 || !strings.Contains(err.Error(), aid) {
+		if ctl.ExitCode(err) != 1 || !strings.Contains(err.Error(), aid) {
 			t.Errorf("%v: %v", args, err)
 		}
-	}
-}
-
-// docs/operations.md skips without --by, and in a container USER is not set.
-func TestWhoSkips(t *testing.T) {
-	nobody := &operator{getenv: func(string) string { return "" }}
-	if by := nobody.skipper(&cli.Command{}); by == "" {
-		t.Error("without USER nobody skips")
-	}
-	ada := &operator{getenv: func(name string) string { return map[string]string{"USER": "ada"}[name] }}
-	if by := ada.skipper(&cli.Command{}); by != "ada" {
-		t.Errorf("%q skips", by)
 	}
 }
 
@@ -142,18 +130,5 @@ func TestARetryOfNothingSaysSo(t *testing.T) {
 	err := quiet(t.Context(), []string{"dead-letters", "retry", "--projection", "publisher"}, sqliteStore(t), &out)
 	if want := "nothing to retry: in publisher no aggregate is parked and no command fails\n"; err != nil || out.String() != want {
 		t.Errorf("%v, printed %q", err, out.String())
-	}
-}
-
-func TestProgressIsShownNowAndThen(t *testing.T) {
-	var out bytes.Buffer
-	p := &progressLine{out: &out}
-	p.tell("%d of %d", 1, 9)
-	p.tell("%d of %d", 2, 9)
-	p.next = time.Time{}
-	p.tell("%d of %d", 3, 9)
-	p.clear()
-	if got := strings.ReplaceAll(out.String(), "\r\x1b[K", "|"); got != "|1 of 9|3 of 9|" {
-		t.Errorf("%q", got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/sqlstore"
+	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/usecase/chat"
@@ -81,7 +82,7 @@ func TestWhatACommandDid(t *testing.T) {
 		}
 	}
 	unknown := []string{"journal", "show", "thread-" + id.String(), "--command", id.String()}
-	if err := quiet(t.Context(), unknown, getenv, io.Discard); exitCode(err) != 1 {
+	if err := quiet(t.Context(), unknown, getenv, io.Discard); ctl.ExitCode(err) != 1 {
 		t.Errorf("of a command that did nothing here: %v", err)
 	}
 }

@@ -34,10 +34,11 @@ var layers = map[string]struct {
 	// The library is a module of its own, which can't import this one.
 	"es": {imports: []string{"es"}},
 
-	"extras/access": {imports: with(inner, "infrastructure", "extras/limits")},
-	"extras/lab":    {imports: []string{"docs", "es", "extras/page", "infrastructure"}},
-	"extras/limits": {},
-	"extras/page":   {imports: []string{"infrastructure"}},
+	"extras/access":  {imports: with(inner, "infrastructure", "extras/limits")},
+	"extras/lab":     {imports: []string{"docs", "es", "extras/page", "infrastructure"}},
+	"extras/limits":  {},
+	"extras/operate": {imports: []string{"domain", "es", "infrastructure", "interfaceadaptor", "rdb-migration"}},
+	"extras/page":    {imports: []string{"infrastructure"}},
 
 	"docs":              {},
 	"infrastructure":    {imports: []string{"es/database", "es/memory"}},

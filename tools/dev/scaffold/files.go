@@ -76,7 +76,7 @@ var lists = []registry{
 		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
 		{"published(accountcodec.Events()),", "\t\tpublished(gadgetcodec.Events()),"},
 	}},
-	{"cmd/threadctl/types.go", []line{
+	{"extras/operate/ctl/types.go", []line{
 		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},
 		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
 		{"account.AggregateType: ", "\t\tgadget.AggregateType: typeOf(gadgetcodec.Events(), gadgetcodec.Snapshots{}, chatstore.NewGadgetRepository(gateway, settings)),"},

@@ -1,4 +1,4 @@
-package main
+package ctl
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/es"
 	"example.com/threads/es/journalcheck"
 )
@@ -69,7 +68,7 @@ func (o *operator) show(ctx context.Context, cmd *cli.Command, s *storeStation) 
 	}
 	events := beginList(o.stdout, "events",
 		"tenant", id.Tenant, "aid", id.String(), "head", headOf(head), "snapshots", append([]shownSnapshot{}, snapshots...))
-	keys, err := erasure.Open(ctx, s.settings.erasure, s.store)
+	unseal, err := s.store.Unseal(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func (o *operator) show(ctx context.Context, cmd *cli.Command, s *storeStation) 
 		}
 		if err == nil {
 			event := eventOf(stored)
-			if opened, err := keys.OpenJSON(ctx, id.Tenant, event.Payload); err == nil {
+			if opened, err := unseal(ctx, id.Tenant, event.Payload); err == nil {
 				event.Payload = opened
 			} else {
 				event.Sealed = err.Error()

@@ -1,4 +1,4 @@
-package main
+package ctl
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 // operator is one call of the program.
 type operator struct {
+	read           func(*config.Reader) Settings
 	getenv         func(string) string
 	stdout, stderr io.Writer
 }
@@ -32,11 +33,11 @@ func (o *operator) program() *cli.Command {
 		Commands:        []*cli.Command{o.journal(), o.snapshots(), o.rows(), o.deadLetters(), o.prune()},
 	}
 	const variables = "\nENVIRONMENT VARIABLES (defaults in parentheses):\n"
-	all := variables + config.Help(readRowSettings) + exitCodes
+	all := variables + config.Help(o.readRowSettings) + exitCodes
 	prepare(root, all)
 	for _, child := range root.Commands {
 		if child.Name == "journal" || child.Name == "snapshots" {
-			prepare(child, variables+config.Help(readSettings)+exitCodes)
+			prepare(child, variables+config.Help(o.read)+exitCodes)
 		}
 	}
 	root.CustomRootCommandHelpTemplate = cli.RootCommandHelpTemplate + all

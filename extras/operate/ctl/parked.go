@@ -1,4 +1,4 @@
-package main
+package ctl
 
 import (
 	"context"
@@ -55,7 +55,7 @@ func (o *operator) showParked(ctx context.Context, cmd *cli.Command, db readMode
 
 // payloadOf returns the event as stored in the journal.
 func payloadOf(ctx context.Context, db readModel, letter projection.DeadLetter) ([]byte, error) {
-	s, err := openStore(ctx, db.settings.storeSettings, db.log)
+	s, err := openStore(ctx, db.settings.Settings, db.log)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package ctl
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func dueOf(head es.AggregateHead) dueSnapshot {
 
 // lacking yields the aggregates of known types that are more than SNAPSHOT_EVERY events ahead of their snapshot.
 func (s *storeStation) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[es.AggregateHead, error] {
-	least := uint64(s.settings.snapshotEvery) + 1
+	least := uint64(s.settings.SnapshotEvery) + 1
 	wanted := wanted(cmd)
 	return func(yield func(es.AggregateHead, error) bool) {
 		for _, name := range s.types.names() {

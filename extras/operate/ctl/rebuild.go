@@ -1,4 +1,4 @@
-package main
+package ctl
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/stream"
@@ -66,13 +65,13 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command, s *rowStat
 	if err != nil {
 		return err
 	}
-	others, err := updater.Others(s.db.DB, 0)
+	others, err := s.settings.Others(s.db.DB)
 	if err != nil {
 		return err
 	}
 	progress := o.progress()
 	rebuild := projection.NewRebuild(sets, s.rows, journal, projection.RebuildOptions{
-		Logger: s.db.log, Workers: updater.Workers(s.db.DB), Others: others, FromEmpty: cmd.Bool(fromEmpty),
+		Logger: s.db.log, Workers: s.settings.Workers(s.db.DB), Others: others, FromEmpty: cmd.Bool(fromEmpty),
 		Observe: func(state projection.RebuildState, since time.Time, from uint64) {
 			pace := ""
 			if left := state.Left(state.UpdatedAt, since, from); left > 0 {

@@ -1,18 +1,16 @@
-package main
+package ctl
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/urfave/cli/v3"
 
-	"example.com/threads/cmd/internal/erasure"
-	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/program"
-	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/journalcheck"
 	"example.com/threads/es/migration"
@@ -25,48 +23,51 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-// storeSettings are read from the environment.
-type storeSettings struct {
-	store         eventstore.Settings
-	erasure       erasure.Settings
-	snapshotEvery int
-	logging       program.Logging
+// Settings are what a program gives the commands: its settings, and how it opens its event store.
+type Settings struct {
+	SnapshotEvery int
+	Logger        func(io.Writer) *slog.Logger
+	Open          func(context.Context, *slog.Logger) (*Store, error)
+	// Others and Workers are as in a rebuild by the updater.
+	Others  func(readModel *sqlx.DB) ([]projection.Store, error)
+	Workers func(readModel *sqlx.DB) int
 }
 
-func readSettings(r *config.Reader) (s storeSettings) {
-	s.store = eventstore.ReadSettings(r)
-	s.erasure = erasure.ReadSettings(r, "")
-	s.snapshotEvery = writeapi.ReadSnapshotEvery(r)
-	s.logging = program.ReadLoggingWith(r, "error", "text")
-	return s
+// Store is an open event store.
+type Store struct {
+	Kind    string
+	Gateway es.EventPersistenceGateway
+	// Unseal returns what opens the sealed texts in a payload.
+	Unseal func(context.Context) (func(context.Context, es.Tenant, []byte) ([]byte, error), error)
+	Close  func(context.Context) error
 }
 
 // rowSettings are the settings of commands that need the read model.
 type rowSettings struct {
-	storeSettings
+	Settings
 	databaseURL string
 }
 
-func readRowSettings(r *config.Reader) rowSettings {
-	return rowSettings{databaseURL: stores.ReadDatabaseURL(r), storeSettings: readSettings(r)}
+func (o *operator) readRowSettings(r *config.Reader) rowSettings {
+	return rowSettings{databaseURL: stores.ReadDatabaseURL(r), Settings: o.read(r)}
 }
 
 // storeStation is the open event store and the tools that work on it.
 type storeStation struct {
-	settings storeSettings
-	store    *eventstore.Store
+	settings Settings
+	store    *Store
 	checked  journalcheck.Store
 	types    knownTypes
 }
 
-func openStore(ctx context.Context, settings storeSettings, log *slog.Logger) (*storeStation, error) {
-	store, err := eventstore.Open(ctx, settings.store, eventstore.Ports{Log: log})
+func openStore(ctx context.Context, settings Settings, log *slog.Logger) (*storeStation, error) {
+	store, err := settings.Open(ctx, log)
 	if err != nil {
 		return nil, err
 	}
 	checked, able := store.Gateway.(journalcheck.Store)
 	if !able {
-		return nil, errors.Join(fmt.Errorf("the event store %s can't be maintained by this program", settings.store.Kind), store.Close(ctx))
+		return nil, errors.Join(fmt.Errorf("the event store %s can't be maintained by this program", store.Kind), store.Close(ctx))
 	}
 	return &storeStation{settings, store, checked, registered(store.Gateway, log)}, nil
 }
@@ -84,11 +85,11 @@ func (s *storeStation) checker() *journalcheck.Checker {
 // withStore returns the action of a command that needs the event store.
 func (o *operator) withStore(do func(context.Context, *cli.Command, *storeStation) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
-		settings, err := config.Read(o.getenv, readSettings)
+		settings, err := config.Read(o.getenv, o.read)
 		if err != nil {
 			return err
 		}
-		s, err := openStore(ctx, settings, settings.logging.Logger(o.stderr))
+		s, err := openStore(ctx, settings, settings.Logger(o.stderr))
 		if err != nil {
 			return err
 		}
@@ -107,11 +108,11 @@ type readModel struct {
 // withReadModel returns the action of a command that needs the database of the read model.
 func (o *operator) withReadModel(do func(context.Context, *cli.Command, readModel) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
-		settings, err := config.Read(o.getenv, readRowSettings)
+		settings, err := config.Read(o.getenv, o.readRowSettings)
 		if err != nil {
 			return err
 		}
-		log := settings.logging.Logger(o.stderr)
+		log := settings.Logger(o.stderr)
 		db, err := database.Open(ctx, settings.databaseURL, database.Settings{Rebuildable: true, Logger: log})
 		if err != nil {
 			return fmt.Errorf("DATABASE_URL: %w", err)
@@ -135,7 +136,7 @@ type rowStation struct {
 // withRows returns the action of a command that needs both databases.
 func (o *operator) withRows(do func(context.Context, *cli.Command, *rowStation) error) cli.ActionFunc {
 	return o.withReadModel(func(ctx context.Context, cmd *cli.Command, db readModel) error {
-		s, err := openStore(ctx, db.settings.storeSettings, db.log)
+		s, err := openStore(ctx, db.settings.Settings, db.log)
 		if err != nil {
 			return err
 		}
