@@ -19,12 +19,12 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
-	"example.com/threads/cmd/internal/web"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
 	usecase "example.com/threads/usecase/erasure"
@@ -112,7 +112,7 @@ type servers struct {
 	write   *writeapi.Server
 	read    *readapi.Server
 	updater *updater.Server
-	web     *web.Server
+	web     *page.Server
 	access  *access.Access
 
 	// With a failure lab only.
@@ -152,12 +152,12 @@ func (y *servers) listen(
 		return err
 	}
 	taken = append(taken, y.read)
-	y.web, err = web.Listen(ctx, s.web, y.access, y.labPage, log)
-	if errors.Is(err, syscall.EADDRINUSE) && s.web.Address == web.UsualAddress {
+	y.web, err = page.Listen(ctx, s.web, y.access, y.labPage, log)
+	if errors.Is(err, syscall.EADDRINUSE) && s.web.Address == page.UsualAddress {
 		// The default address was taken, so use any other: the banner shows it.
 		anyOther := s.web
 		anyOther.Address = "localhost:0"
-		y.web, err = web.Listen(ctx, anyOther, y.access, y.labPage, log)
+		y.web, err = page.Listen(ctx, anyOther, y.access, y.labPage, log)
 	}
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (y *servers) run(ctx context.Context, s settings, stdout io.Writer) error {
 	}
 	group.Go(func() error { return y.updater.Run(ctx) })
 	group.Go(func() error {
-		return y.web.Run(ctx, web.Programs{Write: y.write.URL(), Read: y.read.URL(), Updater: y.updater.URL()})
+		return y.web.Run(ctx, page.Programs{Write: y.write.URL(), Read: y.read.URL(), Updater: y.updater.URL()})
 	})
 	group.Go(func() error { return y.tellProgress(ctx, stdout) })
 	return group.Wait()

@@ -11,9 +11,9 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
-	"example.com/threads/cmd/internal/web"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/tracing"
@@ -39,7 +39,7 @@ type settings struct {
 	read         readapi.Settings
 	updater      updater.Settings
 	erasure      erasure.Settings
-	web          web.Settings
+	web          page.Settings
 	access       access.Settings
 	lab          failureLab // nil: none
 	logging      program.Logging
@@ -53,7 +53,7 @@ func readSettings(r *config.Reader) settings {
 		snapshotKeep: eventstore.ReadSnapshotKeep(r),
 		read:         readapi.ReadSettings(r),
 		updater:      updater.ReadSettings(r),
-		web:          web.ReadSettings(r),
+		web:          page.ReadSettings(r),
 		access:       access.ReadSettings(r),
 		lab:          readLab(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),

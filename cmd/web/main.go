@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"example.com/threads/cmd/internal/program"
-	"example.com/threads/cmd/internal/web"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -21,8 +21,8 @@ func main() { program.Main("web", run) }
 
 // settings are what the environment says.
 type settings struct {
-	web      web.Settings
-	programs web.Programs
+	web      page.Settings
+	programs page.Programs
 	access   access.Settings
 	logging  program.Logging
 }
@@ -30,8 +30,8 @@ type settings struct {
 // readSettings reads them.
 func readSettings(r *config.Reader) settings {
 	return settings{
-		web:      web.ReadSettings(r),
-		programs: web.ReadPrograms(r),
+		web:      page.ReadSettings(r),
+		programs: page.ReadPrograms(r),
 		access:   access.ReadPageSettings(r),
 		logging:  program.ReadLogging(r),
 	}
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	server, err := web.Listen(ctx, s.web, letIn, nil, log)
+	server, err := page.Listen(ctx, s.web, letIn, nil, log)
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}

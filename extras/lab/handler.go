@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"example.com/threads/docs"
-	"example.com/threads/extras/page"
+	"example.com/threads/infrastructure/asset"
 	"example.com/threads/infrastructure/httpserver"
 )
 
@@ -35,7 +35,7 @@ const maxBody = 4 << 10 // bytes
 // Handler serves the lab's requests from the page.
 func (l *Lab) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /lab.js", page.File(script, "text/javascript; charset=utf-8"))
+	mux.Handle("GET /lab.js", asset.New(script, asset.Pack(script), "text/javascript; charset=utf-8", "default-src 'none'"))
 	mux.HandleFunc("GET /guarantees", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, docs.Guarantees)

@@ -13,7 +13,7 @@ import (
 // The page links each promise to its test.
 func TestThePageLinksItsTests(t *testing.T) {
 	t.Chdir("../..")
-	script, err := os.ReadFile("extras/page/src/lab.tsx")
+	script, err := os.ReadFile("extras/lab/src/lab.tsx")
 	if err != nil {
 		t.Fatal(err)
 	}

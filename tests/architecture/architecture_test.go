@@ -19,11 +19,37 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	for _, violation := range architecture.Violations(graph) {
 		t.Error(violation)
 	}
-	for _, layer := range []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "cmd"} {
+	for _, entry := range architecture.Gone(graph) {
+		t.Errorf("%s is not imported any more: remove it from stillToGo in rules.go", entry)
+	}
+	for _, layer := range []string{"domain", "usecase", "interfaceadaptor", "infrastructure", "cmd", "extras"} {
 		if !contains(graph, architecture.Module+"/"+layer+"/") {
 			t.Errorf("no package of %s was checked", layer)
 		}
 	}
+}
+
+// An extra that has a README names there the extras that it imports.
+func TestExtrasNameTheExtrasThatTheyImport(t *testing.T) {
+	for pkg, imports := range load(t) {
+		extra, is := extraOf(pkg)
+		readme, err := os.ReadFile(filepath.Join("../..", extra, "README.md"))
+		if !is || err != nil {
+			continue
+		}
+		for _, imported := range imports {
+			if other, is := extraOf(imported); is && other != extra && !strings.Contains(string(readme), "`"+other+"`") {
+				t.Errorf("%s imports %s, and %s/README.md does not say so", pkg, imported, extra)
+			}
+		}
+	}
+}
+
+// extraOf returns the folder of the extra that a package belongs to.
+func extraOf(pkg string) (folder string, is bool) {
+	path, is := strings.CutPrefix(pkg, architecture.Module+"/extras/")
+	name, _, _ := strings.Cut(path, "/")
+	return "extras/" + name, is
 }
 
 func TestTheEngineKnowsNoApplication(t *testing.T) {

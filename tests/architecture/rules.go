@@ -22,31 +22,33 @@ var layers = map[string]struct {
 	"domain/thread/threadtest": {imports: []string{"domain"}},
 	"usecase":                  {imports: []string{"domain", "es"}, limited: true, modules: smallLibraries},
 
-	"interfaceadaptor/rest":      {imports: with(inner, "extras/access")},
-	"interfaceadaptor/graphql":   {imports: with(inner, "extras/access")},
+	"interfaceadaptor/rest":      {imports: inner},
+	"interfaceadaptor/graphql":   {imports: inner},
 	"interfaceadaptor/*codec":    {imports: inner}, // one package for each aggregate
 	"interfaceadaptor/chatstore": {imports: with(inner, "interfaceadaptor/*codec")},
 	"interfaceadaptor/readmodel": {imports: with(inner, "interfaceadaptor/*codec")},
 	"interfaceadaptor/keystore":  {imports: inner},
 
-	"extras/publishing": {imports: inner},
-
 	// The library is a module of its own, which can't import this one.
 	"es": {imports: []string{"es"}},
 
-	"extras/access":  {imports: with(inner, "infrastructure", "extras/limits")},
-	"extras/lab":     {imports: []string{"docs", "es", "extras/page", "infrastructure"}},
-	"extras/limits":  {},
-	"extras/operate": {imports: []string{"domain", "es", "infrastructure", "interfaceadaptor", "rdb-migration"}},
-	"extras/page":    {imports: []string{"infrastructure"}},
+	// An extra imports another one only where its README says so.
+	"extras/access":     {imports: with(inner, "infrastructure", "extras/limits")},
+	"extras/lab":        {imports: []string{"docs", "es", "infrastructure"}},
+	"extras/limits":     {},
+	"extras/operate":    {imports: []string{"domain", "es", "infrastructure", "interfaceadaptor", "rdb-migration"}},
+	"extras/page":       {imports: []string{"extras/access", "infrastructure"}},
+	"extras/publishing": {imports: inner},
 
 	"docs":              {},
 	"infrastructure":    {imports: []string{"es/database", "es/memory"}},
 	"rdb-migration":     {imports: []string{"es/migration", "es/rowstore"}},
 	"rdb-migration/cmd": {imports: everything},
-	"cmd":               {imports: everything},
-	"tools":             {imports: everything},
-	"tests":             {imports: everything},
+	// The programs alone add extras.
+	"cmd":          {imports: with(everything, "cmd/internal", "extras")},
+	"cmd/internal": {imports: everything},
+	"tools":        {imports: with(everything, "extras")},
+	"tests":        {imports: with(everything, "extras")},
 }
 
 var (
@@ -55,8 +57,27 @@ var (
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5", "github.com/hashicorp/golang-lru/v2",
 		// the interface of tracing, without exporters
 		"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"}
-	everything = []string{"docs", "domain", "usecase", "interfaceadaptor", "extras", "infrastructure", "rdb-migration", "tools", "tests", "es"}
+	everything = []string{"docs", "domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests", "es"}
 )
+
+// stillToGo are imports that break these rules today. An entry whose import has gone must go, too.
+var stillToGo = []string{
+	"cmd/internal/readapi -> extras/access",
+	"cmd/internal/updater -> extras/access",
+	"cmd/internal/updater -> extras/publishing",
+	"cmd/internal/updater -> extras/publishing/publisher",
+	"cmd/internal/writeapi -> extras/access",
+	"interfaceadaptor/graphql -> extras/access",
+	"interfaceadaptor/rest -> extras/access",
+}
+
+// Gone returns the entries of stillToGo whose import is not there any more.
+func Gone(graph Graph) []string {
+	return slices.DeleteFunc(slices.Clone(stillToGo), func(entry string) bool {
+		pkg, imported, _ := strings.Cut(entry, " -> ")
+		return slices.Contains(graph[Module+"/"+pkg], Module+"/"+imported)
+	})
+}
 
 func with(parts []string, more ...string) []string { return slices.Concat(parts, more) }
 
@@ -68,13 +89,13 @@ type Graph map[string][]string
 func Violations(graph Graph) []string {
 	var found []string
 	for pkg, imports := range graph {
-		layer, known := layerOf(strings.TrimPrefix(strings.TrimPrefix(pkg, Module), "/"))
+		layer, known := layerOf(short(pkg))
 		if !known {
 			found = append(found, pkg+" belongs to no layer: add it to tests/architecture/rules.go")
 			continue
 		}
 		for _, imported := range imports {
-			if !allowed(layer, imported) {
+			if !allowed(layer, imported) && !slices.Contains(stillToGo, short(pkg)+" -> "+short(imported)) {
 				found = append(found, fmt.Sprintf("%s must not import %s: %s may import %s", pkg, imported, layer, describe(layer)))
 			}
 		}
@@ -82,6 +103,8 @@ func Violations(graph Graph) []string {
 	slices.Sort(found)
 	return found
 }
+
+func short(pkg string) string { return strings.TrimPrefix(pkg, Module+"/") }
 
 func layerOf(pkg string) (layer string, known bool) {
 	for name := range layers {

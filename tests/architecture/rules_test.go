@@ -44,6 +44,15 @@ func TestRules(t *testing.T) {
 		{"infrastructure/httpserver", "/usecase", false},
 		{"infrastructure/httpserver", "/interfaceadaptor/rest", false},
 
+		{"domain/thread", "/extras/access", false},
+		{"interfaceadaptor/readmodel", "/extras/access", false},
+		{"infrastructure/httpserver", "/extras/access", false},
+		{"cmd/internal/program", "/extras/access", false},
+		{"cmd/write-api", "/extras/access", true},
+		{"cmd/write-api", "/cmd/internal/program", true},
+		{"extras/lab", "/extras/page", false},
+		{"extras/page", "/extras/access", true},
+
 		{"cmd/write-api", "/interfaceadaptor/rest", true},
 		{"cmd/write-api", "/infrastructure/httpserver", true},
 		{"tests/e2e", "/cmd/write-api", false},

@@ -3,7 +3,7 @@ import { csrf, inWords } from './api.ts';
 import { Chat } from './chat.tsx';
 import { Flow } from './flow.tsx';
 import * as past from './history.tsx';
-import type { PageForLab } from './lab.tsx';
+import type { PageForLab } from './forlab.ts';
 import * as operations from './operations.tsx';
 import { onConnected } from './live.ts';
 import { Fragment, h, show } from './view.ts';

@@ -37,9 +37,11 @@ func install(t *testing.T) {
 
 func TestTheSourceIsTyped(t *testing.T) {
 	install(t)
-	source := filepath.Join(root, "cmd", "web", "page", "src")
-	if output, err := exec.CommandContext(t.Context(), filepath.Join("node_modules", ".bin", "tsc"), "-p", source).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, output)
+	for _, extra := range []string{"page", "lab"} {
+		source := filepath.Join(root, "extras", extra, "src")
+		if output, err := exec.CommandContext(t.Context(), filepath.Join("node_modules", ".bin", "tsc"), "-p", source).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", extra, err, output)
+		}
 	}
 }
 

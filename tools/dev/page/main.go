@@ -1,5 +1,5 @@
-// Command page generates files of the page in extras/page: TypeScript types of the GraphQL schema, and the bundles for
-// browsers. `go generate` calls it in this module's folder.
+// Command page generates files of the page in extras/page and of the failure lab in extras/lab: TypeScript types of the
+// GraphQL schema, and the bundles for browsers. `go generate` calls it in this module's folder.
 package main
 
 import (
@@ -15,8 +15,8 @@ const root = "../.."
 
 // bundles are the scripts with their entry points. The lab has its own bundle, so that no other program contains it.
 var bundles = map[string]string{
-	"main.tsx": "extras/page/app.js",
-	"lab.tsx":  "extras/lab/lab.js",
+	"extras/page/src/main.tsx": "extras/page/app.js",
+	"extras/lab/src/lab.tsx":   "extras/lab/lab.js",
 }
 
 func main() {
@@ -31,12 +31,11 @@ func generate() error {
 	if err != nil {
 		return err
 	}
-	source := filepath.Join(root, "extras/page/src")
-	if err := os.WriteFile(filepath.Join(source, "schema.ts"), []byte(types), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "extras/page/src/schema.ts"), []byte(types), 0o644); err != nil {
 		return err
 	}
 	for entry, out := range bundles {
-		if err := bundle(filepath.Join(source, entry), filepath.Join(root, out)); err != nil {
+		if err := bundle(entry, out); err != nil {
 			return err
 		}
 	}
@@ -45,11 +44,11 @@ func generate() error {
 
 func bundle(entry, out string) error {
 	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{entry}, Outfile: out, Bundle: true, Write: true, LogLevel: api.LogLevelWarning,
+		EntryPoints: []string{filepath.Join(root, entry)}, Outfile: filepath.Join(root, out), Bundle: true, Write: true, LogLevel: api.LogLevelWarning,
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
 		MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		JSX: api.JSXTransform, JSXFactory: "h", JSXFragment: "Fragment", TsconfigRaw: "{}",
-		Banner: map[string]string{"js": "// Code generated from extras/page/src by go generate. DO NOT EDIT."},
+		Banner: map[string]string{"js": "// Code generated from " + filepath.ToSlash(filepath.Dir(entry)) + " by go generate. DO NOT EDIT."},
 	})
 	if len(result.Errors) > 0 {
 		return errors.New("the page can't be bundled; the messages above say why")

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"net/url"
 
 	"example.com/threads/extras/access"
-	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/httpserver"
 )
 
@@ -62,8 +61,8 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 	}
 	mux.Handle("GET /health/alive", httpserver.Alive(s.access.Notes))
 	mux.Handle("GET /health/ready", httpserver.Ready(s.log, s.access.Notes, s.access.Checks...))
-	for path, file := range page.Files() {
-		mux.Handle("GET "+path, file)
+	for path, served := range files() {
+		mux.Handle("GET "+path, served)
 	}
 	return s.access.LimitAddresses(httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read")), nil
 }

@@ -1,15 +1,8 @@
 // The failure lab: it breaks the running system, and compares what comes of it with what is promised. It is a script of
 // its own, in the one program that has a lab. View describes; page is what it may use of the rest.
-import { h } from './view.ts';
-import type { Child } from './view.ts';
-
-export interface PageForLab {
-  changed: () => void;
-  pane: () => { viewer: { id: string; name: string }; selected: string; thread: { version: number } | null } | undefined;
-  post: (text: string) => Promise<number>; // the version, once it is known
-  headers: () => Record<string, string>;
-  withToken: boolean;
-}
+import type { PageForLab } from '../../page/src/forlab.ts';
+import { h } from '../../page/src/view.ts';
+import type { Child } from '../../page/src/view.ts';
 
 interface Faults {
   paused: boolean;
