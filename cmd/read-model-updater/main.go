@@ -17,6 +17,7 @@ import (
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
+	esrun "example.com/threads/es/run"
 	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
@@ -103,7 +104,7 @@ const spareConns = 16
 
 func (s settings) open(ctx context.Context, tracer trace.TracerProvider, log *slog.Logger) (updater.Databases, error) {
 	db, err := database.Open(ctx, s.databaseURL, database.Settings{
-		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Silence: updater.Silence, Tracer: tracer, Logger: log,
+		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Silence: esrun.Silence, Tracer: tracer, Logger: log,
 	})
 	if err != nil {
 		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)

@@ -6,16 +6,16 @@ import (
 	"net/http"
 
 	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
+	esrun "example.com/threads/es/run"
 	"example.com/threads/extras/access"
 	"example.com/threads/usecase/erasure"
 )
 
 // failureLab is the failure lab of a program that was built with the tag lab; see lab.go.
 type failureLab interface {
-	updater.Faults
+	esrun.Faults
 	// Gateway wraps the write-api's event store.
 	Gateway(es.EventPersistenceGateway) es.EventPersistenceGateway
 	// Handler serves the lab to the page below /lab.

@@ -8,8 +8,8 @@ import (
 	"text/template"
 	"time"
 
-	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/es/projection"
+	esrun "example.com/threads/es/run"
 	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
 )
@@ -102,7 +102,7 @@ func (y *servers) tellRebuilds(ctx context.Context, stdout io.Writer) error {
 	return nil
 }
 
-func tellRebuild(rebuild updater.Rebuilding) string {
+func tellRebuild(rebuild esrun.Rebuilding) string {
 	switch {
 	case rebuild.Over && rebuild.Phase == projection.Done.String():
 		return "The read model has been rebuilt."
@@ -114,7 +114,7 @@ func tellRebuild(rebuild updater.Rebuilding) string {
 	return progressBar(rebuild)
 }
 
-func progressBar(rebuild updater.Rebuilding) string {
+func progressBar(rebuild esrun.Rebuilding) string {
 	done := 1.0
 	if rebuild.EventsTotal > 0 {
 		done = float64(rebuild.Events) / float64(rebuild.EventsTotal)

@@ -22,6 +22,7 @@ import (
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
+	esrun "example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/page"
@@ -116,7 +117,7 @@ type servers struct {
 	access  *access.Access
 
 	// With a failure lab only.
-	lab     updater.Faults
+	lab     esrun.Faults
 	labPage http.Handler
 	second  *writeapi.Server // a second writer
 }

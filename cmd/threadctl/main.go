@@ -9,8 +9,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/jmoiron/sqlx"
-
 	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
@@ -18,7 +16,6 @@ import (
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
-	"example.com/threads/es/projection"
 	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/infrastructure/config"
 )
@@ -75,7 +72,6 @@ func (s settings) ofCommands() ctl.Settings {
 			}
 			return &ctl.Store{Kind: s.store.Kind, Gateway: store.Gateway, Unseal: unseal, Close: store.Close}, nil
 		},
-		Others:  func(readModel *sqlx.DB) ([]projection.Store, error) { return updater.Others(readModel, 0) },
-		Workers: updater.Workers,
+		Others: updater.OtherProjections(),
 	}
 }

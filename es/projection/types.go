@@ -67,7 +67,7 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 	p.mu.Unlock()
 	if !known && !p.ignored(key.Type) {
 		p.logger.Error("events of an unknown aggregate type are skipped; they are projected once a program runs that knows the type: "+
-			"run one, or add the type to IGNORE_AGGREGATE_TYPES",
+			"run one, or let this one ignore the type",
 			"aggregate_type", key.Type, "first", key.String(), "tenant", key.Tenant.String())
 	}
 	if slices.ContainsFunc(types, func(t Type) bool { return t.Name == key.Type }) {

@@ -88,7 +88,7 @@ func (l *Lab) alive(ctx context.Context) (context.Context, func()) {
 // WriteBeside sets the URL of another write-api on the same store. Call it before using the handler.
 func (l *Lab) WriteBeside(url string) { l.beside = url }
 
-// Turn implements updater.Faults: a killed projection waits until it is started again. A kill ends the turn: it rolls
+// Turn implements run.Faults: a killed projection waits until it is started again. A kill ends the turn: it rolls
 // back the projection's current transaction and stops the updater's other work cleanly. The next turn starts with
 // nothing in memory. The process keeps running.
 func (l *Lab) Turn(ctx context.Context) (context.Context, error) {

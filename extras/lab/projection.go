@@ -7,7 +7,7 @@ import (
 	"example.com/threads/es/stream"
 )
 
-// Projector implements updater.Faults.
+// Projector implements run.Faults.
 func (l *Lab) Projector(behind stream.Projector) stream.Projector {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -50,5 +50,5 @@ func (l *Lab) deliver(records []projection.Record) []projection.Record {
 	return delivered
 }
 
-// Journal implements updater.Faults: an unreadable event is also unreadable in the journal.
+// Journal implements run.Faults: an unreadable event is also unreadable in the journal.
 func (l *Lab) Journal(behind projection.Journal) projection.Journal { return l.broken.Journal(behind) }

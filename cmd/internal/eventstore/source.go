@@ -1,12 +1,11 @@
 package eventstore
 
 import (
-	"context"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/run"
 	"example.com/threads/es/sqlqueue"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/stream"
@@ -14,23 +13,9 @@ import (
 	"example.com/threads/infrastructure/metrics"
 )
 
-// Source follows the store and hands its events to a projector.
-type Source interface {
-	// Run follows the store until ctx ends and the batches in progress are stored. Call it once.
-	Run(ctx context.Context)
-	// Wake makes the source poll at once, if it supports that. It never blocks.
-	Wake()
-	// Lag returns how far the projection is behind.
-	Lag(ctx context.Context) stream.Lag
-	// Health returns an error if something makes no progress.
-	Health() error
-	// Measure registers the running totals.
-	Measure(registry prometheus.Registerer)
-}
-
 // Source returns a source of the store's changes. Sources of one store share the readers of its stream. No argument is
 // called before Run.
-func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (Source, error) {
+func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (run.Source, error) {
 	if s.settings.Kind == stores.DynamoDB {
 		streams := settings.Streams
 		streams.PollMin, streams.PollMax = settings.PollMin, settings.PollMax

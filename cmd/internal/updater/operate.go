@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/es/run"
 	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/httpserver"
@@ -27,8 +29,9 @@ const (
 
 // operations serves the operators' actions over HTTP, for the page. threadctl does the same and more.
 type operations struct {
-	follower *journalFollower
-	gate     *access.Gate
+	updater *run.Updater
+	gate    *access.Gate
+	log     *slog.Logger
 }
 
 func (o *operations) addTo(mux *http.ServeMux) {
@@ -46,8 +49,6 @@ type refused struct {
 }
 
 func (r refused) Error() string { return r.detail }
-
-var errStandsBy = refused{http.StatusConflict, "standing_by", "this program does not write the read model now: ask the one that does, or wait until there is one"}
 
 // serve checks the caller's permission and answers in JSON, errors as problems. by names the caller, for the records.
 func serve[B any](o *operations, do func(ctx context.Context, body B, by string) (any, error)) http.HandlerFunc {
@@ -97,19 +98,14 @@ func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 		httpserver.WriteProblem(w, denied.Status(), code, denied.Detail)
 	case errors.As(err, &no):
 		httpserver.WriteProblem(w, no.status, no.code, no.detail)
+	case errors.Is(err, run.ErrStandingBy):
+		httpserver.WriteProblem(w, http.StatusConflict, "standing_by", err.Error()+": ask the one that does, or wait until there is one")
 	case errors.Is(err, rowstore.ErrNotParked):
 		httpserver.WriteProblem(w, http.StatusConflict, "not_parked", "it is not parked on this event any more: list what is")
 	default:
-		o.follower.ports.Log.WarnContext(r.Context(), "an operator's request failed", "error", err)
+		o.log.WarnContext(r.Context(), "an operator's request failed", "error", err)
 		httpserver.WriteProblem(w, http.StatusServiceUnavailable, "store_unavailable", "the databases can't be used now; the log says why")
 	}
-}
-
-func (o *operations) shared() (*turnsState, error) {
-	if found := o.follower.shared.Load(); found != nil {
-		return found, nil
-	}
-	return nil, errNoDatabase
 }
 
 // letter is a parked aggregate in an answer.
@@ -125,11 +121,11 @@ type letter struct {
 }
 
 func (o *operations) list(ctx context.Context) (any, error) {
-	shared, err := o.shared()
+	db, err := o.updater.Database()
 	if err != nil {
 		return nil, err
 	}
-	letters, err := rowstore.Letters(ctx, shared.db)
+	letters, err := rowstore.Letters(ctx, db)
 	shown := []letter{}
 	for _, l := range letters {
 		shown = append(shown, letter{l.Projection, l.Key.Tenant.String(), l.Key.String(), l.SeqNr, l.Reason, l.Attempts, l.ParkedAt, l.RetryAt})
@@ -148,7 +144,7 @@ type order struct {
 
 // find returns the projection's store and the aggregate's key.
 func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
-	shared, err := o.shared()
+	db, err := o.updater.Database()
 	if err != nil {
 		return nil, es.AggregateID{}, err
 	}
@@ -157,7 +153,7 @@ func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 	if err != nil || ask.Projection == "" {
 		return nil, key, refused{http.StatusUnprocessableEntity, "invalid_request", "name projection, tenant and aid as the list does"}
 	}
-	store, err := rowstore.New(shared.db, ask.Projection)
+	store, err := rowstore.New(db, ask.Projection)
 	return store, key, err
 }
 
@@ -183,12 +179,7 @@ func (o *operations) skip(ctx context.Context, ask order, by string) (any, error
 
 // rebuild requests a rebuild, which starts within a second or two. Health reports its progress.
 func (o *operations) rebuild() (any, error) {
-	parts := o.follower.parts.Load()
-	if parts == nil {
-		return nil, errStandsBy
-	}
-	parts.keeper.asked.Store(true)
-	return map[string]bool{"asked": true}, nil
+	return map[string]bool{"asked": true}, o.updater.Rebuild()
 }
 
 // difference is a row that differs from the journal.
@@ -215,16 +206,16 @@ func (o *operations) verify(ctx context.Context, ask struct {
 	Repair bool `json:"repair"`
 }, _ string,
 ) (any, error) {
-	parts := o.follower.parts.Load()
-	if parts == nil {
-		return nil, errStandsBy
+	projector, err := o.updater.Projector()
+	if err != nil {
+		return nil, err
 	}
 	limited, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
 	found := verification{Differences: []difference{}}
 	var mutex sync.Mutex
-	err := parts.projector.Aggregates(limited, func(ctx context.Context, key es.AggregateID) error {
-		one, repaired, err := parts.projector.VerifyOrRepair(ctx, key, ask.Repair)
+	err = projector.Aggregates(limited, func(ctx context.Context, key es.AggregateID) error {
+		one, repaired, err := projector.VerifyOrRepair(ctx, key, ask.Repair)
 		if err != nil {
 			return fmt.Errorf("verify %s: %w", key, err)
 		}

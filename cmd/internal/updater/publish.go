@@ -3,6 +3,7 @@ package updater
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -10,6 +11,8 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/es/run"
+	"example.com/threads/es/stream"
 	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/publishing/publisher"
 	"example.com/threads/infrastructure/config"
@@ -76,67 +79,95 @@ var accountErased = accountcodec.Events().EventType(account.Erased{})
 
 // publication publishes events.
 type publication struct {
-	followed
+	*run.Followed
+	store     *rowstore.Store
 	publisher *publishing.Publisher
 	broker    *publisher.Broker
+	log       *slog.Logger
 }
 
-// newPublication returns nil if nothing is published.
-func (f *journalFollower) newPublication(databases Databases, term uint64, registry prometheus.Registerer) (*publication, error) {
-	settings := f.settings.Publishing
-	if settings.URL == "" {
-		return nil, nil
+func (p program) newPublication(turn *run.Turn) (run.Consumer, error) {
+	if p.settings.Publishing.URL == "" {
+		return unpublished{}, nil
 	}
-	store, err := rowstore.New(databases.ReadModel, Publisher)
+	store, err := turn.Store(Publisher)
 	if err != nil {
 		return nil, err
 	}
-	store = store.InTerm(term)
-	broker, err := publisher.Open(settings.URL, settings.Topic)
+	broker, err := publisher.Open(p.settings.Publishing.URL, p.settings.Publishing.Topic)
 	if err != nil {
 		return nil, fmt.Errorf("PUBLISH_URL: %w", err)
 	}
-	p := &publication{broker: broker, publisher: publishing.New(store, publishing.Opened(broker, databases.Keys, erasedBy))}
+	published := &publication{
+		store: store, broker: broker, publisher: publishing.New(store, publishing.Opened(broker, p.databases.Keys, erasedBy)), log: p.ports.Log,
+	}
 	var handlers []projection.Handler
 	for _, each := range publishedTypes() {
-		handlers = append(handlers, p.publisher.Handler(each.name, each.decode))
+		handlers = append(handlers, published.publisher.Handler(each.name, each.decode))
 	}
-	registry = prometheus.WrapRegistererWithPrefix("publisher_", registry)
-	metrics.Total(registry, "events_published_total", "Events that the broker has accepted, repeats included.", &p.publisher.Published)
-	metrics.Total(registry, "events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused)
-	metrics.Total(registry, "events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
-	p.followed, err = f.beside(databases, Publisher, p.publisher, store, registry, projection.Options{
-		Logger:        f.ports.Log.With("projection", Publisher),
+	registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry())
+	metrics.Total(registry, "events_published_total", "Events that the broker has accepted, repeats included.", &published.publisher.Published)
+	metrics.Total(registry, "events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &published.publisher.Refused)
+	metrics.Total(registry, "events_failed_total", "Times that the broker did not accept an event that it may accept later.", &published.publisher.Failures)
+	published.Followed, err = turn.Follow(Publisher, published.publisher, store, registry, projection.Options{
+		Logger:        p.ports.Log.With("projection", Publisher),
 		RepairWorkers: 1, // events are handed over by one change at a time
 		Attempts:      3, // per batch; the source continues with longer pauses
 	}, handlers...)
 	if err != nil {
 		_ = broker.Close() // nothing was published
-	}
-	return p, err
-}
-
-// run works until ctx ends, and the events that the broker has accepted by then are stored as published.
-func (p *publication) run(ctx context.Context) error {
-	defer context.AfterFunc(ctx, p.publisher.Stop)()
-	p.followed.run(ctx)
-	return p.broker.Close()
-}
-
-// check returns warnings for operators. A broker that is down does not make the updater unready, because the read model
-// does not need it.
-func (p *publication) check(ctx context.Context) (warnings []string, err error) {
-	parked, err := p.store.CountParked(ctx)
-	if err != nil {
 		return nil, err
 	}
+	turn.OnWake(published.Wake)
+	return published, nil
+}
+
+// Run works until ctx ends, and the events that the broker has accepted by then are stored as published.
+func (p *publication) Run(ctx context.Context) {
+	defer context.AfterFunc(ctx, p.publisher.Stop)()
+	p.Followed.Run(ctx)
+	if err := p.broker.Close(); err != nil {
+		p.log.WarnContext(ctx, "the connection to the broker could not be closed cleanly", "error", err)
+	}
+}
+
+// Check implements [run.Consumer]. A broker that is down does not make the updater unready, because the read model does
+// not need it.
+func (p *publication) Check(ctx context.Context) (found run.Status, err error) {
+	lag, outage := p.Lag(ctx), p.publisher.Outage()
+	parked, err := p.store.CountParked(ctx)
+	found.Gauges = publishedGauges(lag, outage != nil, parked)
+	if err != nil {
+		return found, err
+	}
 	if parked > 0 {
-		warnings = append(warnings, fmt.Sprintf("publishing of %d aggregates is parked: the broker refused an event; "+
-			"`threadctl dead-letters list` says why", parked))
+		found.Warnings = append(found.Warnings, fmt.Sprintf("publishing of %d aggregates is parked: the broker refused an event; %s", parked, advice.Parked))
 	}
-	if outage := p.publisher.Outage(); outage != nil {
-		warnings = append(warnings, fmt.Sprintf("the broker of PUBLISH_URL does not accept events (%v); they are published once it does, "+
-			"%.0f seconds behind now", outage, p.lag(ctx).Behind.Seconds()))
+	if outage != nil {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("the broker of PUBLISH_URL does not accept events (%v); they are published once it does, "+
+			"%.0f seconds behind now", outage, lag.Behind.Seconds()))
 	}
-	return warnings, nil
+	return found, nil
+}
+
+func publishedGauges(lag stream.Lag, outage bool, parked int) []run.Gauge {
+	down := 0.0
+	if outage {
+		down = 1
+	}
+	return []run.Gauge{
+		{Name: "publisher_lag_seconds", Help: "Age of the oldest event that is not published; 0 when there is none.", Value: lag.Behind.Seconds()},
+		{Name: "publisher_lag_records", Help: "Known events that are not published.", Value: float64(lag.Records)},
+		{Name: "publisher_outage", Help: "1 while the broker does not accept events, or has not answered for two seconds.", Value: down},
+		{Name: "publisher_parked_aggregates", Help: "Aggregates whose next event the broker has refused.", Value: float64(parked)},
+	}
+}
+
+// unpublished is used without a broker. Its metrics are there for alerts that name them.
+type unpublished struct{}
+
+func (unpublished) Run(context.Context) {}
+
+func (unpublished) Check(context.Context) (run.Status, error) {
+	return run.Status{Gauges: publishedGauges(stream.Lag{}, false, 0)}, nil
 }

@@ -14,10 +14,13 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/run"
 	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/erasure"
 )
 
@@ -38,42 +41,67 @@ type Ports struct {
 	// Access authenticates operators.
 	Access *access.Access
 	// Faults, unless nil, inject faults between the projection and its ports.
-	Faults Faults
+	Faults run.Faults
 	// Tracer creates the projections' tracers; nil: no traces.
 	Tracer trace.TracerProvider
 	Log    *slog.Logger
 }
 
-// tracer returns the tracer of a projection; nil: no traces.
-func (p Ports) tracer(name string) trace.Tracer {
-	if p.Tracer == nil {
-		return nil
+// advice tells operators what to do.
+var advice = run.Advice{
+	Parked:  "`threadctl dead-letters list` says why",
+	Drifted: "`threadctl rows verify` lists them, and repairs them with --repair",
+	Rebuild: "run `threadctl rows rebuild`, or set REBUILD=auto",
+	Resume:  "`threadctl rows rebuild --resume` continues it, --cancel ends it",
+	Ignore:  "set IGNORE_AGGREGATE_TYPES=",
+}
+
+// OtherProjections are those that a rebuild of the read model leaves alone.
+func OtherProjections() []string { return []string{chat.LeaveOnClose, Publisher} }
+
+// program is what the consumers are made of.
+type program struct {
+	settings  Settings
+	ports     Ports
+	databases Databases
+}
+
+func options(settings Settings, ports Ports) run.Options {
+	return run.Options{
+		ReadModel: run.ReadModel{
+			Name: chatrows.Projection, Tables: chatrows.Tables(), Handlers: chatrows.Handlers(), Others: OtherProjections(),
+		},
+		Open: func(ctx context.Context) (run.Databases, error) {
+			databases, err := ports.Open(ctx)
+			if err != nil {
+				return run.Databases{}, err
+			}
+			p, store := program{settings, ports, databases}, databases.Store
+			return run.Databases{
+				Journal: store.Gateway,
+				Source: func(projector stream.Projector, checkpoints projection.Checkpoints, pollMin time.Duration) (run.Source, error) {
+					polls := settings.Source
+					polls.PollMin, polls.PollMax = max(polls.PollMin, pollMin), max(polls.PollMax, 2*pollMin)
+					return store.Source(projector, checkpoints, polls)
+				},
+				Trouble:   store.Trouble,
+				Rows:      databases.ReadModel,
+				Metrics:   store.Metrics,
+				Consumers: []func(*run.Turn) (run.Consumer, error){p.newTaskWorker, p.newLeaveOnClose, p.newPublication},
+				Close:     databases.Close,
+			}, nil
+		},
+		Ignore: settings.Ignore, VerifyRate: settings.VerifyRate, RebuildAuto: settings.RebuildAuto, Advice: advice,
+		Notify: ports.Notify, Faults: ports.Faults, Tracer: ports.Tracer, Log: ports.Log,
 	}
-	return p.Tracer.Tracer("projection/" + name)
 }
-
-// Faults are what the failure lab does to a projection.
-type Faults interface {
-	// Turn waits until the projection may work. The returned context ends with ctx, or when the projection is killed.
-	Turn(ctx context.Context) (context.Context, error)
-	// Projector wraps the projector that receives the source's records.
-	Projector(projector stream.Projector) stream.Projector
-	// Journal wraps the journal that the projector reads.
-	Journal(journal projection.Journal) projection.Journal
-}
-
-// noFaults is used outside of the lab.
-type noFaults struct{}
-
-func (noFaults) Turn(ctx context.Context) (context.Context, error)     { return ctx, nil }
-func (noFaults) Projector(projector stream.Projector) stream.Projector { return projector }
-func (noFaults) Journal(journal projection.Journal) projection.Journal { return journal }
 
 // Server is the read-model-updater. It holds its listening address for health and metrics.
 type Server struct {
+	*run.Updater
 	*httpserver.Server
-	follower *journalFollower
 	settings Settings
+	ports    Ports
 	metrics  http.Handler
 	handler  http.Handler
 }
@@ -84,68 +112,30 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 	if err != nil {
 		return nil, err
 	}
-	if ports.Faults == nil {
-		ports.Faults = noFaults{}
-	}
 	registry := metrics.NewRegistry()
-	follower := &journalFollower{settings: settings, ports: ports, registry: registry, outcomes: newOutcomes(registry)}
-	watch := &healthWatch{follower: follower, since: time.Now()}
-	registry.MustRegister(watch)
-	return &Server{Server: server, follower: follower, settings: settings, metrics: metrics.Handler(registry), handler: routes(watch, measurements.Handler(settings.Measurements, registry), &operations{follower, ports.Access.Gate})}, nil
-}
-
-// Wake makes the projection poll at once. It never blocks.
-func (s *Server) Wake() {
-	if parts := s.follower.parts.Load(); parts != nil {
-		parts.source.Wake()
-		if parts.published != nil {
-			parts.published.source.Wake()
-		}
-	}
-}
-
-// Lag returns the lag of the read model; false: the databases are not open yet.
-func (s *Server) Lag(ctx context.Context) (stream.Lag, bool) {
-	parts := s.follower.parts.Load()
-	if parts == nil {
-		return stream.Lag{}, false
-	}
-	return parts.lag(ctx), true
-}
-
-// Rebuilding returns the progress of the latest rebuild; nil: unknown.
-func (s *Server) Rebuilding(ctx context.Context) *Rebuilding {
-	shared := s.follower.shared.Load()
-	if shared == nil {
-		return nil
-	}
-	found, err := shared.rebuilding(ctx)
-	if err != nil {
-		return nil // the checks of the database report it
-	}
-	return found
+	updater := run.New(options(settings, ports), registry)
+	mux := http.NewServeMux()
+	mux.Handle("GET /health/alive", httpserver.Alive(ports.Access.Notes))
+	mux.HandleFunc("GET /health/ready", ready(updater, ports.Access.Notes))
+	mux.Handle("GET /metrics", measurements.Handler(settings.Measurements, registry))
+	(&operations{updater, ports.Access.Gate, ports.Log}).addTo(mux)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")
+	})
+	return &Server{
+		Updater: updater, Server: server, settings: settings, ports: ports, metrics: metrics.Handler(registry),
+		handler: httpserver.WithProblems(mux, "/health/ready tells how far the projection is, /metrics its figures"),
+	}, nil
 }
 
 // Run projects until ctx ends and the current batches are stored.
 func (s *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.follower.run(ctx) })
+	group.Go(func() error { return s.Updater.Run(ctx) })
 	group.Go(func() error {
-		return measurements.Beside(ctx, s.settings.Measurements, s.metrics, s.follower.ports.Log, func(ctx context.Context) error {
-			return s.follower.ports.Access.Serve(ctx, s.Server, s.handler)
+		return measurements.Beside(ctx, s.settings.Measurements, s.metrics, s.ports.Log, func(ctx context.Context) error {
+			return s.ports.Access.Serve(ctx, s.Server, s.handler)
 		})
 	})
 	return group.Wait()
-}
-
-func routes(watch *healthWatch, metricsHandler http.Handler, operate *operations) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /health/alive", httpserver.Alive(watch.follower.ports.Access.Notes))
-	mux.HandleFunc("GET /health/ready", watch.ready)
-	mux.Handle("GET /metrics", metricsHandler)
-	operate.addTo(mux)
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")
-	})
-	return httpserver.WithProblems(mux, "/health/ready tells how far the projection is, /metrics its figures")
 }

@@ -36,3 +36,15 @@ func ReadSettings(r *config.Reader) Settings {
 				"count as one; with 0 none are"),
 	}
 }
+
+// Values of REBUILD: whether the updater rebuilds the read model by itself.
+const (
+	RebuildManual = "manual"
+	RebuildAuto   = "auto"
+)
+
+// ReadRebuild reads REBUILD, for programs whose default is the first of the choices.
+func ReadRebuild(r *config.Reader, choices ...string) (auto bool) {
+	return r.OneOf("REBUILD", "auto: rows of another version of the program, or ahead of a restored event store, are rebuilt "+
+		"automatically; manual: /health/ready reports them, and threadctl rebuilds them", choices...) == RebuildAuto
+}

@@ -9,6 +9,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/run"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/rest"
@@ -21,18 +22,19 @@ type taskWorker struct {
 	commands *writeapi.Commands
 }
 
-func (f *journalFollower) newTaskWorker(databases Databases) taskWorker {
-	settings, gateway, log := f.settings.Commands, databases.Store.Gateway, f.ports.Log
+// newTaskWorker returns a worker that the turn wakes when tasks have changed.
+func (p program) newTaskWorker(turn *run.Turn) (run.Consumer, error) {
+	settings, databases, gateway, log := p.settings.Commands, p.databases, p.databases.Store.Gateway, p.ports.Log
 	if settings.CacheBytes == 0 {
 		settings.CacheBytes = memory.Limit() / 40 // it handles fewer commands than the write-api
 	}
 	commands := writeapi.NewCommands(gateway, databases.Keys, settings, es.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	const source = "tasks"
-	return taskWorker{commands: commands, Worker: tasks.NewWorker(tasks.Ports{
+	worker := taskWorker{commands: commands, Worker: tasks.NewWorker(tasks.Ports{
 		Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
 			return chatrows.UnfinishedTasks(ctx, databases.ReadModel, kinds, without, limit)
 		},
-		IsActive: f.ports.Access.Tenants(writeapi.Registry(databases.Store, log)).IsActive,
+		IsActive: p.ports.Access.Tenants(writeapi.Registry(databases.Store, log)).IsActive,
 		Handler:  commands.Tasks.Handler,
 		Reader:   commands.Tasks.Reader,
 		Files:    chatstore.TaskFiles{Spool: gateway},
@@ -44,22 +46,19 @@ func (f *journalFollower) newTaskWorker(databases Databases) taskWorker {
 		Log:      log,
 		Source:   source,
 	})}
+	turn.OnChange(func(changed []projection.Head) {
+		if slices.ContainsFunc(changed, func(head projection.Head) bool { return head.Key.Type == task.AggregateType }) {
+			worker.Wake()
+		}
+	})
+	return worker, nil
 }
 
-// run executes tasks until ctx ends, then finishes the current commands.
-func (w taskWorker) run(ctx context.Context) {
-	w.Run(ctx)
+// Run executes tasks until ctx ends, then finishes the current commands.
+func (w taskWorker) Run(ctx context.Context) {
+	w.Worker.Run(ctx)
 	w.commands.Finish(ctx)
 }
 
-// notified wakes the worker when tasks have changed, and passes all changes on to next.
-func (w taskWorker) notified(next func([]projection.Head)) func([]projection.Head) {
-	return func(changed []projection.Head) {
-		if slices.ContainsFunc(changed, func(head projection.Head) bool { return head.Key.Type == task.AggregateType }) {
-			w.Wake()
-		}
-		if next != nil {
-			next(changed)
-		}
-	}
-}
+// Check implements [run.Consumer]: the rows of tasks tell how they are.
+func (taskWorker) Check(context.Context) (found run.Status, err error) { return found, nil }

@@ -26,9 +26,8 @@ func TestATurnComesBack(t *testing.T) {
 		}
 		turns.end()
 	}
-	f := newFollower(t, url, db, slog.New(slog.DiscardHandler), turns)
-	f.settings.Publishing = Publishing{URL: broker.URL, Topic: "events"}
-	if err := f.run(ctx); err != nil || count != wanted {
+	settings := Settings{Publishing: Publishing{URL: broker.URL, Topic: "events"}}
+	if err := newUpdater(t, url, db, slog.New(slog.DiscardHandler), settings, turns).Run(ctx); err != nil || count != wanted {
 		t.Errorf("%d turns, %v", count, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/es/run"
 	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config/stores"
@@ -39,33 +40,33 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	began := false
-	f := newFollower(t, url, db, log, atBegin{tell: func() {
+	u := newUpdater(t, url, db, log, Settings{}, atBegin{tell: func() {
 		defer stop()
 		began = true
 		if versions, err := sets.Handlers(context.WithoutCancel(ctx)); err != nil || versions == "" {
 			t.Errorf("the source started with the versions %q, %v", versions, err)
 		}
 	}})
-	if err := f.run(ctx); err != nil || !began {
+	if err := u.Run(ctx); err != nil || !began {
 		t.Errorf("the source started: %t, %v", began, err)
 	}
 }
 
-// newFollower returns one on a SQLite file with events and rows.
-func newFollower(t *testing.T, url string, db *sqlx.DB, log *slog.Logger, faults Faults) *journalFollower {
+// newUpdater returns one on a SQLite file with events and rows.
+func newUpdater(t *testing.T, url string, db *sqlx.DB, log *slog.Logger, settings Settings, faults run.Faults) *run.Updater {
 	t.Helper()
 	store, err := eventstore.Open(t.Context(), eventstore.Settings{Kind: stores.SQLite, URL: url}, eventstore.Ports{Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
-	registry := prometheus.NewRegistry()
-	return &journalFollower{registry: registry, outcomes: newOutcomes(registry), ports: Ports{Access: new(access.Access),
+	return run.New(options(settings, Ports{
+		Access: new(access.Access),
 		Open: func(context.Context) (Databases, error) {
 			return Databases{Store: store, ReadModel: db, Close: func() {}}, nil
 		},
 		Faults: faults, Log: log,
-	}}
+	}), prometheus.NewRegistry())
 }
 
 // onWarning reports warnings of the log.
@@ -86,7 +87,7 @@ func (h onWarning) WithGroup(string) slog.Handler      { return h }
 
 // atBegin reports the start of the source.
 type atBegin struct {
-	noFaults
+	run.NoFaults
 	tell func()
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/es/run"
 	"example.com/threads/es/stream"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
@@ -65,13 +66,13 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command, s *rowStat
 	if err != nil {
 		return err
 	}
-	others, err := s.settings.Others(s.db.DB)
+	others, err := run.Others(s.db.DB, 0, s.settings.Others...)
 	if err != nil {
 		return err
 	}
 	progress := o.progress()
 	rebuild := projection.NewRebuild(sets, s.rows, journal, projection.RebuildOptions{
-		Logger: s.db.log, Workers: s.settings.Workers(s.db.DB), Others: others, FromEmpty: cmd.Bool(fromEmpty),
+		Logger: s.db.log, Workers: run.Workers(s.db.DB), Others: others, FromEmpty: cmd.Bool(fromEmpty),
 		Observe: func(state projection.RebuildState, since time.Time, from uint64) {
 			pace := ""
 			if left := state.Left(state.UpdatedAt, since, from); left > 0 {

@@ -28,9 +28,8 @@ type Settings struct {
 	SnapshotEvery int
 	Logger        func(io.Writer) *slog.Logger
 	Open          func(context.Context, *slog.Logger) (*Store, error)
-	// Others and Workers are as in a rebuild by the updater.
-	Others  func(readModel *sqlx.DB) ([]projection.Store, error)
-	Workers func(readModel *sqlx.DB) int
+	// Others are the names of the projections that a rebuild leaves alone.
+	Others []string
 }
 
 // Store is an open event store.

@@ -1,4 +1,4 @@
-package updater
+package run
 
 import (
 	"context"
@@ -14,22 +14,7 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/stream"
-	"example.com/threads/infrastructure/config"
-	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/usecase/chat"
 )
-
-// Values of REBUILD: whether the updater rebuilds the read model by itself.
-const (
-	RebuildManual = "manual"
-	RebuildAuto   = "auto"
-)
-
-// ReadRebuild reads REBUILD, for programs whose default is the first of the choices.
-func ReadRebuild(r *config.Reader, choices ...string) (auto bool) {
-	return r.OneOf("REBUILD", "auto: rows of another version of the program, or ahead of a restored event store, are rebuilt "+
-		"automatically; manual: /health/ready reports them, and threadctl rebuilds them", choices...) == RebuildAuto
-}
 
 const (
 	rebuildLook    = time.Second
@@ -39,12 +24,12 @@ const (
 	fileWorkers    = 1 // a SQLite file takes one transaction at a time
 )
 
-// rowKeeper checks whether the rows have to be rebuilt, and rebuilds them if REBUILD says so.
+// rowKeeper checks whether the rows have to be rebuilt, and rebuilds them if it may.
 type rowKeeper struct {
-	follower *journalFollower
-	sets     *rowstore.RowSets
-	rebuild  *projection.Rebuild
-	live     *projection.Projector
+	options *Options
+	sets    *rowstore.RowSets
+	rebuild *projection.Rebuild
+	live    *projection.Projector
 
 	asked    atomic.Bool              // an operator requested a rebuild
 	outdated atomic.Pointer[[]string] // aggregate types
@@ -58,28 +43,30 @@ type rebuildFailure struct {
 	at     time.Time
 }
 
-// newKeeper returns the keeper of a turn.
-func (f *journalFollower) newKeeper(databases Databases, term uint64, store *rowstore.Store, live *projection.Projector) (*rowKeeper, error) {
-	journal, err := stream.NewWholeJournalReader(databases.Store.Gateway)
+func (t *Turn) newKeeper() (*rowKeeper, error) {
+	journal, err := stream.NewWholeJournalReader(t.databases.Journal)
 	if err != nil {
 		return nil, err
 	}
-	sets := rowstore.NewRowSets(store, chatrows.Tables())
-	others, err := Others(databases.ReadModel, term)
+	options := &t.updater.options
+	model := options.ReadModel
+	others, err := Others(t.databases.Rows, t.term, model.Others...)
 	if err != nil {
 		return nil, err
 	}
-	options := projection.RebuildOptions{Logger: f.ports.Log, Workers: Workers(databases.ReadModel), Others: others}
+	sets := rowstore.NewRowSets(t.model.store, model.Tables)
 	return &rowKeeper{
-		follower: f, sets: sets, live: live,
-		rebuild: projection.NewRebuild(sets, store, journal, options, chatrows.Handlers()...),
+		options: options, sets: sets, live: t.model.projector,
+		rebuild: projection.NewRebuild(sets, t.model.store, journal, projection.RebuildOptions{
+			Logger: options.Log, Workers: Workers(t.databases.Rows), Others: others,
+		}, model.Handlers...),
 	}, nil
 }
 
-// Others are the stores of the projections that a rebuild leaves alone. A term of 0 is not checked.
-func Others(readModel *sqlx.DB, term uint64) (others []projection.Store, err error) {
-	for _, name := range []string{chat.LeaveOnClose, Publisher} {
-		store, err := rowstore.New(readModel, name)
+// Others are the stores of the projections with these names, which a rebuild leaves alone. A term of 0 is not checked.
+func Others(rows *sqlx.DB, term uint64, names ...string) (others []projection.Store, err error) {
+	for _, name := range names {
+		store, err := rowstore.New(rows, name)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +76,8 @@ func Others(readModel *sqlx.DB, term uint64) (others []projection.Store, err err
 }
 
 // Workers is the useful number of concurrent transactions of a rebuild.
-func Workers(readModel *sqlx.DB) int {
-	if readModel.DriverName() == "sqlite" {
+func Workers(rows *sqlx.DB) int {
+	if rows.DriverName() == "sqlite" {
 		return fileWorkers
 	}
 	return rebuildWorkers
@@ -101,7 +88,7 @@ func (k *rowKeeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := k.look(ctx); err != nil && ctx.Err() == nil {
 			k.failure.Store(&rebuildFailure{err.Error(), time.Now()})
-			k.follower.ports.Log.ErrorContext(ctx, "the rebuild failed and will be retried", "error", err, "pause", rebuildAgain)
+			k.options.Log.ErrorContext(ctx, "the rebuild failed and will be retried", "error", err, "pause", rebuildAgain)
 		}
 		stream.Pause(ctx, rebuildLook)
 	}
@@ -110,10 +97,10 @@ func (k *rowKeeper) run(ctx context.Context) {
 // storeVersions returns once the versions of the handlers are known to the database, or ctx ends.
 func (k *rowKeeper) storeVersions(ctx context.Context) {
 	report := func(err error) {
-		k.follower.ports.Log.WarnContext(ctx, "the versions of the rows could not be stored, and the source waits for it; will retry", "error", err)
+		k.options.Log.WarnContext(ctx, "the versions of the rows could not be stored, and the source waits for it; will retry", "error", err)
 	}
 	_ = stream.Retry(ctx, report, func(ctx context.Context) error {
-		outdated, err := projection.Outdated(ctx, k.sets, chatrows.Handlers())
+		outdated, err := projection.Outdated(ctx, k.sets, k.options.ReadModel.Handlers)
 		if err == nil {
 			k.outdated.Store(&outdated)
 		}
@@ -126,7 +113,7 @@ func (k *rowKeeper) look(ctx context.Context) error {
 	if err != nil {
 		return nil //nolint:nilerr // the checks of the database report it
 	}
-	outdated, err := projection.Outdated(ctx, k.sets, chatrows.Handlers())
+	outdated, err := projection.Outdated(ctx, k.sets, k.options.ReadModel.Handlers)
 	if err != nil {
 		return nil //nolint:nilerr // the same
 	}
@@ -138,7 +125,7 @@ func (k *rowKeeper) look(ctx context.Context) error {
 		k.seen = live
 	}
 	asked, failure := k.asked.Swap(false), k.failure.Load()
-	if !asked && (!k.follower.settings.RebuildAuto || failure != nil && time.Since(failure.at) < rebuildAgain) {
+	if !asked && (!k.options.RebuildAuto || failure != nil && time.Since(failure.at) < rebuildAgain) {
 		return nil
 	}
 	switch interrupted := !state.Over(); {
@@ -167,14 +154,13 @@ func (k *rowKeeper) outdatedTypes() []string {
 }
 
 // reasons returns why the updater is not ready, and warnings for operators.
-func (k *rowKeeper) reasons(auto bool) (versions, journal, warning string) {
-	todo := "run `threadctl rows rebuild`, or set REBUILD=auto"
-	failure := k.failure.Load()
+func (k *rowKeeper) reasons() (versions, journal, warning string) {
+	todo, auto, failure := k.options.Advice.Rebuild, k.options.RebuildAuto, k.failure.Load()
 	switch {
 	case auto && failure != nil:
-		todo = "the rebuild (REBUILD=auto) fails: " + failure.reason
+		todo = "the automatic rebuild fails: " + failure.reason
 	case auto:
-		todo = "they are being rebuilt (REBUILD=auto)"
+		todo = "they are being rebuilt automatically"
 	}
 	if outdated := k.outdatedTypes(); len(outdated) > 0 {
 		found := fmt.Sprintf("the rows of %s were made by another version of this program: %s", strings.Join(outdated, ", "), todo)
@@ -203,23 +189,23 @@ type Rebuilding struct {
 }
 
 // warning tells operators of it.
-func (r *Rebuilding) warning() string {
+func (r *Rebuilding) warning(resume string) string {
 	switch {
 	case r.Failure != "":
 		return "a rebuild beside the live rows has stopped: " + r.Failure
 	case r.Interrupted:
-		return "a rebuild beside the live rows was interrupted: `threadctl rows rebuild --resume` continues it, --cancel ends it"
+		return "a rebuild beside the live rows was interrupted: " + resume
 	}
 	return fmt.Sprintf("a rebuild is running beside the live rows: %s, %d of %d events", r.Phase, r.Events, r.EventsTotal)
 }
 
 // rebuilding returns the latest rebuild.
-func (s *turnsState) rebuilding(ctx context.Context) (*Rebuilding, error) {
-	state, err := s.sets.State(ctx)
+func (m *readModel) rebuilding(ctx context.Context) (*Rebuilding, error) {
+	state, err := m.sets.State(ctx)
 	if err != nil {
 		return nil, err
 	}
-	left, interrupted := s.pace.left(state, time.Now())
+	left, interrupted := m.pace.left(state, time.Now())
 	return &Rebuilding{
 		Phase: state.Phase.String(), Events: state.Done, EventsTotal: state.Total, Failure: state.Failure, Over: state.Over(),
 		SecondsLeft: left.Seconds(), Interrupted: interrupted,

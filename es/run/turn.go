@@ -1,0 +1,157 @@
+package run
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/stream"
+)
+
+// Turn is the time while this process writes the read model. A [Consumer] is made of it.
+type Turn struct {
+	updater   *Updater
+	databases Databases
+	term      uint64
+	registry  *prometheus.Registry // counters start at 0 in each turn
+	changed   []func([]projection.Head)
+	wake      []func()
+
+	model     *Followed
+	caughtUp  atomic.Bool // at least once since the tables were created
+	keeper    *rowKeeper
+	consumers []Consumer
+}
+
+// Registry holds the metrics of the turn.
+func (t *Turn) Registry() prometheus.Registerer { return t.registry }
+
+// Store returns the store of another projection's positions. Its writes fail when the turn is over.
+func (t *Turn) Store(name string) (*rowstore.Store, error) {
+	store, err := rowstore.New(t.databases.Rows, name)
+	if err != nil {
+		return nil, err
+	}
+	return store.InTerm(t.term), nil
+}
+
+// OnChange adds a function that is called with every change of the read model after its commit. It must not block. Call
+// it only while the consumers are made.
+func (t *Turn) OnChange(changed func([]projection.Head)) { t.changed = append(t.changed, changed) }
+
+// OnWake adds a function that [Updater.Wake] calls. It must not block. Call it only while the consumers are made.
+func (t *Turn) OnWake(wake func()) { t.wake = append(t.wake, wake) }
+
+// work is a turn: it ends with ctx, once the current batches are stored, or when the turn is lost.
+func (u *Updater) work(ctx context.Context, databases Databases, right *rowstore.Turn) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(right.Lost, func() { stop(context.Cause(right.Lost)) })()
+	ctx, err := u.options.Faults.Turn(ctx)
+	if err != nil {
+		return nil // the turn is lost already
+	}
+	t, err := u.newTurn(databases, right.Term)
+	if err != nil {
+		return err
+	}
+	// Once it is complete: a registry that has changed since is not found again to unregister it.
+	if err := u.registry.Register(t.registry); err != nil {
+		return err
+	}
+	defer u.registry.Unregister(t.registry)
+	u.turn.Store(t)
+	defer u.turn.Store(nil)
+	t.run(ctx)
+	return nil
+}
+
+func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
+	t := &Turn{updater: u, databases: databases, term: term, registry: prometheus.NewRegistry(), changed: []func([]projection.Head){u.options.Notify}}
+	store, journal := u.opened.Load().store.InTerm(term), stream.NewJournalReader(databases.Journal)
+	notify := func(heads []projection.Head) {
+		for _, changed := range t.changed {
+			changed(heads)
+		}
+	}
+	projector := projection.New(store, u.options.Faults.Journal(journal), projection.Options{
+		Remaining: journal.Remaining, Logger: u.options.Log, Notify: notify, Observe: u.outcomes.count, Ignore: u.options.Ignore,
+		Tracer: u.tracer(u.options.ReadModel.Name),
+	}, u.options.ReadModel.Handlers...)
+	source, err := databases.Source(u.options.Faults.Projector(timed{projector, u.outcomes}), store, 0)
+	if err != nil {
+		return nil, err
+	}
+	source.Measure(t.registry)
+	promauto.With(t.registry).NewCounterFunc(prometheus.CounterOpts{
+		Name: "projection_verifications_total", Help: "Comparisons of an aggregate's rows with the journal, to find drift.",
+	}, func() float64 { return float64(projector.Drift().Checked) })
+	t.model = &Followed{store, projector, source}
+	if t.keeper, err = t.newKeeper(); err != nil {
+		return nil, err
+	}
+	t.registry.MustRegister(databases.Metrics...)
+	t.registry.MustRegister(collectors.NewDBStatsCollector(databases.Rows.DB, "read_model"))
+	for _, newConsumer := range databases.Consumers {
+		consumer, err := newConsumer(t)
+		if err != nil {
+			return nil, err
+		}
+		t.consumers = append(t.consumers, consumer)
+	}
+	return t, nil
+}
+
+func (t *Turn) run(ctx context.Context) {
+	// A program with other handlers takes rows without a version as its own, so store the versions before there are
+	// rows.
+	t.keeper.storeVersions(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { t.report(ctx) })
+	background.Go(func() { t.keeper.run(ctx) })
+	for _, consumer := range t.consumers {
+		background.Go(func() { consumer.Run(ctx) })
+	}
+	if rate := t.updater.options.VerifyRate; rate > 0 {
+		background.Go(func() { t.model.projector.Watch(ctx, rate) })
+	}
+	t.model.Run(ctx)
+	background.Wait()
+}
+
+const (
+	currentWithin = time.Second           // with a lag up to this, the read model has caught up
+	firstReport   = 50 * time.Millisecond // after the start; the waits double up to reportEvery
+	reportEvery   = time.Second
+	reportSeldom  = 10 * time.Second // while nothing changes
+)
+
+// report stores the read model's lag, for the programs that read it, until ctx ends.
+func (t *Turn) report(ctx context.Context) {
+	var stored rowstore.Report
+	for wait := firstReport; stream.Pause(ctx, wait); wait = min(2*wait, reportEvery) {
+		lag := t.model.Lag(ctx)
+		now := rowstore.Report{Behind: lag.Behind, BehindRecords: lag.Records, AtLeast: lag.AtLeast, At: time.Now()}
+		now.CaughtUp = t.caughtUp.Load() || !lag.AtLeast && lag.Behind < currentWithin
+		same := now.CaughtUp == stored.CaughtUp && now.Behind == stored.Behind && now.AtLeast == stored.AtLeast
+		if same && now.At.Sub(stored.At) < reportSeldom {
+			continue
+		}
+		caughtUp, err := t.model.store.SaveReport(ctx, now)
+		if err != nil {
+			if ctx.Err() == nil {
+				t.updater.options.Log.WarnContext(ctx, "storing the lag of the read model failed and will be retried", "error", err)
+			}
+			continue
+		}
+		stored = now
+		t.caughtUp.Store(caughtUp)
+	}
+}

@@ -1,0 +1,254 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/stream"
+)
+
+// Silence is how long a database server waits for a silent updater before it ends its transaction, so that another
+// updater can take over from a paused one.
+const Silence = 3 * time.Second
+
+const turnAgain = 500 * time.Millisecond // after an error
+
+// Options are what an application hands to its updater.
+type Options struct {
+	ReadModel ReadModel
+	// Open opens the databases. It is called again until it succeeds.
+	Open func(context.Context) (Databases, error)
+	// Ignore lists aggregate types that the program does not know and leaves out.
+	Ignore []string
+	// VerifyRate is how many aggregates per second are continuously compared with the journal; 0: none.
+	VerifyRate int
+	// RebuildAuto: rebuild rows automatically when needed.
+	RebuildAuto bool
+	// Advice tells operators what to do.
+	Advice Advice
+	// Notify is called with every change of the read model after its commit. It must not block. Default: nothing.
+	Notify func([]projection.Head)
+	// Faults inject faults between the projection and its ports. Default: none.
+	Faults Faults
+	// Tracer creates the projections' tracers. Default: no traces.
+	Tracer trace.TracerProvider
+	Log    *slog.Logger
+}
+
+// ReadModel is the projection that an [Updater] keeps, verifies and rebuilds.
+type ReadModel struct {
+	Name     string   // of the projection
+	Tables   []string // that the handlers keep rows in
+	Handlers []projection.Handler
+	// Others are the names of the projections in the same database that a rebuild leaves alone.
+	Others []string
+}
+
+// Databases are what an [Updater] reads from and writes to.
+type Databases struct {
+	Journal es.Journal
+	// Source returns a source of the journal's changes that polls every pollMin at most.
+	Source func(projector stream.Projector, checkpoints projection.Checkpoints, pollMin time.Duration) (Source, error)
+	// Trouble returns why the event store can't be used. It must cost nothing while all is well.
+	Trouble func(context.Context) error
+	Rows    *sqlx.DB
+	Metrics []prometheus.Collector
+	// Consumers are made for each turn.
+	Consumers []func(*Turn) (Consumer, error)
+	Close     func()
+}
+
+// Advice names the commands and settings of a program in what operators read.
+type Advice struct {
+	Parked  string // how to list the dead letters
+	Drifted string // how to list and repair the rows that differ from the journal
+	Rebuild string // how to rebuild
+	Resume  string // how to continue or end an interrupted rebuild
+	Ignore  string // how to leave out an aggregate type, whose name follows
+}
+
+// Faults are what tests do to a projection.
+type Faults interface {
+	// Turn waits until the projection may work. The returned context ends with ctx, or when the projection is killed.
+	Turn(ctx context.Context) (context.Context, error)
+	// Projector wraps the projector that receives the source's records.
+	Projector(projector stream.Projector) stream.Projector
+	// Journal wraps the journal that the projector reads.
+	Journal(journal projection.Journal) projection.Journal
+}
+
+// NoFaults is a [Faults] that does nothing.
+type NoFaults struct{}
+
+// Turn returns ctx.
+func (NoFaults) Turn(ctx context.Context) (context.Context, error) { return ctx, nil }
+
+// Projector returns projector.
+func (NoFaults) Projector(projector stream.Projector) stream.Projector { return projector }
+
+// Journal returns journal.
+func (NoFaults) Journal(journal projection.Journal) projection.Journal { return journal }
+
+// Updater keeps a read model up to date. It is a [prometheus.Collector] of its state.
+type Updater struct {
+	options  Options
+	registry prometheus.Registerer
+	outcomes *outcomes
+	since    time.Time                 // start of the program
+	parked   atomic.Int64              // aggregates, as last known
+	opened   atomic.Pointer[readModel] // nil until the databases are open
+	turn     atomic.Pointer[Turn]      // nil while another process has the turn
+}
+
+// readModel is what all turns share; it answers health checks also while the updater stands by.
+type readModel struct {
+	db    *sqlx.DB
+	store *rowstore.Store
+	sets  *rowstore.RowSets
+	pace  pace
+}
+
+// New returns an updater whose metrics are in registry. It works while [Updater.Run] runs.
+func New(options Options, registry prometheus.Registerer) *Updater {
+	if options.Notify == nil {
+		options.Notify = func([]projection.Head) {}
+	}
+	if options.Faults == nil {
+		options.Faults = NoFaults{}
+	}
+	u := &Updater{options: options, registry: registry, outcomes: newOutcomes(registry), since: time.Now()}
+	registry.MustRegister(u)
+	return u
+}
+
+// Errors of an [Updater]'s methods for operators.
+var (
+	ErrNotOpen    = errors.New("the database has not been reached yet")
+	ErrStandingBy = errors.New("this program does not write the read model now")
+)
+
+// Database returns the read model's database, or [ErrNotOpen].
+func (u *Updater) Database() (*sqlx.DB, error) {
+	if opened := u.opened.Load(); opened != nil {
+		return opened.db, nil
+	}
+	return nil, ErrNotOpen
+}
+
+// Projector returns the projector of the current turn, or [ErrStandingBy].
+func (u *Updater) Projector() (*projection.Projector, error) {
+	if turn := u.turn.Load(); turn != nil {
+		return turn.model.projector, nil
+	}
+	return nil, ErrStandingBy
+}
+
+// Rebuild requests a rebuild, which starts within a second or two. Its error is [ErrStandingBy].
+func (u *Updater) Rebuild() error {
+	turn := u.turn.Load()
+	if turn == nil {
+		return ErrStandingBy
+	}
+	turn.keeper.asked.Store(true)
+	return nil
+}
+
+// Wake makes the projection poll at once. It never blocks.
+func (u *Updater) Wake() {
+	if turn := u.turn.Load(); turn != nil {
+		turn.model.source.Wake()
+		for _, wake := range turn.wake {
+			wake()
+		}
+	}
+}
+
+// Lag returns the lag of the read model; false: this process does not write it.
+func (u *Updater) Lag(ctx context.Context) (stream.Lag, bool) {
+	turn := u.turn.Load()
+	if turn == nil {
+		return stream.Lag{}, false
+	}
+	return turn.model.Lag(ctx), true
+}
+
+// Rebuilding returns the progress of the latest rebuild; nil: unknown.
+func (u *Updater) Rebuilding(ctx context.Context) *Rebuilding {
+	opened := u.opened.Load()
+	if opened == nil {
+		return nil
+	}
+	found, err := opened.rebuilding(ctx)
+	if err != nil {
+		return nil // the checks of the database report it
+	}
+	return found
+}
+
+// Run projects whenever this process has the turn, until ctx ends and the current batches are stored.
+func (u *Updater) Run(ctx context.Context) error {
+	databases, err := u.open(ctx)
+	if err != nil {
+		return nil // stopped before there was anything to do
+	}
+	defer databases.Close()
+	store, err := rowstore.New(databases.Rows, u.options.ReadModel.Name)
+	if err != nil {
+		return err
+	}
+	u.opened.Store(&readModel{db: databases.Rows, store: store, sets: rowstore.NewRowSets(store, u.options.ReadModel.Tables)})
+	host, _ := os.Hostname() // for people only
+	holder := fmt.Sprintf("%s, process %d", host, os.Getpid())
+	for ctx.Err() == nil {
+		turn, err := store.AwaitTurn(ctx, holder)
+		if err != nil {
+			if ctx.Err() == nil {
+				u.options.Log.WarnContext(ctx, "waiting for the turn to write the read model", "error", err)
+				stream.Pause(ctx, turnAgain)
+			}
+			continue
+		}
+		u.options.Log.InfoContext(ctx, "writing the read model", "term", turn.Term)
+		err = u.work(ctx, databases, turn)
+		turn.GiveUp()
+		if err != nil {
+			return err
+		}
+		if ctx.Err() == nil {
+			u.options.Log.WarnContext(ctx, "standing by: the turn to write the read model is over", "term", turn.Term, "reason", context.Cause(turn.Lost))
+		}
+	}
+	return nil
+}
+
+// open waits for the databases and their schemas. It fails only when ctx ends.
+func (u *Updater) open(ctx context.Context) (databases Databases, err error) {
+	report := func(err error) {
+		u.options.Log.WarnContext(ctx, "waiting for the databases of events and read model", "error", err)
+	}
+	err = stream.Retry(ctx, report, func(ctx context.Context) (err error) {
+		databases, err = u.options.Open(ctx)
+		return err
+	})
+	return databases, err
+}
+
+// tracer returns the tracer of a projection; nil: no traces.
+func (u *Updater) tracer(name string) trace.Tracer {
+	if u.options.Tracer == nil {
+		return nil
+	}
+	return u.options.Tracer.Tracer("projection/" + name)
+}
