@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // server tells that the database is a server, and no file.
@@ -33,15 +31,23 @@ func (s *Store) copyTable(ctx context.Context, name string) error {
 
 // copyIndexes gives the copy of a table the indexes of the original, unless it has them: on a server it does. The copy
 // is filled first, because building an index of all rows is faster than keeping it up to date row by row.
+//
+// On SQLite the names of indexes are unique in the file, and no statement renames one. So an index keeps its name when
+// its table is renamed, and the sets take turns: where the live set has an index x, the next one has x_next, and the
+// one after it has x again.
 func (s *Store) copyIndexes(ctx context.Context, name string) error {
 	if s.server() {
 		return nil
 	}
-	indexes, err := s.indexesOf(ctx, s.db, name)
+	var indexes []struct{ Name, SQL string }
+	err := s.db.SelectContext(ctx, &indexes, "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL", name)
 	for _, index := range indexes {
 		if err == nil {
-			statement := index.as(index.Name+nextSuffix, name+nextSuffix)
-			_, err = s.db.ExecContext(ctx, strings.Replace(statement, " INDEX ", " INDEX IF NOT EXISTS ", 1))
+			copied, is := strings.CutSuffix(index.Name, nextSuffix)
+			if !is {
+				copied += nextSuffix
+			}
+			_, err = s.db.ExecContext(ctx, indexName.ReplaceAllString(index.SQL, fmt.Sprintf("CREATE${1} INDEX IF NOT EXISTS %s ON %s", copied, name+nextSuffix)))
 		}
 	}
 	return err
@@ -62,38 +68,6 @@ var (
 	tableName = regexp.MustCompile(`^CREATE TABLE (IF NOT EXISTS )?"?\w+"?`)
 	indexName = regexp.MustCompile(`^CREATE( UNIQUE)? INDEX (?:IF NOT EXISTS )?"?\w+"? ON "?\w+"?`)
 )
-
-// tableIndex is one of a SQLite table that was made by a statement.
-type tableIndex struct {
-	Name string `db:"name"`
-	SQL  string `db:"sql"`
-}
-
-func (s *Store) indexesOf(ctx context.Context, from sqlx.QueryerContext, table string) (found []tableIndex, err error) {
-	err = sqlx.SelectContext(ctx, from, &found, "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL", table)
-	return found, err
-}
-
-// as is the statement that makes the same index under a name on a table.
-func (i tableIndex) as(name, table string) string {
-	return indexName.ReplaceAllString(i.SQL, fmt.Sprintf("CREATE${1} INDEX %s ON %s", name, table))
-}
-
-// renameIndexes gives the indexes of a table that was renamed from one suffix to another the names that go with it.
-// Names of indexes are unique in the file, SQLite has no statement that renames one, and making all of them again would
-// keep writers out for as long as that takes. So this changes the schema's own table, as ALTER TABLE does; the index
-// itself does not have its name in it. Renaming the table has told the other connections to read the schema again.
-func (s *Store) renameIndexes(ctx context.Context, in *sqlx.Tx, name, from, to string) error {
-	indexes, err := s.indexesOf(ctx, in, name+to)
-	for _, index := range indexes {
-		if err == nil {
-			renamed := strings.TrimSuffix(index.Name, from) + to
-			_, err = in.ExecContext(ctx, "UPDATE sqlite_master SET name = ?, sql = ? WHERE type = 'index' AND name = ?",
-				renamed, index.as(renamed, name+to), index.Name)
-		}
-	}
-	return err
-}
 
 const deletedAtOnce = 5000
 

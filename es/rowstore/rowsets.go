@@ -333,29 +333,16 @@ func (r *RowSets) switchFile(ctx context.Context, row rebuildRow, level func(con
 	return s.explain("commit the switch", begun.Commit())
 }
 
-// rename gives the live tables and those of the new set each other's place, with their indexes.
-func (r *RowSets) rename(ctx context.Context, in *sqlx.Tx) (err error) {
-	execute := func(statement string) {
-		if err == nil {
-			_, err = in.ExecContext(ctx, statement)
-		}
-	}
+// rename gives the live tables and those of the new set each other's place.
+func (r *RowSets) rename(ctx context.Context, in *sqlx.Tx) error {
 	for _, name := range r.tables {
-		execute("ALTER TABLE " + name + " RENAME TO " + name + oldSuffix)
-		execute("ALTER TABLE " + name + nextSuffix + " RENAME TO " + name)
-	}
-	execute("PRAGMA writable_schema = ON")
-	for _, name := range r.tables {
-		if err == nil {
-			err = r.store.renameIndexes(ctx, in, name, "", oldSuffix)
-		}
-		if err == nil {
-			err = r.store.renameIndexes(ctx, in, name, nextSuffix, "")
+		for _, renamed := range [][2]string{{name, name + oldSuffix}, {name + nextSuffix, name}} {
+			if _, err := in.ExecContext(ctx, "ALTER TABLE "+renamed[0]+" RENAME TO "+renamed[1]); err != nil {
+				return err
+			}
 		}
 	}
-	// It also makes this connection read the schema again.
-	_, resetErr := in.ExecContext(ctx, "PRAGMA writable_schema = RESET")
-	return errors.Join(err, resetErr)
+	return nil
 }
 
 const (

@@ -154,12 +154,14 @@ func TestAllTablesOfRowsAreInASet(t *testing.T) {
 	}
 }
 
-// schema returns the database's tables and indexes, except those of the previous set.
+// schema returns the database's tables and indexes, except those of the previous set. On SQLite every second set has
+// another name for each index.
 func (r *rebuilt) schema() (names []string) {
 	r.t.Helper()
 	query := "SELECT CONCAT(table_name, ' ', index_name, ' ', column_name, ' ', seq_in_index) FROM information_schema.statistics WHERE table_schema = DATABASE()"
 	if r.db.DB.DriverName() == database.SQLite {
-		query = "SELECT tbl_name || ' ' || name || IIF(type = 'index', ' ' || COALESCE(sql, ''), '') FROM sqlite_master"
+		query = `SELECT t.name || ' ' || COALESCE(REPLACE(i.name, '_next', '') || ' ' || c.name || ' ' || c.seqno || ' ' || i."unique", '')
+			FROM sqlite_master t LEFT JOIN pragma_index_list(t.name) i LEFT JOIN pragma_index_info(i.name) c WHERE t.type = 'table'`
 	}
 	if err := r.db.DB.SelectContext(r.t.Context(), &names, query); err != nil {
 		r.t.Fatal(err)
