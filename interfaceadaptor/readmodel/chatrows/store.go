@@ -4,12 +4,9 @@ package chatrows
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/rowstore/table"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
@@ -48,49 +45,28 @@ type Store struct{}
 
 // Load implements [chat.RowStore].
 func (Store) Load(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return err
+	err := rowstore.Load(ctx, tx, Threads, rows.Threads, primaryOf)
+	if err == nil {
+		err = rowstore.Load(ctx, tx, Members, rows.Members, primaryOf)
 	}
-	if err := load(ctx, in, Threads, rows.Threads); err != nil {
-		return err
+	if err == nil {
+		err = rowstore.Load(ctx, tx, Messages, rows.Messages, primaryOf)
 	}
-	if err := load(ctx, in, Members, rows.Members); err != nil {
-		return err
-	}
-	return load(ctx, in, Messages, rows.Messages)
+	return err
 }
 
-func load[I, R any](ctx context.Context, in *rowstore.Tx, from table.Table[R], rows map[chat.RowKey[I]]R) error {
-	from = from.In(in.Suffix)
-	byID := make(map[[2]string]chat.RowKey[I], len(rows))
-	keys := make([][]string, 0, len(rows))
-	for key := range rows {
-		id := [2]string{key.Tenant.String(), key.ID.String()}
-		byID[id] = key
-		keys = append(keys, id[:])
-	}
-	clear(rows)
-	err := from.Load(ctx, in, keys, "", func(row R) { rows[byID[[2]string(from.ID(&row))]] = row })
-	return in.Explain("read "+from.Name, err)
+func primaryOf[I any](key chat.RowKey[I]) [2]string {
+	return [2]string{key.Tenant.String(), key.ID.String()}
 }
 
 // Save implements [chat.RowStore].
 func (Store) Save(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return err
+	err := rowstore.Save(ctx, tx, Threads, rows.Threads)
+	if err == nil {
+		err = rowstore.Save(ctx, tx, Members, rows.Members)
 	}
-	if err := save(ctx, in, Threads, rows.Threads); err != nil {
-		return err
+	if err == nil {
+		err = rowstore.Save(ctx, tx, Messages, rows.Messages)
 	}
-	if err := save(ctx, in, Members, rows.Members); err != nil {
-		return err
-	}
-	return save(ctx, in, Messages, rows.Messages)
-}
-
-func save[K comparable, R any](ctx context.Context, in *rowstore.Tx, into table.Table[R], rows map[K]R) error {
-	values := slices.AppendSeq(make([]R, 0, len(rows)), maps.Values(rows))
-	return in.Explain("write "+into.Name, into.In(in.Suffix).Upsert(ctx, in, in.Dialect, values))
+	return err
 }

@@ -2,9 +2,7 @@ package chatrows
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
+	"maps"
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
@@ -14,114 +12,62 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// rowsOfThread is the condition for the rows of a thread in a table, and the column with the SeqNr of the event that
-// created a row; empty means the first event.
-type rowsOfThread struct{ owner, seqNr string }
+func threadPart(key es.AggregateID) rowstore.Part[query.Thread] { return partOf(Threads, key, "id") }
 
-var (
-	threadPart   = rowsOfThread{owner: "id"}
-	memberPart   = rowsOfThread{"thread_id", "joined_seq"}
-	messagesPart = rowsOfThread{"thread_id", "seq_nr"}
-)
+func memberPart(key es.AggregateID, window chat.Window) rowstore.Part[query.Member] {
+	return within(partOf(Members, key, "thread_id"), "joined_seq", window)
+}
 
-func (r rowsOfThread) where(key es.AggregateID, window chat.Window) (string, []any) {
-	where, args := "tenant_code = ? AND "+r.owner+" = ?", []any{key.Tenant.String(), key.ID}
-	if r.seqNr != "" && window != (chat.Window{}) {
-		where, args = where+" AND "+r.seqNr+" > ?", append(args, window.After)
-		if window.UpTo > 0 {
-			where, args = where+" AND "+r.seqNr+" <= ?", append(args, window.UpTo)
-		}
+func messagePart(key es.AggregateID, window chat.Window) rowstore.Part[query.Message] {
+	return within(partOf(Messages, key, "thread_id"), "seq_nr", window)
+}
+
+// partOf returns the rows of a thread in a table with a column for the thread's id.
+func partOf[R any](in table.Table[R], key es.AggregateID, owner string) rowstore.Part[R] {
+	return rowstore.Part[R]{Key: key, Table: in, Where: "tenant_code = ? AND " + owner + " = ?", Args: []any{key.Tenant.String(), key.ID}}
+}
+
+// within returns the rows of a window. The column has the SeqNr of the event that created a row.
+func within[R any](p rowstore.Part[R], column string, window chat.Window) rowstore.Part[R] {
+	if window != (chat.Window{}) {
+		p.Where, p.Args = p.Where+" AND "+column+" > ?", append(p.Args, window.After)
 	}
-	return where, args
+	if window.UpTo > 0 {
+		p.Where, p.Args = p.Where+" AND "+column+" <= ?", append(p.Args, window.UpTo)
+	}
+	return p
 }
 
 // Compare implements [chat.RowStore]. A missing row of something deleted is no difference: it may have been pruned.
 func (Store) Compare(
 	ctx context.Context, tx projection.Tx, key es.AggregateID, window chat.Window, want chat.Rows, tell func(projection.Difference),
-) error {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return err
-	}
+) (err error) {
 	gone := false
 	for _, row := range want.Threads {
 		gone = row.Deleted
 	}
-	c := comparison{in: in, key: key, window: window, tell: tell}
 	if window.After == 0 {
-		if err := compare(ctx, c, Threads, threadPart, want.Threads, func(query.Thread) bool { return gone }); err != nil {
-			return err
-		}
+		err = threadPart(key).Compare(ctx, tx, maps.Values(want.Threads), func(query.Thread) bool { return gone }, tell)
 	}
-	if err := compare(ctx, c, Members, memberPart, want.Members, func(m query.Member) bool { return gone || m.Removed }); err != nil {
-		return err
+	if err == nil {
+		mayMiss := func(m query.Member) bool { return gone || m.Removed }
+		err = memberPart(key, window).Compare(ctx, tx, maps.Values(want.Members), mayMiss, tell)
 	}
-	return compare(ctx, c, Messages, messagesPart, want.Messages, func(m query.Message) bool { return gone || m.Deleted })
-}
-
-// comparison is a comparison in progress and the receiver of its differences.
-type comparison struct {
-	in     *rowstore.Tx
-	key    es.AggregateID
-	window chat.Window
-	tell   func(projection.Difference)
-}
-
-func (c comparison) add(row, what, expected, found string) {
-	c.tell(projection.Difference{Key: c.key, Row: row, What: what, Expected: expected, Found: found})
-}
-
-// compare compares the rows of a table with the expected ones, some of which may be missing.
-func compare[K comparable, R any](
-	ctx context.Context, c comparison, from table.Table[R], part rowsOfThread, want map[K]R, mayMiss func(R) bool,
-) error {
-	missing := make(map[string]R, len(want))
-	for _, row := range want {
-		missing[from.Describe(row)] = row
+	if err == nil {
+		mayMiss := func(m query.Message) bool { return gone || m.Deleted }
+		err = messagePart(key, window).Compare(ctx, tx, maps.Values(want.Messages), mayMiss, tell)
 	}
-	where, args := part.where(c.key, c.window)
-	statement := "SELECT " + strings.Join(from.Columns, ", ") + " FROM " + from.In(c.in.Suffix).Name + " WHERE " + where
-	err := from.Query(ctx, c.in, func(found R) {
-		name := from.Describe(found)
-		expected, known := missing[name]
-		if !known {
-			c.add(name, "a row that no event makes", "no row", "a row")
-			return
-		}
-		delete(missing, name)
-		for _, column := range from.Differences(expected, found) {
-			c.add(name, column.Column, fmt.Sprintf("%.200q", column.Expected), fmt.Sprintf("%.200q", column.Found))
-		}
-	}, statement, args...)
-	if errors.Is(err, table.ErrRow) {
-		c.add("a row of "+from.Name, "it holds what can't be there", "values of its columns", err.Error())
-		return nil // the other differences are unknown; a repair rebuilds these rows, too
-	}
-	if err != nil {
-		return c.in.Explain("compare "+from.Name, err)
-	}
-	for name, row := range missing {
-		if !mayMiss(row) {
-			c.add(name, "a row is missing", "a row", "no row")
-		}
-	}
-	return nil
+	return err
 }
 
 // Clear implements [chat.RowStore].
 func (Store) Clear(ctx context.Context, tx projection.Tx, key es.AggregateID) error {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return err
+	err := messagePart(key, chat.Window{}).Delete(ctx, tx)
+	if err == nil {
+		err = memberPart(key, chat.Window{}).Delete(ctx, tx)
 	}
-	for _, from := range []struct {
-		name string
-		part rowsOfThread
-	}{{Messages.Name, messagesPart}, {Members.Name, memberPart}, {Threads.Name, threadPart}} {
-		where, args := from.part.where(key, chat.Window{})
-		if _, err := in.ExecContext(ctx, "DELETE FROM "+from.name+in.Suffix+" WHERE "+where, args...); err != nil {
-			return in.Explain("delete rows of "+from.name, err)
-		}
+	if err == nil {
+		err = threadPart(key).Delete(ctx, tx)
 	}
-	return nil
+	return err
 }
