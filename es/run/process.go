@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"example.com/threads/es/internal/totals"
 	"example.com/threads/es/process"
 	"example.com/threads/es/process/outbox"
 	"example.com/threads/es/projection"
@@ -51,8 +51,8 @@ func (t *Turn) Process(p Process) (Consumer, error) {
 	commands := outbox.New(t.databases.Rows, store, p.Name)
 	manager := process.NewManager(p.Name, commands, p.Send, process.Settings{Logger: log})
 	registry := prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": p.Name}, t.registry))
-	total(registry, "commands_sent_total", "Commands of the process that were decided.", &manager.Sent)
-	total(registry, "commands_failed_total", "Attempts to send a command of the process that failed; it is sent again.", &manager.Failures)
+	totals.Register(registry, "commands_sent_total", "Commands of the process that were decided.", &manager.Sent)
+	totals.Register(registry, "commands_failed_total", "Attempts to send a command of the process that failed; it is sent again.", &manager.Failures)
 	followed, err := t.Follow(p.Name, store, store, registry, projection.Options{
 		Logger: log.With("process", p.Name), Ignore: p.Ignore, Notify: func([]projection.Head) { manager.Wake() },
 	}, p.Handlers(commands)...)
@@ -60,10 +60,6 @@ func (t *Turn) Process(p Process) (Consumer, error) {
 		Followed: followed, process: p, advice: t.updater.options.Advice.Parked, outbox: commands, manager: manager,
 		report: func(ctx context.Context, message string, err error) { log.WarnContext(ctx, message, "error", err) },
 	}, err
-}
-
-func total(registry prometheus.Registerer, name, help string, total *atomic.Int64) {
-	promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(total.Load()) })
 }
 
 const finishTimeout = 2 * time.Second // for snapshots that are due at the end
