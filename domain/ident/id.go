@@ -62,6 +62,12 @@ func (id Of[T]) String() string {
 	return id.value.String()
 }
 
+// UnmarshalText implements [encoding.TextUnmarshaler] with [Parse].
+func (id *Of[T]) UnmarshalText(text []byte) (err error) {
+	*id, err = Parse[T](string(text))
+	return err
+}
+
 // IsZero reports whether id identifies nothing.
 func (id Of[T]) IsZero() bool { return id.value.IsZero() }
 

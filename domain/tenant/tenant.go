@@ -37,6 +37,12 @@ func ParseCode(text string) (Code, error) {
 // String returns the code.
 func (c Code) String() string { return c.text }
 
+// UnmarshalText implements [encoding.TextUnmarshaler] with [ParseCode].
+func (c *Code) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseCode(string(text))
+	return err
+}
+
 // IDOf returns the id of the tenant with the code.
 func IDOf(code Code) ID {
 	sum := sha256.Sum256([]byte("tenant " + code.text))

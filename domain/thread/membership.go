@@ -35,6 +35,12 @@ func ParseRole(text string) (Role, error) {
 
 func (r Role) String() string { return r.name }
 
+// UnmarshalText implements [encoding.TextUnmarshaler] with [ParseRole].
+func (r *Role) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRole(string(text))
+	return err
+}
+
 // AddMember requests to add a user account.
 type AddMember struct {
 	Executor UserID

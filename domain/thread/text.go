@@ -29,6 +29,12 @@ func RecordedText(written string) Text { return Text{written} }
 
 func (t Text) String() string { return t.value }
 
+// UnmarshalText implements [encoding.TextUnmarshaler] with [ParseText].
+func (t *Text) UnmarshalText(text []byte) (err error) {
+	*t, err = ParseText(string(text))
+	return err
+}
+
 // TextDigest is the first 8 bytes of a text's SHA-256. The state keeps it instead of the text, to tell whether an edit
 // changes anything.
 type TextDigest [8]byte

@@ -27,6 +27,12 @@ func RecordedName(text string) Name { return Name{text} }
 
 func (n Name) String() string { return n.value }
 
+// UnmarshalText implements [encoding.TextUnmarshaler] with [ParseName].
+func (n *Name) UnmarshalText(text []byte) (err error) {
+	*n, err = ParseName(string(text))
+	return err
+}
+
 // Parse trims text and returns it. An empty text, more than limit code points, invalid UTF-8, and control characters
 // other than controlsAllowed are an [ident.InvalidError] for the field.
 func Parse(field, text string, limit int, controlsAllowed string) (string, error) {

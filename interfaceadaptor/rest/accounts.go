@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/usecase/chat"
 )
@@ -17,20 +18,20 @@ func (e Executor) onAccount(c account.Command) es.Request[account.Command] {
 
 type registerAccount struct {
 	Executor
-	Name nameField `json:"name" doc:"The account's name: 1 to 64 characters after trimming, none of them a control character."`
+	Name writing.Name `json:"name" doc:"The account's name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"release planning"`
 }
 
 func (b registerAccount) asked() es.Request[account.Command] {
-	return b.onAccount(account.Register{Name: b.Name.value})
+	return b.onAccount(account.Register{Name: b.Name})
 }
 
 type renameAccount struct {
 	Executor
-	Name nameField `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character."`
+	Name writing.Name `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"release planning"`
 }
 
 func (b renameAccount) asked() es.Request[account.Command] {
-	return b.onAccount(account.Rename{Name: b.Name.value})
+	return b.onAccount(account.Rename{Name: b.Name})
 }
 
 type closeAccount struct{ Executor }

@@ -7,15 +7,15 @@ import (
 	"example.com/threads/domain/ident"
 )
 
-// The request bodies. All fields are required and decode themselves (fields.go). Here requests become commands and get
+// The request bodies. All fields without omitempty are required (fields.go). Here requests become commands and get
 // the ids of the things that they create.
 
 // Executor is the acting user account.
 type Executor struct {
-	ID userID `json:"executor_id" doc:"The user account that acts."`
+	ID ident.UserID `json:"executor_id" doc:"The user account that acts."`
 }
 
-func (e Executor) executor() ident.UserID { return e.ID.value }
+func (e Executor) executor() ident.UserID { return e.ID }
 
 // newID returns a new id for something that a command creates.
 func newID[T any]() ident.Of[T] {

@@ -102,6 +102,7 @@ func TestNamesAndTexts(t *testing.T) {
 		{`\udc00\udc01`, false, false},
 		{`\ud83d\u0041`, false, false},
 		{`\ud83d\\ude00`, false, false},
+		{`\ud83d\\\ude00`, false, false},
 		{`\\ud83d`, true, true}, // a backslash and five letters
 		{`\ufffd`, true, true},
 		{`\/\"`, true, true},

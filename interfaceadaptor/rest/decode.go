@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"iter"
+	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // FieldError describes one invalid field of a request.
@@ -18,17 +20,45 @@ type FieldError struct {
 	Message  string `json:"message" doc:"What is expected, to be read after the field's name." example:"must not be empty"`
 }
 
-// bodyShape holds the fields of request bodies of type B by name, including embedded ones.
-type bodyShape[B any] []reflect.StructField // each of a type whose pointer is a field
+// bodyShape holds the fields of request bodies of type B, including embedded ones.
+type bodyShape[B any] []field
 
-func shapeOf[B any]() bodyShape[B] {
-	var fields bodyShape[B]
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[B]()) {
-		if !field.Anonymous {
-			fields = append(fields, field)
+// shapeOf returns the fields of B, or why B can't be served.
+func shapeOf[B any]() (shape bodyShape[B], err error) {
+	body, schemas := reflect.TypeFor[B](), huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
+	var at reflect.StructField
+	defer func() {
+		if wrong := recover(); wrong != nil { // huma's, for a tag that contradicts the type
+			err = fmt.Errorf("field %s of %s: %v", at.Name, body, wrong)
 		}
+	}()
+	for _, at = range reflect.VisibleFields(body) {
+		if at.Anonymous && at.IsExported() && at.Type.Kind() == reflect.Struct {
+			continue // its fields follow
+		}
+		name, option, _ := strings.Cut(at.Tag.Get("json"), ",")
+		f := field{name: name, index: at.Index, optional: option == "omitempty", read: readerOf(at.Type)}
+		switch {
+		case f.read == nil:
+			panic(fmt.Sprintf("values of type %s can't be served", at.Type))
+		case !at.IsExported() || name == "" || name == "-" || option != "" && !f.optional:
+			panic(`it must be exported and have a tag such as json:"name" or json:"name,omitempty"`)
+		case slices.ContainsFunc(shape, func(f field) bool { return f.name == name }):
+			panic("another field has its name, too")
+		}
+		if isID(at.Type) {
+			schemas.RegisterTypeAlias(at.Type, reflect.TypeFor[identifier]())
+		}
+		f.schema = huma.SchemaFromField(schemas, at, "")
+		for _, example := range append(f.schema.Examples, f.schema.Enum...) {
+			raw, _ := json.Marshal(example)
+			if err := f.take(reflect.New(at.Type).Elem(), raw); err != nil {
+				panic(fmt.Sprintf("the tags have the value %s, which %v", raw, err))
+			}
+		}
+		shape = append(shape, f)
 	}
-	return fields
+	return shape, nil
 }
 
 // invalidBody is the error of a body with invalid fields.
@@ -47,13 +77,14 @@ func (s bodyShape[B]) decode(raw []byte, absent map[string]json.RawMessage) (bod
 		return body, invalidBody{{"body", "must be a JSON object"}}
 	}
 	var invalid invalidBody
-	for name, value := range s.fieldsOf(&body) {
-		given := members.take(name)
-		if left, optional := absent[name]; optional && len(given) == 0 {
+	target := reflect.ValueOf(&body).Elem()
+	for _, f := range s {
+		given := members.take(f.name)
+		if left, optional := absent[f.name]; optional && len(given) == 0 {
 			given = []json.RawMessage{left}
 		}
-		if err := readField(value, given); err != nil {
-			invalid = append(invalid, FieldError{"body." + name, err.Error()})
+		if err := f.take(target.FieldByIndex(f.index), given...); err != nil {
+			invalid = append(invalid, FieldError{"body." + f.name, err.Error()})
 		}
 	}
 	for _, unknown := range members {
@@ -69,34 +100,29 @@ func (s bodyShape[B]) decode(raw []byte, absent map[string]json.RawMessage) (bod
 // it, also after an update of the program.
 func (s bodyShape[B]) canonical(body B) (string, error) {
 	said := map[string]string{}
-	for name, value := range s.fieldsOf(&body) {
-		said[name] = value.canonical()
+	for _, f := range s {
+		if value := reflect.ValueOf(body).FieldByIndex(f.index); !f.optional || !value.IsZero() {
+			said[f.name] = fmt.Sprint(plain(value))
+		}
 	}
 	content, err := json.Marshal(said) // sorted by name
 	return string(content), err
 }
 
-// fieldsOf yields the fields of a body with their names.
-func (s bodyShape[B]) fieldsOf(body *B) iter.Seq2[string, bodyField] {
-	return func(yield func(string, bodyField) bool) {
-		value := reflect.ValueOf(body).Elem()
-		for _, f := range s {
-			if !yield(f.Tag.Get("json"), value.FieldByIndex(f.Index).Addr().Interface().(bodyField)) {
-				return
-			}
-		}
-	}
-}
-
-func readField(into bodyField, values []json.RawMessage) error {
-	switch len(values) {
-	case 0:
+// take reads the values that a body has for the field.
+func (f field) take(into reflect.Value, values ...json.RawMessage) error {
+	switch {
+	case len(values) == 0 && f.optional:
+		return nil
+	case len(values) == 0:
 		return errors.New("is required")
-	case 1:
-		return into.UnmarshalJSON(values[0])
-	default:
+	case len(values) > 1:
 		return errors.New("must be given once")
 	}
+	if err := f.read(into, values[0]); err != nil {
+		return err
+	}
+	return f.limited(into)
 }
 
 // bodyMembers are the members of a JSON object as written: in order, with repetitions.
@@ -109,47 +135,19 @@ type bodyMember struct {
 
 // membersOf splits a JSON object into its members; false if raw, which must be JSON, is not an object.
 func membersOf(raw []byte) (all bodyMembers, ok bool) {
-	rest, ok := bytes.CutPrefix(skipSpace(raw), []byte("{"))
-	for rest = skipSpace(rest); ok && rest[0] != '}'; rest = skipSpace(bytes.TrimPrefix(rest, []byte(","))) {
+	object := json.NewDecoder(bytes.NewReader(raw))
+	if start, _ := object.Token(); start != json.Delim('{') {
+		return nil, false
+	}
+	for object.More() {
 		var next bodyMember
-		var quoted json.RawMessage
-		quoted, rest = cutValue(rest)
-		next.value, rest = cutValue(rest[1:]) // after the colon
-		next.name, _ = unquote(quoted)
+		name, _ := object.Token() // no error: raw is JSON
+		next.name, _ = name.(string)
+		_ = object.Decode(&next.value)
 		all = append(all, next)
 	}
-	return all, ok
+	return all, true
 }
-
-// cutValue returns the first value in JSON, and what follows it, both without white space before them.
-func cutValue(raw []byte) (value json.RawMessage, rest []byte) {
-	raw = skipSpace(raw)
-	end := len(raw)
-	depth, quoted := 0, false
-	for i := 0; i < end; i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++ // what is escaped
-		case quoted && c != '"':
-		case c == '"':
-			quoted = !quoted
-			if !quoted && depth == 0 {
-				end = i + 1
-			}
-		case c == '{' || c == '[':
-			depth++
-		case depth == 0 && strings.IndexByte(" \t\r\n:,}]", c) >= 0:
-			end = i // of a number, true, false or null
-		case c == '}' || c == ']':
-			if depth--; depth == 0 {
-				end = i + 1
-			}
-		}
-	}
-	return raw[:end:end], skipSpace(raw[end:])
-}
-
-func skipSpace(raw []byte) []byte { return bytes.TrimLeft(raw, " \t\r\n") }
 
 // take removes the members with the name and returns their values.
 func (m *bodyMembers) take(name string) (taken []json.RawMessage) {
@@ -177,7 +175,7 @@ func textOf(raw json.RawMessage) (string, error) {
 	if raw[0] != '"' {
 		return "", errors.New("must be a string")
 	}
-	if hasHalfSurrogatePair(string(raw)) {
+	if bytes.IndexByte(raw, '\\') >= 0 && hasHalfSurrogatePair(string(raw)) {
 		return "", errors.New("must not contain half of a surrogate pair")
 	}
 	return unquote(raw)
@@ -192,33 +190,10 @@ func unquote(raw json.RawMessage) (value string, err error) {
 	return value, err
 }
 
-func hasHalfSurrogatePair(raw string) bool {
-	for {
-		start := strings.IndexByte(raw, '\\')
-		if start < 0 {
-			return false
-		}
-		raw = raw[start:]
-		switch unit, isUnit := codeUnit(raw); {
-		case !isUnit:
-			raw = raw[len(`\n`):]
-		case unit < 0xD800 || unit > 0xDFFF:
-			raw = raw[len(`\u0000`):]
-		default:
-			low, isUnit := codeUnit(raw[len(`\u0000`):])
-			if unit > 0xDBFF || !isUnit || low < 0xDC00 || low > 0xDFFF {
-				return true
-			}
-			raw = raw[len(`\uD83D\uDE00`):]
-		}
-	}
-}
+var surrogates = regexp.MustCompile(`(?i)\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f]..`)
 
-// codeUnit reads the UTF-16 code unit of an escape such as \u00e9 at the start of raw.
-func codeUnit(raw string) (uint64, bool) {
-	if len(raw) < len(`\u0000`) || raw[0] != '\\' || raw[1] != 'u' {
-		return 0, false
-	}
-	unit, err := strconv.ParseUint(raw[2:6], 16, 16)
-	return unit, err == nil
+// hasHalfSurrogatePair reports whether an escaped half is without the other one.
+func hasHalfSurrogatePair(raw string) bool {
+	raw = strings.ReplaceAll(raw, `\\`, "  ") // an escaped backslash begins no other escape
+	return slices.ContainsFunc(surrogates.FindAllString(raw, -1), func(found string) bool { return len(found) == len(`\ud83d`) })
 }

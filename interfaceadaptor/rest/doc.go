@@ -7,7 +7,8 @@
 // who asks (admit.go), headers, body, fields, command, answer. Errors become problem documents in problem.go, from one
 // table.
 //
-// The OpenAPI document is made from the same table and the same Go types (openapi.go). Bodies are read by decode.go and
-// not by a library: it is stricter than encoding/json - unknown and repeated members, half surrogate pairs - and finds
-// all invalid fields at once.
+// Bodies are plain structs. Their fields' types say how they are read (fields.go), and their tags describe and limit
+// them, in requests (decode.go) as in the OpenAPI document (openapi.go). A field that can't be served fails when the
+// handler is made. Decoding is stricter than encoding/json - unknown and repeated members, null, half surrogate pairs -
+// and finds all invalid fields at once.
 package rest

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/extras/access"
 	"example.com/threads/usecase/tasks"
@@ -123,11 +124,11 @@ func AuthorOf(raw []byte) string {
 		return ""
 	}
 	members, _ := membersOf(body)
-	var author userID
-	if named := members.take(executorField); len(named) != 1 || author.UnmarshalJSON(named[0]) != nil {
+	var author ident.UserID
+	if named := members.take(executorField); len(named) != 1 || readID(&author, named[0]) != nil {
 		return ""
 	}
-	return author.value.String()
+	return author.String()
 }
 
 // maxFieldErrors limits the size of a problem in the result of a task.

@@ -65,7 +65,7 @@ func describe(schemas huma.Registry, op operation, headers []requestHeader) *hum
 		Tags:        []string{tag},
 		Summary:     op.summary,
 		Description: op.description,
-		RequestBody: &huma.RequestBody{Required: true, Content: describeBody(schemas, op)},
+		RequestBody: &huma.RequestBody{Required: true, Content: describeContent(schemas, op)},
 		Responses:   describeProblems(schemas, problemsOf(op)),
 	}
 	if op.stream != nil {
@@ -91,13 +91,13 @@ func describe(schemas huma.Registry, op operation, headers []requestHeader) *hum
 	return described
 }
 
-func describeBody(schemas huma.Registry, op operation) map[string]*huma.MediaType {
+func describeContent(schemas huma.Registry, op operation) map[string]*huma.MediaType {
 	if op.stream != nil {
 		return map[string]*huma.MediaType{mediaNDJSON: {Schema: &huma.Schema{
 			Type: huma.TypeString, Examples: []any{`{"path":"/threads/create","body":{"name":"release planning"}}`},
 		}}}
 	}
-	return map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(op.perform.body, true, "")}}
+	return map[string]*huma.MediaType{mediaJSON: {Schema: describeBody(schemas, op.perform.body)}}
 }
 
 // operationID is the name of an operation in generated clients.

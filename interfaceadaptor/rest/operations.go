@@ -3,6 +3,7 @@ package rest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -35,9 +36,14 @@ type Aggregate struct {
 	readings   []readOperation
 }
 
-// operations returns the table of all operations.
+// operations returns the table of all operations. One with a body that can't be served is a mistake in this program.
 func operations(aggregates []Aggregate) (all []operation) {
 	for _, aggregate := range aggregates {
+		for _, op := range aggregate.operations {
+			if op.perform.unservable != nil {
+				panic(fmt.Sprintf("rest: %s: %v", op.path, op.perform.unservable))
+			}
+		}
 		all = append(all, aggregate.operations...)
 	}
 	return all

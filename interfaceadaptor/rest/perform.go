@@ -37,8 +37,9 @@ type performer struct {
 	// prepare decodes and checks a request.
 	prepare      func(c requestConditions, raw []byte) (prepared, error)
 	body, answer reflect.Type
-	versioned    bool // the answer carries the aggregate's version in its headers
-	later        bool // with Prefer: respond-async it becomes a task
+	unservable   error // why the body can't be served
+	versioned    bool  // the answer carries the aggregate's version in its headers
+	later        bool  // with Prefer: respond-async it becomes a task
 }
 
 // prepared is a request that can be executed.
@@ -57,7 +58,7 @@ type reply struct {
 
 // handle returns the performer for a command with a body of type B.
 func handle[B commanding[C], C, A any](service Commands[C], answerOf func(es.Result) A) performer {
-	shape := shapeOf[B]()
+	shape, unservable := shapeOf[B]()
 	prepare := func(c requestConditions, raw []byte) (prepared, error) {
 		body, caller, err := read(shape, c, raw)
 		if err != nil {
@@ -85,7 +86,7 @@ func handle[B commanding[C], C, A any](service Commands[C], answerOf func(es.Res
 		}
 		return p, nil
 	}
-	return performer{prepare: prepare, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), versioned: true, later: true}
+	return performer{prepare: prepare, unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), versioned: true, later: true}
 }
 
 // headersOf returns the headers that every answer to a command has.
@@ -112,7 +113,7 @@ func tokenOf(r es.Result) string {
 
 // snapshot returns the performer that stores a snapshot.
 func snapshot[C any](service Service[C]) performer {
-	shape := shapeOf[takeSnapshot]()
+	shape, unservable := shapeOf[takeSnapshot]()
 	prepare := func(c requestConditions, raw []byte) (prepared, error) {
 		body, caller, err := read(shape, c, raw)
 		return prepared{execute: func(ctx context.Context) (reply, error) {
@@ -120,5 +121,5 @@ func snapshot[C any](service Service[C]) performer {
 			return reply{body: snapshotAnswerOf(body.thread(), version)}, err
 		}}, err
 	}
-	return performer{prepare: prepare, body: reflect.TypeFor[takeSnapshot](), answer: reflect.TypeFor[snapshotAnswer]()}
+	return performer{prepare: prepare, unservable: unservable, body: reflect.TypeFor[takeSnapshot](), answer: reflect.TypeFor[snapshotAnswer]()}
 }

@@ -31,19 +31,17 @@ type taskReply struct {
 
 func taskReplyOf(r es.Result) taskReply { return taskReply{r.Key.ID} }
 
-type taskID = idField[task.Task]
-
 // NewTaskID returns the id of a new task.
 func NewTaskID() task.ID { return newID[task.Task]() }
 
 type cancelTask struct {
 	Executor
-	Task taskID `json:"task_id" doc:"The task."`
+	Task task.ID `json:"task_id" doc:"The task."`
 }
 
 func (b cancelTask) asked() es.Request[task.Order] {
 	c := task.Cancel{Executor: b.executor()}
-	return es.Request[task.Order]{ID: b.Task.value.String(), Command: c, Name: task.OrderName(c)}
+	return es.Request[task.Order]{ID: b.Task.String(), Command: c, Name: task.OrderName(c)}
 }
 
 // cancelAnyTask is cancelTask by an operator.
@@ -152,7 +150,7 @@ func importLines(intake *tasks.Intake) streamer {
 }
 
 func export(intake *tasks.Intake) performer {
-	shape := shapeOf[exportThread]()
+	shape, unservable := shapeOf[exportThread]()
 	prepare := func(c requestConditions, raw []byte) (prepared, error) {
 		body, caller, err := read(shape, c, raw)
 		if err != nil {
@@ -165,7 +163,7 @@ func export(intake *tasks.Intake) performer {
 			return accepted(result, err)
 		}}, err
 	}
-	return performer{prepare: prepare, body: reflect.TypeFor[exportThread](), answer: reflect.TypeFor[taskReply](), versioned: true}
+	return performer{prepare: prepare, unservable: unservable, body: reflect.TypeFor[exportThread](), answer: reflect.TypeFor[taskReply](), versioned: true}
 }
 
 // taskAnswer is a task.

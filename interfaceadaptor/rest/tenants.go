@@ -3,8 +3,6 @@ package rest
 import (
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
 	"example.com/threads/extras/access"
@@ -13,35 +11,20 @@ import (
 
 // The operations on the registry of tenants: their bodies, and the table.
 
-type registeredCode struct{ value tenant.Code }
-
-func (c *registeredCode) canonical() string { return c.value.String() }
-
-// UnmarshalJSON reads a code.
-func (c *registeredCode) UnmarshalJSON(raw []byte) (err error) {
-	c.value, err = parse(raw, tenant.ParseCode)
-	return err
-}
-
-// Schema implements [huma.SchemaProvider].
-func (registeredCode) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Pattern: `^[a-z0-9-]{1,32}$`, Examples: []any{"acme"}}
-}
-
 // OnTenant is who acts, and on which tenant.
 type OnTenant struct {
 	Executor
-	Code registeredCode `json:"tenant_code" doc:"The tenant's code: 1 to 32 characters out of a-z, 0-9 and -."`
+	Code tenant.Code `json:"tenant_code" doc:"The tenant's code: 1 to 32 characters out of a-z, 0-9 and -." pattern:"^[a-z0-9-]{1,32}$" example:"acme"`
 }
 
 func (o OnTenant) request(c tenant.Command) es.Request[tenant.Command] {
-	return es.Request[tenant.Command]{ID: chat.TenantKey(o.Code.value).ID, Command: c, Name: tenant.CommandName(c)}
+	return es.Request[tenant.Command]{ID: chat.TenantKey(o.Code).ID, Command: c, Name: tenant.CommandName(c)}
 }
 
 type createTenant struct{ OnTenant }
 
 func (b createTenant) asked() es.Request[tenant.Command] {
-	return b.request(tenant.Create{Code: b.Code.value})
+	return b.request(tenant.Create{Code: b.Code})
 }
 
 type suspendTenant struct{ OnTenant }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/extras/access"
@@ -17,32 +18,32 @@ type threadRequest = es.Request[thread.Command]
 // OnThread holds the executor and the thread.
 type OnThread struct {
 	Executor
-	Thread threadID `json:"thread_id" doc:"The thread."`
+	Thread thread.ID `json:"thread_id" doc:"The thread."`
 }
 
-func (o OnThread) thread() thread.ID { return o.Thread.value }
+func (o OnThread) thread() thread.ID { return o.Thread }
 
 func (o OnThread) request(c thread.Command) threadRequest {
-	return threadRequest{ID: o.Thread.value.String(), Command: c, Name: thread.CommandName(c)}
+	return threadRequest{ID: o.Thread.String(), Command: c, Name: thread.CommandName(c)}
 }
 
 type createThread struct {
 	Executor
-	Name nameField `json:"name" doc:"The thread's name: 1 to 64 characters after trimming, none of them a control character."`
+	Name thread.Name `json:"name" doc:"The thread's name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"release planning"`
 }
 
 func (b createThread) asked() threadRequest {
-	c := thread.Create{Executor: b.executor(), Member: newID[thread.Member](), Name: b.Name.value}
+	c := thread.Create{Executor: b.executor(), Member: newID[thread.Member](), Name: b.Name}
 	return threadRequest{ID: newID[thread.Thread]().String(), Begins: true, Command: c, Name: thread.CommandName(c)}
 }
 
 type renameThread struct {
 	OnThread
-	Name nameField `json:"name" doc:"The thread's new name: 1 to 64 characters after trimming, none of them a control character."`
+	Name thread.Name `json:"name" doc:"The thread's new name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"release planning"`
 }
 
 func (b renameThread) asked() threadRequest {
-	return b.request(thread.Rename{Executor: b.executor(), Name: b.Name.value})
+	return b.request(thread.Rename{Executor: b.executor(), Name: b.Name})
 }
 
 type deleteThread struct{ OnThread }
@@ -51,59 +52,59 @@ func (b deleteThread) asked() threadRequest { return b.request(thread.Delete{Exe
 
 type addMember struct {
 	OnThread
-	User userID    `json:"user_account_id" doc:"The user account to let in."`
-	Role roleField `json:"role" doc:"What the member may do."`
+	User ident.UserID `json:"user_account_id" doc:"The user account to let in."`
+	Role thread.Role  `json:"role" doc:"What the member may do." enum:"Admin,Member" example:"Member"`
 }
 
 func (b addMember) asked() threadRequest {
-	return b.request(thread.AddMember{Executor: b.executor(), Member: newID[thread.Member](), User: b.User.value, Role: b.Role.value})
+	return b.request(thread.AddMember{Executor: b.executor(), Member: newID[thread.Member](), User: b.User, Role: b.Role})
 }
 
 type removeMember struct {
 	OnThread
-	User userID `json:"user_account_id" doc:"The user account to put out; the executor's own to leave."`
+	User ident.UserID `json:"user_account_id" doc:"The user account to put out; the executor's own to leave."`
 }
 
 func (b removeMember) asked() threadRequest {
-	return b.request(thread.RemoveMember{Executor: b.executor(), User: b.User.value})
+	return b.request(thread.RemoveMember{Executor: b.executor(), User: b.User})
 }
 
 type changeMemberRole struct {
 	OnThread
-	User userID    `json:"user_account_id" doc:"The member's user account."`
-	Role roleField `json:"role" doc:"What the member may do from now on."`
+	User ident.UserID `json:"user_account_id" doc:"The member's user account."`
+	Role thread.Role  `json:"role" doc:"What the member may do from now on." enum:"Admin,Member" example:"Member"`
 }
 
 func (b changeMemberRole) asked() threadRequest {
-	return b.request(thread.ChangeMemberRole{Executor: b.executor(), User: b.User.value, Role: b.Role.value})
+	return b.request(thread.ChangeMemberRole{Executor: b.executor(), User: b.User, Role: b.Role})
 }
 
 type postMessage struct {
 	OnThread
-	Text textField `json:"text" doc:"What to say: 1 to 4000 characters after trimming, no control characters but newline and tab."`
+	Text thread.Text `json:"text" doc:"What to say: 1 to 4000 characters after trimming, no control characters but newline and tab." minLength:"1" maxLength:"4000" example:"Good morning!"`
 }
 
 func (b postMessage) asked() threadRequest {
-	return b.request(thread.PostMessage{Executor: b.executor(), Message: newID[thread.Message](), Text: b.Text.value})
+	return b.request(thread.PostMessage{Executor: b.executor(), Message: newID[thread.Message](), Text: b.Text})
 }
 
 type editMessage struct {
 	OnThread
-	Message messageID `json:"message_id" doc:"The message."`
-	Text    textField `json:"text" doc:"The new text: 1 to 4000 characters after trimming, no control characters but newline and tab."`
+	Message thread.MessageID `json:"message_id" doc:"The message."`
+	Text    thread.Text      `json:"text" doc:"The new text: 1 to 4000 characters after trimming, no control characters but newline and tab." minLength:"1" maxLength:"4000" example:"Good morning!"`
 }
 
 func (b editMessage) asked() threadRequest {
-	return b.request(thread.EditMessage{Executor: b.executor(), Message: b.Message.value, Text: b.Text.value})
+	return b.request(thread.EditMessage{Executor: b.executor(), Message: b.Message, Text: b.Text})
 }
 
 type deleteMessage struct {
 	OnThread
-	Message messageID `json:"message_id" doc:"The message."`
+	Message thread.MessageID `json:"message_id" doc:"The message."`
 }
 
 func (b deleteMessage) asked() threadRequest {
-	return b.request(thread.DeleteMessage{Executor: b.executor(), Message: b.Message.value})
+	return b.request(thread.DeleteMessage{Executor: b.executor(), Message: b.Message})
 }
 
 type takeSnapshot struct{ OnThread }
