@@ -19,6 +19,7 @@ import (
 	"example.com/threads/es/migration"
 	esrun "example.com/threads/es/run"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/operate/routes"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/tracing"
@@ -96,6 +97,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}
+	routes.AddTo(server.Mux, server.Updater, letIn.Gate, log)
 	return letIn.RunWith(ctx, log, server.URL(), server.Run)
 }
 

@@ -25,6 +25,7 @@ import (
 	esrun "example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/operate/routes"
 	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
@@ -175,7 +176,11 @@ func (y *servers) listen(
 		Faults: y.lab,
 		Log:    log,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	routes.AddTo(y.updater.Mux, y.updater.Updater, y.access.Gate, log)
+	return nil
 }
 
 // run serves until ctx ends or one of the servers fails.

@@ -36,7 +36,7 @@ var layers = map[string]struct {
 	"extras/access":     {imports: with(inner, "infrastructure", "extras/limits")},
 	"extras/lab":        {imports: []string{"docs", "es", "infrastructure"}},
 	"extras/limits":     {},
-	"extras/operate":    {imports: []string{"domain", "es", "infrastructure", "interfaceadaptor", "rdb-migration"}},
+	"extras/operate":    {imports: []string{"domain", "es", "extras/access", "infrastructure", "interfaceadaptor", "rdb-migration"}},
 	"extras/page":       {imports: []string{"extras/access", "infrastructure"}},
 	"extras/publishing": {imports: inner},
 

@@ -100,6 +100,7 @@ func options(settings Settings, ports Ports) run.Options {
 type Server struct {
 	*run.Updater
 	*httpserver.Server
+	Mux      *http.ServeMux // routes may be added before [Server.Run]
 	settings Settings
 	ports    Ports
 	metrics  http.Handler
@@ -118,12 +119,11 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 	mux.Handle("GET /health/alive", httpserver.Alive(ports.Access.Notes))
 	mux.HandleFunc("GET /health/ready", ready(updater, ports.Access.Notes))
 	mux.Handle("GET /metrics", measurements.Handler(settings.Measurements, registry))
-	(&operations{updater, ports.Access.Gate, ports.Log}).addTo(mux)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")
 	})
 	return &Server{
-		Updater: updater, Server: server, settings: settings, ports: ports, metrics: metrics.Handler(registry),
+		Updater: updater, Server: server, Mux: mux, settings: settings, ports: ports, metrics: metrics.Handler(registry),
 		handler: httpserver.WithProblems(mux, "/health/ready tells how far the projection is, /metrics its figures"),
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"example.com/threads/es/process/outbox"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/extras/operate"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
@@ -73,12 +74,12 @@ func (o *operator) listLetters(ctx context.Context, cmd *cli.Command, db readMod
 	if err != nil {
 		return fmt.Errorf("read the commands of processes: %w", err)
 	}
-	parked, commands := []shownLetter{}, []shownCommand{}
+	parked, commands := []operate.Letter{}, []shownCommand{}
 	var text strings.Builder
 	for _, each := range letters {
-		letter := letterOf(each.Projection, each.DeadLetter)
+		letter := operate.LetterOf(each.Projection, each.DeadLetter)
 		parked = append(parked, letter)
-		text.WriteString(letter.text() + next(letter.AID, letter.Tenant, letter.Projection, ""))
+		text.WriteString(textOfLetter(letter) + next(letter.AID, letter.Tenant, letter.Projection, ""))
 	}
 	for _, each := range failing {
 		command := commandOf(each.Process, each.Pending)

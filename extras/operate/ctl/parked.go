@@ -9,30 +9,10 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"example.com/threads/es/projection"
+	"example.com/threads/extras/operate"
 )
 
-// shownLetter is a dead letter for people and programs.
-type shownLetter struct {
-	Projection string    `json:"projection"`
-	Tenant     string    `json:"tenant"`
-	AID        string    `json:"aid"`
-	SeqNr      uint64    `json:"seq_nr"`
-	EventID    string    `json:"event_id"`
-	Reason     string    `json:"reason"`
-	Attempts   int       `json:"attempts"`
-	ParkedAt   time.Time `json:"parked_at"`
-	RetryAt    time.Time `json:"retry_at"`
-	Event      any       `json:"event,omitempty"` // JSON if valid, otherwise text
-}
-
-func letterOf(name string, letter projection.DeadLetter) shownLetter {
-	return shownLetter{
-		Projection: name, Tenant: letter.Key.Tenant.String(), AID: letter.Key.String(), SeqNr: letter.SeqNr, EventID: letter.EventID,
-		Reason: letter.Reason, Attempts: letter.Attempts, ParkedAt: letter.ParkedAt, RetryAt: letter.RetryAt,
-	}
-}
-
-func (l shownLetter) text() string {
+func textOfLetter(l operate.Letter) string {
 	return fmt.Sprintf("%s is parked on event %d in the projection %s since %s\n  reason    %s\n  attempts  %d, the next at %s\n",
 		whose(l.Tenant, l.AID), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), l.Reason, l.Attempts, l.RetryAt.Format(time.RFC3339))
 }
@@ -45,12 +25,12 @@ func (o *operator) showParked(ctx context.Context, cmd *cli.Command, db readMode
 			return err
 		}
 	}
-	shown := letterOf(cmd.String("projection"), letter)
+	shown := operate.LetterOf(cmd.String("projection"), letter)
 	if shown.Event = string(payload); json.Valid(payload) {
 		shown.Event = json.RawMessage(payload)
 	}
 	event, _ := indent("  ", shown.Event) // JSON or text always encodes
-	return o.print(cmd, shown, shown.text()+fmt.Sprintf("  event     %s\n", event))
+	return o.print(cmd, shown, textOfLetter(shown)+fmt.Sprintf("  event     %s\n", event))
 }
 
 // payloadOf returns the event as stored in the journal.

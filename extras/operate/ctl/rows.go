@@ -11,6 +11,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/journalcheck"
 	"example.com/threads/es/projection"
+	"example.com/threads/extras/operate"
 )
 
 const aboutVerify = `Folds the events of one aggregate, or of all, and compares every row of the read model with the
@@ -107,17 +108,6 @@ func (v *verifier) look(ctx context.Context, key es.AggregateID) error {
 	return v.tell(key, found, repaired)
 }
 
-// shownDifference is a difference for people and programs.
-type shownDifference struct {
-	Tenant   string `json:"tenant"`
-	AID      string `json:"aid"`
-	Row      string `json:"row"`
-	What     string `json:"what"`
-	Expected string `json:"expected"`
-	Found    string `json:"found"`
-	Repaired bool   `json:"repaired"`
-}
-
 func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired bool) error {
 	if len(found.Differences) > 0 {
 		v.wrong++
@@ -132,7 +122,7 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 			}
 			text += fmt.Sprintf("  next      %s\n", v.next(key, found, repaired))
 		}
-		if err := v.add(shownDifference{tenant, aid, d.Row, d.What, d.Expected, d.Found, repaired}, text); err != nil {
+		if err := v.add(operate.DifferenceOf(key, d, repaired), text); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,6 @@
-package updater
+// Package routes serves what operators do on the page, below /operate of the read-model-updater. threadctl does the
+// same and more. See extras/operate/README.md.
+package routes
 
 import (
 	"cmp"
@@ -18,6 +20,7 @@ import (
 	"example.com/threads/es/run"
 	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/operate"
 	"example.com/threads/infrastructure/httpserver"
 )
 
@@ -27,14 +30,15 @@ const (
 	maxDifference = 100 // differences in an answer
 )
 
-// operations serves the operators' actions over HTTP, for the page. threadctl does the same and more.
 type operations struct {
 	updater *run.Updater
 	gate    *access.Gate
 	log     *slog.Logger
 }
 
-func (o *operations) addTo(mux *http.ServeMux) {
+// AddTo adds the routes. Callers need the gate's permission to operate.
+func AddTo(mux *http.ServeMux, updater *run.Updater, gate *access.Gate, log *slog.Logger) {
+	o := &operations{updater, gate, log}
 	mux.HandleFunc("GET /operate/dead-letters", serve(o, func(ctx context.Context, _ struct{}, _ string) (any, error) { return o.list(ctx) }))
 	mux.HandleFunc("POST /operate/dead-letters/retry", serve(o, o.retry))
 	mux.HandleFunc("POST /operate/dead-letters/skip", serve(o, o.skip))
@@ -108,27 +112,15 @@ func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// letter is a parked aggregate in an answer.
-type letter struct {
-	Projection string    `json:"projection"`
-	Tenant     string    `json:"tenant"`
-	AID        string    `json:"aid"`
-	SeqNr      uint64    `json:"seq_nr"`
-	Reason     string    `json:"reason"`
-	Attempts   int       `json:"attempts"`
-	ParkedAt   time.Time `json:"parked_at"`
-	RetryAt    time.Time `json:"retry_at"`
-}
-
 func (o *operations) list(ctx context.Context) (any, error) {
 	db, err := o.updater.Database()
 	if err != nil {
 		return nil, err
 	}
 	letters, err := rowstore.Letters(ctx, db)
-	shown := []letter{}
+	shown := []operate.Letter{}
 	for _, l := range letters {
-		shown = append(shown, letter{l.Projection, l.Key.Tenant.String(), l.Key.String(), l.SeqNr, l.Reason, l.Attempts, l.ParkedAt, l.RetryAt})
+		shown = append(shown, operate.LetterOf(l.Projection, l.DeadLetter))
 	}
 	return map[string]any{"parked": shown}, err
 }
@@ -182,23 +174,13 @@ func (o *operations) rebuild() (any, error) {
 	return map[string]bool{"asked": true}, o.updater.Rebuild()
 }
 
-// difference is a row that differs from the journal.
-type difference struct {
-	Tenant   string `json:"tenant"`
-	AID      string `json:"aid"`
-	Row      string `json:"row"`
-	What     string `json:"what"`
-	Expected string `json:"expected"`
-	Found    string `json:"found"`
-}
-
 // verification is the result of comparing rows with the journal.
 type verification struct {
-	Verified    int          `json:"verified"`
-	Wrong       int          `json:"wrong"`
-	Repaired    int          `json:"repaired"`
-	Complete    bool         `json:"complete"` // false: time was up; threadctl rows verify has no time limit
-	Differences []difference `json:"differences"`
+	Verified    int                  `json:"verified"`
+	Wrong       int                  `json:"wrong"`
+	Repaired    int                  `json:"repaired"`
+	Complete    bool                 `json:"complete"` // false: time was up; threadctl rows verify has no time limit
+	Differences []operate.Difference `json:"differences"`
 }
 
 // verify compares the rows of all aggregates with the journal, within the time limit of a request.
@@ -212,7 +194,7 @@ func (o *operations) verify(ctx context.Context, ask struct {
 	}
 	limited, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
-	found := verification{Differences: []difference{}}
+	found := verification{Differences: []operate.Difference{}}
 	var mutex sync.Mutex
 	err = projector.Aggregates(limited, func(ctx context.Context, key es.AggregateID) error {
 		one, repaired, err := projector.VerifyOrRepair(ctx, key, ask.Repair)
@@ -242,7 +224,7 @@ func (v *verification) add(key es.AggregateID, one projection.Verified, repaired
 	}
 	for _, d := range one.Differences {
 		if len(v.Differences) < maxDifference {
-			v.Differences = append(v.Differences, difference{key.Tenant.String(), key.String(), d.Row, d.What, d.Expected, d.Found})
+			v.Differences = append(v.Differences, operate.DifferenceOf(key, d, repaired))
 		}
 	}
 }
