@@ -76,11 +76,11 @@ func TestTheInputOfACancelledTaskIsDeleted(t *testing.T) {
 	w := newWorld()
 	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(3000)))
 	id := created(t, result, err)
-	_, err = w.intake().Cancel(t.Context(), es.Request[task.Order]{ID: id.String(), Command: task.Cancel{Executor: bob}})
+	_, err = w.intake().Cancel(t.Context(), es.Request[task.Order]{Caller: es.Caller{Executor: bob.String()}, ID: id.String(), Command: task.Cancel{Executor: bob}})
 	if !errors.Is(err, task.ErrTaskNotFound) || w.held() == 0 {
 		t.Errorf("not cancelled: %v; %d parts are left", err, w.held())
 	}
-	_, err = w.intake().Cancel(t.Context(), es.Request[task.Order]{ID: id.String(), Command: task.Cancel{Executor: ada}})
+	_, err = w.intake().Cancel(t.Context(), es.Request[task.Order]{Caller: es.Caller{Executor: ada.String()}, ID: id.String(), Command: task.Cancel{Executor: ada}})
 	if err != nil || w.held() > 0 {
 		t.Errorf("cancelled: %v; %d parts are left", err, w.held())
 	}
