@@ -209,7 +209,7 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 	expectVerdict(t, "an operator cancels", w.do(t, w.tokens[operator], "/tasks/cancel", body, "X-Tenant-Code", acme), ok)
 	registry("reactivate")
 	testenv.Eventually(t, 10*time.Second, has(cancelled, "cancelled", 1))
-	testenv.Eventually(t, 90*time.Second, has(continued, "succeeded", lines))
+	testenv.Eventually(t, 4*time.Minute, has(continued, "succeeded", lines))
 }
 
 // Without TENANTS=registered, every tenant is admitted, even a suspended one.

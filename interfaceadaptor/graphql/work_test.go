@@ -101,7 +101,7 @@ func mostCost(document string) time.Duration {
 // programs use the processor, too.
 func cost(t *testing.T, e engine, document string) time.Duration {
 	shortest := time.Hour
-	for i := range 5 {
+	for i := range 20 {
 		uncached := document + strings.Repeat(" ", i)
 		started := time.Now()
 		begun(t.Context(), e, uncached)

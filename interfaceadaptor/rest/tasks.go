@@ -34,21 +34,22 @@ func taskReplyOf(r es.Result) taskReply { return taskReply{r.Key.ID} }
 // NewTaskID returns the id of a new task.
 func NewTaskID() task.ID { return newID[task.Task]() }
 
-type cancelTask struct {
+// CancelTask is the body of a cancellation. It is exported, because it is embedded.
+type CancelTask struct {
 	Executor
 	Task task.ID `json:"task_id" doc:"The task."`
 }
 
-func (b cancelTask) asked() es.Request[task.Order] {
+func (b CancelTask) asked() es.Request[task.Order] {
 	c := task.Cancel{Executor: b.executor()}
 	return es.Request[task.Order]{ID: b.Task.String(), Command: c, Name: task.OrderName(c)}
 }
 
-// cancelAnyTask is cancelTask by an operator.
-type cancelAnyTask struct{ cancelTask }
+// cancelAnyTask is CancelTask by an operator.
+type cancelAnyTask struct{ CancelTask }
 
 func (b cancelAnyTask) asked() es.Request[task.Order] {
-	request := b.cancelTask.asked()
+	request := b.CancelTask.asked()
 	request.Command = task.Cancel{Executor: b.executor(), Operator: true}
 	return request
 }
@@ -61,11 +62,13 @@ func (c cancels) Handle(ctx context.Context, request es.Request[task.Order]) (es
 }
 
 func cancel(intake *tasks.Intake) performer {
-	performer := handle[cancelTask](cancels{intake}, taskReplyOf)
-	own, anyones := performer.prepare, handle[cancelAnyTask](cancels{intake}, taskReplyOf).prepare
+	performer := handle[CancelTask](cancels{intake}, taskReplyOf)
+	operators := handle[cancelAnyTask](cancels{intake}, taskReplyOf)
+	performer.unservable = errors.Join(performer.unservable, operators.unservable)
+	own := performer.prepare
 	performer.prepare = func(c requestConditions, raw []byte) (prepared, error) {
 		if c.principal.IsOperator() {
-			return anyones(c, raw)
+			return operators.prepare(c, raw)
 		}
 		return own(c, raw)
 	}

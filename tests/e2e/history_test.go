@@ -153,6 +153,7 @@ func TestAccountHistory(t *testing.T) {
 		ada, bob := s.person("acme"), s.person("acme")
 		thread := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
 		ada.command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": bob.id, "role": "Member"})
+		ada.sees(t, thread, ada.id+" ADMIN", bob.id+" MEMBER")
 		asks := func(arguments fields) history {
 			t.Helper()
 			arguments["a"] = bob.id

@@ -35,8 +35,8 @@ func TestEveryTargetForAWhile(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), length+3*time.Minute) // including the first build
 			defer cancel()
 			for {
-				command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+each.name+"$", "-fuzztime="+duration, "./"+each.folder)
-				command.Dir = root
+				command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+each.name+"$", "-fuzztime="+duration, ".")
+				command.Dir = filepath.Join(root, each.folder) // which may be in another module
 				output, err := command.CombinedOutput()
 				if err != nil && ctx.Err() == nil && outOfTime(output) {
 					continue
@@ -56,7 +56,7 @@ func outOfTime(output []byte) bool {
 	return bytes.Contains(output, []byte("context deadline exceeded")) && !bytes.Contains(output, []byte("Failing input"))
 }
 
-// find returns the targets in the module's tests.
+// find returns the targets in the tests of all modules.
 func find(t *testing.T) (found []target) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {

@@ -71,6 +71,8 @@ var lists = []registry{
 	{"usecase/query/consistency.go", []line{
 		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},
 		{"\taccount.AggregateType,", "\tgadget.AggregateType,"},
+		{"return true, nil // every account", "\tcase gadget.AggregateType:\n\t\tvar id gadget.ID\n" +
+			"\t\tif id, err = ident.Parse[gadget.Gadget](key.ID); err == nil {\n\t\t\t_, err = q.Gadget(ctx, viewer, id)\n\t\t}"},
 	}},
 	{"cmd/internal/updater/publish.go", []line{
 		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
