@@ -1,0 +1,6 @@
+//go:build !race
+
+package graphql
+
+// slower is how much longer the same work may take with the race detector.
+const slower = 1
