@@ -113,8 +113,13 @@ func TestOneWebSocketHasSoManySubscriptionsAndNoMore(t *testing.T) {
 	if event, got := s.take(t); event != eventNext || got.code() != "" {
 		t.Errorf("after ending one: %s %q", event, got.code())
 	}
-	w.Rename(chat, "all see this")
-	for range most {
+	// Some are enough for this: the reads of all of them at once take long with the race detector.
+	const others = 32
+	for i := others; i < most; i++ {
+		s.send(t, protocolMessage{ID: fmt.Sprint(i), Type: "complete"})
+	}
+	w.Rename(chat, "the others see this")
+	for range others {
 		takeThread(t, s)
 	}
 }
