@@ -4,9 +4,9 @@ import (
 	"context"
 )
 
-// Repository loads and saves the aggregates of one type, with states S and events E; it implements the port of
-// es/command. It caches the states of recently used aggregates. A cached state may be stale, but it is always a
-// prefix of the aggregate's history; the events after it bring it up to date.
+// Repository loads and saves the aggregates of one type, with states S and events E. It caches the states of recently
+// used aggregates. A cached state may be stale, but it is always a prefix of the aggregate's history; the events after
+// it bring it up to date.
 type Repository[S, E any] struct {
 	gateway     EventPersistenceGateway
 	codec       *Codec[E]
@@ -22,7 +22,7 @@ type SnapshotCodec[S any] interface {
 	// Encode encodes the state of the aggregate with the id.
 	Encode(id string, version uint64, state S) ([]byte, error)
 	// Decode is the inverse of Encode. It fails if it cannot read the payload, for example a newer format, with
-	// [eventstore.ErrOutdated] for an older one; the events are used instead.
+	// [ErrOutdated] for an older one; the events are used instead.
 	Decode(payload []byte) (id string, version uint64, state S, err error)
 	// Size estimates the bytes that a state takes in memory.
 	Size(state S) int

@@ -1,3 +1,3 @@
-// Package skew compares this computer's clock with the event store's, which all writers share. cmd/internal/eventstore
-// passes the store's clock to it. While the clocks differ too much, commands are refused.
+// Package skew compares this computer's clock with the event store's, which all writers share. While the clocks differ
+// too much, commands are refused.
 package skew
