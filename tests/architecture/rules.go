@@ -22,8 +22,9 @@ var layers = map[string]struct {
 	"domain/thread/threadtest": {imports: []string{"domain"}},
 	"usecase":                  {imports: []string{"domain", "es"}, limited: true, modules: smallLibraries},
 
-	"interfaceadaptor/rest":      {imports: inner},
-	"interfaceadaptor/graphql":   {imports: inner},
+	"interfaceadaptor/admission": {imports: inner}, // who a request is of, for both APIs
+	"interfaceadaptor/rest":      {imports: with(inner, "interfaceadaptor/admission")},
+	"interfaceadaptor/graphql":   {imports: with(inner, "interfaceadaptor/admission")},
 	"interfaceadaptor/*codec":    {imports: inner}, // one package for each aggregate
 	"interfaceadaptor/chatstore": {imports: with(inner, "interfaceadaptor/*codec")},
 	"interfaceadaptor/readmodel": {imports: with(inner, "interfaceadaptor/*codec")},
@@ -33,7 +34,7 @@ var layers = map[string]struct {
 	"es": {imports: []string{"es"}},
 
 	// An extra imports another one only where its README says so.
-	"extras/access":     {imports: with(inner, "infrastructure", "extras/limits")},
+	"extras/access":     {imports: with(inner, "infrastructure", "extras/limits", "interfaceadaptor/admission")},
 	"extras/lab":        {imports: []string{"docs", "es", "infrastructure"}},
 	"extras/limits":     {},
 	"extras/operate":    {imports: []string{"domain", "es", "extras/access", "infrastructure", "interfaceadaptor", "rdb-migration"}},
