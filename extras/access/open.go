@@ -23,6 +23,7 @@ type Access struct {
 	Notes  httpserver.Notes
 	Checks []httpserver.Check
 
+	log                 *slog.Logger
 	settings            Settings
 	issuerURL, audience string
 	verifier            *Verifier          // nil with AUTH=none
@@ -34,7 +35,7 @@ type Access struct {
 // issuer; other programs expect it to be running. [Access.Run] or [Access.Close] ends it.
 func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.Logger) (*Access, error) {
 	a := &Access{
-		Origins: settings.Origins, settings: settings, Notes: httpserver.Notes{"auth": settings.Mode},
+		Origins: settings.Origins, log: log, settings: settings, Notes: httpserver.Notes{"auth": settings.Mode},
 		Gate: &Gate{
 			PerAddress: counter(settings.PerAddress), PerAccount: counter(settings.PerAccount), PerTenant: counter(settings.PerTenant),
 			Shares: limits.NewBudget(settings.MiBInFlight<<20, settings.MiBPerClient<<20), Proxies: settings.Proxies,
@@ -96,7 +97,7 @@ func (a *Access) IsOpen() bool { return a.verifier == nil }
 
 // Serve serves an API behind access control and limits until ctx ends.
 func (a *Access) Serve(ctx context.Context, server *httpserver.Server, handler http.Handler) error {
-	server.MaxConnections = a.settings.Connections
+	server.Prepare = limits.Connections(a.settings.Connections, a.log)
 	return server.Serve(ctx, a.Origins.Guard(handler))
 }
 

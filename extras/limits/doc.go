@@ -1,3 +1,3 @@
-// Package limits limits what each key may use: requests per second ([Rate]) and what is held at once ([Budget]). It
-// knows keys and numbers only; extras/access uses it.
+// Package limits limits what each key may use, in requests per second ([Rate]) and in what is held at once ([Budget]),
+// and what the clients of a server may hold open ([Connections]). extras/access uses it.
 package limits

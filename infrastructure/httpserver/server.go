@@ -28,8 +28,9 @@ const (
 
 // Server is a listening HTTP server. Create it with [Listen] and end it with [Server.Serve] or [Server.Close].
 type Server struct {
-	// MaxConnections limits the open connections; 0: no limit. Set it before Serve.
-	MaxConnections int
+	// Prepare, unless nil, changes the server before it serves, and returns the listener that it accepts from. Set it
+	// before Serve.
+	Prepare func(*http.Server, net.Listener) net.Listener
 	// Tracer traces the requests; nil: no traces. Set it before Serve.
 	Tracer trace.Tracer
 
@@ -68,17 +69,19 @@ func (s *Server) Close() error { return s.listener.Close() }
 
 // Serve handles requests with handler, inside [Wrap], until ctx ends. Then it accepts no more requests, and returns
 // when all accepted ones are answered or the grace period is over. Requests that still run then are aborted, which is
-// an error. A request whose body has not arrived is not accepted: the server waits for it only briefly. The requests'
-// contexts do not end with ctx: a handler that streams must watch for the stop itself.
+// an error. The requests' contexts do not end with ctx: a handler that streams must watch for the stop itself.
 func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	var running tracker
-	open := &connections{most: s.MaxConnections, open: map[*connection]struct{}{}}
+	var running sync.WaitGroup
+	wrapped := Wrap(s.log, s.Tracer, handler)
 	server := &http.Server{
-		Handler:           running.track(awaitBodies(Wrap(s.log, s.Tracer, handler))),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			running.Add(1)
+			defer running.Done()
+			wrapped.ServeHTTP(w, r)
+		}),
 		BaseContext:       func(net.Listener) context.Context { return requests },
-		ConnContext:       withConnection,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
@@ -86,8 +89,12 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 	}
+	listener := s.listener
+	if s.Prepare != nil {
+		listener = s.Prepare(server, listener)
+	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener{s.listener, s.log, open}) }()
+	go func() { failed <- server.Serve(listener) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve HTTP on %s: %w", s.Addr(), err)
@@ -96,11 +103,10 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
 	defer cancel()
-	open.stop()
 	err := server.Shutdown(grace)
 	<-failed //nolint:errcheck // after Shutdown it is http.ErrServerClosed
 	if err == nil {
-		err = running.wait(grace) // Shutdown ignores hijacked connections, such as WebSockets
+		err = wait(grace, &running) // Shutdown ignores hijacked connections, such as WebSockets
 	}
 	if err != nil {
 		cutOff()
@@ -109,40 +115,10 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	return nil
 }
 
-// tracker counts the running handlers.
-type tracker struct {
-	mu      sync.Mutex
-	running int
-	idle    chan struct{} // created by wait, closed when running becomes 0
-}
-
-func (t *tracker) track(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		t.add(1)
-		defer t.add(-1)
-		next.ServeHTTP(w, r)
-	})
-}
-
-func (t *tracker) add(n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.running += n; t.running == 0 && t.idle != nil {
-		close(t.idle)
-		t.idle = nil
-	}
-}
-
 // wait returns when no handler runs, or with the cause of ctx's end. No handler may start after the call.
-func (t *tracker) wait(ctx context.Context) error {
-	t.mu.Lock()
-	if t.running == 0 {
-		t.mu.Unlock()
-		return nil
-	}
+func wait(ctx context.Context, running *sync.WaitGroup) error {
 	idle := make(chan struct{})
-	t.idle = idle
-	t.mu.Unlock()
+	go func() { running.Wait(); close(idle) }()
 	select {
 	case <-idle:
 		return nil

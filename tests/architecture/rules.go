@@ -36,7 +36,7 @@ var layers = map[string]struct {
 	// An extra imports another one only where its README says so.
 	"extras/access":     {imports: with(inner, "infrastructure", "extras/limits", "interfaceadaptor/admission")},
 	"extras/lab":        {imports: []string{"docs", "es", "infrastructure"}},
-	"extras/limits":     {},
+	"extras/limits":     {imports: []string{"infrastructure"}},
 	"extras/operate":    {imports: []string{"domain", "es", "extras/access", "infrastructure", "interfaceadaptor", "rdb-migration"}},
 	"extras/page":       {imports: []string{"extras/access", "infrastructure"}},
 	"extras/publishing": {imports: inner},

@@ -1,4 +1,4 @@
-package httpserver_test
+package limits_test
 
 import (
 	"bufio"
@@ -14,8 +14,52 @@ import (
 	"time"
 
 	"example.com/threads/es/testenv"
+	"example.com/threads/extras/limits"
 	"example.com/threads/infrastructure/httpserver"
 )
+
+// running is a server with bounded connections.
+type running struct {
+	url  string
+	stop context.CancelFunc
+	done chan error
+}
+
+func serve(t *testing.T, handler http.Handler) running { return serveWith(t, 100, handler) }
+
+func serveWith(t *testing.T, most int, handler http.Handler) running {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	server, err := httpserver.Listen(t.Context(), log, "TEST_ADDR", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Prepare = limits.Connections(most, log)
+	ctx, stop := context.WithCancel(t.Context())
+	r := running{url: server.URL(), stop: stop, done: make(chan error, 1)}
+	go func() { r.done <- server.Serve(ctx, handler) }()
+	t.Cleanup(stop)
+	return r
+}
+
+func (r running) get(ctx context.Context) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(request)
+}
+
+func (r running) wait(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-r.done:
+		return err
+	case <-time.After(20 * time.Second):
+		t.Fatal("the server does not stop")
+		return nil
+	}
+}
 
 // dial opens a connection and sends text, which need not be HTTP.
 func (r running) dial(t *testing.T, text string) net.Conn {
@@ -116,15 +160,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
-	server, err := httpserver.Listen(t.Context(), slog.New(slog.DiscardHandler), "TEST_ADDR", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.MaxConnections = 2
-	ctx, stop := context.WithCancel(t.Context())
-	served := running{url: server.URL(), stop: stop, done: make(chan error, 1)}
-	go func() { served.done <- server.Serve(ctx, http.NotFoundHandler()) }()
-	t.Cleanup(func() { stop(); _ = served.wait(t) })
+	served := serveWith(t, 2, http.NotFoundHandler())
 
 	ask := func(conn net.Conn) (status int, err error) {
 		// ignore the error: a refused connection may be closed already

@@ -1,4 +1,4 @@
-package httpserver
+package limits
 
 import (
 	"context"
@@ -131,11 +131,7 @@ func withConnection(ctx context.Context, conn net.Conn) context.Context {
 // awaitBodies tells each request's connection when the body has arrived, and when it waits for the client again.
 func awaitBodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, known := r.Context().Value(connectionKey{}).(*connection)
-		if !known {
-			next.ServeHTTP(w, r)
-			return
-		}
+		conn := r.Context().Value(connectionKey{}).(*connection)
 		conn.await(r.ContentLength != 0)
 		defer conn.await(true)
 		if r.ContentLength != 0 {
@@ -157,42 +153,4 @@ func (b *awaitedBody) Read(into []byte) (int, error) {
 		b.conn.await(false)
 	}
 	return n, err
-}
-
-// connections are the open connections.
-type connections struct {
-	most int // 0: any number
-
-	mutex    sync.Mutex
-	open     map[*connection]struct{}
-	stopping bool
-}
-
-// enter adds a connection; false if there is no room.
-func (c *connections) enter(conn *net.TCPConn) (*connection, bool) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.most > 0 && len(c.open) >= c.most {
-		return nil, false
-	}
-	var entered *connection
-	entered = newConnection(conn, func() {
-		c.mutex.Lock()
-		defer c.mutex.Unlock()
-		delete(c.open, entered)
-	})
-	c.open[entered] = struct{}{}
-	if c.stopping {
-		entered.stop()
-	}
-	return entered, true
-}
-
-func (c *connections) stop() {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.stopping = true
-	for conn := range c.open {
-		conn.stop()
-	}
 }
