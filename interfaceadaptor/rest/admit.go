@@ -32,28 +32,28 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, scopes ...access.Sco
 
 // tenant returns the tenant that the operation works in: the principal's, if it is active. The registry of tenants is
 // that of the empty code, whichever tenant the operator's token is of.
-func (a *api) tenant(ctx context.Context, op operation, principal access.Principal, named es.Tenant) (es.Tenant, error) {
-	if op.registry {
+func (a *api) tenant(ctx context.Context, op Operation, principal access.Principal, named es.Tenant) (es.Tenant, error) {
+	if op.Global {
 		return es.Tenant(""), nil
 	}
-	if op.operators && principal.IsOperator() && named != (es.Tenant("")) {
+	if op.Operators && principal.IsOperator() && named != (es.Tenant("")) {
 		return named, nil
 	}
 	tenant, err := principal.In(named)
-	if err != nil || op.operators && principal.Needs(access.Operate) == nil {
+	if err != nil || op.Operators && principal.Needs(access.Operate) == nil {
 		return tenant, err
 	}
 	return tenant, a.settings.Tenants.Admit(ctx, tenant)
 }
 
 // read decodes a body and the executor, who must be one that the principal may act as.
-func read[B interface{ executor() ident.UserID }](s bodyShape[B], c requestConditions, raw []byte) (body B, caller es.Caller, err error) {
+func read[B interface{ executor() ident.UserID }](s bodyShape[B], c Conditions, raw []byte) (body B, caller es.Caller, err error) {
 	if body, err = s.decode(raw, absentFor(c.principal)); err != nil {
-		return body, c.caller, err
+		return body, c.Caller, err
 	}
 	executor, err := c.principal.For(body.executor())
-	c.caller.Executor = executor.String()
-	return body, c.caller, err
+	c.Caller.Executor = executor.String()
+	return body, c.Caller, err
 }
 
 // absentFor returns the fields that the principal may leave out, with their values.

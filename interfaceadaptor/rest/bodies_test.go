@@ -36,15 +36,15 @@ type paintBody struct {
 	Paint
 }
 
-func (b paintBody) asked() es.Request[Paint] {
+func (b paintBody) Asked() es.Request[Paint] {
 	return es.Request[Paint]{ID: b.Thread.String(), Command: b.Paint, Name: "wall.Paint"}
 }
 
 // walls returns an API with one operation that takes bodies of type B.
-func walls[B commanding[C], C any](service Service[C]) http.Handler {
+func walls[B Body[C], C any](service Service[C]) http.Handler {
 	nothing := http.NotFoundHandler()
-	return NewHandler([]Aggregate{{name: "walls", operations: []operation{{
-		path: "/walls/paint", summary: "Paint a wall", perform: handle[B](service, threadAnswerOf),
+	return NewHandler([]Aggregate{{Name: "walls", Operations: []Operation{{
+		Path: "/walls/paint", Summary: "Paint a wall", Do: Command[B](service, threadAnswerOf),
 	}}}}, Settings{
 		Source: "write-api", Log: slog.New(slog.DiscardHandler), Timeout: time.Minute, Gate: &access.Gate{},
 		Alive: nothing, Ready: nothing, Metrics: nothing, Around: func(next http.Handler) http.Handler { return next },
@@ -71,7 +71,7 @@ func TestBodiesArePlainStructs(t *testing.T) {
 		}
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/walls/paint", strings.NewReader("{"+strings.Join(members, ",")+"}"))
 		request.Header.Set("Content-Type", mediaJSON)
-		request.Header.Set(idempotencyKey, "key")
+		request.Header.Set(IdempotencyKey, "key")
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, request)
 		return recorder.Code, recorder.Body.String()
@@ -122,32 +122,32 @@ func TestBodiesArePlainStructs(t *testing.T) {
 // Bodies that can't be served for their field Bad.
 type (
 	unservable[F any] struct {
-		Executor
+		By
 		Bad F `json:"bad"`
 	}
 	nameless struct {
-		Executor
+		By
 		Bad int
 	}
 	twice struct {
-		Executor
+		By
 		Bad thread.ID `json:"executor_id"`
 	}
 	contradicting struct {
-		Executor
+		By
 		Bad thread.Role `json:"bad" enum:"Admin,Owner"`
 	}
 	mistyped struct {
-		Executor
+		By
 		Bad int `json:"bad" minimum:"few"`
 	}
 )
 
-func (unservable[F]) asked() es.Request[Paint] { return es.Request[Paint]{} }
-func (nameless) asked() es.Request[Paint]      { return es.Request[Paint]{} }
-func (twice) asked() es.Request[Paint]         { return es.Request[Paint]{} }
-func (contradicting) asked() es.Request[Paint] { return es.Request[Paint]{} }
-func (mistyped) asked() es.Request[Paint]      { return es.Request[Paint]{} }
+func (unservable[F]) Asked() es.Request[Paint] { return es.Request[Paint]{} }
+func (nameless) Asked() es.Request[Paint]      { return es.Request[Paint]{} }
+func (twice) Asked() es.Request[Paint]         { return es.Request[Paint]{} }
+func (contradicting) Asked() es.Request[Paint] { return es.Request[Paint]{} }
+func (mistyped) Asked() es.Request[Paint]      { return es.Request[Paint]{} }
 
 // A mistake in a body's type is found when the API is made, and named with its route and field.
 func TestBodiesThatCantBeServed(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package rest is the command API: it converts JSON over HTTP into a [command.Request] and sends the answer or the
+// Package rest is the command API: it converts JSON over HTTP into an [es.Request] and sends the answer or the
 // error back.
 //
 // On a command's path it stands between infrastructure/httpserver, which gives every request its id and its log line,

@@ -58,11 +58,11 @@ func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
 
 	table := operations(aggregates)
 	for _, op := range table {
-		router.Post(op.path, a.serve(op))
+		router.Post(op.Path, a.serve(op))
 	}
 	for _, aggregate := range aggregates {
-		for _, reading := range aggregate.readings {
-			router.Get(reading.path, a.read(reading))
+		for _, reading := range aggregate.Readings {
+			router.Get(reading.Path, a.read(reading))
 		}
 	}
 	router.Method(http.MethodGet, "/health/alive", settings.Alive)

@@ -18,7 +18,7 @@ import (
 // Lines has the commands of tasks handled: it reads them as the handler of HTTP does, and hands them to the same
 // services. It is safe for concurrent use.
 type Lines struct {
-	operations map[string]operation
+	operations map[string]Operation
 	source     string
 	timeout    time.Duration
 	log        *slog.Logger
@@ -28,10 +28,10 @@ var _ tasks.Commands = (*Lines)(nil)
 
 // NewLines returns the commands of the aggregates. source is the program's name, timeout limits a command.
 func NewLines(aggregates []Aggregate, source string, timeout time.Duration, log *slog.Logger) *Lines {
-	l := &Lines{operations: map[string]operation{}, source: source, timeout: timeout, log: log}
+	l := &Lines{operations: map[string]Operation{}, source: source, timeout: timeout, log: log}
 	for _, op := range operations(aggregates) {
-		if op.perform.later {
-			l.operations[op.path] = op
+		if op.later() {
+			l.operations[op.Path] = op
 		}
 	}
 	return l
@@ -42,7 +42,7 @@ func (l *Lines) Prepare(line tasks.Line) (key string, handle func(context.Contex
 	request, err := l.prepare(line)
 	return request.key, func(ctx context.Context) (tasks.Outcome, error) {
 		if err != nil {
-			return l.outcome(ctx, reply{}, err)
+			return l.outcome(ctx, Reply{}, err)
 		}
 		ctx, cancel := context.WithTimeout(ctx, l.timeout)
 		defer cancel()
@@ -82,9 +82,9 @@ func (l *Lines) prepare(line tasks.Line) (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
-	c := requestConditions{principal: principal, caller: line.Caller, ifVersion: line.IfVersion, idempotencyKey: line.IdempotencyKey}
-	c.caller.Source = l.source + " " + path
-	return op.perform.prepare(c, body)
+	c := Conditions{principal: principal, Caller: line.Caller, IfVersion: line.IfVersion, IdempotencyKey: line.IdempotencyKey}
+	c.Caller.Source = l.source + " " + path
+	return op.Do.prepare(c, body)
 }
 
 // readLine reads a line of an import: an object with path and body.
@@ -135,7 +135,7 @@ func AuthorOf(raw []byte) string {
 const maxFieldErrors = 20
 
 // outcome converts an answer or an error. Errors that leave the outcome unknown are returned.
-func (l *Lines) outcome(ctx context.Context, answer reply, err error) (tasks.Outcome, error) {
+func (l *Lines) outcome(ctx context.Context, answer Reply, err error) (tasks.Outcome, error) {
 	var line malformedLine
 	var refusal *access.Refusal
 	var problem *Problem

@@ -41,12 +41,12 @@ func document(service string, aggregates []Aggregate, headers []requestHeader) *
 		Components: &huma.Components{Schemas: schemas},
 	}
 	for _, aggregate := range aggregates {
-		doc.Tags = append(doc.Tags, &huma.Tag{Name: aggregate.name, Description: aggregate.about})
-		for _, op := range aggregate.operations {
+		doc.Tags = append(doc.Tags, &huma.Tag{Name: aggregate.Name, Description: aggregate.About})
+		for _, op := range aggregate.Operations {
 			doc.AddOperation(describe(schemas, op, headers))
 		}
-		for _, reading := range aggregate.readings {
-			doc.AddOperation(describeReading(schemas, aggregate.name, reading))
+		for _, reading := range aggregate.Readings {
+			doc.AddOperation(describeReading(schemas, aggregate.Name, reading))
 		}
 	}
 	doc.Tags = append(doc.Tags, &huma.Tag{Name: "operation", Description: "For those who run the service."})
@@ -56,32 +56,32 @@ func document(service string, aggregates []Aggregate, headers []requestHeader) *
 	return doc
 }
 
-func describe(schemas huma.Registry, op operation, headers []requestHeader) *huma.Operation {
-	tag, _, _ := strings.Cut(op.path[1:], "/")
+func describe(schemas huma.Registry, op Operation, headers []requestHeader) *huma.Operation {
+	tag, _, _ := strings.Cut(op.Path[1:], "/")
 	described := &huma.Operation{
 		Method:      http.MethodPost,
-		Path:        op.path,
-		OperationID: operationID(op.path),
+		Path:        op.Path,
+		OperationID: operationID(op.Path),
 		Tags:        []string{tag},
-		Summary:     op.summary,
-		Description: op.description,
+		Summary:     op.Summary,
+		Description: op.Description,
 		RequestBody: &huma.RequestBody{Required: true, Content: describeContent(schemas, op)},
 		Responses:   describeProblems(schemas, problemsOf(op)),
 	}
-	if op.stream != nil {
+	if op.Stream != nil {
 		described.Parameters = append(described.Parameters, describeExecutorHeader())
 	}
 	for _, header := range headers {
-		if !slices.Contains(op.without, header.name) {
+		if !slices.Contains(op.Without, header.name) {
 			described.Parameters = append(described.Parameters, header.describe())
 		}
 	}
 	described.Responses[strconv.Itoa(op.successStatus())] = &huma.Response{
 		Description: "It is done.",
 		Headers:     describeAnswerHeaders(op),
-		Content:     map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(op.perform.answer, true, "")}},
+		Content:     map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(op.Do.answer, true, "")}},
 	}
-	if op.perform.later {
+	if op.later() {
 		described.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{
 			Description: "With Prefer: respond-async: it is a task now.",
 			Headers:     describeHeaders(requestID, etag, consistencyToken, idempotentReplayed, preferenceApplied),
@@ -91,13 +91,13 @@ func describe(schemas huma.Registry, op operation, headers []requestHeader) *hum
 	return described
 }
 
-func describeContent(schemas huma.Registry, op operation) map[string]*huma.MediaType {
-	if op.stream != nil {
+func describeContent(schemas huma.Registry, op Operation) map[string]*huma.MediaType {
+	if op.Stream != nil {
 		return map[string]*huma.MediaType{mediaNDJSON: {Schema: &huma.Schema{
 			Type: huma.TypeString, Examples: []any{`{"path":"/threads/create","body":{"name":"release planning"}}`},
 		}}}
 	}
-	return map[string]*huma.MediaType{mediaJSON: {Schema: describeBody(schemas, op.perform.body)}}
+	return map[string]*huma.MediaType{mediaJSON: {Schema: describeBody(schemas, op.Do.body)}}
 }
 
 // operationID is the name of an operation in generated clients.
@@ -123,9 +123,9 @@ func earlyProblems() []*Problem {
 }
 
 // problemsOf returns the errors of an operation.
-func problemsOf(op operation) []*Problem {
+func problemsOf(op Operation) []*Problem {
 	tooLarge, media := requestTooLarge(), mediaJSON
-	if op.stream != nil {
+	if op.Stream != nil {
 		tooLarge, media = importTooLarge(), mediaNDJSON
 	}
 	problems := append(earlyProblems(),
@@ -138,16 +138,16 @@ func problemsOf(op operation) []*Problem {
 		problemOf(fmt.Errorf("anything else")),
 		newProblem(http.StatusInternalServerError, storeInconsistent, inconsistent),
 	)
-	if op.perform.later {
+	if op.later() {
 		problems = append(problems, problemOf(tasks.ErrNoRoom))
 	}
-	for _, rejection := range op.rejections {
+	for _, rejection := range op.Rejections {
 		problems = append(problems, problemOf(rejection))
 	}
-	if op.perform.versioned {
+	if op.Do.versioned {
 		problems = append(problems, problemOf(es.ErrConcurrentUpdate), problemOf(es.ErrKeyReused))
 	}
-	if op.perform.versioned && !slices.Contains(op.without, ifMatch) {
+	if op.Do.versioned && !slices.Contains(op.Without, IfMatch) {
 		problems = append(problems, problemOf(&es.VersionMismatchError{Expected: 7, Current: 9}))
 	}
 	return problems
@@ -176,8 +176,8 @@ func describeProblems(schemas huma.Registry, problems []*Problem) map[string]*hu
 	return responses
 }
 
-func describeAnswerHeaders(op operation) map[string]*huma.Param {
-	if op.perform.versioned {
+func describeAnswerHeaders(op Operation) map[string]*huma.Param {
+	if op.Do.versioned {
 		return describeHeaders(requestID, etag, consistencyToken, idempotentReplayed)
 	}
 	return describeHeaders(requestID)

@@ -188,7 +188,7 @@ func TestExamplesAreTaken(t *testing.T) {
 	doc := document("write-api", nobodies, requestHeaders())
 	schemas := doc.Components.Schemas
 	for _, op := range operations(nobodies) {
-		schema := schemas.Schema(op.perform.body, false, "")
+		schema := schemas.Schema(op.Do.body, false, "")
 		example := map[string]any{}
 		for name, property := range schema.Properties {
 			if property.Ref != "" {
@@ -201,13 +201,13 @@ func TestExamplesAreTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		var invalid invalidBody
-		if _, err := op.perform.run(t.Context(), requestConditions{}, raw); errors.As(err, &invalid) {
-			t.Errorf("%s: %s: %v", op.path, raw, invalid)
+		if _, err := op.Do.run(t.Context(), Conditions{}, raw); errors.As(err, &invalid) {
+			t.Errorf("%s: %s: %v", op.Path, raw, invalid)
 		}
 		var result huma.ValidateResult
 		huma.Validate(schemas, schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, example, &result)
 		if len(result.Errors) > 0 {
-			t.Errorf("%s: %s: %v", op.path, raw, result.Errors)
+			t.Errorf("%s: %s: %v", op.Path, raw, result.Errors)
 		}
 	}
 	for _, header := range requestHeaders() {

@@ -6,61 +6,74 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/extras/access"
 )
 
-// operation is one API operation. [api.serve] serves all of them and [document] describes them.
-type operation struct {
-	path        string
-	summary     string
-	description string
-	status      int // of success; 0: 200
-	perform     performer
-	stream      streamer     // executes in place of perform, for a body of lines
-	rejections  []error      // those of the domain that can come back
-	scope       access.Scope // that a token needs; empty: access.Write
-	registry    bool         // of no tenant: it changes the registry of tenants
-	operators   bool         // operators may do it, too, and in any tenant, also a suspended one
-	without     []string     // request headers that make no sense here: one that carries a condition is refused
+// The words in which an aggregate's operations are declared, here and by those who add an aggregate.
+
+// Aggregate is an aggregate type with what clients can ask of it.
+type Aggregate struct {
+	Name       string // of all aggregates of the type, in paths: "threads"
+	About      string // what the operations are, in the OpenAPI document
+	Operations []Operation
+	Readings   []Reading
 }
 
-// streamer executes a request while its body arrives.
-type streamer func(ctx context.Context, c requestConditions, body io.Reader) (reply, error)
+// Operation is a POST that changes something. [api.serve] serves all of them and [document] describes them.
+type Operation struct {
+	Path        string
+	Summary     string
+	Description string
+	Status      int          // of success; 0: 200
+	Do          Action       // what it does: [Command], [Resulting] or [Answering]
+	Stream      Streamer     // executes in place of Do, for a body of lines
+	Rejections  []error      // those of the domain that can come back
+	Scope       access.Scope // that a token needs; empty: access.Write
+	Global      bool         // it works in the tenant with the empty code, whichever the caller's is
+	Operators   bool         // operators may do it, too, and in any tenant, also a suspended one
+	Without     []string     // request headers that make no sense here: one that carries a condition is refused
+}
 
-// Aggregate is an aggregate type with its operations.
-type Aggregate struct {
-	name       string // of all aggregates of the type, in paths: "threads"
-	about      string // what the operations are, in the OpenAPI document
-	operations []operation
-	readings   []readOperation
+// Streamer executes a request while its body arrives.
+type Streamer func(ctx context.Context, c Conditions, body io.Reader) (Reply, error)
+
+// Reading is a GET on something that somebody owns.
+type Reading struct {
+	Path, Summary, Description string // the path may have names in braces, as in /tasks/{task_id}
+	Media                      string
+	Answer                     reflect.Type // of JSON; nil for other media
+	Rejections                 []error
+	// Serve answers a request of asker's, or returns why not.
+	Serve func(w http.ResponseWriter, r *http.Request, c Conditions, asker ident.UserID) error
 }
 
 // operations returns the table of all operations. One with a body that can't be served is a mistake in this program.
-func operations(aggregates []Aggregate) (all []operation) {
+func operations(aggregates []Aggregate) (all []Operation) {
 	for _, aggregate := range aggregates {
-		for _, op := range aggregate.operations {
-			if op.perform.unservable != nil {
-				panic(fmt.Sprintf("rest: %s: %v", op.path, op.perform.unservable))
+		for _, op := range aggregate.Operations {
+			if op.Do.unservable != nil {
+				panic(fmt.Sprintf("rest: %s: %v", op.Path, op.Do.unservable))
 			}
 		}
-		all = append(all, aggregate.operations...)
+		all = append(all, aggregate.Operations...)
 	}
 	return all
 }
 
 // needs returns the scopes of which a token needs one.
-func (o operation) needs() []access.Scope {
-	needed := []access.Scope{cmp.Or(o.scope, access.Write)}
-	if o.operators {
+func (o Operation) needs() []access.Scope {
+	needed := []access.Scope{cmp.Or(o.Scope, access.Write)}
+	if o.Operators {
 		needed = append(needed, access.Operate)
 	}
 	return needed
 }
 
-func (o operation) successStatus() int {
-	if o.status == 0 {
-		return http.StatusOK
-	}
-	return o.status
-}
+// later reports whether the operation can become a task: it is a command, and needs the rights of those who write, no
+// more.
+func (o Operation) later() bool { return o.Do.isCommand && o.Scope == "" && !o.Operators }
+
+func (o Operation) successStatus() int { return cmp.Or(o.Status, http.StatusOK) }

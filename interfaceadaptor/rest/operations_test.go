@@ -40,7 +40,7 @@ func (k taker[C]) Handle(_ context.Context, r es.Request[C]) (es.Result, error) 
 }
 
 // asked performs each operation that has a command and a body of its own, and passes the resulting request to see.
-func asked(t *testing.T, see func(op operation, r describedRequest)) {
+func asked(t *testing.T, see func(op Operation, r describedRequest)) {
 	t.Helper()
 	const id = `"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 	values := map[string]string{
@@ -51,22 +51,22 @@ func asked(t *testing.T, see func(op operation, r describedRequest)) {
 	for _, op := range operations([]Aggregate{
 		Threads(taker[thread.Command]{last: &last}), Accounts(taker[account.Command]{last: &last}), Tenants(taker[tenant.Command]{last: &last}),
 	}) {
-		if !op.perform.versioned {
+		if !op.Do.versioned {
 			continue
 		}
-		if _, promised := contract[op.path]; !promised {
-			t.Fatalf("%s is missing: add it to the table contract of these tests", op.path)
+		if _, promised := contract[op.Path]; !promised {
+			t.Fatalf("%s is missing: add it to the table contract of these tests", op.Path)
 		}
 		fields := map[string]json.RawMessage{}
-		for name := range strings.FieldsSeq(contract[op.path].body) {
+		for name := range strings.FieldsSeq(contract[op.Path].body) {
 			fields[name] = json.RawMessage(values[name])
 		}
 		raw, err := json.Marshal(fields)
 		if err == nil {
-			_, err = op.perform.run(t.Context(), requestConditions{idempotencyKey: "key"}, raw)
+			_, err = op.Do.run(t.Context(), Conditions{IdempotencyKey: "key"}, raw)
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", op.path, err)
+			t.Fatalf("%s: %v", op.Path, err)
 		}
 		see(op, last)
 	}
@@ -74,7 +74,7 @@ func asked(t *testing.T, see func(op operation, r describedRequest)) {
 
 func TestEveryCommandHasAnOperation(t *testing.T) {
 	served := map[string][]string{}
-	asked(t, func(_ operation, r describedRequest) {
+	asked(t, func(_ Operation, r describedRequest) {
 		aggregate, _, _ := strings.Cut(r.name, ".")
 		served[aggregate] = append(served[aggregate], sealed.Name(r.command))
 	})
@@ -123,12 +123,12 @@ func TestRejectionsAreDescribed(t *testing.T) {
 	meet("account.Erase", chat.ErrErasureOff)
 	// A creation generates the id of its thread, so it can't exist.
 	delete(met["thread.Create"], thread.ErrThreadExists.Code())
-	asked(t, func(op operation, r describedRequest) {
+	asked(t, func(op Operation, r describedRequest) {
 		var described []string
-		for _, err := range op.rejections {
+		for _, err := range op.Rejections {
 			described = append(described, err.(*ident.Rejection).Code()) //nolint:errorlint // compare the value itself
 		}
-		sealed.Check(t, "rejections of "+op.path, slices.Sorted(maps.Keys(met[r.name])), described)
+		sealed.Check(t, "rejections of "+op.Path, slices.Sorted(maps.Keys(met[r.name])), described)
 	})
 }
 
@@ -156,25 +156,25 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		"tenant.Suspend":          `{"executor_id":"ID","tenant_code":"acme"}`,
 		"tenant.Reactivate":       `{"executor_id":"ID","tenant_code":"acme"}`,
 	}
-	asked(t, func(op operation, r describedRequest) {
+	asked(t, func(op Operation, r describedRequest) {
 		if got := strings.ReplaceAll(r.content, executor, "ID"); got != want[r.name] {
-			t.Errorf("%s: %s is %s, want %s", op.path, r.name, got, want[r.name])
+			t.Errorf("%s: %s is %s, want %s", op.Path, r.name, got, want[r.name])
 		}
 		id := executor
-		if op.registry {
+		if op.Global {
 			id = "59NK54ZV55ECEB71PC9G7Y7G7N" // of the tenant acme
 		}
 		if r.begins != (r.name == "thread.Create") || r.caller != (es.Caller{Executor: executor}) || !r.begins && r.id != id || r.begins && r.id == "" {
-			t.Errorf("%s: %+v", op.path, r)
+			t.Errorf("%s: %+v", op.Path, r)
 		}
 	})
 }
 
 // run decodes and executes a request.
-func (p performer) run(ctx context.Context, c requestConditions, raw []byte) (reply, error) {
+func (p Action) run(ctx context.Context, c Conditions, raw []byte) (Reply, error) {
 	request, err := p.prepare(c, raw)
 	if err != nil {
-		return reply{}, err
+		return Reply{}, err
 	}
 	return request.execute(ctx)
 }

@@ -25,72 +25,39 @@ type Service[C any] interface {
 	Snapshot(ctx context.Context, caller es.Caller, id string) (uint64, error)
 }
 
-// commanding is a request body that represents a command.
-type commanding[C any] interface {
+// Body is a request body that means a command. It embeds [By].
+type Body[C any] interface {
 	executor() ident.UserID
-	// asked returns the request, as far as the body defines it.
-	asked() es.Request[C]
+	// Asked returns the request, as far as the body defines it.
+	Asked() es.Request[C]
 }
 
-// performer decodes and executes a request, and knows the types of body and response.
-type performer struct {
+// Action decodes and executes a request, and knows the types of body and response.
+type Action struct {
 	// prepare decodes and checks a request.
-	prepare      func(c requestConditions, raw []byte) (prepared, error)
+	prepare      func(c Conditions, raw []byte) (prepared, error)
 	body, answer reflect.Type
 	unservable   error // why the body can't be served
 	versioned    bool  // the answer carries the aggregate's version in its headers
-	later        bool  // with Prefer: respond-async it becomes a task
+	isCommand    bool
 }
 
 // prepared is a request that can be executed.
 type prepared struct {
-	execute       func(ctx context.Context) (reply, error)
+	execute       func(ctx context.Context) (Reply, error)
 	caller        es.Caller
 	name, content string // of the command; see [es.Request]
 	key           string // of the command's aggregate; empty: it creates one
 }
 
-// reply is a successful response.
-type reply struct {
+// Reply is a successful response.
+type Reply struct {
 	body    any
 	headers map[string]string
 }
 
-// handle returns the performer for a command with a body of type B.
-func handle[B commanding[C], C, A any](service Commands[C], answerOf func(es.Result) A) performer {
-	shape, unservable := shapeOf[B]()
-	prepare := func(c requestConditions, raw []byte) (prepared, error) {
-		body, caller, err := read(shape, c, raw)
-		if err != nil {
-			return prepared{}, err
-		}
-		request := body.asked()
-		request.Caller = caller
-		request.IfVersion, request.IdempotencyKey = c.ifVersion, c.idempotencyKey
-		if request.IdempotencyKey != "" {
-			if request.Content, err = shape.canonical(body); err != nil {
-				return prepared{}, err
-			}
-		}
-		p := prepared{caller: caller, name: request.Name, content: request.Content}
-		if !request.Begins {
-			aggregate, _, _ := strings.Cut(request.Name, ".")
-			p.key = aggregate + "-" + request.ID
-		}
-		p.execute = func(ctx context.Context) (reply, error) {
-			result, err := service.Handle(ctx, request)
-			if err != nil {
-				return reply{}, err
-			}
-			return reply{answerOf(result), headersOf(result)}, nil
-		}
-		return p, nil
-	}
-	return performer{prepare: prepare, unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), versioned: true, later: true}
-}
-
-// headersOf returns the headers that every answer to a command has.
-func headersOf(result es.Result) map[string]string {
+// ReplyOf is the reply to what changed an aggregate: body, and the headers that tell the version.
+func ReplyOf(result es.Result, body any) Reply {
 	headers := map[string]string{
 		etag:             `"` + strconv.FormatUint(result.Version, 10) + `"`,
 		consistencyToken: tokenOf(result),
@@ -98,7 +65,76 @@ func headersOf(result es.Result) map[string]string {
 	if result.Replayed {
 		headers[idempotentReplayed] = "true"
 	}
-	return headers
+	return Reply{body, headers}
+}
+
+// Command returns the action that has service handle the command that a body of type B means.
+func Command[B Body[C], C, A any](service Commands[C], answerOf func(es.Result) A) Action {
+	action := actionOf[B, A](func(shape bodyShape[B], c Conditions, body B) (p prepared, err error) {
+		request := body.Asked()
+		request.Caller, request.IfVersion, request.IdempotencyKey = c.Caller, c.IfVersion, c.IdempotencyKey
+		if request.IdempotencyKey != "" {
+			if request.Content, err = shape.canonical(body); err != nil {
+				return p, err
+			}
+		}
+		p = prepared{caller: c.Caller, name: request.Name, content: request.Content}
+		if !request.Begins {
+			aggregate, _, _ := strings.Cut(request.Name, ".")
+			p.key = aggregate + "-" + request.ID
+		}
+		p.execute = func(ctx context.Context) (Reply, error) {
+			result, err := service.Handle(ctx, request)
+			if err != nil {
+				return Reply{}, err
+			}
+			return ReplyOf(result, answerOf(result)), nil
+		}
+		return p, nil
+	})
+	action.versioned, action.isCommand = true, true
+	return action
+}
+
+// Resulting returns the action that does with a body of type B what leads to a result, and is no command.
+func Resulting[B acting, A any](do func(context.Context, Conditions, B) (es.Result, error), answerOf func(es.Result) A) Action {
+	action := actionOf[B, A](func(_ bodyShape[B], c Conditions, body B) (prepared, error) {
+		return prepared{execute: func(ctx context.Context) (Reply, error) {
+			result, err := do(ctx, c, body)
+			if err != nil {
+				return Reply{}, err
+			}
+			return ReplyOf(result, answerOf(result)), nil
+		}}, nil
+	})
+	action.versioned = true
+	return action
+}
+
+// Answering returns the action that answers a body of type B, and changes no aggregate's version.
+func Answering[B acting, A any](do func(context.Context, Conditions, B) (A, error)) Action {
+	return actionOf[B, A](func(_ bodyShape[B], c Conditions, body B) (prepared, error) {
+		return prepared{execute: func(ctx context.Context) (Reply, error) {
+			answer, err := do(ctx, c, body)
+			return Reply{body: answer}, err
+		}}, nil
+	})
+}
+
+// acting is a request body that embeds [By].
+type acting interface{ executor() ident.UserID }
+
+// actionOf returns an action with a body of type B and an answer of type A. The conditions have the executor.
+func actionOf[B acting, A any](prepare func(bodyShape[B], Conditions, B) (prepared, error)) Action {
+	shape, unservable := shapeOf[B]()
+	return Action{unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), prepare: func(c Conditions, raw []byte) (prepared, error) {
+		body, caller, err := read(shape, c, raw)
+		if err != nil {
+			return prepared{}, err
+		}
+		c.Caller = caller
+		return prepare(shape, c, body)
+	}}
 }
 
 // tokenOf returns the consistency token for the read API. A thread's token has no type, because earlier versions had
@@ -109,17 +145,4 @@ func tokenOf(r es.Result) string {
 		name = r.Key.ID
 	}
 	return name + ":" + strconv.FormatUint(r.Version, 10)
-}
-
-// snapshot returns the performer that stores a snapshot.
-func snapshot[C any](service Service[C]) performer {
-	shape, unservable := shapeOf[takeSnapshot]()
-	prepare := func(c requestConditions, raw []byte) (prepared, error) {
-		body, caller, err := read(shape, c, raw)
-		return prepared{execute: func(ctx context.Context) (reply, error) {
-			version, err := service.Snapshot(ctx, caller, body.thread().String())
-			return reply{body: snapshotAnswerOf(body.thread(), version)}, err
-		}}, err
-	}
-	return performer{prepare: prepare, unservable: unservable, body: reflect.TypeFor[takeSnapshot](), answer: reflect.TypeFor[snapshotAnswer]()}
 }

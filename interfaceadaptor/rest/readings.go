@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -15,27 +15,15 @@ import (
 // executorHeader says who asks where there is no body that could.
 const executorHeader = "X-Executor-Id"
 
-// readOperation is a GET on something that somebody owns.
-type readOperation struct {
-	path, summary, description string
-	media                      string
-	answer                     reflect.Type // of JSON; nil for other media
-	rejections                 []error
-	serve                      servesReading
-}
-
-// servesReading answers a request of asker's, or returns why not.
-type servesReading func(w http.ResponseWriter, r *http.Request, c requestConditions, asker ident.UserID) error
-
 // read returns the handler of a reading.
-func (a *api) read(reading readOperation) http.HandlerFunc {
+func (a *api) read(reading Reading) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		principal, err := a.admit(w, r, access.Write)
 		if err != nil {
 			deny(w, err)
 			return
 		}
-		c, problem := a.conditions(w, r, principal, operation{path: reading.path, without: []string{ifMatch, idempotencyKey}})
+		c, problem := a.conditions(w, r, principal, Operation{Path: reading.Path, Without: []string{IfMatch, IdempotencyKey}})
 		if problem == nil {
 			problem = c.nameExecutor(w, r.Header)
 		}
@@ -45,12 +33,12 @@ func (a *api) read(reading readOperation) http.HandlerFunc {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
 		defer cancel()
-		if reading.answer == nil {
+		if reading.Answer == nil {
 			ctx = r.Context() // it is sent part by part
 		}
-		asker, err := ident.Parse[ident.UserAccount](c.caller.Executor)
+		asker, err := ident.Parse[ident.UserAccount](c.Caller.Executor)
 		if err == nil {
-			err = reading.serve(w, r.WithContext(ctx), c, asker)
+			err = reading.Serve(w, r.WithContext(ctx), c, asker)
 		}
 		if errors.Is(err, errCutShort) {
 			a.settings.Log.WarnContext(ctx, "an answer was cut short", "path", r.URL.Path, "error", err)
@@ -63,7 +51,7 @@ func (a *api) read(reading readOperation) http.HandlerFunc {
 }
 
 // nameExecutor takes in who acts from the header X-Executor-Id, which a verified principal may leave out.
-func (c *requestConditions) nameExecutor(w http.ResponseWriter, header http.Header) *Problem {
+func (c *Conditions) nameExecutor(w http.ResponseWriter, header http.Header) *Problem {
 	var named ident.UserID
 	values := header.Values(executorHeader)
 	if len(values) > 0 || !c.principal.IsVerified() {
@@ -79,32 +67,29 @@ func (c *requestConditions) nameExecutor(w http.ResponseWriter, header http.Head
 	if err != nil {
 		return problemOfDenial(w.Header(), err)
 	}
-	c.caller.Executor = executor.String()
+	c.Caller.Executor = executor.String()
 	return nil
 }
 
 // describeReading describes a reading in the document.
-func describeReading(schemas huma.Registry, tag string, reading readOperation) *huma.Operation {
+func describeReading(schemas huma.Registry, tag string, reading Reading) *huma.Operation {
 	problems := append(earlyProblems(),
 		malformed("the header %s must be sent once, and be a ULID of 26 characters", executorHeader),
 		newProblem(http.StatusTooManyRequests, tooManyRequests, "this address has sent more than 100 requests a second; send fewer, and try again later"),
 		newProblem(http.StatusInternalServerError, internal, "something went wrong; it has been logged with the X-Request-Id of this answer"),
 		newProblem(http.StatusServiceUnavailable, storeUnavailable, "the store did not answer in time; ask again"),
 	)
-	for _, rejection := range reading.rejections {
+	for _, rejection := range reading.Rejections {
 		problems = append(problems, problemOf(rejection))
 	}
 	schema := &huma.Schema{Type: huma.TypeString}
-	if reading.answer != nil {
-		schema = schemas.Schema(reading.answer, true, "")
+	if reading.Answer != nil {
+		schema = schemas.Schema(reading.Answer, true, "")
 	}
 	described := &huma.Operation{
-		Method: http.MethodGet, Path: reading.path, OperationID: operationID(reading.path), Tags: []string{tag},
-		Summary: reading.summary, Description: reading.description, Responses: describeProblems(schemas, problems),
-		Parameters: []*huma.Param{
-			{Name: "task_id", In: "path", Required: true, Description: "The task.", Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{exampleID}}},
-			describeExecutorHeader(),
-		},
+		Method: http.MethodGet, Path: reading.Path, OperationID: operationID(reading.Path), Tags: []string{tag},
+		Summary: reading.Summary, Description: reading.Description, Responses: describeProblems(schemas, problems),
+		Parameters: append(describePath(reading.Path), describeExecutorHeader()),
 	}
 	for _, header := range requestHeaders() {
 		if header.name == tenantCode || header.name == requestID {
@@ -112,9 +97,22 @@ func describeReading(schemas huma.Registry, tag string, reading readOperation) *
 		}
 	}
 	described.Responses["200"] = &huma.Response{
-		Description: reading.summary + ".", Headers: describeHeaders(requestID), Content: map[string]*huma.MediaType{reading.media: {Schema: schema}},
+		Description: reading.Summary + ".", Headers: describeHeaders(requestID), Content: map[string]*huma.MediaType{reading.Media: {Schema: schema}},
 	}
 	return described
+}
+
+// describePath describes the names in a path: {task_id} is the task.
+func describePath(path string) (parameters []*huma.Param) {
+	for part := range strings.SplitSeq(path, "/") {
+		if name := strings.Trim(part, "{}"); name != part {
+			parameters = append(parameters, &huma.Param{
+				Name: name, In: "path", Required: true, Description: "The " + strings.TrimSuffix(name, "_id") + ".",
+				Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{exampleID}},
+			})
+		}
+	}
+	return parameters
 }
 
 func describeExecutorHeader() *huma.Param {

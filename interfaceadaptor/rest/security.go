@@ -28,11 +28,11 @@ func askForTokens(doc *huma.OpenAPI, aggregates []Aggregate) {
 		}
 	}
 	for _, aggregate := range aggregates {
-		for _, op := range aggregate.operations {
-			guard(doc.Paths[op.path].Post, op.needs()...)
+		for _, op := range aggregate.Operations {
+			guard(doc.Paths[op.Path].Post, op.needs()...)
 		}
-		for _, reading := range aggregate.readings {
-			guard(doc.Paths[reading.path].Get, access.Write)
+		for _, reading := range aggregate.Readings {
+			guard(doc.Paths[reading.Path].Get, access.Write)
 		}
 	}
 	for _, schema := range doc.Components.Schemas.Map() {

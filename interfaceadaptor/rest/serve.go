@@ -21,7 +21,7 @@ const MaxBody = 64 << 10
 const statusClientGone = 499
 
 // serve returns the handler of an operation.
-func (a *api) serve(op operation) http.HandlerFunc {
+func (a *api) serve(op Operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		principal, err := a.admit(w, r, op.needs()...)
 		if err != nil {
@@ -34,7 +34,7 @@ func (a *api) serve(op operation) http.HandlerFunc {
 			return
 		}
 		held := bodySize(r)
-		if op.stream != nil {
+		if op.Stream != nil {
 			held = MaxBody
 		}
 		handled, err := a.settings.Gate.Hold(a.settings.Gate.Client(principal, r), held)
@@ -43,7 +43,7 @@ func (a *api) serve(op operation) http.HandlerFunc {
 			return
 		}
 		defer handled()
-		if op.stream != nil {
+		if op.Stream != nil {
 			a.serveStream(w, r, op, conditions)
 			return
 		}
@@ -55,11 +55,11 @@ func (a *api) serve(op operation) http.HandlerFunc {
 		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
 		defer cancel()
 		status := op.successStatus()
-		request, err := op.perform.prepare(conditions, raw)
-		var answer reply
+		request, err := op.Do.prepare(conditions, raw)
+		var answer Reply
 		switch {
 		case err != nil:
-		case op.perform.later && a.settings.Tasks != nil && prefersLater(r.Header):
+		case op.later() && a.settings.Tasks != nil && prefersLater(r.Header):
 			answer, err = a.later(ctx, op, conditions, request, raw)
 			status = http.StatusAccepted
 		default:
@@ -74,30 +74,30 @@ func (a *api) serve(op operation) http.HandlerFunc {
 }
 
 // conditions are those of a request, in the tenant of its principal.
-func (a *api) conditions(w http.ResponseWriter, r *http.Request, principal access.Principal, op operation) (requestConditions, *Problem) {
-	c, problem := readHeaders(a.headers, r.Header, op.without)
+func (a *api) conditions(w http.ResponseWriter, r *http.Request, principal access.Principal, op Operation) (Conditions, *Problem) {
+	c, problem := readHeaders(a.headers, r.Header, op.Without)
 	if problem != nil {
 		return c, problem
 	}
 	var err error
-	if c.caller.Tenant, err = a.tenant(r.Context(), op, principal, c.caller.Tenant); err != nil {
+	if c.Caller.Tenant, err = a.tenant(r.Context(), op, principal, c.Caller.Tenant); err != nil {
 		return c, a.problemOf(w, r, err)
 	}
 	c.principal = principal
-	c.caller.Source = a.settings.Source + " " + op.path
-	c.caller.ClientIP = a.settings.Gate.Proxies.ClientIP(r)
+	c.Caller.Source = a.settings.Source + " " + op.Path
+	c.Caller.ClientIP = a.settings.Gate.Proxies.ClientIP(r)
 	return c, nil
 }
 
 // later makes a task of a command.
-func (a *api) later(ctx context.Context, op operation, c requestConditions, request prepared, raw []byte) (reply, error) {
-	c.caller = request.caller
+func (a *api) later(ctx context.Context, op Operation, c Conditions, request prepared, raw []byte) (Reply, error) {
+	c.Caller = request.caller
 	asked, err := askedOf(c)
 	if err != nil {
-		return reply{}, err
+		return Reply{}, err
 	}
 	answer, err := accepted(a.settings.Tasks.Later(ctx, asked, tasks.Later{
-		Path: op.path, Body: raw, IdempotencyKey: c.idempotencyKey, IfVersion: c.ifVersion,
+		Path: op.Path, Body: raw, IdempotencyKey: c.IdempotencyKey, IfVersion: c.IfVersion,
 	}, request.name, request.content))
 	if err == nil {
 		answer.headers[preferenceApplied] = respondAsync
@@ -106,7 +106,7 @@ func (a *api) later(ctx context.Context, op operation, c requestConditions, requ
 }
 
 // serveStream serves an operation whose body is lines.
-func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op operation, c requestConditions) {
+func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op Operation, c Conditions) {
 	if problem := c.nameExecutor(w, r.Header); problem != nil {
 		problem.write(w)
 		return
@@ -124,7 +124,7 @@ func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op operation, 
 	deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
 	_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
 	body := &arriving{reader: http.MaxBytesReader(w, r.Body, MaxImport)}
-	answer, err := op.stream(ctx, c, body)
+	answer, err := op.Stream(ctx, c, body)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -225,7 +225,7 @@ func (a *api) problemOf(w http.ResponseWriter, r *http.Request, err error) *Prob
 }
 
 // write answers with the reply.
-func (r reply) write(w http.ResponseWriter, status int) {
+func (r Reply) write(w http.ResponseWriter, status int) {
 	for name, value := range r.headers {
 		w.Header().Set(name, value)
 	}

@@ -32,25 +32,25 @@ type taskReply struct {
 func taskReplyOf(r es.Result) taskReply { return taskReply{r.Key.ID} }
 
 // NewTaskID returns the id of a new task.
-func NewTaskID() task.ID { return newID[task.Task]() }
+func NewTaskID() task.ID { return NewID[task.Task]() }
 
 // CancelTask is the body of a cancellation. It is exported, because it is embedded.
 type CancelTask struct {
-	Executor
+	By
 	Task task.ID `json:"task_id" doc:"The task."`
 }
 
-func (b CancelTask) asked() es.Request[task.Order] {
-	c := task.Cancel{Executor: b.executor()}
+func (b CancelTask) Asked() es.Request[task.Order] {
+	c := task.Cancel{Executor: b.Executor}
 	return es.Request[task.Order]{ID: b.Task.String(), Command: c, Name: task.OrderName(c)}
 }
 
 // cancelAnyTask is CancelTask by an operator.
 type cancelAnyTask struct{ CancelTask }
 
-func (b cancelAnyTask) asked() es.Request[task.Order] {
-	request := b.CancelTask.asked()
-	request.Command = task.Cancel{Executor: b.executor(), Operator: true}
+func (b cancelAnyTask) Asked() es.Request[task.Order] {
+	request := b.CancelTask.Asked()
+	request.Command = task.Cancel{Executor: b.Executor, Operator: true}
 	return request
 }
 
@@ -61,19 +61,18 @@ func (c cancels) Handle(ctx context.Context, request es.Request[task.Order]) (es
 	return c.intake.Cancel(ctx, request)
 }
 
-func cancel(intake *tasks.Intake) performer {
-	performer := handle[CancelTask](cancels{intake}, taskReplyOf)
-	operators := handle[cancelAnyTask](cancels{intake}, taskReplyOf)
-	performer.unservable = errors.Join(performer.unservable, operators.unservable)
-	own := performer.prepare
-	performer.prepare = func(c requestConditions, raw []byte) (prepared, error) {
+func cancel(intake *tasks.Intake) Action {
+	action := Command[CancelTask](cancels{intake}, taskReplyOf)
+	operators := Command[cancelAnyTask](cancels{intake}, taskReplyOf)
+	action.unservable = errors.Join(action.unservable, operators.unservable)
+	own := action.prepare
+	action.prepare = func(c Conditions, raw []byte) (prepared, error) {
 		if c.principal.IsOperator() {
 			return operators.prepare(c, raw)
 		}
 		return own(c, raw)
 	}
-	performer.later = false
-	return performer
+	return action
 }
 
 type exportThread struct{ OnThread }
@@ -81,92 +80,85 @@ type exportThread struct{ OnThread }
 // Tasks returns tasks with their operations.
 func Tasks(intake *tasks.Intake) Aggregate {
 	return Aggregate{
-		name: "tasks", about: "Long work: many commands at once, the history of a thread, and commands whose answer is fetched later.",
-		operations: []operation{
+		Name: "tasks", About: "Long work: many commands at once, the history of a thread, and commands whose answer is fetched later.",
+		Operations: []Operation{
 			{
-				path: "/tasks/import", status: http.StatusAccepted, summary: "Import commands",
-				description: "Handles each line as a command of its own: `{\"path\": \"/threads/post_message\", \"body\": {...}}`, where executor_id may be left out and means who asks. " +
+				Path: "/tasks/import", Status: http.StatusAccepted, Summary: "Import commands",
+				Description: "Handles each line as a command of its own: `{\"path\": \"/threads/post_message\", \"body\": {...}}`, where executor_id may be left out and means who asks. " +
 					"Lines for the same thread or account are handled in their order. A line is applied once, whatever happens to the server. 16 MiB at most. " +
 					"The inputs of unfinished tasks and the results of the last 7 days may take 256 MiB of an account, and 4 GiB of a tenant.",
-				perform:    performer{answer: reflect.TypeFor[taskReply](), versioned: true},
-				stream:     importLines(intake),
-				rejections: []error{account.ErrAccountErased, tasks.ErrNoRoom},
-				without:    []string{ifMatch, prefer},
+				Do:         Action{answer: reflect.TypeFor[taskReply](), versioned: true},
+				Stream:     importLines(intake),
+				Rejections: []error{account.ErrAccountErased, tasks.ErrNoRoom},
+				Without:    []string{IfMatch, Prefer},
 			},
 			{
-				path: "/tasks/export_thread", status: http.StatusAccepted, summary: "Export a thread",
-				description: "Writes the events of the thread as they are stored, one a line. Admins only.",
-				perform:     export(intake),
-				rejections:  byAdmins,
-				without:     []string{ifMatch, prefer},
+				Path: "/tasks/export_thread", Status: http.StatusAccepted, Summary: "Export a thread",
+				Description: "Writes the events of the thread as they are stored, one a line. Admins only.",
+				Do:          export(intake),
+				Rejections:  byAdmins,
+				Without:     []string{IfMatch, Prefer},
 			},
 			{
-				path: "/tasks/cancel", status: http.StatusAccepted, summary: "Cancel a task",
-				description: "Ends a task before it is done. What it has done by then, and may be doing for a second more, stays. Its creator only, and operators, " +
+				Path: "/tasks/cancel", Status: http.StatusAccepted, Summary: "Cancel a task",
+				Description: "Ends a task before it is done. What it has done by then, and may be doing for a second more, stays. Its creator only, and operators, " +
 					"who name the tenant of the task in the header X-Tenant-Code; it may be suspended.",
-				perform:    cancel(intake),
-				operators:  true,
-				rejections: []error{task.ErrTaskNotFound, task.ErrTaskFinished},
-				without:    []string{prefer},
+				Do:         cancel(intake),
+				Operators:  true,
+				Rejections: []error{task.ErrTaskNotFound, task.ErrTaskFinished},
+				Without:    []string{Prefer},
 			},
 		},
-		readings: []readOperation{
+		Readings: []Reading{
 			{
-				path: "/tasks/{task_id}", summary: "A task", description: "How far a task is. Its creator only.",
-				media: mediaJSON, answer: reflect.TypeFor[taskAnswer](), rejections: []error{task.ErrTaskNotFound}, serve: getTask(intake),
+				Path: "/tasks/{task_id}", Summary: "A task", Description: "How far a task is. Its creator only.",
+				Media: mediaJSON, Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Serve: getTask(intake),
 			},
 			{
-				path: "/tasks/{task_id}/result", summary: "The result of a task",
-				description: "Of an import: the rejected lines with their numbers and problems. Of an export: the events of the thread. Of a command: its answer, or its problem. One JSON a line; kept for 7 days. Its creator only.",
-				media:       mediaNDJSON, rejections: []error{task.ErrTaskNotFound, tasks.ErrTaskNotFinished}, serve: getResult(intake),
+				Path: "/tasks/{task_id}/result", Summary: "The result of a task",
+				Description: "Of an import: the rejected lines with their numbers and problems. Of an export: the events of the thread. Of a command: its answer, or its problem. One JSON a line; kept for 7 days. Its creator only.",
+				Media:       mediaNDJSON, Rejections: []error{task.ErrTaskNotFound, tasks.ErrTaskNotFinished}, Serve: getResult(intake),
 			},
 		},
 	}
 }
 
 // askedOf is who asks for a task.
-func askedOf(c requestConditions) (tasks.Asked, error) {
-	creator, err := ident.Parse[ident.UserAccount](c.caller.Executor)
-	return tasks.Asked{Caller: c.caller, Creator: creator, ForOthers: c.principal.ActsForOthers(), IdempotencyKey: c.idempotencyKey}, err
+func askedOf(c Conditions) (tasks.Asked, error) {
+	creator, err := ident.Parse[ident.UserAccount](c.Caller.Executor)
+	return tasks.Asked{Caller: c.Caller, Creator: creator, ForOthers: c.principal.ActsForOthers(), IdempotencyKey: c.IdempotencyKey}, err
 }
 
 // accepted is the reply to a request that has become a task.
-func accepted(result es.Result, err error) (reply, error) {
+func accepted(result es.Result, err error) (Reply, error) {
 	if err != nil {
-		return reply{}, err
+		return Reply{}, err
 	}
-	return reply{taskReplyOf(result), headersOf(result)}, nil
+	return ReplyOf(result, taskReplyOf(result)), nil
 }
 
 // importTimeout limits an import's upload.
 const importTimeout = 5 * time.Minute
 
-func importLines(intake *tasks.Intake) streamer {
-	return func(ctx context.Context, c requestConditions, input io.Reader) (reply, error) {
+func importLines(intake *tasks.Intake) Streamer {
+	return func(ctx context.Context, c Conditions, input io.Reader) (Reply, error) {
 		asked, err := askedOf(c)
 		if err != nil {
-			return reply{}, err
+			return Reply{}, err
 		}
 		result, err := intake.Import(ctx, asked, input)
 		return accepted(result, err)
 	}
 }
 
-func export(intake *tasks.Intake) performer {
-	shape, unservable := shapeOf[exportThread]()
-	prepare := func(c requestConditions, raw []byte) (prepared, error) {
-		body, caller, err := read(shape, c, raw)
-		if err != nil {
-			return prepared{}, err
-		}
-		c.caller = caller
+func export(intake *tasks.Intake) Action {
+	return Resulting(func(ctx context.Context, c Conditions, body exportThread) (es.Result, error) {
 		asked, err := askedOf(c)
-		return prepared{execute: func(ctx context.Context) (reply, error) {
-			result, err := intake.Export(ctx, asked, body.thread())
-			return accepted(result, err)
-		}}, err
-	}
-	return performer{prepare: prepare, unservable: unservable, body: reflect.TypeFor[exportThread](), answer: reflect.TypeFor[taskReply](), versioned: true}
+		if err != nil {
+			return es.Result{}, err
+		}
+		return intake.Export(ctx, asked, body.Thread)
+	}, taskReplyOf)
 }
 
 // taskAnswer is a task.
@@ -194,17 +186,17 @@ func asksFor(r *http.Request) (task.ID, error) {
 	return id, err
 }
 
-func getTask(intake *tasks.Intake) servesReading {
-	return func(w http.ResponseWriter, r *http.Request, c requestConditions, asker ident.UserID) error {
+func getTask(intake *tasks.Intake) func(http.ResponseWriter, *http.Request, Conditions, ident.UserID) error {
+	return func(w http.ResponseWriter, r *http.Request, c Conditions, asker ident.UserID) error {
 		id, err := asksFor(r)
 		if err != nil {
 			return err
 		}
-		found, err := intake.Find(r.Context(), c.caller.Tenant, asker, id)
+		found, err := intake.Find(r.Context(), c.Caller.Tenant, asker, id)
 		if err != nil {
 			return err
 		}
-		reply{body: taskAnswer{
+		Reply{body: taskAnswer{
 			TaskID: id.String(), Kind: string(found.Kind), Status: string(found.Status), Done: found.Done, Total: found.Total, Rejected: found.Rejected,
 			Message: found.Message, CreatedAt: found.CreatedAt.Format(timeLayout), UpdatedAt: found.UpdatedAt.Format(timeLayout), CreatedBy: found.CreatedBy.String(),
 		}}.write(w, http.StatusOK)
@@ -215,13 +207,13 @@ func getTask(intake *tasks.Intake) servesReading {
 // partTimeout is how long a client may take to receive a part of a result.
 const partTimeout = 30 * time.Second
 
-func getResult(intake *tasks.Intake) servesReading {
-	return func(w http.ResponseWriter, r *http.Request, c requestConditions, asker ident.UserID) error {
+func getResult(intake *tasks.Intake) func(http.ResponseWriter, *http.Request, Conditions, ident.UserID) error {
+	return func(w http.ResponseWriter, r *http.Request, c Conditions, asker ident.UserID) error {
 		id, err := asksFor(r)
 		if err != nil {
 			return err
 		}
-		parts, err := intake.Result(r.Context(), c.caller.Tenant, asker, id)
+		parts, err := intake.Result(r.Context(), c.Caller.Tenant, asker, id)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 
 // OnTenant is who acts, and on which tenant.
 type OnTenant struct {
-	Executor
+	By
 	Code tenant.Code `json:"tenant_code" doc:"The tenant's code: 1 to 32 characters out of a-z, 0-9 and -." pattern:"^[a-z0-9-]{1,32}$" example:"acme"`
 }
 
@@ -23,17 +23,17 @@ func (o OnTenant) request(c tenant.Command) es.Request[tenant.Command] {
 
 type createTenant struct{ OnTenant }
 
-func (b createTenant) asked() es.Request[tenant.Command] {
+func (b createTenant) Asked() es.Request[tenant.Command] {
 	return b.request(tenant.Create{Code: b.Code})
 }
 
 type suspendTenant struct{ OnTenant }
 
-func (b suspendTenant) asked() es.Request[tenant.Command] { return b.request(tenant.Suspend{}) }
+func (b suspendTenant) Asked() es.Request[tenant.Command] { return b.request(tenant.Suspend{}) }
 
 type reactivateTenant struct{ OnTenant }
 
-func (b reactivateTenant) asked() es.Request[tenant.Command] {
+func (b reactivateTenant) Asked() es.Request[tenant.Command] {
 	return b.request(tenant.Reactivate{})
 }
 
@@ -50,30 +50,29 @@ func tenantAnswerOf(r es.Result) TenantAnswer {
 // Tenants returns the registry of tenants with its operations. They are for those who run the service, and belong to no
 // tenant.
 func Tenants(tenants Service[tenant.Command]) Aggregate {
-	table := []operation{
+	table := []Operation{
 		{
-			path: "/tenants/create", status: http.StatusCreated, summary: "Register a tenant",
-			description: "Registers a tenant, which is active from then on. With `TENANTS=registered`, requests of other tenants are refused.",
-			perform:     handle[createTenant](tenants, tenantAnswerOf),
-			rejections:  []error{tenant.ErrTenantExists},
-			without:     []string{ifMatch},
+			Path: "/tenants/create", Status: http.StatusCreated, Summary: "Register a tenant",
+			Description: "Registers a tenant, which is active from then on. With `TENANTS=registered`, requests of other tenants are refused.",
+			Do:          Command[createTenant](tenants, tenantAnswerOf),
+			Rejections:  []error{tenant.ErrTenantExists},
+			Without:     []string{IfMatch},
 		},
 		{
-			path: "/tenants/suspend", summary: "Suspend a tenant",
-			description: "With `TENANTS=registered`, the tenant's requests are refused within seconds and its subscriptions end. Its data stays.",
-			perform:     handle[suspendTenant](tenants, tenantAnswerOf),
-			rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantSuspended},
+			Path: "/tenants/suspend", Summary: "Suspend a tenant",
+			Description: "With `TENANTS=registered`, the tenant's requests are refused within seconds and its subscriptions end. Its data stays.",
+			Do:          Command[suspendTenant](tenants, tenantAnswerOf),
+			Rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantSuspended},
 		},
 		{
-			path: "/tenants/reactivate", summary: "Reactivate a tenant",
-			description: "Ends the suspension of a tenant: its requests are answered again within seconds.",
-			perform:     handle[reactivateTenant](tenants, tenantAnswerOf),
-			rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantActive},
+			Path: "/tenants/reactivate", Summary: "Reactivate a tenant",
+			Description: "Ends the suspension of a tenant: its requests are answered again within seconds.",
+			Do:          Command[reactivateTenant](tenants, tenantAnswerOf),
+			Rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantActive},
 		},
 	}
 	for i := range table {
-		table[i].scope, table[i].registry = access.Operate, true
-		table[i].perform.later = false // a task has the rights of those who write, no more
+		table[i].Scope, table[i].Global = access.Operate, true
 	}
-	return Aggregate{name: "tenants", about: "Commands of operators on the registry of tenants.", operations: table}
+	return Aggregate{Name: "tenants", About: "Commands of operators on the registry of tenants.", Operations: table}
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 
 	"example.com/threads/domain/account"
@@ -17,24 +18,22 @@ type threadRequest = es.Request[thread.Command]
 
 // OnThread holds the executor and the thread.
 type OnThread struct {
-	Executor
+	By
 	Thread thread.ID `json:"thread_id" doc:"The thread."`
 }
-
-func (o OnThread) thread() thread.ID { return o.Thread }
 
 func (o OnThread) request(c thread.Command) threadRequest {
 	return threadRequest{ID: o.Thread.String(), Command: c, Name: thread.CommandName(c)}
 }
 
 type createThread struct {
-	Executor
+	By
 	Name thread.Name `json:"name" doc:"The thread's name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"release planning"`
 }
 
-func (b createThread) asked() threadRequest {
-	c := thread.Create{Executor: b.executor(), Member: newID[thread.Member](), Name: b.Name}
-	return threadRequest{ID: newID[thread.Thread]().String(), Begins: true, Command: c, Name: thread.CommandName(c)}
+func (b createThread) Asked() threadRequest {
+	c := thread.Create{Executor: b.Executor, Member: NewID[thread.Member](), Name: b.Name}
+	return threadRequest{ID: NewID[thread.Thread]().String(), Begins: true, Command: c, Name: thread.CommandName(c)}
 }
 
 type renameThread struct {
@@ -42,13 +41,13 @@ type renameThread struct {
 	Name thread.Name `json:"name" doc:"The thread's new name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"release planning"`
 }
 
-func (b renameThread) asked() threadRequest {
-	return b.request(thread.Rename{Executor: b.executor(), Name: b.Name})
+func (b renameThread) Asked() threadRequest {
+	return b.request(thread.Rename{Executor: b.Executor, Name: b.Name})
 }
 
 type deleteThread struct{ OnThread }
 
-func (b deleteThread) asked() threadRequest { return b.request(thread.Delete{Executor: b.executor()}) }
+func (b deleteThread) Asked() threadRequest { return b.request(thread.Delete{Executor: b.Executor}) }
 
 type addMember struct {
 	OnThread
@@ -56,8 +55,8 @@ type addMember struct {
 	Role thread.Role  `json:"role" doc:"What the member may do." enum:"Admin,Member" example:"Member"`
 }
 
-func (b addMember) asked() threadRequest {
-	return b.request(thread.AddMember{Executor: b.executor(), Member: newID[thread.Member](), User: b.User, Role: b.Role})
+func (b addMember) Asked() threadRequest {
+	return b.request(thread.AddMember{Executor: b.Executor, Member: NewID[thread.Member](), User: b.User, Role: b.Role})
 }
 
 type removeMember struct {
@@ -65,8 +64,8 @@ type removeMember struct {
 	User ident.UserID `json:"user_account_id" doc:"The user account to put out; the executor's own to leave."`
 }
 
-func (b removeMember) asked() threadRequest {
-	return b.request(thread.RemoveMember{Executor: b.executor(), User: b.User})
+func (b removeMember) Asked() threadRequest {
+	return b.request(thread.RemoveMember{Executor: b.Executor, User: b.User})
 }
 
 type changeMemberRole struct {
@@ -75,8 +74,8 @@ type changeMemberRole struct {
 	Role thread.Role  `json:"role" doc:"What the member may do from now on." enum:"Admin,Member" example:"Member"`
 }
 
-func (b changeMemberRole) asked() threadRequest {
-	return b.request(thread.ChangeMemberRole{Executor: b.executor(), User: b.User, Role: b.Role})
+func (b changeMemberRole) Asked() threadRequest {
+	return b.request(thread.ChangeMemberRole{Executor: b.Executor, User: b.User, Role: b.Role})
 }
 
 type postMessage struct {
@@ -84,8 +83,8 @@ type postMessage struct {
 	Text thread.Text `json:"text" doc:"What to say: 1 to 4000 characters after trimming, no control characters but newline and tab." minLength:"1" maxLength:"4000" example:"Good morning!"`
 }
 
-func (b postMessage) asked() threadRequest {
-	return b.request(thread.PostMessage{Executor: b.executor(), Message: newID[thread.Message](), Text: b.Text})
+func (b postMessage) Asked() threadRequest {
+	return b.request(thread.PostMessage{Executor: b.Executor, Message: NewID[thread.Message](), Text: b.Text})
 }
 
 type editMessage struct {
@@ -94,8 +93,8 @@ type editMessage struct {
 	Text    thread.Text      `json:"text" doc:"The new text: 1 to 4000 characters after trimming, no control characters but newline and tab." minLength:"1" maxLength:"4000" example:"Good morning!"`
 }
 
-func (b editMessage) asked() threadRequest {
-	return b.request(thread.EditMessage{Executor: b.executor(), Message: b.Message, Text: b.Text})
+func (b editMessage) Asked() threadRequest {
+	return b.request(thread.EditMessage{Executor: b.Executor, Message: b.Message, Text: b.Text})
 }
 
 type deleteMessage struct {
@@ -103,8 +102,8 @@ type deleteMessage struct {
 	Message thread.MessageID `json:"message_id" doc:"The message."`
 }
 
-func (b deleteMessage) asked() threadRequest {
-	return b.request(thread.DeleteMessage{Executor: b.executor(), Message: b.Message})
+func (b deleteMessage) Asked() threadRequest {
+	return b.request(thread.DeleteMessage{Executor: b.Executor, Message: b.Message})
 }
 
 type takeSnapshot struct{ OnThread }
@@ -117,69 +116,72 @@ var (
 
 // Threads returns threads with their operations.
 func Threads(threads Service[thread.Command]) Aggregate {
-	return Aggregate{name: "threads", about: "Commands on threads, their members and their messages.", operations: []operation{
+	return Aggregate{Name: "threads", About: "Commands on threads, their members and their messages.", Operations: []Operation{
 		{
-			path: "/threads/create", status: http.StatusCreated, summary: "Create a thread",
-			description: "Begins a thread, and gives it the next code of the tenant. The executor becomes its first member, as Admin.",
-			perform:     handle[createThread](threads, createdAnswerOf),
-			rejections:  []error{account.ErrAccountErased},
-			without:     []string{ifMatch},
+			Path: "/threads/create", Status: http.StatusCreated, Summary: "Create a thread",
+			Description: "Begins a thread, and gives it the next code of the tenant. The executor becomes its first member, as Admin.",
+			Do:          Command[createThread](threads, createdAnswerOf),
+			Rejections:  []error{account.ErrAccountErased},
+			Without:     []string{IfMatch},
 		},
 		{
-			path: "/threads/rename", summary: "Rename a thread",
-			description: "Gives the thread another name. Admins only.",
-			perform:     handle[renameThread](threads, threadAnswerOf),
-			rejections:  append(byAdmins[:4:4], thread.ErrNameUnchanged, account.ErrAccountErased),
+			Path: "/threads/rename", Summary: "Rename a thread",
+			Description: "Gives the thread another name. Admins only.",
+			Do:          Command[renameThread](threads, threadAnswerOf),
+			Rejections:  append(byAdmins[:4:4], thread.ErrNameUnchanged, account.ErrAccountErased),
 		},
 		{
-			path: "/threads/delete", summary: "Delete a thread",
-			description: "Ends the thread: from then on it accepts nothing and is shown to nobody. Admins only.",
-			perform:     handle[deleteThread](threads, threadAnswerOf),
-			rejections:  byAdmins,
+			Path: "/threads/delete", Summary: "Delete a thread",
+			Description: "Ends the thread: from then on it accepts nothing and is shown to nobody. Admins only.",
+			Do:          Command[deleteThread](threads, threadAnswerOf),
+			Rejections:  byAdmins,
 		},
 		{
-			path: "/threads/add_member", summary: "Add a member",
-			description: "Lets a user account in. Admins only.",
-			perform:     handle[addMember](threads, memberAnswerOf),
-			rejections:  append(byAdmins[:4:4], thread.ErrAlreadyMember),
+			Path: "/threads/add_member", Summary: "Add a member",
+			Description: "Lets a user account in. Admins only.",
+			Do:          Command[addMember](threads, memberAnswerOf),
+			Rejections:  append(byAdmins[:4:4], thread.ErrAlreadyMember),
 		},
 		{
-			path: "/threads/remove_member", summary: "Remove a member, or leave",
-			description: "Puts a user account out. Admins only, but anyone may leave by naming themselves. The last Admin can't leave while others remain.",
-			perform:     handle[removeMember](threads, memberAnswerOf),
-			rejections:  append(byAdmins[:4:4], thread.ErrMemberNotFound, thread.ErrLastAdmin),
+			Path: "/threads/remove_member", Summary: "Remove a member, or leave",
+			Description: "Puts a user account out. Admins only, but anyone may leave by naming themselves. The last Admin can't leave while others remain.",
+			Do:          Command[removeMember](threads, memberAnswerOf),
+			Rejections:  append(byAdmins[:4:4], thread.ErrMemberNotFound, thread.ErrLastAdmin),
 		},
 		{
-			path: "/threads/change_member_role", summary: "Change a member's role",
-			description: "Makes a member an Admin or an Admin a member. Admins only. The last Admin can't be demoted.",
-			perform:     handle[changeMemberRole](threads, memberAnswerOf),
-			rejections:  append(byAdmins[:4:4], thread.ErrMemberNotFound, thread.ErrRoleUnchanged, thread.ErrLastAdmin),
+			Path: "/threads/change_member_role", Summary: "Change a member's role",
+			Description: "Makes a member an Admin or an Admin a member. Admins only. The last Admin can't be demoted.",
+			Do:          Command[changeMemberRole](threads, memberAnswerOf),
+			Rejections:  append(byAdmins[:4:4], thread.ErrMemberNotFound, thread.ErrRoleUnchanged, thread.ErrLastAdmin),
 		},
 		{
-			path: "/threads/post_message", summary: "Post a message",
-			description: "Adds a message at the end of the thread. Members only.",
-			perform:     handle[postMessage](threads, messageAnswerOf),
-			rejections:  append(byMembers[:3:3], account.ErrAccountErased),
+			Path: "/threads/post_message", Summary: "Post a message",
+			Description: "Adds a message at the end of the thread. Members only.",
+			Do:          Command[postMessage](threads, messageAnswerOf),
+			Rejections:  append(byMembers[:3:3], account.ErrAccountErased),
 		},
 		{
-			path: "/threads/edit_message", summary: "Edit a message",
-			description: "Gives a message another text. Its sender only.",
-			perform:     handle[editMessage](threads, messageAnswerOf),
-			rejections:  append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender, thread.ErrTextUnchanged, account.ErrAccountErased),
+			Path: "/threads/edit_message", Summary: "Edit a message",
+			Description: "Gives a message another text. Its sender only.",
+			Do:          Command[editMessage](threads, messageAnswerOf),
+			Rejections:  append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender, thread.ErrTextUnchanged, account.ErrAccountErased),
 		},
 		{
-			path: "/threads/delete_message", summary: "Delete a message",
-			description: "Takes a message away. Its sender or an Admin.",
-			perform:     handle[deleteMessage](threads, messageAnswerOf),
-			rejections:  append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender),
+			Path: "/threads/delete_message", Summary: "Delete a message",
+			Description: "Takes a message away. Its sender or an Admin.",
+			Do:          Command[deleteMessage](threads, messageAnswerOf),
+			Rejections:  append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender),
 		},
 		{
-			path: "/threads/snapshot", summary: "Store a snapshot",
-			description: "Stores the thread's latest state, for it to be loaded from. An operation, not a command: no event follows and no version. Sending it again is harmless.",
-			perform:     snapshot(threads),
-			rejections:  []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted},
-			scope:       access.Operate,
-			without:     []string{ifMatch, idempotencyKey, prefer},
+			Path: "/threads/snapshot", Summary: "Store a snapshot",
+			Description: "Stores the thread's latest state, for it to be loaded from. An operation, not a command: no event follows and no version. Sending it again is harmless.",
+			Do: Answering(func(ctx context.Context, c Conditions, body takeSnapshot) (snapshotAnswer, error) {
+				version, err := threads.Snapshot(ctx, c.Caller, body.Thread.String())
+				return snapshotAnswerOf(body.Thread, version), err
+			}),
+			Rejections: []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted},
+			Scope:      access.Operate,
+			Without:    []string{IfMatch, IdempotencyKey, Prefer},
 		},
 	}}
 }
