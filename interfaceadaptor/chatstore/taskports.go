@@ -6,12 +6,11 @@ import (
 	"iter"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/taskcodec"
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/tasks"
 )
 
 var (
@@ -46,7 +45,7 @@ func (r TaskReader) apply(ctx context.Context, key es.AggregateID, number uint64
 		if err != nil {
 			return err
 		}
-		recorded, err := taskcodec.Events().Decode(entry.Payload)
+		recorded, err := task.Events().Decode(entry.Payload)
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,8 @@
 package chatstore
 
 import (
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/taskcodec"
+	"example.com/threads/extras/tasks/task"
 )
 
 // TaskRepository loads and saves tasks.
@@ -11,5 +10,5 @@ type TaskRepository = es.Repository[task.Task, task.Event]
 
 // NewTaskRepository returns the repository of tasks over gateway.
 func NewTaskRepository(gateway es.EventPersistenceGateway, settings es.Settings) *TaskRepository {
-	return es.NewRepository(gateway, taskcodec.Events(), taskcodec.Snapshots{}, task.Task.Apply, settings)
+	return es.NewRepository(gateway, task.Events(), task.Snapshots{}, task.Task.Apply, settings)
 }

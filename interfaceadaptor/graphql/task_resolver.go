@@ -3,7 +3,7 @@ package graphql
 import (
 	"context"
 
-	"example.com/threads/domain/task"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/query"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/tests/readmodeltest"
 )
 

@@ -14,10 +14,10 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/dynamodbtest"
 	"example.com/threads/es/sequence"
+	"example.com/threads/extras/tasks"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/tasks"
 )
 
 // system is the write side as it runs: this package over the real service on DynamoDB.

@@ -10,7 +10,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"example.com/threads/extras/access"
-	"example.com/threads/usecase/tasks"
+	"example.com/threads/extras/tasks"
 )
 
 // Settings of the handler.

@@ -12,7 +12,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/extras/access"
-	"example.com/threads/usecase/tasks"
+	"example.com/threads/extras/tasks"
 )
 
 // Lines has the commands of tasks handled: it reads them as the handler of HTTP does, and hands them to the same

@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/es"
-	"example.com/threads/usecase/tasks"
+	"example.com/threads/extras/tasks"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"example.com/threads/extras/access"
-	"example.com/threads/usecase/tasks"
+	"example.com/threads/extras/tasks"
 )
 
 // MaxBody is the maximum size of a request body, in bytes.

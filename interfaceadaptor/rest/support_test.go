@@ -17,9 +17,9 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/tasks"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase/tasks"
 )
 
 const (

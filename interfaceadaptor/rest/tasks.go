@@ -12,9 +12,9 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
-	"example.com/threads/usecase/tasks"
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tasks/task"
 )
 
 // The operations on tasks.

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase/tasks"
 )
 
 func (s system) get(t *testing.T, path string, extra headers) answer {

@@ -40,6 +40,7 @@ var layers = map[string]struct {
 	"extras/operate":    {imports: []string{"domain", "es", "extras/access", "infrastructure", "interfaceadaptor", "rdb-migration"}},
 	"extras/page":       {imports: []string{"extras/access", "infrastructure"}},
 	"extras/publishing": {imports: inner},
+	"extras/tasks":      {imports: inner},
 
 	"docs":              {},
 	"infrastructure":    {imports: []string{"es/database", "es/memory"}},
@@ -67,9 +68,23 @@ var stillToGo = []string{
 	"cmd/internal/updater -> extras/access",
 	"cmd/internal/updater -> extras/publishing",
 	"cmd/internal/updater -> extras/publishing/publisher",
+	"cmd/internal/updater -> extras/tasks",
+	"cmd/internal/updater -> extras/tasks/task",
 	"cmd/internal/writeapi -> extras/access",
+	"cmd/internal/writeapi -> extras/tasks",
+	"cmd/internal/writeapi -> extras/tasks/task",
+	"extras/operate/ctl -> extras/tasks/task",
+	"interfaceadaptor/chatstore -> extras/tasks",
+	"interfaceadaptor/chatstore -> extras/tasks/task",
 	"interfaceadaptor/graphql -> extras/access",
+	"interfaceadaptor/graphql -> extras/tasks/task",
+	"interfaceadaptor/readmodel/chatrows -> extras/tasks/task",
+	"interfaceadaptor/readmodel/queryreader -> extras/tasks/task",
 	"interfaceadaptor/rest -> extras/access",
+	"interfaceadaptor/rest -> extras/tasks",
+	"interfaceadaptor/rest -> extras/tasks/task",
+	"usecase/chat -> extras/tasks/task",
+	"usecase/query -> extras/tasks/task",
 }
 
 // Gone returns the entries of stillToGo whose import is not there any more.

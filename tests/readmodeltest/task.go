@@ -2,8 +2,7 @@ package readmodeltest
 
 import (
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
-	"example.com/threads/interfaceadaptor/taskcodec"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/tests/kit/feed"
 )
 
@@ -18,5 +17,5 @@ func (w *World) Task(creator ident.UserID) task.ID {
 // WithTask projects a task's next event.
 func (w *World) WithTask(id task.ID, event task.Event) {
 	w.t.Helper()
-	feed.Happened(w.feed, taskcodec.Events(), w.Tenant, id.String(), event)
+	feed.Happened(w.feed, task.Events(), w.Tenant, id.String(), event)
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strings"
 
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/query"
 )
 

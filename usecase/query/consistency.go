@@ -14,10 +14,10 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/extras/tasks/task"
 )
 
 // Settings of [Queries]. Zero fields take their defaults.

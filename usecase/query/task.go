@@ -6,8 +6,8 @@ import (
 	"iter"
 	"time"
 
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
+	"example.com/threads/extras/tasks/task"
 )
 
 // Task is the row of a task. Only its creator sees it.

@@ -15,10 +15,10 @@ import (
 	"example.com/threads/es/stream"
 	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/publishing/publisher"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
@@ -52,7 +52,7 @@ func publishedTypes() []publishedType {
 	return []publishedType{
 		published(threadcodec.Events()),
 		published(accountcodec.Events()),
-		published(taskcodec.Events()),
+		published(task.Events()),
 		published(tenantcodec.Events()),
 	}
 }

@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"example.com/threads/cmd/internal/writeapi"
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase/tasks"
 )
 
 // taskWorker executes tasks while this process has the turn.

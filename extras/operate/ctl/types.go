@@ -8,14 +8,13 @@ import (
 	"slices"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/domain/task"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/es/journalcheck"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 )
@@ -35,7 +34,7 @@ func registered(gateway es.EventPersistenceGateway, log *slog.Logger) knownTypes
 	settings := es.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
 	return knownTypes{
 		thread.AggregateType:  typeOf(threadcodec.Events(), threadcodec.Snapshots{}, chatstore.NewThreadRepository(gateway, settings)),
-		task.AggregateType:    typeOf(taskcodec.Events(), taskcodec.Snapshots{}, chatstore.NewTaskRepository(gateway, settings)),
+		task.AggregateType:    typeOf(task.Events(), task.Snapshots{}, chatstore.NewTaskRepository(gateway, settings)),
 		account.AggregateType: typeOf(accountcodec.Events(), accountcodec.Snapshots{}, chatstore.NewAccountRepository(gateway, settings)),
 		tenant.AggregateType:  typeOf(tenantcodec.Events(), tenantcodec.Snapshots{}, chatstore.NewTenantRepository(gateway, settings)),
 	}

@@ -7,8 +7,8 @@ import (
 
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/chat"
@@ -36,7 +36,7 @@ func Handlers() []projection.Handler {
 		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
 		chat.AccountRows(rowstore.Rows[query.Account]{Table: Accounts}, accountcodec.Events().Decode),
 		chat.TenantRows(rowstore.Rows[query.Tenant]{Table: Tenants}, tenantcodec.Events().Decode),
-		chat.TaskRows(rowstore.Rows[query.Task]{Table: Tasks}, taskcodec.Events().Decode),
+		chat.TaskRows(rowstore.Rows[query.Task]{Table: Tasks}, task.Events().Decode),
 	}
 }
 

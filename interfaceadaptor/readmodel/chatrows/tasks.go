@@ -6,10 +6,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
 	"example.com/threads/es/rowstore/table"
 	"example.com/threads/es/sqldialect"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/query"
 )
 

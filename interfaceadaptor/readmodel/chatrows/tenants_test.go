@@ -8,14 +8,13 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
-	"example.com/threads/interfaceadaptor/taskcodec"
 	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
@@ -108,7 +107,7 @@ func TestAuditOfRows(t *testing.T) {
 
 		id = readmodeltest.NewID[task.Task]().String()
 		creator := readmodeltest.NewUser()
-		happened = feed.Happened(given, taskcodec.Events(), es.Tenant(""), id,
+		happened = feed.Happened(given, task.Events(), es.Tenant(""), id,
 			[]task.Event{task.Created{Request: task.Request{Kind: task.Import, Creator: creator, Parts: 1}}, task.Started{}}...)
 		check("a task", creator.String(), happened, func(take func(query.Audit)) error {
 			return chatrows.Tasks.Load(t.Context(), db.DB, key(id), "", func(row query.Task) { take(row.Audit) })

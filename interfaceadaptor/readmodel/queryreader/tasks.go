@@ -3,7 +3,7 @@ package queryreader
 import (
 	"context"
 
-	"example.com/threads/domain/task"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/query"
 )
 

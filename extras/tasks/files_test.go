@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
-	"example.com/threads/usecase/tasks"
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tasks/task"
 )
 
 // breaksOff is a body whose client goes after it.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/query"
 )
 

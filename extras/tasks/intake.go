@@ -13,9 +13,9 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/erasure"
 )

@@ -1,23 +1,22 @@
-package taskcodec
+package task
 
 import (
 	"errors"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
 )
 
 // Events returns the codec of tasks' events.
-func Events() *es.Codec[task.Event] {
-	return es.NewCodec(task.AggregateType, ident.Canonical,
-		es.Event[task.Event]("TaskCreated", wireCreatedOf, wireCreated.event),
-		es.Event[task.Event]("TaskStarted",
-			func(task.Started) struct{} { return struct{}{} },
-			func(struct{}) (task.Started, error) { return task.Started{}, nil }),
-		es.Event[task.Event]("TaskProgressed",
-			func(e task.Progressed) wireProgressed { return wireProgressed{progressOf(e.Progress)} }, wireProgressed.event),
-		es.Event[task.Event]("TaskFinished", wireFinishedOf, wireFinished.event),
+func Events() *es.Codec[Event] {
+	return es.NewCodec(AggregateType, ident.Canonical,
+		es.Event[Event]("TaskCreated", wireCreatedOf, wireCreated.event),
+		es.Event[Event]("TaskStarted",
+			func(Started) struct{} { return struct{}{} },
+			func(struct{}) (Started, error) { return Started{}, nil }),
+		es.Event[Event]("TaskProgressed",
+			func(e Progressed) wireProgressed { return wireProgressed{progressOf(e.Progress)} }, wireProgressed.event),
+		es.Event[Event]("TaskFinished", wireFinishedOf, wireFinished.event),
 	)
 }
 
@@ -30,20 +29,20 @@ type wireProgress struct {
 	Rejected *uint64 `json:"rejected"`
 }
 
-func progressOf(p task.Progress) wireProgress {
+func progressOf(p Progress) wireProgress {
 	return wireProgress{&p.Parts, &p.Done, &p.Total, &p.Rejected}
 }
 
-func (w wireProgress) progress() (task.Progress, error) {
+func (w wireProgress) progress() (Progress, error) {
 	if w.Parts == nil || w.Done == nil || w.Total == nil || w.Rejected == nil {
-		return task.Progress{}, errors.New("parts, done, total and rejected must be there")
+		return Progress{}, errors.New("parts, done, total and rejected must be there")
 	}
-	return task.Progress{Parts: *w.Parts, Done: *w.Done, Total: *w.Total, Rejected: *w.Rejected}, nil
+	return Progress{Parts: *w.Parts, Done: *w.Done, Total: *w.Total, Rejected: *w.Rejected}, nil
 }
 
 type wireProgressed struct{ wireProgress }
 
-func (w wireProgressed) event() (e task.Progressed, err error) {
+func (w wireProgressed) event() (e Progressed, err error) {
 	e.Progress, err = w.progress()
 	return e, err
 }
@@ -54,16 +53,16 @@ type wireFinished struct {
 	wireProgress
 }
 
-func wireFinishedOf(e task.Finished) wireFinished {
+func wireFinishedOf(e Finished) wireFinished {
 	return wireFinished{string(e.Status), &e.Message, progressOf(e.Progress)}
 }
 
-func (w wireFinished) event() (e task.Finished, err error) {
+func (w wireFinished) event() (e Finished, err error) {
 	if e.Progress, err = w.progress(); err != nil {
 		return e, err
 	}
-	e.Status = task.Status(w.Status)
-	if e.Status != task.Succeeded && e.Status != task.Failed && e.Status != task.Cancelled || w.Message == nil {
+	e.Status = Status(w.Status)
+	if e.Status != Succeeded && e.Status != Failed && e.Status != Cancelled || w.Message == nil {
 		return e, errors.New("message must be there, and status must be succeeded, failed or cancelled")
 	}
 	e.Message = *w.Message
@@ -79,12 +78,12 @@ type wireCreated struct {
 	ForOthers *bool   `json:"for_others"`
 }
 
-func wireCreatedOf(e task.Created) wireCreated {
+func wireCreatedOf(e Created) wireCreated {
 	r := e.Request
 	return wireCreated{r.Creator.String(), string(r.Kind), &r.Subject, &r.Parts, &r.Total, &r.ForOthers}
 }
 
-func (w wireCreated) event() (e task.Created, err error) {
+func (w wireCreated) event() (e Created, err error) {
 	if w.Kind == "" || w.Subject == nil || w.Parts == nil || w.Total == nil || w.ForOthers == nil {
 		return e, errors.New("kind, subject, parts, total and for_others must be there")
 	}
@@ -92,8 +91,8 @@ func (w wireCreated) event() (e task.Created, err error) {
 	if err != nil {
 		return e, err
 	}
-	e.Request = task.Request{
-		Creator: creator, Kind: task.Kind(w.Kind), Subject: *w.Subject, Parts: *w.Parts, Total: *w.Total, ForOthers: *w.ForOthers,
+	e.Request = Request{
+		Creator: creator, Kind: Kind(w.Kind), Subject: *w.Subject, Parts: *w.Parts, Total: *w.Total, ForOthers: *w.ForOthers,
 	}
 	return e, nil
 }

@@ -18,12 +18,12 @@ import (
 	"time"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/erasure"
-	"example.com/threads/usecase/tasks"
 )
 
 var ada, bob = user("01ARZ3NDEKTSV4RRFFQ69G5FAV"), user("01BX5ZZKBKACTAV9WEVGEMMVRZ")

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/erasure"
-	"example.com/threads/usecase/tasks"
 )
 
 // keys is a key store and a master key in memory.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
+	"example.com/threads/extras/tasks/task"
 )
 
 // errInputGone: the input has expired before the task was finished.

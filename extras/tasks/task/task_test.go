@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/tests/kit"
 	"example.com/threads/tests/sealed"
 )
@@ -75,7 +75,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	}
 	states := []task.Task{{}, tasks.After(created), tasks.After(created, most), tasks.After(created, done)}
 	seen := kit.Try(task.Decide, states, orders)
-	const pkg = "example.com/threads/domain/task"
+	const pkg = "example.com/threads/extras/tasks/task"
 	declared := sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict")
 	sealed.Check(t, "commands of this test", sealed.Types(t, pkg, "name"), seen.Commands)
 	sealed.Check(t, "events that follow in this test", sealed.Types(t, pkg, "isEvent"), seen.Events)

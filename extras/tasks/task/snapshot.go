@@ -1,4 +1,4 @@
-package taskcodec
+package task
 
 import (
 	"encoding/json"
@@ -6,10 +6,9 @@ import (
 	"fmt"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/task"
 )
 
-// wireSnapshot is the state of a task. Fields may be added if their absence keeps its meaning; any other change needs a
+// wireSnapshot is the state of a  Fields may be added if their absence keeps its meaning; any other change needs a
 // new format.
 type wireSnapshot struct {
 	Format    int    `json:"format"`
@@ -26,10 +25,10 @@ const snapshotFormat = 1
 type Snapshots struct{}
 
 // Size returns the approximate memory that a state takes, in bytes.
-func (Snapshots) Size(task.Task) int { return 500 }
+func (Snapshots) Size(Task) int { return 500 }
 
 // Encode encodes the state of the task at the version.
-func (Snapshots) Encode(id string, version uint64, state task.Task) ([]byte, error) {
+func (Snapshots) Encode(id string, version uint64, state Task) ([]byte, error) {
 	m := state.Memento()
 	return json.Marshal(wireSnapshot{
 		Format: snapshotFormat, ID: id, CreatedBy: m.Creator.String(), Status: string(m.Status), wireProgress: progressOf(m.Progress), Version: version,
@@ -37,25 +36,25 @@ func (Snapshots) Encode(id string, version uint64, state task.Task) ([]byte, err
 }
 
 // Decode decodes a snapshot.
-func (Snapshots) Decode(payload []byte) (id string, version uint64, state task.Task, err error) {
+func (Snapshots) Decode(payload []byte) (id string, version uint64, state Task, err error) {
 	var w wireSnapshot
 	if err = json.Unmarshal(payload, &w); err == nil {
 		id, state, err = w.read()
 	}
 	if err != nil {
-		return "", 0, task.Task{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
+		return "", 0, Task{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
 	}
 	return id, w.Version, state, nil
 }
 
-func (w wireSnapshot) read() (id string, state task.Task, err error) {
+func (w wireSnapshot) read() (id string, state Task, err error) {
 	switch {
 	case w.Format > snapshotFormat:
 		return "", state, fmt.Errorf("its format %d is newer than %d", w.Format, snapshotFormat)
 	case w.Status == "" || w.Version == 0:
 		return "", state, errors.New("status and version must be there")
 	}
-	m := task.Memento{Status: task.Status(w.Status)}
+	m := Memento{Status: Status(w.Status)}
 	if m.Creator, err = ident.Parse[ident.UserAccount](w.CreatedBy); err != nil {
 		return "", state, err
 	}

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"example.com/threads/domain/task"
 	"example.com/threads/es"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/erasure"
 )

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/domain/task"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/usecase/tasks"
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tasks/task"
 )
 
 // input returns n lines for three aggregates. Every tenth is rejected, and every hundredth is not JSON.

@@ -1,2 +1,0 @@
-// Package taskcodec encodes tasks as JSON: their events and their snapshots.
-package taskcodec
