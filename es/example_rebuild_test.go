@@ -27,10 +27,8 @@ func Example_rebuild() {
 	}
 	rows, err := rowstore.New(w.store.DB, inDozens.Table)
 	check(err)
-	journal, err := stream.NewWholeJournalReader(w.store)
-	check(err)
 	sets := rowstore.NewRowSets(rows, []string{inDozens.Table})
-	fmt.Println(projection.NewRebuild(sets, rows, journal, projection.RebuildOptions{}, inDozens.Handler()).Start(ctx))
+	fmt.Println(projection.NewRebuild(sets, rows, stream.NewJournalReader(w.store), projection.RebuildOptions{}, inDozens.Handler()).Start(ctx))
 
 	row, version, err := inDozens.Read(ctx, w.store.DB, bolts, 0)
 	fmt.Println(row.Pieces, "pieces at version", version, err)

@@ -94,9 +94,21 @@ func (r *Repository[S, E]) describe(key AggregateID, entry Entry) (described Des
 	return described, nil
 }
 
-// EventsAt yields the events with these numbers, which ascend and which Latest has shown. It ends after an error.
+// EventsAt yields the events with these numbers, which ascend and which Latest has shown. It ends after an error. A
+// gateway that is no [Lookup] takes a call for each of them.
 func (r *Repository[S, E]) EventsAt(ctx context.Context, key AggregateID, seqNrs []uint64) iter.Seq2[Recorded[E], error] {
-	return r.decoded(key, r.gateway.EntriesAt(ctx, key, seqNrs))
+	if lookup, able := r.gateway.(Lookup); able {
+		return r.decoded(key, lookup.EntriesAt(ctx, key, seqNrs))
+	}
+	return func(yield func(Recorded[E], error) bool) {
+		for _, seqNr := range seqNrs {
+			for recorded, err := range r.Events(ctx, key, seqNr-1, seqNr) {
+				if !yield(recorded, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // decoded fails at a payload that is not the event of its place.

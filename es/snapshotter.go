@@ -20,7 +20,7 @@ const (
 // snapshotter writes snapshots in the background, one after the other. Its goroutine exits when there is nothing to
 // write. A snapshot that could not be written is due again after the aggregate's next event.
 type snapshotter[S any] struct {
-	snapshots Snapshots
+	snapshots EventPersistenceGateway
 	codec     SnapshotCodec[S]
 	states    *stateCache[S]
 	counters  *Counters
@@ -40,7 +40,7 @@ type dueSnapshot[S any] struct {
 	state State[S]
 }
 
-func newSnapshotter[S any](snapshots Snapshots, codec SnapshotCodec[S], states *stateCache[S], counters *Counters, settings Settings) *snapshotter[S] {
+func newSnapshotter[S any](snapshots EventPersistenceGateway, codec SnapshotCodec[S], states *stateCache[S], counters *Counters, settings Settings) *snapshotter[S] {
 	return &snapshotter[S]{
 		snapshots: snapshots,
 		codec:     codec,

@@ -17,7 +17,7 @@ import (
 type failureLab interface {
 	esrun.Faults
 	// Gateway wraps the write-api's event store.
-	Gateway(es.EventPersistenceGateway) es.EventPersistenceGateway
+	Gateway(es.Store) es.Store
 	// Handler serves the lab to the page below /lab.
 	Handler() http.Handler
 	// WriteBeside sets the URL of another write-api on the same store.

@@ -42,7 +42,7 @@ type Gateway struct {
 	said     once.Set
 }
 
-var _ es.EventPersistenceGateway = (*Gateway)(nil)
+var _ es.Store = (*Gateway)(nil)
 
 // New returns a gateway with the settings, or an error if they are invalid. It does not connect.
 func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gateway, error) {

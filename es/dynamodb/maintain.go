@@ -14,8 +14,6 @@ import (
 	"example.com/threads/es"
 )
 
-var _ es.Maintainer = (*Gateway)(nil)
-
 // placeOf parses the key of an aggregate's item: an event, a head, or the main item of a snapshot.
 func placeOf(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
 	aid, number := cutLast(skey)

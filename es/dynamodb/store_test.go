@@ -83,7 +83,7 @@ func (s *store) open(t *testing.T, settings dynamodb.Settings) *dynamodb.Gateway
 
 func TestContract(t *testing.T) {
 	s := newStore(t)
-	estest.Run(t, func(t *testing.T, settings estest.Settings) estest.Harness {
+	open := func(t *testing.T, settings estest.Settings) estest.Harness {
 		s.transport.Clear()
 		own := s.settings()
 		own.SnapshotKeep, own.Spool = settings.KeepSnapshots, settings.Spool
@@ -95,7 +95,12 @@ func TestContract(t *testing.T) {
 			DamageSnapshot: s.damageSnapshot,
 			RemoveSnapshot: s.removeSnapshot,
 		}
-	})
+	}
+	estest.Run(t, open)
+	estest.RunLookup(t, open)
+	estest.RunJournal(t, open)
+	estest.RunSequences(t, open)
+	estest.RunSpool(t, open)
 }
 
 // hideEntries makes the journal's index omit entries.

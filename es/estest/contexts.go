@@ -69,9 +69,6 @@ func everyCall(t *testing.T, h Harness, ctx context.Context, check func(name str
 	for _, err = range gateway.Entries(ctx, id, 0, 3) {
 	}
 	check("Entries", err)
-	for _, err = range gateway.Heads(ctx, id.Type) {
-	}
-	check("Heads", err)
 	check("SaveSnapshot", gateway.SaveSnapshot(ctx, id, es.Snapshot{Version: 3, Payload: state(3)}))
 	for _, err = range gateway.Snapshots(ctx, id, head) {
 	}

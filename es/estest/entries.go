@@ -1,7 +1,6 @@
 package estest
 
 import (
-	"errors"
 	"iter"
 	"testing"
 
@@ -35,56 +34,11 @@ var entriesContracts = []contract{
 			t.Errorf("read %d entries of an aggregate that does not exist: %v", len(got), err)
 		}
 	}},
-	{"by number", Settings{}, func(t *testing.T, h Harness) {
-		id := newID()
-		written := grow(t, h, id, 0, 450, 0)
-		h.HideEntries(func(uint64) bool { return true }) // EntriesAt must read consistently
-		for _, step := range []int{1, 2, 7, 449, 450} {
-			var seqNrs []uint64
-			var want []es.Entry
-			for i := 0; i < len(written); i += step {
-				seqNrs, want = append(seqNrs, written[i].SeqNr), append(want, written[i])
-			}
-			got, err := readAt(t, h, id, seqNrs...)
-			if err != nil || len(got) != len(want) {
-				t.Fatalf("every %dth: %d entries, want %d: %v", step, len(got), len(want), err)
-			}
-			for i := range want {
-				wantEntry(t, got[i], want[i])
-			}
-		}
-		if got, err := readAt(t, h, id); len(got) != 0 || err != nil {
-			t.Errorf("no numbers: %d entries, %v", len(got), err)
-		}
-		other := id
-		other.Tenant = "other"
-		for _, missing := range []es.AggregateID{other, newID()} {
-			if got, err := readAt(t, h, missing, 1); len(got) != 0 || !errors.Is(err, es.ErrInconsistent) {
-				t.Errorf("entry 1 of %+v: %d entries, %v", missing, len(got), err)
-			}
-		}
-		if got, err := readAt(t, h, id, 449, 451); len(got) != 1 || !errors.Is(err, es.ErrInconsistent) {
-			t.Errorf("a missing entry: %d entries, %v", len(got), err)
-		}
-	}},
 	{"a reader may stop", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 5, 0)
 		h.HideEntries(func(seqNr uint64) bool { return seqNr > 2 })
-		for _, stop := range []uint64{1, 2, 3, 4} {
-			for _, entries := range []iter.Seq2[es.Entry, error]{
-				h.Gateway.Entries(t.Context(), id, 0, 5), h.Gateway.EntriesAt(t.Context(), id, []uint64{1, 2, 3, 4, 5}),
-			} {
-				for entry, err := range entries {
-					if err != nil {
-						t.Fatal(err)
-					}
-					if entry.SeqNr == stop {
-						break
-					}
-				}
-			}
-		}
+		mayStop(t, h.Gateway.Entries(t.Context(), id, 0, 5))
 	}},
 	{"long replay", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
@@ -104,4 +58,19 @@ var entriesContracts = []contract{
 			})
 		}
 	}},
+}
+
+// mayStop stops reading entries 1 to 5 before each of them.
+func mayStop(t *testing.T, entries iter.Seq2[es.Entry, error]) {
+	t.Helper()
+	for _, stop := range []uint64{1, 2, 3, 4} {
+		for entry, err := range entries {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if entry.SeqNr == stop {
+				break
+			}
+		}
+	}
 }

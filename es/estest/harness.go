@@ -42,26 +42,41 @@ func NothingLags(func(seqNr uint64) bool) {}
 // Open returns a gateway with these settings and no faults, for one test.
 type Open func(t *testing.T, settings Settings) Harness
 
-// Run tests the gateway against the contract.
+// Run tests the gateway against the contract of es.EventPersistenceGateway.
 func Run(t *testing.T, open Open) {
-	for _, group := range []struct {
-		name  string
-		tests []contract
-	}{
+	run(t, open, []group{
 		{"append", appendContracts},
 		{"concurrency", concurrencyContracts},
 		{"lost answer", lostAnswerContracts},
 		{"receipts", receiptContracts},
-		{"sequences", sequenceContracts},
-		{"spool", spoolContracts},
 		{"entries", entriesContracts},
 		{"snapshots", snapshotContracts},
 		{"broken snapshots", brokenSnapshotContracts},
 		{"wrong heads", wrongHeadContracts},
-		{"heads", headsContracts},
 		{"tenants", tenantContracts},
 		{"context", contextContracts},
-	} {
+	})
+}
+
+// RunLookup tests the gateway against the contract of es.Lookup.
+func RunLookup(t *testing.T, open Open) { run(t, open, []group{{"lookup", lookupContracts}}) }
+
+// RunJournal tests the gateway against the contract of es.Journal.
+func RunJournal(t *testing.T, open Open) { run(t, open, []group{{"journal", journalContracts}}) }
+
+// RunSequences tests the gateway against the contract of es.Sequences.
+func RunSequences(t *testing.T, open Open) { run(t, open, []group{{"sequences", sequenceContracts}}) }
+
+// RunSpool tests the gateway against the contract of es.Spool.
+func RunSpool(t *testing.T, open Open) { run(t, open, []group{{"spool", spoolContracts}}) }
+
+type group struct {
+	name  string
+	tests []contract
+}
+
+func run(t *testing.T, open Open, groups []group) {
+	for _, group := range groups {
 		t.Run(group.name, func(t *testing.T) {
 			for _, test := range group.tests {
 				t.Run(test.name, func(t *testing.T) { test.run(t, start(t, open, test.settings)) })
@@ -74,6 +89,16 @@ type contract struct {
 	name     string
 	settings Settings
 	run      func(t *testing.T, h Harness)
+}
+
+// as returns the gateway as an optional interface.
+func as[T any](t *testing.T, h Harness) T {
+	t.Helper()
+	able, is := h.Gateway.(T)
+	if !is {
+		t.Fatalf("a gateway of type %T is no %T", h.Gateway, able)
+	}
+	return able
 }
 
 func start(t *testing.T, open Open, settings Settings) Harness {

@@ -34,7 +34,7 @@ var sequenceContracts = []contract{
 		for range clients {
 			drawing.Go(func() {
 				for range draws {
-					first, err := h.Gateway.Draw(t.Context(), "", name, count)
+					first, err := as[es.Sequences](t, h).Draw(t.Context(), "", name, count)
 					if err != nil {
 						t.Errorf("draw: %v", err)
 						return
@@ -62,7 +62,7 @@ var sequenceContracts = []contract{
 			name  string
 			count uint64
 		}{{"", 1}, {strings.Repeat("x", es.MaxSequenceName+1), 1}, {"name", 0}, {"name", 1 << 40}} {
-			if first, err := h.Gateway.Draw(t.Context(), "", wrong.name, wrong.count); err == nil {
+			if first, err := as[es.Sequences](t, h).Draw(t.Context(), "", wrong.name, wrong.count); err == nil {
 				t.Errorf("%d of %q: drew %d", wrong.count, wrong.name, first)
 			}
 		}
@@ -71,7 +71,7 @@ var sequenceContracts = []contract{
 
 func wantDrawn(t *testing.T, h Harness, tenant es.Tenant, name string, count, want uint64) {
 	t.Helper()
-	if first, err := h.Gateway.Draw(t.Context(), tenant, name, count); err != nil || first != want {
+	if first, err := as[es.Sequences](t, h).Draw(t.Context(), tenant, name, count); err != nil || first != want {
 		t.Fatalf("drew %d from %d on, %v; want %d", count, first, err, want)
 	}
 }

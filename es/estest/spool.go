@@ -117,7 +117,7 @@ var spoolContracts = []contract{
 			writers.Go(func() {
 				for range 2 {
 					file := newFile(tenant, "ada")
-					switch err := h.Gateway.PutParts(t.Context(), file, 0, content(1_000)); {
+					switch err := as[es.Spool](t, h).PutParts(t.Context(), file, 0, content(1_000)); {
 					case err == nil:
 						mutex.Lock()
 						stored = append(stored, file)
@@ -139,7 +139,7 @@ var spoolContracts = []contract{
 		putParts(t, h, newFile(tenant, "ada"), 0, content(10_000))
 	}},
 	{"a part that is too large is an error", Settings{}, func(t *testing.T, h Harness) {
-		if err := h.Gateway.PutParts(t.Context(), newFile("", "ada"), 0, make([]byte, es.MaxPart+1)); err == nil {
+		if err := as[es.Spool](t, h).PutParts(t.Context(), newFile("", "ada"), 0, make([]byte, es.MaxPart+1)); err == nil {
 			t.Error("the part that is too large was stored")
 		}
 	}},
@@ -156,28 +156,28 @@ func newFile(tenant es.Tenant, owner string) es.File {
 
 func putParts(t *testing.T, h Harness, file es.File, first uint64, parts ...[]byte) {
 	t.Helper()
-	if err := h.Gateway.PutParts(t.Context(), file, first, parts...); err != nil {
+	if err := as[es.Spool](t, h).PutParts(t.Context(), file, first, parts...); err != nil {
 		t.Fatalf("store %d parts from %d: %v", len(parts), first, err)
 	}
 }
 
 func wantFull(t *testing.T, h Harness, file es.File, first uint64, parts ...[]byte) {
 	t.Helper()
-	if err := h.Gateway.PutParts(t.Context(), file, first, parts...); !errors.Is(err, es.ErrSpoolFull) {
+	if err := as[es.Spool](t, h).PutParts(t.Context(), file, first, parts...); !errors.Is(err, es.ErrSpoolFull) {
 		t.Fatalf("store %d parts from %d: %v, want %v", len(parts), first, err, es.ErrSpoolFull)
 	}
 }
 
 func deleteFile(t *testing.T, h Harness, file es.File) {
 	t.Helper()
-	if err := h.Gateway.DeleteFile(t.Context(), file); err != nil {
+	if err := as[es.Spool](t, h).DeleteFile(t.Context(), file); err != nil {
 		t.Errorf("delete a file: %v", err)
 	}
 }
 
 func deleteExpired(t *testing.T, h Harness) int {
 	t.Helper()
-	count, err := h.Gateway.DeleteExpired(t.Context())
+	count, err := as[es.Spool](t, h).DeleteExpired(t.Context())
 	if err != nil {
 		t.Fatalf("delete expired files: %v", err)
 	}
@@ -186,7 +186,7 @@ func deleteExpired(t *testing.T, h Harness) int {
 
 func wantPart(t *testing.T, h Harness, file es.File, number uint64, want []byte) {
 	t.Helper()
-	got, found, err := h.Gateway.Part(t.Context(), file.Tenant, file.Name, number)
+	got, found, err := as[es.Spool](t, h).Part(t.Context(), file.Tenant, file.Name, number)
 	if err != nil || !found || !bytes.Equal(got, want) {
 		t.Fatalf("part %d: found %t, %d bytes of %d, %v", number, found, len(got), len(want), err)
 	}
@@ -194,7 +194,7 @@ func wantPart(t *testing.T, h Harness, file es.File, number uint64, want []byte)
 
 func wantNoPart(t *testing.T, h Harness, file es.File, number uint64) {
 	t.Helper()
-	if got, found, err := h.Gateway.Part(t.Context(), file.Tenant, file.Name, number); err != nil || found {
+	if got, found, err := as[es.Spool](t, h).Part(t.Context(), file.Tenant, file.Name, number); err != nil || found {
 		t.Fatalf("part %d: found %t, %d bytes, %v", number, found, len(got), err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // Store is an event store with maintenance access.
 type Store interface {
-	es.EventPersistenceGateway
+	es.Reader
 	es.Maintainer
 }
 

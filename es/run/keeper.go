@@ -44,10 +44,6 @@ type rebuildFailure struct {
 }
 
 func (t *Turn) newKeeper() (*rowKeeper, error) {
-	journal, err := stream.NewWholeJournalReader(t.databases.Journal)
-	if err != nil {
-		return nil, err
-	}
 	options := &t.updater.options
 	model := options.ReadModel
 	others, err := Others(t.databases.Rows, t.term, model.Others...)
@@ -57,7 +53,7 @@ func (t *Turn) newKeeper() (*rowKeeper, error) {
 	sets := rowstore.NewRowSets(t.model.store, model.Tables)
 	return &rowKeeper{
 		options: options, sets: sets, live: t.model.projector,
-		rebuild: projection.NewRebuild(sets, t.model.store, journal, projection.RebuildOptions{
+		rebuild: projection.NewRebuild(sets, t.model.store, stream.NewJournalReader(t.databases.Journal), projection.RebuildOptions{
 			Logger: options.Log, Workers: Workers(t.databases.Rows), Others: others,
 		}, model.Handlers...),
 	}, nil

@@ -25,10 +25,7 @@ func Follow(ctx context.Context, file *sqlstore.File, name string, tables []stri
 	if err != nil {
 		return err
 	}
-	journal, err := stream.NewWholeJournalReader(file.Gateway)
-	if err != nil {
-		return err
-	}
+	journal := stream.NewJournalReader(file.Gateway)
 	log := slog.Default()
 	sets := rowstore.NewRowSets(store, tables)
 	rebuild := projection.NewRebuild(sets, store, journal, projection.RebuildOptions{Logger: log}, handlers...)

@@ -13,8 +13,16 @@ import (
 	"example.com/threads/es/testenv"
 )
 
-func TestContractOnSQLite(t *testing.T) { estest.Run(t, onSQLite) }
-func TestContractOnMySQL(t *testing.T)  { estest.Run(t, onMySQL) }
+func TestContractOnSQLite(t *testing.T) { wholeContract(t, onSQLite) }
+func TestContractOnMySQL(t *testing.T)  { wholeContract(t, onMySQL) }
+
+func wholeContract(t *testing.T, open estest.Open) {
+	estest.Run(t, open)
+	estest.RunLookup(t, open)
+	estest.RunJournal(t, open)
+	estest.RunSequences(t, open)
+	estest.RunSpool(t, open)
+}
 
 // onMySQL loses answers in the network.
 func onMySQL(t *testing.T, settings estest.Settings) estest.Harness {
@@ -27,7 +35,7 @@ func onMySQL(t *testing.T, settings estest.Settings) estest.Harness {
 // waits for its answer can write nothing else.
 func onSQLite(t *testing.T, settings estest.Settings) estest.Harness {
 	db, fault := openFaulty(t)
-	main := &detour{EventPersistenceGateway: newGateway(t, db, keeping(settings))}
+	main := &detour{Store: newGateway(t, db, keeping(settings))}
 	other := newGateway(t, db, keeping(settings))
 	return harness(db, main, func(meanwhile func()) {
 		fault.loseNextCommit(func() {
@@ -43,7 +51,7 @@ func keeping(settings estest.Settings) func(*sqlstore.Settings) {
 }
 
 // harness adds the faults that are the same for every database.
-func harness(db *sqlx.DB, gateway es.EventPersistenceGateway, lose func(func())) estest.Harness {
+func harness(db *sqlx.DB, gateway es.Store, lose func(func())) estest.Harness {
 	const at = " WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
 	run := func(t *testing.T, statement string, args ...any) {
 		t.Helper()
@@ -107,18 +115,18 @@ func setHead(t *testing.T, db *sqlx.DB, id es.AggregateID, head es.Head) {
 
 // distant is a gateway that reaches its database through a proxy.
 type distant struct {
-	es.EventPersistenceGateway
+	es.Store
 	network *proxy
 }
 
 func (d distant) Append(ctx context.Context, write es.Append) error {
 	defer d.network.settle()
-	return d.EventPersistenceGateway.Append(ctx, write)
+	return d.Store.Append(ctx, write)
 }
 
 // detour is a gateway whose writes can go to another gateway for a while.
 type detour struct {
-	es.EventPersistenceGateway
+	es.Store
 	other atomic.Pointer[sqlstore.Gateway]
 }
 
@@ -126,5 +134,5 @@ func (d *detour) Append(ctx context.Context, write es.Append) error {
 	if other := d.other.Load(); other != nil {
 		return other.Append(ctx, write)
 	}
-	return d.EventPersistenceGateway.Append(ctx, write)
+	return d.Store.Append(ctx, write)
 }

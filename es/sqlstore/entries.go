@@ -45,7 +45,7 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 	}
 }
 
-// EntriesAt implements [es.Journal].
+// EntriesAt implements [es.Lookup].
 func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
 		for some := range slices.Chunk(seqNrs, entriesPage) {

@@ -41,7 +41,7 @@ type Gateway struct {
 	trouble  atomic.Pointer[trouble] // nil: none
 }
 
-var _ es.EventPersistenceGateway = (*Gateway)(nil)
+var _ es.Store = (*Gateway)(nil)
 
 // writer runs changes in transactions.
 type writer interface {

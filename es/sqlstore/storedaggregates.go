@@ -7,8 +7,6 @@ import (
 	"example.com/threads/es"
 )
 
-var _ es.Maintainer = (*Gateway)(nil)
-
 const storedPage = 500
 
 type storedAggregateRow struct {

@@ -16,13 +16,11 @@ const (
 	pageBytes  = 8 << 20 // of the events' content
 )
 
-var _ es.WholeReader = (*Gateway)(nil)
-
-// JournalParts implements [es.WholeReader]. There is one part, because events have consecutive numbers and are
+// JournalParts implements [es.Journal]. There is one part, because events have consecutive numbers and are
 // read in the order of writing.
 func (g *Gateway) JournalParts() int { return 1 }
 
-// ReadJournal implements [es.WholeReader].
+// ReadJournal implements [es.Journal].
 func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) iter.Seq2[es.JournalPage, error] {
 	return func(yield func(es.JournalPage, error) bool) {
 		var number uint64

@@ -8,10 +8,10 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// JournalReader reads an event store's journal for projections; it implements their port.
+// JournalReader reads an event store's journal for projections and rebuilds, whose ports it fills.
 type JournalReader struct{ journal es.Journal }
 
-var _ projection.Journal = (*JournalReader)(nil)
+var _ projection.WholeJournal = (*JournalReader)(nil)
 
 // NewJournalReader returns a reader of journal.
 func NewJournalReader(journal es.Journal) *JournalReader { return &JournalReader{journal} }
@@ -19,19 +19,18 @@ func NewJournalReader(journal es.Journal) *JournalReader { return &JournalReader
 // EventsAfter implements [projection.Journal].
 func (r *JournalReader) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
 	return func(yield func(projection.Record, error) bool) {
-		id := es.AggregateID{Tenant: key.Tenant, Type: key.Type, ID: key.ID}
-		head, err := r.journal.Head(ctx, id)
+		head, err := r.journal.Head(ctx, key)
 		if err != nil {
 			yield(projection.Record{}, err)
 			return
 		}
 		if after > head.Version { // the caller knows later events: either the journal lost them, or the head is wrong
-			if err := r.journal.Verify(ctx, id, head); err != nil {
+			if err := r.journal.Verify(ctx, key, head); err != nil {
 				yield(projection.Record{}, err)
 				return
 			}
 		}
-		for entry, err := range r.journal.Entries(ctx, id, after, head.Version) {
+		for entry, err := range r.journal.Entries(ctx, key, after, head.Version) {
 			if !yield(projection.Record{Key: key, SeqNr: entry.SeqNr, Payload: entry.Payload}, err) || err != nil {
 				return
 			}
@@ -79,6 +78,26 @@ func (r *JournalReader) Heads(ctx context.Context, aggregateType string) iter.Se
 				continue
 			}
 			if !yield(projection.Head{Key: key, Version: aggregate.Version}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Parts implements [projection.WholeJournal].
+func (r *JournalReader) Parts() int { return r.journal.JournalParts() }
+
+// Read implements [projection.WholeJournal]. What names no aggregate is left out.
+func (r *JournalReader) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Page, error] {
+	return func(yield func(projection.Page, error) bool) {
+		for found, err := range r.journal.ReadJournal(ctx, part, parts, after) {
+			page := projection.Page{Next: found.Next, Records: make([]projection.Record, 0, len(found.Entries))}
+			for _, entry := range found.Entries {
+				if key, err := KeyOf(entry.ID.Tenant.String(), entry.ID.Type, entry.ID.ID); err == nil {
+					page.Records = append(page.Records, projection.Record{Key: key, SeqNr: entry.SeqNr, Payload: entry.Payload})
+				}
+			}
+			if !yield(page, err) || err != nil {
 				return
 			}
 		}

@@ -102,8 +102,19 @@ func (l *Lab) Turn(ctx context.Context) (context.Context, error) {
 }
 
 // Gateway wraps the write-api's event store: its answers may be delayed or lost.
-func (l *Lab) Gateway(store es.EventPersistenceGateway) es.EventPersistenceGateway {
-	return &faulty.Gateway{EventPersistenceGateway: store, Fault: l.meet}
+func (l *Lab) Gateway(store es.Store) es.Store {
+	return faultyStore{store, &faulty.Gateway{EventPersistenceGateway: store, Fault: l.meet}}
+}
+
+// faultyStore is a store whose appends go through a gateway with faults.
+type faultyStore struct {
+	es.Store
+	appends *faulty.Gateway
+}
+
+// Append implements [es.EventPersistenceGateway].
+func (s faultyStore) Append(ctx context.Context, write es.Append) error {
+	return s.appends.Append(ctx, write)
 }
 
 // meet injects the active faults into an append.

@@ -21,7 +21,7 @@ var (
 )
 
 // TaskReader implements [tasks.Reader] on an event store.
-type TaskReader struct{ Journal es.Journal }
+type TaskReader struct{ Journal es.Reader }
 
 // Find reads the first and the last event of the task, which together describe it completely.
 func (r TaskReader) Find(ctx context.Context, tenant es.Tenant, id task.ID) (found tasks.Details, err error) {
@@ -108,7 +108,7 @@ func (a ThreadAdmins) CheckExport(ctx context.Context, tenant es.Tenant, id thre
 }
 
 // Journal implements [tasks.Journal] on an event store.
-type Journal struct{ es.Journal }
+type Journal struct{ es.Reader }
 
 // Version reads the aggregate's head.
 func (j Journal) Version(ctx context.Context, key es.AggregateID) (uint64, error) {

@@ -32,7 +32,7 @@ import (
 )
 
 // sqlite is an event store that keeps every snapshot.
-func sqlite(t testing.TB) es.EventPersistenceGateway {
+func sqlite(t testing.TB) es.Store {
 	t.Helper()
 	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "events.db"), database.Settings{})
 	if err != nil {
@@ -54,7 +54,7 @@ func sqlite(t testing.TB) es.EventPersistenceGateway {
 
 // past is a thread in an event store with all its events.
 type past struct {
-	gateway es.EventPersistenceGateway
+	gateway es.Store
 	tenant  es.Tenant
 	id      thread.ID
 	events  []es.Recorded[thread.Event]
@@ -62,7 +62,7 @@ type past struct {
 
 // happen writes events to a new thread, with a snapshot after every third event, alternately in the current and in an
 // outdated format.
-func happen(t testing.TB, gateway es.EventPersistenceGateway, events ...thread.Event) *past {
+func happen(t testing.TB, gateway es.Store, events ...thread.Event) *past {
 	t.Helper()
 	tenant, err := es.ParseTenant("acme")
 	if err != nil {
@@ -239,11 +239,11 @@ func byValue() cmp.Option {
 // Every version of random threads must match its events, with any snapshots.
 func TestEveryVersionOfAThread(t *testing.T) {
 	for name, store := range map[string]struct {
-		open      func(t *testing.T) es.EventPersistenceGateway
+		open      func(t *testing.T) es.Store
 		histories int
 	}{
-		"sqlite":   {func(t *testing.T) es.EventPersistenceGateway { return sqlite(t) }, 25},
-		"dynamodb": {func(t *testing.T) es.EventPersistenceGateway { return dynamodbtest.New(t) }, 2},
+		"sqlite":   {func(t *testing.T) es.Store { return sqlite(t) }, 25},
+		"dynamodb": {func(t *testing.T) es.Store { return dynamodbtest.New(t) }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			gateway := store.open(t)
@@ -449,16 +449,16 @@ func TestTheHistoryOfAThreadWithAnUnreadableEvent(t *testing.T) {
 
 // counting counts the events that are read.
 type counting struct {
-	es.EventPersistenceGateway
+	es.Store
 	read int
 }
 
 func (c *counting) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
-	return c.counted(c.EventPersistenceGateway.Entries(ctx, id, after, upTo))
+	return c.counted(c.Store.Entries(ctx, id, after, upTo))
 }
 
 func (c *counting) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
-	return c.counted(c.EventPersistenceGateway.EntriesAt(ctx, id, seqNrs))
+	return c.counted(c.Store.EntriesAt(ctx, id, seqNrs))
 }
 
 func (c *counting) counted(entries iter.Seq2[es.Entry, error]) iter.Seq2[es.Entry, error] {
@@ -478,7 +478,7 @@ func TestAVersionIsReadFromTheSnapshotBeforeIt(t *testing.T) {
 	const messages, snapshotAt, page = 3000, 2000, 10
 	p := long(t, messages, snapshotAt)
 	p.snapshot(t, messages)
-	counted := &counting{EventPersistenceGateway: p.gateway}
+	counted := &counting{Store: p.gateway}
 	p.gateway = counted
 	history := p.history()
 	for _, version := range []int{snapshotAt, snapshotAt + 7, messages + 1} {

@@ -29,7 +29,7 @@ import (
 
 // Store is an open event store. [Store.Close] ends it.
 type Store struct {
-	Gateway es.EventPersistenceGateway
+	Gateway es.Store
 	// Check returns why the store cannot be used, for /health/ready.
 	Check func(context.Context) error
 	// Trouble returns the part of Check that costs nothing while all is well: a full disk or damaged data that was met.

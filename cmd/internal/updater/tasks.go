@@ -42,7 +42,7 @@ func (p program) newTaskWorker(turn *run.Turn) (run.Consumer, error) {
 		AuthorOf: rest.AuthorOf,
 		Commands: rest.NewLines(commands.Aggregates(), source, 2*settings.StoreTimeout, log),
 		Threads:  commands.Tasks.Threads,
-		Journal:  chatstore.Journal{Journal: gateway},
+		Journal:  chatstore.Journal{Reader: gateway},
 		Log:      log,
 		Source:   source,
 	})}

@@ -87,7 +87,7 @@ type Commands struct {
 
 // NewCommands returns the commands over gateway. keys seal texts; nil: texts are not sealed. handle has what settings
 // lack.
-func NewCommands(gateway es.EventPersistenceGateway, keys *erasure.Keyring, settings CommandSettings, handle es.Settings) *Commands {
+func NewCommands(gateway es.Store, keys *erasure.Keyring, settings CommandSettings, handle es.Settings) *Commands {
 	log := handle.Logger
 	handle.Timeout = settings.StoreTimeout
 	// A task loads each thread once, so a cache is useless.

@@ -65,7 +65,7 @@ func heap() uint64 {
 
 // manyThreads is an event store that has a snapshot of each thread.
 type manyThreads struct {
-	es.EventPersistenceGateway
+	es.Store
 	count, loads int
 	state        thread.Thread
 	head         es.Head

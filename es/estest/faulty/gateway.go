@@ -17,7 +17,7 @@ type Gateway struct {
 // Fault handles an append; send passes it on to the store.
 type Fault func(ctx context.Context, send func(context.Context) error) error
 
-// Append implements [es.Journal].
+// Append implements [es.EventPersistenceGateway].
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	send := func(ctx context.Context) error { return g.EventPersistenceGateway.Append(ctx, write) }
 	if g.Fault == nil {

@@ -62,16 +62,12 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command, s *rowStat
 	if cmd.Bool("drop-old") {
 		return o.dropOld(ctx, cmd, sets)
 	}
-	journal, err := stream.NewWholeJournalReader(s.store.Gateway)
-	if err != nil {
-		return err
-	}
 	others, err := run.Others(s.db.DB, 0, s.settings.Others...)
 	if err != nil {
 		return err
 	}
 	progress := o.progress()
-	rebuild := projection.NewRebuild(sets, s.rows, journal, projection.RebuildOptions{
+	rebuild := projection.NewRebuild(sets, s.rows, stream.NewJournalReader(s.store.Gateway), projection.RebuildOptions{
 		Logger: s.db.log, Workers: run.Workers(s.db.DB), Others: others, FromEmpty: cmd.Bool(fromEmpty),
 		Observe: func(state projection.RebuildState, since time.Time, from uint64) {
 			pace := ""

@@ -55,12 +55,12 @@ func (o *operator) show(ctx context.Context, cmd *cli.Command, s *storeStation) 
 	if err != nil {
 		return err
 	}
-	head, err := s.checked.StoredHead(ctx, id)
+	head, err := s.store.Gateway.StoredHead(ctx, id)
 	if err != nil {
 		return err
 	}
 	var snapshots []shownSnapshot
-	for stored, err := range s.checked.StoredSnapshots(ctx, id) {
+	for stored, err := range s.store.Gateway.StoredSnapshots(ctx, id) {
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package ctl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -35,7 +34,7 @@ type Settings struct {
 // Store is an open event store.
 type Store struct {
 	Kind    string
-	Gateway es.EventPersistenceGateway
+	Gateway es.Store
 	// Unseal returns what opens the sealed texts in a payload.
 	Unseal func(context.Context) (func(context.Context, es.Tenant, []byte) ([]byte, error), error)
 	Close  func(context.Context) error
@@ -55,7 +54,6 @@ func (o *operator) readRowSettings(r *config.Reader) rowSettings {
 type storeStation struct {
 	settings Settings
 	store    *Store
-	checked  journalcheck.Store
 	types    knownTypes
 }
 
@@ -64,11 +62,7 @@ func openStore(ctx context.Context, settings Settings, log *slog.Logger) (*store
 	if err != nil {
 		return nil, err
 	}
-	checked, able := store.Gateway.(journalcheck.Store)
-	if !able {
-		return nil, errors.Join(fmt.Errorf("the event store %s can't be maintained by this program", store.Kind), store.Close(ctx))
-	}
-	return &storeStation{settings, store, checked, registered(store.Gateway, log)}, nil
+	return &storeStation{settings, store, registered(store.Gateway, log)}, nil
 }
 
 func (s *storeStation) close(ctx context.Context) {
@@ -78,7 +72,7 @@ func (s *storeStation) close(ctx context.Context) {
 }
 
 func (s *storeStation) checker() *journalcheck.Checker {
-	return journalcheck.New(s.checked, s.types.decoders())
+	return journalcheck.New(s.store.Gateway, s.types.decoders())
 }
 
 // withStore returns the action of a command that needs the event store.
