@@ -10,7 +10,7 @@ import (
 	"example.com/threads/es"
 	esrun "example.com/threads/es/run"
 	"example.com/threads/extras/access"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // failureLab is the failure lab of a program that was built with the tag lab; see lab.go.

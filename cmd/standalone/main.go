@@ -25,11 +25,11 @@ import (
 	esrun "example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/extras/access"
+	usecase "example.com/threads/extras/erasure"
 	"example.com/threads/extras/operate/routes"
 	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
-	usecase "example.com/threads/usecase/erasure"
 )
 
 func main() {

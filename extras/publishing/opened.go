@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"example.com/threads/es"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // Opened returns a broker that opens sealed texts before publishing; those of erased people become [erasure.Erased]. An

@@ -17,10 +17,10 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
+	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/erasure/keystore/relational"
+	"example.com/threads/extras/erasure/masterkey"
 	"example.com/threads/extras/publishing"
-	"example.com/threads/infrastructure/masterkey"
-	"example.com/threads/interfaceadaptor/keystore/relational"
-	"example.com/threads/usecase/erasure"
 )
 
 // taking is a broker that stores the events.

@@ -16,8 +16,8 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/erasure"
 )
 
 // ErrTaskNotFinished: there is no result yet.

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/es"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // Lines of an import can be in the name of other accounts than its creator's. These lines are also sealed with the key

@@ -8,7 +8,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // Clients' requests and answers contain people's texts, so parts are stored sealed with the key of the task's creator.

@@ -13,8 +13,8 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/erasure"
 )
 
 // Ports are what a worker needs.

@@ -24,6 +24,8 @@ import (
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
+	"example.com/threads/usecase/tasks"
 )
 
 var ada, bob = user("01ARZ3NDEKTSV4RRFFQ69G5FAV"), user("01BX5ZZKBKACTAV9WEVGEMMVRZ")

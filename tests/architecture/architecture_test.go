@@ -66,8 +66,8 @@ func TestTheEngineKnowsNoApplication(t *testing.T) {
 	}
 	// Check that the rules detect violations.
 	made := architecture.Graph{
-		architecture.Module + "/usecase/erasure": {architecture.Module + "/usecase/chat"},
-		architecture.Module + "/usecase/chat":    {architecture.Module + "/domain/thread"},
+		architecture.Module + "/es/process":   {architecture.Module + "/usecase/chat"},
+		architecture.Module + "/usecase/chat": {architecture.Module + "/domain/thread"},
 	}
 	if found := architecture.EngineViolations(made); len(found) != 1 {
 		t.Errorf("an import path to the domain is not found: %q", found)

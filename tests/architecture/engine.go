@@ -14,8 +14,8 @@ import (
 )
 
 // Engine lists the folders, with their sub-folders, that handle aggregates, events, positions and rows in general, and
-// know nothing of this application: the library, and what is not in it yet.
-var Engine = []string{"es", "usecase/erasure", "interfaceadaptor/keystore"}
+// know nothing of this application.
+var Engine = []string{"es"}
 
 // foreign matches words of the application in identifiers and texts of the engine.
 var foreign = regexp.MustCompile(`(?i:thread|message|chat)|\b(?i:room|member)s?\b|\b(?:room|member)s?[A-Z]|[a-z](?:Room|Member)s?`)
@@ -24,7 +24,7 @@ var foreign = regexp.MustCompile(`(?i:thread|message|chat)|\b(?i:room|member)s?\
 var harmless = regexp.MustCompile(`AttributeValueMember(S|N|B|BOOL)|example\.com/threads/es|^"?[mM]essage"?$`)
 
 // testCode matches packages that only tests import.
-var testCode = regexp.MustCompile(`^es/(estest|testenv|internal)/|dynamodbtest/|keystoretest/|projectiontest/`)
+var testCode = regexp.MustCompile(`^es/(estest|testenv|internal)/|dynamodbtest/|projectiontest/`)
 
 func isEngine(path string) bool {
 	return slices.ContainsFunc(Engine, func(part string) bool { return within(path, part) })

@@ -6,7 +6,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/usecase/query"
 )
 

@@ -11,7 +11,7 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/es/process"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // ErrErasureOff: a person can't be erased, because texts are not sealed.

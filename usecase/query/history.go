@@ -11,7 +11,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // History answers queries about the events of threads and accounts from the journal only, so it is complete while the

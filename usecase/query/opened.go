@@ -6,7 +6,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // Opened returns a reader that opens sealed names and texts; those of erased people become [erasure.Erased]. keys is

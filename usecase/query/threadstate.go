@@ -10,7 +10,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // ThreadState is a thread's state at a version. A deleted thread has neither members nor messages; the version before

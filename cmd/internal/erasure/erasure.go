@@ -9,11 +9,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/erasure/masterkey"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/infrastructure/masterkey"
-	"example.com/threads/usecase/erasure"
 )
 
 // Settings are read from the environment.

@@ -20,11 +20,11 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/skew"
 	"example.com/threads/es/sqlstore"
+	"example.com/threads/extras/erasure"
+	dynamokeys "example.com/threads/extras/erasure/keystore/dynamodb"
+	relationalkeys "example.com/threads/extras/erasure/keystore/relational"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config/stores"
-	dynamokeys "example.com/threads/interfaceadaptor/keystore/dynamodb"
-	relationalkeys "example.com/threads/interfaceadaptor/keystore/relational"
-	"example.com/threads/usecase/erasure"
 )
 
 // Store is an open event store. [Store.Close] ends it.

@@ -19,11 +19,11 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
-	"example.com/threads/usecase/erasure"
 	"example.com/threads/usecase/query"
 )
 

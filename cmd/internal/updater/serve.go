@@ -17,11 +17,11 @@ import (
 	"example.com/threads/es/run"
 	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/erasure"
 )
 
 // Databases are what the projection reads from and writes to.

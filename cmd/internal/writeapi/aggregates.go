@@ -19,6 +19,8 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
+	"example.com/threads/usecase/tasks"
 )
 
 // aggregateTypes are all aggregate types with commands: their shares of the cache, deciders, repositories and queries.

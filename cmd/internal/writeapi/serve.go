@@ -15,12 +15,12 @@ import (
 	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/erasure"
 )
 
 // drainTimeout limits how long snapshots are written after the last response. Missing snapshots only make the next load

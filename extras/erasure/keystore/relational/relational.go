@@ -12,7 +12,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/sqldialect"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // Store implements [erasure.Store].

@@ -18,7 +18,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"example.com/threads/es"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // Store implements [erasure.Store].

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // memory is a key store in memory.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/usecase/erasure"
+	"example.com/threads/extras/erasure"
 )
 
 // Run tests a store without entries against the contract.

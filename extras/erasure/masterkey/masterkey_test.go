@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"example.com/threads/infrastructure/masterkey"
+	"example.com/threads/extras/erasure/masterkey"
 )
 
 type master interface {

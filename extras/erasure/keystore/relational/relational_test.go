@@ -15,8 +15,8 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
-	"example.com/threads/interfaceadaptor/keystore/keystoretest"
-	"example.com/threads/interfaceadaptor/keystore/relational"
+	"example.com/threads/extras/erasure/keystore/keystoretest"
+	"example.com/threads/extras/erasure/keystore/relational"
 )
 
 func open(t *testing.T, url string) (*relational.Store, *sqlx.DB) {

@@ -6,8 +6,8 @@ import (
 	"example.com/threads/es/dynamodb/dynamodbtest"
 	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/es/testenv"
-	"example.com/threads/interfaceadaptor/keystore/dynamodb"
-	"example.com/threads/interfaceadaptor/keystore/keystoretest"
+	"example.com/threads/extras/erasure/keystore/dynamodb"
+	"example.com/threads/extras/erasure/keystore/keystoretest"
 )
 
 func TestContract(t *testing.T) {
