@@ -15,8 +15,8 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/extras/tasks/task"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/chat"
 )
 

@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
-	"example.com/threads/usecase/erasure"
-	"example.com/threads/extras/erasure"
 	"example.com/threads/usecase/tasks"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/extras/tasks/task"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/chat"
 )
 

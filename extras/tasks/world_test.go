@@ -20,11 +20,10 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/erasure"
-	"example.com/threads/extras/erasure"
 	"example.com/threads/usecase/tasks"
 )
 

@@ -13,14 +13,12 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
 	"example.com/threads/es/sequence"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/erasure"
-	"example.com/threads/extras/erasure"
-	"example.com/threads/usecase/tasks"
 )
 
 // aggregateTypes are all aggregate types with commands: their shares of the cache, deciders, repositories and queries.
