@@ -13,7 +13,6 @@ import (
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
-	"example.com/threads/usecase/tasks"
 )
 
 // keys is a key store and a master key in memory.
