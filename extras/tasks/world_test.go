@@ -24,7 +24,6 @@ import (
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/tasks"
 )
 
 var ada, bob = user("01ARZ3NDEKTSV4RRFFQ69G5FAV"), user("01BX5ZZKBKACTAV9WEVGEMMVRZ")
