@@ -48,7 +48,7 @@ var (
 var (
 	// ErrFull: the store's disk is full. It is an [ErrUnavailable], too.
 	ErrFull error = full{}
-	// ErrDamaged: what is stored can't be read.
+	// ErrDamaged: what is stored can't be read. Its kind is [Unavailable].
 	ErrDamaged error = damaged{}
 )
 
@@ -89,6 +89,7 @@ var kinds = []struct {
 	{ErrConcurrentUpdate, Conflict},
 	{ErrKeyReused, KeyReused},
 	{ErrUnavailable, Unavailable},
+	{ErrDamaged, Unavailable},
 	{ErrBehind, Behind},
 	{context.Canceled, Canceled},
 	{context.DeadlineExceeded, Unavailable},

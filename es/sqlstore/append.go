@@ -10,9 +10,13 @@ import (
 	"example.com/threads/es/sqldialect"
 )
 
-// Append writes head, entries and receipts in one transaction. On SQLite, concurrent Appends share a transaction.
+// Append writes head, entries and receipts in one transaction. On SQLite, concurrent Appends share a transaction. After
+// a call has met damaged data, it writes nothing and returns es.ErrDamaged: a restored backup would lack the events.
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	err := check(write)
+	if met := g.trouble.Load(); err == nil && met != nil && errors.Is(met, es.ErrDamaged) {
+		err = met
+	}
 	if err == nil {
 		change := appending{gateway: g, write: write}
 		if write.FirstSnapshot != nil {

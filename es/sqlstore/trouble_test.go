@@ -42,7 +42,8 @@ func TestAFullDiskIsReportedUntilThereIsRoom(t *testing.T) {
 	mustAppend(t, gateway, write(w.ID, 1, 1))
 }
 
-// A file that is cut in half: what is missing is noticed when it is read, and reported from then on.
+// A file that is cut in half: what is missing is noticed when it is read, and reported from then on. Nothing is written
+// any more, even where no damaged page is needed: a restored backup would lack it.
 func TestDamagedDataIsReported(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	db := open(t, "sqlite:"+path)
@@ -69,5 +70,8 @@ func TestDamagedDataIsReported(t *testing.T) {
 	}
 	if err := gateway.Check(t.Context()); !broken || !errors.Is(err, es.ErrDamaged) {
 		t.Errorf("nothing is broken: %v; the check says %v", !broken, err)
+	}
+	if err := gateway.Append(t.Context(), write(newID(), 0, 1)); !errors.Is(err, es.ErrDamaged) || es.KindOf(err) != es.Unavailable {
+		t.Errorf("a write ends with %v, of kind %v", err, es.KindOf(err))
 	}
 }
