@@ -18,22 +18,24 @@ func (r *run) exportThread(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.ports.Threads.CheckExport(ctx, r.Tenant, id, r.CreatedBy); err != nil {
+	if err := r.ports.checkExport(ctx, r.Tenant, id, r.CreatedBy); err != nil {
 		return err
 	}
 	key := chat.ThreadKey(r.Tenant, id)
 	progress := r.Progress
 	if progress.Total == 0 {
-		if progress.Total, err = r.ports.Journal.Version(ctx, key); err != nil {
+		head, err := r.ports.Events.Head(ctx, key)
+		if err != nil {
 			return err
 		}
+		progress.Total = head.Version
 	}
 	var content []byte
-	for event, err := range r.ports.Journal.Events(ctx, key, progress.Done, progress.Total) {
+	for event, err := range r.ports.Events.Entries(ctx, key, progress.Done, progress.Total) {
 		if err != nil {
 			return fmt.Errorf("read the events of the thread: %w", err)
 		}
-		content = append(append(content, event...), '\n')
+		content = append(append(content, event.Payload...), '\n')
 		progress.Done++
 		if len(content) < exportBytes && progress.Done < progress.Total {
 			continue

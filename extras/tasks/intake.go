@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,17 +27,16 @@ var ErrTaskNotFinished = ident.Conflict("task_not_finished", "the task is not fi
 // ErrResultGone: the result has expired.
 var ErrResultGone = ident.NotFound("task_not_found", "the result of the task has expired")
 
-// Intake creates tasks and shows them to their creators. All fields but Keys are required. It is safe for concurrent
-// use.
+// Intake creates tasks and shows them to their creators. It is safe for concurrent use.
 type Intake struct {
-	Handler  Handler
-	Reader   Reader
-	Files    Files
-	Threads  Threads
-	Keys     *erasure.Keyring // nil: erasure is off
-	AuthorOf AuthorOf
-	NewID    func() task.ID
-	Clock    func() time.Time
+	Store
+	Clock func() time.Time
+}
+
+func (i *Intake) newID() task.ID {
+	var entropy [10]byte
+	_, _ = rand.Read(entropy[:]) // never fails, as documented
+	return ident.New[task.Task](i.Clock(), entropy)
 }
 
 // Asked describes a request for a task.
@@ -53,7 +53,7 @@ const partsAtOnce = 16
 // Import creates a task that handles each line of input as a command. It reads the whole input, with partsAtOnce in
 // memory. A line that is too long is an [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
 func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (es.Result, error) {
-	id, digest := i.NewID(), sha256.New()
+	id, digest := i.newID(), sha256.New()
 	request, err := i.store(ctx, asked, id, io.TeeReader(input, digest))
 	if err != nil {
 		i.deleteInput(ctx, asked.Caller.Tenant, id)
@@ -65,14 +65,14 @@ func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (es.R
 // store stores the input of an import.
 func (i *Intake) store(ctx context.Context, asked Asked, id task.ID, input io.Reader) (task.Request, error) {
 	request := task.Request{Kind: task.Import}
-	file := inputFile(asked.Caller.Tenant, asked.Creator, id)
+	file := inputFile(asked.Caller.Tenant, asked.Caller.Executor, id)
 	var waiting [][]byte
 	put := func() error {
 		if len(waiting) == 0 {
 			return nil
 		}
 		first := request.Parts - uint64(len(waiting))
-		err := i.Files.PutParts(ctx, file, first, waiting...)
+		err := i.put(ctx, file, first, waiting...)
 		waiting = waiting[:0]
 		return err
 	}
@@ -82,7 +82,7 @@ func (i *Intake) store(ctx context.Context, asked Asked, id task.ID, input io.Re
 		}
 		var sealed []byte
 		if err == nil {
-			sealed, err = seal(ctx, i.Keys, file.Tenant, file.Creator, file.Name, request.Parts, part)
+			sealed, err = i.seal(ctx, file, request.Parts, part)
 		}
 		if err != nil {
 			return request, err
@@ -101,16 +101,16 @@ func (i *Intake) store(ctx context.Context, asked Asked, id task.ID, input io.Re
 
 // Export creates a task that writes the events of a thread. Only its Admins may.
 func (i *Intake) Export(ctx context.Context, asked Asked, id thread.ID) (es.Result, error) {
-	if err := i.Threads.CheckExport(ctx, asked.Caller.Tenant, id, asked.Creator); err != nil {
+	if err := i.checkExport(ctx, asked.Caller.Tenant, id, asked.Creator); err != nil {
 		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.ExportThread, Subject: id.String()}
-	return i.create(ctx, asked, i.NewID(), request, "task.ExportThread", id.String())
+	return i.create(ctx, asked, i.newID(), request, "task.ExportThread", id.String())
 }
 
 // Later creates a task that handles one command with this name. Repeats are recognised by content.
 func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, content string) (es.Result, error) {
-	id := i.NewID()
+	id := i.newID()
 	if later.IdempotencyKey == "" {
 		later.IdempotencyKey = lineKey(id, 1)
 	}
@@ -118,12 +118,12 @@ func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, cont
 	if err != nil {
 		return es.Result{}, err
 	}
-	file := inputFile(asked.Caller.Tenant, asked.Creator, id)
-	input, err = seal(ctx, i.Keys, file.Tenant, file.Creator, file.Name, 0, input)
+	file := inputFile(asked.Caller.Tenant, asked.Caller.Executor, id)
+	input, err = i.seal(ctx, file, 0, input)
 	if err != nil {
 		return es.Result{}, err
 	}
-	if err := i.Files.PutParts(ctx, file, 0, input); err != nil {
+	if err := i.put(ctx, file, 0, input); err != nil {
 		i.deleteInput(ctx, file.Tenant, id)
 		return es.Result{}, err
 	}
@@ -149,14 +149,14 @@ const deleteTimeout = 10 * time.Second
 func (i *Intake) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 	defer cancel()
-	_ = i.Files.Delete(ctx, inputFile(tenant, ident.UserID{}, id))
+	_ = i.Events.DeleteFile(ctx, inputFile(tenant, "", id))
 }
 
 // Cancel handles [task.Cancel], and deletes the task's input.
 func (i *Intake) Cancel(ctx context.Context, request es.Request[task.Order]) (es.Result, error) {
 	result, err := i.Handler.Handle(ctx, request)
 	if err == nil {
-		i.deleteInput(ctx, request.Caller.Tenant, chat.TaskID(result.Key))
+		i.deleteInput(ctx, request.Caller.Tenant, task.IDOf(result.Key))
 	}
 	return result, err
 }
@@ -175,7 +175,7 @@ func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request ta
 
 // Find returns a task of the asker, or [task.ErrTaskNotFound].
 func (i *Intake) Find(ctx context.Context, tenant es.Tenant, asker ident.UserID, id task.ID) (Details, error) {
-	found, err := i.Reader.Find(ctx, tenant, id)
+	found, err := i.find(ctx, tenant, id)
 	if err == nil && found.CreatedBy != asker {
 		return Details{}, task.ErrTaskNotFound
 	}
@@ -196,10 +196,10 @@ func (i *Intake) Result(ctx context.Context, tenant es.Tenant, asker ident.UserI
 	}
 	return func(yield func([]byte, error) bool) {
 		for number := range found.Progress.Parts {
-			content, exists, err := i.Files.Part(ctx, resultFile(tenant, found.CreatedBy, id), number)
+			content, exists, err := i.Events.Part(ctx, tenant, resultOf(id), number)
 			if exists && err == nil {
-				if content, err = unseal(ctx, i.Keys, tenant, content); err == nil && found.Request.Kind == task.Import {
-					content, err = openRejected(ctx, i.Keys, tenant, content)
+				if content, err = i.unseal(ctx, tenant, content); err == nil && found.Request.Kind == task.Import {
+					content, err = i.openRejected(ctx, tenant, content)
 				} else if errors.Is(err, account.ErrAccountErased) {
 					content, err = []byte(`"`+erasure.Erased+"\"\n"), nil
 				}

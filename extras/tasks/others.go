@@ -38,7 +38,7 @@ func (i *Intake) sealOthers(ctx context.Context, asked Asked, file string, numbe
 			lines[n] = append([]byte("\uFFFD"), line...)
 		case author != "" && author != asked.Creator.String():
 			group.Go(func() (err error) {
-				lines[n], err = sealLine(groupCtx, i.Keys, asked.Caller.Tenant, author, fmt.Sprintf("%s %d %d", file, number, n), line)
+				lines[n], err = i.sealLine(groupCtx, asked.Caller.Tenant, author, fmt.Sprintf("%s %d %d", file, number, n), line)
 				return err
 			})
 		}
@@ -48,8 +48,8 @@ func (i *Intake) sealOthers(ctx context.Context, asked Asked, file string, numbe
 }
 
 // sealLine seals a line with its author's key; erasedLine if the author is erased.
-func sealLine(ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, author, place string, line []byte) ([]byte, error) {
-	sealed, err := keys.Seal(ctx, tenant, author, place, string(line))
+func (s Store) sealLine(ctx context.Context, tenant es.Tenant, author, place string, line []byte) ([]byte, error) {
+	sealed, err := s.Keys.Seal(ctx, tenant, author, place, string(line))
 	if errors.Is(err, erasure.ErrErased) {
 		return erasedLine, nil
 	}
@@ -88,13 +88,13 @@ func (r *run) sealRejected(ctx context.Context, line *rejectedLine) error {
 	if author == "" || author == r.CreatedBy.String() {
 		return nil
 	}
-	sealed, err := sealLine(ctx, r.ports.Keys, r.Tenant, author, fmt.Sprintf("%s %d", resultOf(r.ID), line.Line), request)
+	sealed, err := r.ports.sealLine(ctx, r.Tenant, author, fmt.Sprintf("%s %d", resultOf(r.ID), line.Line), request)
 	line.Request, line.Sealed = nil, string(sealed)
 	return err
 }
 
 // openRejected opens the lines of a result that sealRejected sealed.
-func openRejected(ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, result []byte) ([]byte, error) {
+func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte) ([]byte, error) {
 	if !bytes.Contains(result, []byte(`"sealed":`)) {
 		return result, nil
 	}
@@ -116,7 +116,7 @@ func openRejected(ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, 
 			texts = append(texts, erasure.Text{Value: &lines[n].Sealed})
 		}
 	}
-	if err := keys.Open(ctx, tenant, texts); err != nil {
+	if err := s.Keys.Open(ctx, tenant, texts); err != nil {
 		return nil, err
 	}
 	for n := range lines {

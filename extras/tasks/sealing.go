@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 )
@@ -16,13 +15,11 @@ import (
 // are stored unsealed.
 
 // seal seals a part of a file with its creator's key.
-func seal(
-	ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, creator ident.UserID, file string, number uint64, part []byte,
-) ([]byte, error) {
-	if keys == nil || len(part) == 0 {
+func (s Store) seal(ctx context.Context, file es.File, number uint64, part []byte) ([]byte, error) {
+	if s.Keys == nil || len(part) == 0 {
 		return part, nil
 	}
-	sealed, err := keys.Seal(ctx, tenant, creator.String(), fmt.Sprintf("%s %d", file, number), string(part))
+	sealed, err := s.Keys.Seal(ctx, file.Tenant, file.Owner, fmt.Sprintf("%s %d", file.Name, number), string(part))
 	if errors.Is(err, erasure.ErrErased) {
 		err = account.ErrAccountErased
 	}
@@ -30,11 +27,11 @@ func seal(
 }
 
 // unseal opens a part: as a whole, or the texts in it. A part of an erased creator is [account.ErrAccountErased].
-func unseal(ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, part []byte) ([]byte, error) {
+func (s Store) unseal(ctx context.Context, tenant es.Tenant, part []byte) ([]byte, error) {
 	if !erasure.IsSealed(string(part)) {
-		return keys.OpenJSON(ctx, tenant, part)
+		return s.Keys.OpenJSON(ctx, tenant, part)
 	}
-	opened, err := keys.OpenOne(ctx, tenant, string(part))
+	opened, err := s.Keys.OpenOne(ctx, tenant, string(part))
 	if err == nil && opened == erasure.Erased {
 		err = account.ErrAccountErased
 	}
@@ -43,24 +40,26 @@ func unseal(ctx context.Context, keys *erasure.Keyring, tenant es.Tenant, part [
 
 // input reads a part of the task's input. It fails with errInputGone if the part has expired.
 func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
-	stored, exists, err := r.ports.Files.Part(ctx, inputFile(r.Tenant, r.CreatedBy, r.ID), number)
+	stored, exists, err := r.ports.Events.Part(ctx, r.Tenant, inputOf(r.ID), number)
 	if err == nil && !exists {
 		err = errInputGone
 	}
 	if err != nil {
 		return nil, err
 	}
-	return unseal(ctx, r.ports.Keys, r.Tenant, stored)
+	return r.ports.unseal(ctx, r.Tenant, stored)
 }
+
+func (r *run) result() es.File { return resultFile(r.Tenant, r.CreatedBy.String(), r.ID) }
 
 // putResult stores a part of the result.
 func (r *run) putResult(ctx context.Context, number uint64, part []byte) error {
-	return r.ports.Files.PutParts(ctx, resultFile(r.Tenant, r.CreatedBy, r.ID), number, part)
+	return r.ports.put(ctx, r.result(), number, part)
 }
 
 // putSealedResult stores a part of the result that contains texts of the creator.
 func (r *run) putSealedResult(ctx context.Context, number uint64, part []byte) error {
-	sealed, err := seal(ctx, r.ports.Keys, r.Tenant, r.CreatedBy, resultOf(r.ID), number, part)
+	sealed, err := r.ports.seal(ctx, r.result(), number, part)
 	if err != nil {
 		return err
 	}

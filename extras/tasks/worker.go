@@ -12,9 +12,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
-	"example.com/threads/usecase/chat"
 )
 
 // Ports are what a worker needs.
@@ -25,14 +23,8 @@ type Ports struct {
 	// IsActive reports whether the tenant's tasks may be executed now: it is not suspended. It is called for every line
 	// of a slow import, so it caches.
 	IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
-	Handler  Handler
-	Reader   Reader
-	Files    Files
-	Keys     *erasure.Keyring // nil: erasure is off
-	AuthorOf AuthorOf
+	Store
 	Commands Commands
-	Threads  Threads
-	Journal  Journal
 	Log      *slog.Logger
 	// Source is the program's name, which is stored with events.
 	Source string
@@ -109,7 +101,7 @@ const expiryEvery = 10 * time.Minute
 // deleteExpired deletes expired files until ctx ends.
 func (w *Worker) deleteExpired(ctx context.Context) {
 	for {
-		count, err := w.ports.Files.DeleteExpired(ctx)
+		count, err := w.ports.Events.DeleteExpired(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			w.ports.Log.WarnContext(ctx, "expired inputs and results of tasks could not be deleted; next try in minutes", "error", err)
@@ -228,7 +220,7 @@ func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error 
 		err = r.try(ctx)
 	}
 	if r != nil && (err == nil || errors.Is(err, task.ErrTaskFinished)) {
-		if err := w.ports.Files.Delete(ctx, inputFile(r.Tenant, r.CreatedBy, r.ID)); err != nil && ctx.Err() == nil {
+		if err := w.ports.Events.DeleteFile(ctx, inputFile(r.Tenant, "", r.ID)); err != nil && ctx.Err() == nil {
 			w.ports.Log.WarnContext(ctx, "the input of a finished task could not be deleted; it will expire", "tenant", key.Tenant, "task", key.ID, "error", err)
 		}
 	}
@@ -250,7 +242,7 @@ func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error 
 
 // take reads a task and starts it if necessary; nil: it is finished.
 func (w *Worker) take(ctx context.Context, key es.AggregateID) (*run, error) {
-	found, err := w.ports.Reader.Find(ctx, key.Tenant, chat.TaskID(key))
+	found, err := w.ports.find(ctx, key.Tenant, task.IDOf(key))
 	if err != nil || found.Finished() {
 		return nil, err
 	}

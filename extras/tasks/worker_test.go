@@ -106,9 +106,8 @@ func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
 		}
 	}
 	w.onResult = nil
-	before, err := w.Find(t.Context(), es.Tenant(""), id)
-	if err != nil || before.Finished() || before.Done == 0 {
-		t.Fatalf("after the kills: %+v, %v", before.Task, err)
+	if before := w.find(t, id); before.Finished() || before.Done == 0 {
+		t.Fatalf("after the kills: %+v", before.Task)
 	}
 	found, rejected := w.finish(t, id)
 	if found.Status != task.Succeeded || found.Done != lines || found.Rejected != lines/10 {
@@ -160,8 +159,8 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 	w.onResult = nil
 	sent := len(w.order)
 	for _, id := range []task.ID{importing, exporting} {
-		if found, err := w.Find(t.Context(), es.Tenant(""), id); err != nil || found.Finished() || found.Progress.Parts > 1 {
-			t.Errorf("while the tenant is suspended: %+v, %v", found.Task, err)
+		if found := w.find(t, id); found.Finished() || found.Progress.Parts > 1 {
+			t.Errorf("while the tenant is suspended: %+v", found.Task)
 		}
 	}
 	if sent == lines/10*9 {
@@ -197,8 +196,8 @@ func TestASlowImportOfASuspendedTenant(t *testing.T) {
 		}
 		return time.Since(begun) > 3*time.Second
 	})
-	if found, err := w.Find(t.Context(), es.Tenant(""), id); err != nil || found.Finished() || len(w.order) < 10 || len(w.order) > 200 {
-		t.Errorf("%d lines were sent: %+v, %v", len(w.order), found.Task, err)
+	if found := w.find(t, id); found.Finished() || len(w.order) < 10 || len(w.order) > 200 {
+		t.Errorf("%d lines were sent: %+v", len(w.order), found.Task)
 	}
 }
 
@@ -278,13 +277,13 @@ func TestATaskThatCanNotBeDone(t *testing.T) {
 	w.broken = es.ErrUnavailable
 	looks := 0
 	w.work(t.Context(), t, func() bool { looks++; return looks > 100 })
-	if found, err := w.Find(t.Context(), es.Tenant(""), id); err != nil || found.Finished() {
-		t.Errorf("while nothing answers: %+v, %v", found.Task, err)
+	if found := w.find(t, id); found.Finished() {
+		t.Errorf("while nothing answers: %+v", found.Task)
 	}
 	w.broken = errors.New("a fault")
-	w.work(t.Context(), t, func() bool { return w.details[id.String()].Finished() })
-	if found, err := w.Find(t.Context(), es.Tenant(""), id); err != nil || found.Status != task.Failed || !strings.Contains(found.Message, "log") {
-		t.Errorf("after many attempts: %+v, %v", found.Task, err)
+	w.work(t.Context(), t, func() bool { return w.finished(id) })
+	if found := w.find(t, id); found.Status != task.Failed || !strings.Contains(found.Message, "log") {
+		t.Errorf("after many attempts: %+v", found.Task)
 	}
 }
 

@@ -3,7 +3,6 @@ package tasks_test
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,11 +18,12 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
-	"example.com/threads/usecase/chat"
+	"example.com/threads/tests/codectest"
 )
 
 var ada, bob = user("01ARZ3NDEKTSV4RRFFQ69G5FAV"), user("01BX5ZZKBKACTAV9WEVGEMMVRZ")
@@ -40,7 +40,8 @@ func user(text string) ident.UserID {
 type world struct {
 	mutex   sync.Mutex
 	states  map[string]task.Task
-	details map[string]tasks.Details
+	journal map[string][]es.Entry // of tasks, by id
+	kinds   map[string]task.Kind
 	files   map[string][]byte
 
 	applied  map[string]int // by idempotency key: the number of times a line was applied
@@ -53,7 +54,6 @@ type world struct {
 	full     bool           // there is no room for files
 	refuses  error          // why commands on tasks fail
 	byKey    map[string]es.Result
-	ids      uint16
 	swept    atomic.Bool   // expired files were deleted
 	waits    time.Duration // how long a line takes
 	broken   error         // why files can't be read
@@ -62,7 +62,7 @@ type world struct {
 }
 
 func newWorld() *world {
-	return &world{states: map[string]task.Task{}, details: map[string]tasks.Details{}, files: map[string][]byte{}, applied: map[string]int{}, byKey: map[string]es.Result{}, problem: `{"code":"rejected"}`}
+	return &world{states: map[string]task.Task{}, journal: map[string][]es.Entry{}, kinds: map[string]task.Kind{}, files: map[string][]byte{}, applied: map[string]int{}, byKey: map[string]es.Result{}, problem: `{"code":"rejected"}`}
 }
 
 // Handle implements [tasks.Handler].
@@ -79,49 +79,78 @@ func (w *world) Handle(ctx context.Context, r es.Request[task.Order]) (es.Result
 	if err != nil {
 		return es.Result{}, err
 	}
-	state, found := w.states[r.ID], w.details[r.ID]
-	key := es.AggregateID{Tenant: r.Caller.Tenant, Type: task.AggregateType, ID: r.ID}
+	state, key := w.states[r.ID], es.AggregateID{Tenant: r.Caller.Tenant, Type: task.AggregateType, ID: r.ID}
 	for _, event := range events {
 		state = state.Apply(event)
-		recorded := es.Recorded[task.Event]{Event: event, Envelope: es.Envelope{
-			AggregateType: key.Type, AggregateID: key.ID, SeqNr: found.Version + 1, OccurredAt: time.Now(), Caller: r.Caller,
-		}}
-		if found.Task, err = chat.NextTask(found.Task, found.Version > 0, recorded); err != nil {
+		if created, begins := event.(task.Created); begins {
+			w.kinds[r.ID] = created.Request.Kind
+		}
+		number := uint64(len(w.journal[r.ID]) + 1)
+		payload, err := task.Events().Encode(es.Recorded[task.Event]{Event: event, Envelope: es.Envelope{
+			EventID: codectest.EventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: number, OccurredAt: time.Now().UTC().Truncate(time.Microsecond), Caller: r.Caller,
+		}})
+		if err != nil {
 			return es.Result{}, err
 		}
-		if created, is := event.(task.Created); is {
-			found.Request, found.Envelope = created.Request, recorded.Envelope
-		}
+		w.journal[r.ID] = append(w.journal[r.ID], es.Entry{SeqNr: number, Payload: payload})
 	}
-	found.Progress = state.Memento().Progress
-	w.states[r.ID], w.details[r.ID] = state, found
-	result := es.Result{Key: key, Version: found.Version}
+	w.states[r.ID] = state
+	result := es.Result{Key: key, Version: uint64(len(w.journal[r.ID]))}
 	if r.IdempotencyKey != "" {
 		w.byKey[r.IdempotencyKey] = result
 	}
 	return result, nil
 }
 
-// Find implements [tasks.Reader].
-func (w *world) Find(_ context.Context, _ es.Tenant, id task.ID) (tasks.Details, error) {
+// entries are those of a task, or of the thread that is exported.
+func (w *world) entries(id es.AggregateID) (all []es.Entry) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	found, exists := w.details[id.String()]
-	if !exists {
-		return found, task.ErrTaskNotFound
+	if id.Type == task.AggregateType {
+		return w.journal[id.ID]
 	}
-	return found, nil
+	for i, event := range w.events {
+		all = append(all, es.Entry{SeqNr: uint64(i + 1), Payload: []byte(event)})
+	}
+	return all
 }
 
-// PutParts implements [tasks.Files].
-func (w *world) PutParts(ctx context.Context, file tasks.File, first uint64, parts ...[]byte) error {
+// Head implements [tasks.EventStore].
+func (w *world) Head(_ context.Context, id es.AggregateID) (es.Head, error) {
+	return es.Head{Version: uint64(len(w.entries(id)))}, nil
+}
+
+// Entries implements [tasks.EventStore].
+func (w *world) Entries(_ context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		for _, entry := range w.entries(id)[after:upTo] {
+			if !yield(entry, nil) {
+				return
+			}
+		}
+	}
+}
+
+// EntriesAt implements [tasks.EventStore].
+func (w *world) EntriesAt(_ context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		for _, number := range seqNrs {
+			if !yield(w.entries(id)[number-1], nil) {
+				return
+			}
+		}
+	}
+}
+
+// PutParts implements [tasks.EventStore].
+func (w *world) PutParts(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	if strings.HasSuffix(file.Name, "-result") && w.onResult != nil {
 		w.onResult()
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.full {
-		return tasks.ErrNoRoom
+		return es.ErrSpoolFull
 	}
 	for i, content := range parts {
 		w.files[fmt.Sprint(file.Name, first+uint64(i))] = append([]byte{}, content...)
@@ -129,23 +158,23 @@ func (w *world) PutParts(ctx context.Context, file tasks.File, first uint64, par
 	return ctx.Err()
 }
 
-// Part implements [tasks.Files].
-func (w *world) Part(_ context.Context, file tasks.File, number uint64) ([]byte, bool, error) {
+// Part implements [tasks.EventStore].
+func (w *world) Part(_ context.Context, _ es.Tenant, name string, number uint64) ([]byte, bool, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	content, exists := w.files[fmt.Sprint(file.Name, number)]
+	content, exists := w.files[fmt.Sprint(name, number)]
 	return content, exists, w.broken
 }
 
-// Delete implements [tasks.Files].
-func (w *world) Delete(ctx context.Context, file tasks.File) error {
+// DeleteFile implements [tasks.EventStore].
+func (w *world) DeleteFile(ctx context.Context, file es.File) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	maps.DeleteFunc(w.files, func(name string, _ []byte) bool { return strings.HasPrefix(name, file.Name) })
 	return ctx.Err()
 }
 
-// DeleteExpired implements [tasks.Files].
+// DeleteExpired implements [tasks.EventStore].
 func (w *world) DeleteExpired(context.Context) (int, error) { w.swept.Store(true); return 0, nil }
 
 // held returns the number of stored parts of inputs.
@@ -202,40 +231,34 @@ func authorOf(line []byte) string {
 	return said.Author
 }
 
-// CheckExport implements [tasks.Threads].
-func (w *world) CheckExport(context.Context, es.Tenant, thread.ID, ident.UserID) error {
-	return w.denied
-}
-
-// Version implements [tasks.Journal].
-func (w *world) Version(context.Context, es.AggregateID) (uint64, error) {
-	return uint64(len(w.events)), nil
-}
-
-// Events implements [tasks.Journal].
-func (w *world) Events(_ context.Context, _ es.AggregateID, after, upTo uint64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, event := range w.events[after:upTo] {
-			if !yield([]byte(event), nil) {
-				return
-			}
-		}
+// Reload implements [tasks.Threads].
+func (w *world) Reload(context.Context, es.AggregateID) (state es.State[thread.Thread], err error) {
+	name, err := writing.ParseName("plans")
+	if err == nil && w.denied == nil {
+		state.Value = state.Value.Apply(thread.Created{Name: name, Members: []thread.Member{{User: ada, Role: thread.RoleAdmin}}})
 	}
+	return state, cmp.Or(err, w.denied)
 }
 
-func (w *world) intake() *tasks.Intake {
-	return &tasks.Intake{Handler: w, Reader: w, Files: w, Threads: w, Keys: w.keys, AuthorOf: authorOf, Clock: time.Now, NewID: func() task.ID {
-		w.mutex.Lock()
-		defer w.mutex.Unlock()
-		return ident.New[task.Task](time.Now(), w.next())
-	}}
+func (w *world) store() tasks.Store {
+	return tasks.Store{Handler: w, Events: w, Threads: w, Keys: w.keys, AuthorOf: authorOf}
 }
 
-// next returns other bytes for each id.
-func (w *world) next() (entropy [10]byte) {
-	w.ids++
-	binary.BigEndian.PutUint16(entropy[8:], w.ids)
-	return entropy
+func (w *world) intake() *tasks.Intake { return &tasks.Intake{Store: w.store(), Clock: time.Now} }
+
+// finished reports whether a task is; the caller has locked the world.
+func (w *world) finished(id task.ID) bool {
+	return errors.Is(w.states[id.String()].Usable(), task.ErrTaskFinished)
+}
+
+// find returns ada's task.
+func (w *world) find(t *testing.T, id task.ID) tasks.Details {
+	t.Helper()
+	found, err := w.intake().Find(t.Context(), es.Tenant(""), ada, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 func asked() tasks.Asked {
@@ -248,7 +271,7 @@ func created(t *testing.T, result es.Result, err error) task.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chat.TaskID(result.Key)
+	return task.IDOf(result.Key)
 }
 
 // work runs a worker until done returns true or ctx ends.
@@ -265,17 +288,15 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 			if slices.Contains(without, es.Tenant("")) {
 				return nil, nil
 			}
-			for id, found := range w.details {
-				for _, kind := range kinds {
-					if kind == found.Kind && !found.Finished() {
-						toDo = append(toDo, es.AggregateID{Type: task.AggregateType, ID: id})
-					}
+			for id, state := range w.states {
+				if state.Usable() == nil && slices.Contains(kinds, w.kinds[id]) {
+					toDo = append(toDo, es.AggregateID{Type: task.AggregateType, ID: id})
 				}
 			}
 			return toDo, nil
 		},
 		IsActive: func(context.Context, es.Tenant) (bool, error) { return !w.suspend.Load(), nil },
-		Handler:  w, Reader: w, Files: w, Keys: w.keys, AuthorOf: authorOf, Commands: w, Threads: w, Journal: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
+		Store:    w.store(), Commands: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
 		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,
 	})
 	worker.Run(ctx)
@@ -287,7 +308,7 @@ func (w *world) finish(t *testing.T, id task.ID) (tasks.Details, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	w.work(ctx, t, func() bool { return w.details[id.String()].Finished() })
+	w.work(ctx, t, func() bool { return w.finished(id) })
 	found, err := w.intake().Find(t.Context(), es.Tenant(""), ada, id)
 	if err != nil || !found.Finished() {
 		t.Fatalf("%+v, %v", found.Task, err)

@@ -15,6 +15,7 @@ import (
 	"example.com/threads/es/dynamodb/dynamodbtest"
 	"example.com/threads/es/sequence"
 	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
@@ -24,7 +25,7 @@ import (
 type system struct {
 	http.Handler
 	gateway es.EventPersistenceGateway
-	tasks   *chat.TaskCommands
+	tasks   *es.Service[task.Task, task.Order, task.Event]
 	all     []rest.Aggregate
 }
 
@@ -40,10 +41,10 @@ func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
 	gateway := dynamodbtest.Open(t, tables)
 	threads := chatstore.NewThreadRepository(gateway, es.Settings{})
 	accounts := chatstore.NewAccountRepository(gateway, es.Settings{})
-	orders := chatstore.NewTaskRepository(gateway, es.Settings{})
+	orders := task.NewRepository(gateway, es.Settings{})
 	onThreads := es.NewService(chat.Threads(), threads, es.Settings{})
 	onAccounts := es.NewService(chat.Accounts(), accounts, es.Settings{})
-	onTasks := es.NewService(chat.Tasks(), orders, es.Settings{})
+	onTasks := es.NewService(task.Decider(), orders, es.Settings{})
 	t.Cleanup(func() {
 		onThreads.Drain()
 		onAccounts.Drain()
@@ -55,8 +56,7 @@ func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
 	})
 	coded := chat.WithCodes(onThreads, sequence.New(gateway, chat.CodeKind, sequence.Settings{}))
 	intake := &tasks.Intake{
-		Handler: onTasks, Reader: chatstore.TaskReader{Journal: gateway}, Files: chatstore.TaskFiles{Spool: gateway}, Threads: chatstore.ThreadAdmins{Threads: threads},
-		NewID: rest.NewTaskID, Clock: time.Now,
+		Store: tasks.Store{Handler: onTasks, Events: gateway, Threads: threads, AuthorOf: rest.AuthorOf}, Clock: time.Now,
 	}
 	all := []rest.Aggregate{rest.Threads(coded), rest.Accounts(onAccounts), rest.Tasks(intake)}
 	return system{handlerWith(all, intake, io.Discard), gateway, onTasks, all}

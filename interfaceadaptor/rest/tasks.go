@@ -31,9 +31,6 @@ type taskReply struct {
 
 func taskReplyOf(r es.Result) taskReply { return taskReply{r.Key.ID} }
 
-// NewTaskID returns the id of a new task.
-func NewTaskID() task.ID { return NewID[task.Task]() }
-
 // CancelTask is the body of a cancellation. It is exported, because it is embedded.
 type CancelTask struct {
 	By

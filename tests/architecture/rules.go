@@ -82,8 +82,6 @@ var stillToGo = []string{
 	"cmd/internal/writeapi -> extras/tasks",
 	"cmd/internal/writeapi -> extras/tasks/task",
 	"extras/operate/ctl -> extras/tasks/task",
-	"interfaceadaptor/chatstore -> extras/tasks",
-	"interfaceadaptor/chatstore -> extras/tasks/task",
 	"interfaceadaptor/graphql -> extras/access",
 	"interfaceadaptor/graphql -> extras/tasks/task",
 	"interfaceadaptor/readmodel/chatrows -> extras/tasks/task",

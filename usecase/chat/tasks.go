@@ -10,28 +10,6 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// TaskCommands is the service that handles commands on tasks.
-type TaskCommands = es.Service[task.Task, task.Order, task.Event]
-
-// Tasks returns the decider of tasks.
-func Tasks() es.Decider[task.Task, task.Order, task.Event] {
-	return es.Decider[task.Task, task.Order, task.Event]{
-		Type:   task.AggregateType,
-		Decide: task.Decide,
-		Apply:  task.Task.Apply,
-		Answer: func([]task.Event) map[string]string { return nil },
-		Usable: task.Task.Usable,
-	}
-}
-
-// TaskKey returns the key of a tenant's task.
-func TaskKey(tenant es.Tenant, id task.ID) es.AggregateID {
-	return es.AggregateID{Tenant: tenant, Type: task.AggregateType, ID: id.String()}
-}
-
-// TaskID returns the task's id in a key; zero if the key is not a task's.
-func TaskID(key es.AggregateID) task.ID { return idOf[task.Task](key, task.AggregateType) }
-
 // taskRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
 const taskRowsVersion = 2
 
@@ -60,7 +38,7 @@ func NextTask(row query.Task, exists bool, recorded es.Recorded[task.Event]) (qu
 		r := created.Request
 		by.CreatedBy = r.Creator
 		return query.Task{
-			Tenant: recorded.Tenant, ID: TaskID(recorded.Aggregate()), Kind: r.Kind, Status: task.Queued, Total: r.Total,
+			Tenant: recorded.Tenant, ID: task.IDOf(recorded.Aggregate()), Kind: r.Kind, Status: task.Queued, Total: r.Total,
 			Version: recorded.SeqNr, CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt, Audit: by,
 		}, nil
 	case !exists:

@@ -11,7 +11,6 @@ import (
 	"example.com/threads/es/run"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
-	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/rest"
 )
@@ -35,14 +34,8 @@ func (p program) newTaskWorker(turn *run.Turn) (run.Consumer, error) {
 			return chatrows.UnfinishedTasks(ctx, databases.ReadModel, kinds, without, limit)
 		},
 		IsActive: p.ports.Access.Tenants(writeapi.Registry(databases.Store, log)).IsActive,
-		Handler:  commands.Tasks.Handler,
-		Reader:   commands.Tasks.Reader,
-		Files:    chatstore.TaskFiles{Spool: gateway},
-		Keys:     databases.Keys,
-		AuthorOf: rest.AuthorOf,
+		Store:    commands.Tasks.Store,
 		Commands: rest.NewLines(commands.Aggregates(), source, 2*settings.StoreTimeout, log),
-		Threads:  commands.Tasks.Threads,
-		Journal:  chatstore.Journal{Reader: gateway},
 		Log:      log,
 		Source:   source,
 	})}

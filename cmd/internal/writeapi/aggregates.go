@@ -38,7 +38,7 @@ func (c *Commands) aggregateTypes(codes *sequence.Sequence) []aggregateType {
 			return chat.SealAccount(keys)
 		}),
 		of(1, chat.Tenants(), chatstore.NewTenantRepository, rest.Tenants, nil),
-		of(1, chat.Tasks(), chatstore.NewTaskRepository, orders, nil),
+		of(1, task.Decider(), task.NewRepository, orders, nil),
 	}
 }
 
@@ -93,7 +93,7 @@ func NewCommands(gateway es.Store, keys *erasure.Keyring, settings CommandSettin
 	// A task loads each thread once, so a cache is useless.
 	threads := chatstore.NewThreadRepository(gateway, es.Settings{CacheBytes: 1, Logger: log})
 	c := &Commands{log: log, threads: threads, Tasks: &tasks.Intake{
-		Reader: chatstore.TaskReader{Journal: gateway}, Files: chatstore.TaskFiles{Spool: gateway}, Threads: chatstore.ThreadAdmins{Threads: threads}, Keys: keys, AuthorOf: rest.AuthorOf, NewID: rest.NewTaskID, Clock: time.Now,
+		Store: tasks.Store{Events: gateway, Threads: threads, Keys: keys, AuthorOf: rest.AuthorOf}, Clock: time.Now,
 	}}
 	types := c.aggregateTypes(sequence.New(gateway, chat.CodeKind, settings.Codes))
 	var shares uint64

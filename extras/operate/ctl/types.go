@@ -34,7 +34,7 @@ func registered(gateway es.EventPersistenceGateway, log *slog.Logger) knownTypes
 	settings := es.Settings{SnapshotEvery: math.MaxUint64, CacheBytes: 1, Logger: log} // each is loaded once
 	return knownTypes{
 		thread.AggregateType:  typeOf(threadcodec.Events(), threadcodec.Snapshots{}, chatstore.NewThreadRepository(gateway, settings)),
-		task.AggregateType:    typeOf(task.Events(), task.Snapshots{}, chatstore.NewTaskRepository(gateway, settings)),
+		task.AggregateType:    typeOf(task.Events(), task.Snapshots{}, task.NewRepository(gateway, settings)),
 		account.AggregateType: typeOf(accountcodec.Events(), accountcodec.Snapshots{}, chatstore.NewAccountRepository(gateway, settings)),
 		tenant.AggregateType:  typeOf(tenantcodec.Events(), tenantcodec.Snapshots{}, chatstore.NewTenantRepository(gateway, settings)),
 	}

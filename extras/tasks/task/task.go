@@ -1,6 +1,9 @@
 package task
 
-import "example.com/threads/domain/ident"
+import (
+	"example.com/threads/domain/ident"
+	"example.com/threads/es"
+)
 
 // AggregateType is the name of tasks in event stores.
 const AggregateType = "task"
@@ -130,3 +133,33 @@ var (
 	ErrTaskFinished  = ident.Conflict("task_finished", "the task is finished")
 	ErrTaskOvertaken = ident.Conflict("concurrent_update", "another worker is further with the task")
 )
+
+// Key returns the key of a tenant's task.
+func Key(tenant es.Tenant, id ID) es.AggregateID {
+	return es.AggregateID{Tenant: tenant, Type: AggregateType, ID: id.String()}
+}
+
+// IDOf returns the task's id in a key; zero if the key is not a task's.
+func IDOf(key es.AggregateID) ID {
+	id, err := ident.Parse[Task](key.ID)
+	if err != nil || key.Type != AggregateType {
+		return ID{}
+	}
+	return id
+}
+
+// Decider returns the decider of tasks.
+func Decider() es.Decider[Task, Order, Event] {
+	return es.Decider[Task, Order, Event]{
+		Type:   AggregateType,
+		Decide: Decide,
+		Apply:  Task.Apply,
+		Answer: func([]Event) map[string]string { return nil },
+		Usable: Task.Usable,
+	}
+}
+
+// NewRepository returns the repository of tasks over gateway.
+func NewRepository(gateway es.EventPersistenceGateway, settings es.Settings) *es.Repository[Task, Event] {
+	return es.NewRepository(gateway, Events(), Snapshots{}, Task.Apply, settings)
+}

@@ -1,0 +1,155 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/tasks/task"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/query"
+)
+
+// Store is where tasks, their inputs and results are. All fields but Keys are required. It is safe for concurrent use.
+type Store struct {
+	Handler  Handler
+	Events   EventStore
+	Threads  Threads
+	Keys     *erasure.Keyring // nil: erasure is off
+	AuthorOf AuthorOf
+}
+
+// Handler handles commands on tasks.
+type Handler interface {
+	Handle(ctx context.Context, request es.Request[task.Order]) (es.Result, error)
+}
+
+// EventStore is the part of [es.Store] that the events of tasks and threads are read from, with the inputs and results
+// of tasks.
+type EventStore interface {
+	Head(ctx context.Context, id es.AggregateID) (es.Head, error)
+	Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error]
+	EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error]
+	es.Spool
+}
+
+// Threads reads the latest state of threads.
+type Threads interface {
+	Reload(ctx context.Context, id es.AggregateID) (es.State[thread.Thread], error)
+}
+
+// ErrNoRoom: the inputs and results of the creator's or the tenant's tasks hold too many bytes.
+var ErrNoRoom = ident.Conflict("task_storage_full",
+	"the inputs and results of your tasks take all the room there is for an account or tenant; wait until tasks are done, cancel some, or wait until results expire")
+
+// Kept is how long inputs and results are kept after the task was requested. The input is deleted once the task is
+// finished.
+const Kept = 7 * 24 * time.Hour
+
+// The names of a task's files.
+func inputOf(id task.ID) string  { return "task-" + id.String() + "-input" }
+func resultOf(id task.ID) string { return "task-" + id.String() + "-result" }
+
+func inputFile(tenant es.Tenant, creator string, id task.ID) es.File {
+	return es.File{Tenant: tenant, Owner: creator, Name: inputOf(id), Expires: expiryOf(id)}
+}
+
+func resultFile(tenant es.Tenant, creator string, id task.ID) es.File {
+	return es.File{Tenant: tenant, Owner: creator, Name: resultOf(id), Expires: expiryOf(id)}
+}
+
+// put stores parts of a file. It fails with [ErrNoRoom], and stores nothing, if there is no room for them.
+func (s Store) put(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
+	err := s.Events.PutParts(ctx, file, first, parts...)
+	if errors.Is(err, es.ErrSpoolFull) {
+		err = ErrNoRoom
+	}
+	return err
+}
+
+// expiryOf returns when the files of a task expire. It follows from the id, so that everybody knows it.
+func expiryOf(id task.ID) time.Time { return id.ULID().Timestamp().Add(Kept) }
+
+// Details is a task with everything known about it.
+type Details struct {
+	query.Task
+	Request  task.Request
+	Progress task.Progress
+	Envelope es.Envelope // of the event that created it
+}
+
+// find returns a task as its first and its last event describe it, or [task.ErrTaskNotFound].
+func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found Details, err error) {
+	key := task.Key(tenant, id)
+	head, err := s.Events.Head(ctx, key)
+	if err == nil && head.Version == 0 {
+		err = task.ErrTaskNotFound
+	}
+	if err != nil {
+		return found, err
+	}
+	state, codec := task.Task{}, task.Events()
+	for entry, err := range s.Events.EntriesAt(ctx, key, slices.Compact([]uint64{1, head.Version})) {
+		if err != nil {
+			return found, err
+		}
+		recorded, err := codec.Decode(entry.Payload)
+		if err != nil {
+			return found, err
+		}
+		if found.Task, err = chat.NextTask(found.Task, found.Version > 0, recorded); err != nil {
+			return found, err
+		}
+		if created, begins := recorded.Event.(task.Created); begins {
+			found.Request, found.Envelope = created.Request, recorded.Envelope
+		}
+		state = state.Apply(recorded.Event)
+	}
+	found.Progress = state.Memento().Progress
+	return found, nil
+}
+
+// checkExport returns why the user may not export the thread.
+func (s Store) checkExport(ctx context.Context, tenant es.Tenant, id thread.ID, user ident.UserID) error {
+	state, err := s.Threads.Reload(ctx, chat.ThreadKey(tenant, id))
+	if err != nil {
+		return err
+	}
+	return state.Value.CheckAdmin(user)
+}
+
+// Line is a command as a client sends it, with its conditions.
+type Line struct {
+	Raw    []byte // the line of an import, as sent; or empty
+	Erased bool   // the author is erased, and the line with it
+	Later
+	Caller    es.Caller // the executor is the task's creator
+	ForOthers bool      // the command may name another executor
+}
+
+// Later is a command whose answer is fetched later, as stored until it is handled.
+type Later struct {
+	Path           string `json:"path"`
+	Body           []byte `json:"body"`
+	IdempotencyKey string `json:"idempotency_key"`
+	IfVersion      uint64 `json:"if_version,omitempty"`
+}
+
+// Outcome is the result of a command: its answer, or the problem of its rejection, as JSON.
+type Outcome struct {
+	Body     []byte
+	Rejected string // for people: the reason of the rejection; empty: it was accepted
+}
+
+// Commands handles commands like those of clients.
+type Commands interface {
+	// Prepare parses a command. Commands with the same key are for the same aggregate. A command without a key may be
+	// handled in any order.
+	Prepare(line Line) (key string, handle func(context.Context) (Outcome, error))
+}
