@@ -35,11 +35,15 @@ type Settings struct {
 	Registered bool
 }
 
-const mostRequests = 1_000_000
+const (
+	heading      = "Who may do what, and how much (extras/access)"
+	mostRequests = 1_000_000
+)
 
 // ReadSettings reads the settings of a program with an API.
 func ReadSettings(r *config.Reader) Settings {
 	s := ReadPageSettings(r)
+	r = r.Group(heading)
 	s.PerAccount = r.Int("RATE_LIMIT_ACCOUNT", 10_000, 0, mostRequests, "requests a second of one account, where tokens name it; 0: any number")
 	s.PerTenant = r.Int("RATE_LIMIT_TENANT", 10_000, 0, mostRequests, "requests a second of one tenant, where tokens name it; 0: any number")
 	s.MiBInFlight = r.Int("MIB_IN_FLIGHT", 256, 1, 1_000_000,
@@ -51,6 +55,7 @@ func ReadSettings(r *config.Reader) Settings {
 
 // ReadPageSettings reads the settings of a program that has only the page, and passes requests on to the APIs.
 func ReadPageSettings(r *config.Reader) Settings {
+	r = r.Group(heading)
 	s := Settings{
 		Mode:         r.OneOf("AUTH", "how callers are authenticated", None, Dev, OIDC),
 		Issuer:       r.URL("AUTH_ISSUER", "required with AUTH=oidc: the issuer of the tokens, such as https://login.example.com/"),

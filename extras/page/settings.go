@@ -20,6 +20,7 @@ type Settings struct {
 }
 
 func ReadSettings(r *config.Reader) Settings {
+	r = r.Group("The page (extras/page)")
 	return Settings{
 		Address: r.Address("WEB_ADDR", UsualAddress, "address to listen on, for the page"),
 		URL: config.Parsed(r, "WEB_URL", "http://localhost:28083",

@@ -9,11 +9,13 @@ import (
 type settings struct {
 	address string
 	shards  int
+	level   string
 }
 
 func readSettings(r *config.Reader) settings {
 	return settings{
 		address: r.Address("READ_API_ADDR", ":28082", "address to listen on"),
+		level:   r.Group("Logging").String("LOG_LEVEL", "info", "level of the log"),
 		shards:  r.Int("SHARD_COUNT", 64, 1, 65536, "logical shards"),
 	}
 }
@@ -34,4 +36,7 @@ func ExampleHelp() {
 	// Output:
 	//   READ_API_ADDR  address to listen on (:28082)
 	//   SHARD_COUNT    logical shards; 1 to 65536 (64)
+	//
+	// Logging:
+	//   LOG_LEVEL      level of the log (info)
 }

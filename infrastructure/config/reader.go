@@ -4,24 +4,34 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Reader reads variables and collects their descriptions and problems. An empty variable counts as not set. After a
 // problem, a method returns the default or the zero value; use the values only if Err returns nil.
 type Reader struct {
-	getenv    func(name string) string
+	getenv func(name string) string
+	group  string
+	*found
+}
+
+// found is what the readers of all groups have found.
+type found struct {
 	variables []variable
 	problems  []error
 }
 
 // variable is a variable's line in --help.
-type variable struct{ name, fallback, help string }
+type variable struct{ group, name, fallback, help string }
 
 // NewReader reads from getenv, which is os.Getenv except in tests.
 func NewReader(getenv func(name string) string) *Reader {
-	return &Reader{getenv: getenv}
+	return &Reader{getenv: getenv, found: new(found)}
 }
+
+// Group returns a reader whose variables have a heading of their own in --help.
+func (r *Reader) Group(heading string) *Reader { return &Reader{r.getenv, heading, r.found} }
 
 // Read returns the settings that read reads, or the error of [Reader.Err].
 func Read[S any](getenv func(name string) string, read func(*Reader) S) (S, error) {
@@ -30,17 +40,29 @@ func Read[S any](getenv func(name string) string, read func(*Reader) S) (S, erro
 	return settings, r.Err()
 }
 
-// Help returns a line for every variable that read reads, in that order, with the default in parentheses.
+// Help returns a line for every variable that read reads, in that order, with the default in parentheses. Those of
+// groups come last, each group under its heading.
 func Help[S any](read func(*Reader) S) string {
 	r := NewReader(func(string) string { return "" })
 	read(r)
 	width := 0
+	groups := []string{""}
 	for _, v := range r.variables {
 		width = max(width, len(v.name))
+		if !slices.Contains(groups, v.group) {
+			groups = append(groups, v.group)
+		}
 	}
 	var lines strings.Builder
-	for _, v := range r.variables {
-		fmt.Fprintf(&lines, "  %-*s  %s (%s)\n", width, v.name, v.help, cmp.Or(v.fallback, "none"))
+	for _, group := range groups {
+		if group != "" {
+			fmt.Fprintf(&lines, "\n%s:\n", group)
+		}
+		for _, v := range r.variables {
+			if v.group == group {
+				fmt.Fprintf(&lines, "  %-*s  %s (%s)\n", width, v.name, v.help, cmp.Or(v.fallback, "none"))
+			}
+		}
 	}
 	return lines.String()
 }
@@ -63,6 +85,6 @@ func (r *Reader) wrong(name, value, expected string) {
 
 // read returns the value; empty if it is not set.
 func (r *Reader) read(name, fallback, help string) string {
-	r.variables = append(r.variables, variable{name, fallback, help})
+	r.variables = append(r.variables, variable{r.group, name, fallback, help})
 	return r.getenv(name)
 }
