@@ -20,6 +20,10 @@ import (
 	esrun "example.com/threads/es/run"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/operate/routes"
+	"example.com/threads/extras/publishing"         // extra:publishing
+	"example.com/threads/extras/publishing/kafka"   // extra:publishing
+	"example.com/threads/extras/publishing/nats"    // extra:publishing
+	"example.com/threads/extras/publishing/webhook" // extra:publishing
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/tracing"
@@ -64,6 +68,7 @@ type settings struct {
 func readSettings(r *config.Reader) (s settings) {
 	s.updater = updater.ReadSettings(r)
 	s.updater.Measurements = measurements.ReadSettings(r)
+	s.updater.Publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
 	s.updater.Commands = writeapi.ReadCommands(r)
 	s.updater.Source.Streams = eventstore.ReadStreams(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)

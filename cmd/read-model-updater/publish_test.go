@@ -14,13 +14,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
+	"example.com/threads/extras/publishing"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/usecase/chat"
 )
@@ -234,13 +234,13 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 				}
 				return err
 			})
-			if letter.Projection != updater.Publisher || letter.Key != refused || letter.SeqNr != 2 || !strings.Contains(letter.Reason, "refuses") {
+			if letter.Projection != publishing.Projection || letter.Key != refused || letter.SeqNr != 2 || !strings.Contains(letter.Reason, "refuses") {
 				t.Errorf("the dead letter is %+v", letter)
 			}
 			testenv.Eventually(t, soon, func() error { return s.isAt(t.Context(), refused, 3) }) // the rows have it
 			broker.stop()
 			broker.start(t, 1<<20) // it accepts larger events now
-			publisher, err := rowstore.New(s.db, updater.Publisher)
+			publisher, err := rowstore.New(s.db, publishing.Projection)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,8 @@ import (
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/page"
+	"example.com/threads/extras/publishing"         // extra:publishing
+	"example.com/threads/extras/publishing/webhook" // extra:publishing
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/tracing"
@@ -60,6 +62,7 @@ func readSettings(r *config.Reader) settings {
 		tracing:      tracing.ReadSettings(r),
 	}
 	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key"))
+	s.updater.Publishing = publishing.ReadSettings(r, webhook.Kind) // extra:publishing
 	s.updater.Commands = s.write.CommandSettings
 	s.write.Measurements.Profiles = measurements.ReadProfiles(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)

@@ -57,7 +57,7 @@ func (t *Turn) Process(p Process) (Consumer, error) {
 		Logger: log.With("process", p.Name), Ignore: p.Ignore, Notify: func([]projection.Head) { manager.Wake() },
 	}, p.Handlers(commands)...)
 	return &running{
-		Followed: followed, process: p, advice: t.updater.options.Advice.Parked, outbox: commands, manager: manager,
+		Followed: followed, process: p, advice: t.Advice().Parked, outbox: commands, manager: manager,
 		report: func(ctx context.Context, message string, err error) { log.WarnContext(ctx, message, "error", err) },
 	}, err
 }

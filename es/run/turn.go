@@ -33,6 +33,9 @@ type Turn struct {
 // Registry holds the metrics of the turn.
 func (t *Turn) Registry() prometheus.Registerer { return t.registry }
 
+// Advice is that of the program to its operators.
+func (t *Turn) Advice() Advice { return t.updater.options.Advice }
+
 // Store returns the store of another projection's positions. Its writes fail when the turn is over.
 func (t *Turn) Store(name string) (*rowstore.Store, error) {
 	store, err := rowstore.New(t.databases.Rows, name)

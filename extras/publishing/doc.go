@@ -3,5 +3,6 @@
 // of writing rows in a transaction, it publishes the events: [Publisher] is the projector's store, and stores positions
 // and checkpoints once the broker has accepted the events. No database transaction is open during calls to the broker.
 //
-// The engine knows no aggregate type and no broker: extras/publishing/publisher has the formats and the brokers.
+// It knows no aggregate type and no broker: the program hands it both. The packages nats, kafka and webhook have the
+// brokers.
 package publishing

@@ -7,27 +7,20 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// Decode turns the payload of a journal record into an event to publish. With an error it returns an event with the
-// EventID, if that could be read.
-type Decode func(payload []byte) (Event, error)
-
 // Handler returns the handler of an aggregate type.
-func (p *Publisher) Handler(aggregateType string, decode Decode) projection.Handler {
-	return handler{p, aggregateType, decode}
-}
+func (p *Publisher) Handler(of Type) projection.Handler { return handler{p, of} }
 
 type handler struct {
-	publisher     *Publisher
-	aggregateType string
-	decode        Decode
+	publisher *Publisher
+	of        Type
 }
 
 // Type implements [projection.Handler].
-func (h handler) Type() string { return h.aggregateType }
+func (h handler) Type() string { return h.of.Name }
 
 // Decode implements [projection.Handler].
 func (h handler) Decode(payload []byte) (projection.Event, error) {
-	event, err := h.decode(payload)
+	event, err := h.of.Decode(payload)
 	return projection.Event{Envelope: event.Envelope, Event: event.Event}, err
 }
 

@@ -30,6 +30,8 @@ type taking struct {
 	before func(publishing.Event) // called before an event is stored
 }
 
+func (*taking) Close() error { return nil }
+
 func (b *taking) Publish(_ context.Context, event publishing.Event) error {
 	if b.before != nil {
 		b.before(event)

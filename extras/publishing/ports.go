@@ -18,7 +18,8 @@ type Content struct {
 // Event is an event with its envelope.
 type Event = es.Recorded[Content]
 
-// Broker accepts events. Publish may be called concurrently, but not for two events of one aggregate.
+// Broker accepts events. Publish may be called concurrently, but not for two events of one aggregate. It returns when
+// the broker has answered for the one event, so events of one aggregate never overtake each other.
 type Broker interface {
 	// Publish returns nil once the broker has stored the event. A *[RefusedError] means that the broker would always
 	// refuse this event. Every other error is an outage: the event may be stored or not, and is published again; a
@@ -27,6 +28,8 @@ type Broker interface {
 	// ctx ends when the broker has not answered within 10 s. Errors are logged and stored. Their text has no words of
 	// the broker, because those may be the words of the event.
 	Publish(ctx context.Context, event Event) error
+	// Close ends the connection.
+	Close() error
 }
 
 // RefusedError means that a broker refuses an event. It parks only the event's aggregate.

@@ -136,6 +136,8 @@ type hanging struct {
 	answers chan error
 }
 
+func (hanging) Close() error { return nil }
+
 func (h hanging) Publish(context.Context, publishing.Event) error {
 	h.asked <- struct{}{}
 	return <-h.answers
@@ -150,7 +152,7 @@ func TestABrokerThatHangs(t *testing.T) {
 	}
 	b := hanging{make(chan struct{}), make(chan error)}
 	p := publishing.New(store, b)
-	projector := projection.New(p, j, projection.Options{Attempts: 1}, p.Handler("order", decode))
+	projector := projection.New(p, j, projection.Options{Attempts: 1}, p.Handler(publishing.Type{Name: "order", Decode: decode}))
 	ctx, stop := context.WithCancel(t.Context())
 	wait := project(ctx, func(ctx context.Context) error { _, err := projector.Project(ctx, j.batch()); return err })
 	<-b.asked
@@ -182,6 +184,8 @@ func TestABrokerThatHangs(t *testing.T) {
 // limited is a broker that reports when its answer is no longer waited for.
 type limited struct{ waited time.Duration }
 
+func (*limited) Close() error { return nil }
+
 func (l *limited) Publish(ctx context.Context, _ publishing.Event) error {
 	until, _ := ctx.Deadline()
 	l.waited = time.Until(until)
@@ -197,7 +201,7 @@ func TestAPanicOfABroker(t *testing.T) {
 	}
 	b := &limited{}
 	p := publishing.New(store, b)
-	projector := projection.New(p, j, projection.Options{Attempts: 1}, p.Handler("order", decode))
+	projector := projection.New(p, j, projection.Options{Attempts: 1}, p.Handler(publishing.Type{Name: "order", Decode: decode}))
 	if outcome, err := projector.Project(t.Context(), j.batch()); err != nil || outcome.Parked != 1 {
 		t.Fatal(outcome, err)
 	}

@@ -72,6 +72,8 @@ type testBroker struct {
 	faults  []error
 }
 
+func (*testBroker) Close() error { return nil }
+
 func (b *testBroker) Publish(_ context.Context, event publishing.Event) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,7 +131,7 @@ func newPublisher(t *testing.T, db *readmodeltest.Database, b *testBroker, j jou
 		t.Fatal(err)
 	}
 	p := publishing.New(&uncertain{store, fault}, b)
-	return p, projection.New(p, j, projection.Options{Attempts: 4}, p.Handler("order", decode))
+	return p, projection.New(p, j, projection.Options{Attempts: 4}, p.Handler(publishing.Type{Name: "order", Decode: decode}))
 }
 
 func never() bool { return false }

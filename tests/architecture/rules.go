@@ -39,7 +39,7 @@ var layers = map[string]struct {
 	"extras/limits":     {imports: []string{"infrastructure"}},
 	"extras/operate":    {imports: []string{"domain", "es", "extras/access", "infrastructure", "interfaceadaptor", "rdb-migration"}},
 	"extras/page":       {imports: []string{"extras/access", "infrastructure"}},
-	"extras/publishing": {imports: with(inner, "extras/erasure")},
+	"extras/publishing": {imports: with(inner, "extras/erasure", "infrastructure")},
 	"extras/tasks":      {imports: with(inner, "extras/erasure")},
 
 	"docs":              {},
@@ -74,7 +74,6 @@ var stillToGo = []string{
 	"cmd/internal/updater -> extras/access",
 	"cmd/internal/updater -> extras/erasure",
 	"cmd/internal/updater -> extras/publishing",
-	"cmd/internal/updater -> extras/publishing/publisher",
 	"cmd/internal/updater -> extras/tasks",
 	"cmd/internal/updater -> extras/tasks/task",
 	"cmd/internal/writeapi -> extras/access",

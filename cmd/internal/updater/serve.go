@@ -18,6 +18,7 @@ import (
 	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/publishing"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -57,7 +58,7 @@ var advice = run.Advice{
 }
 
 // OtherProjections are those that a rebuild of the read model leaves alone.
-func OtherProjections() []string { return []string{chat.LeaveOnClose, Publisher} }
+func OtherProjections() []string { return []string{chat.LeaveOnClose, publishing.Projection} }
 
 // program is what the consumers are made of.
 type program struct {

@@ -6,6 +6,7 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/extras/publishing"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -15,7 +16,7 @@ type Settings struct {
 	Source       eventstore.SourceSettings
 	Ignore       []string // aggregate types
 	Measurements measurements.Settings
-	Publishing   Publishing
+	Publishing   publishing.Settings
 	Commands     writeapi.CommandSettings // of the commands of tasks
 	// VerifyRate is how many aggregates per second are continuously compared with the journal; 0: none.
 	VerifyRate int
@@ -27,10 +28,9 @@ type Settings struct {
 func ReadSettings(r *config.Reader) Settings {
 	ignore := r.String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
 	return Settings{
-		Address:    r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health, metrics and operators (/operate)"),
-		Ignore:     strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' }),
-		Source:     eventstore.ReadSource(r),
-		Publishing: ReadPublishing(r),
+		Address: r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health, metrics and operators (/operate)"),
+		Ignore:  strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' }),
+		Source:  eventstore.ReadSource(r),
 		VerifyRate: r.Int("VERIFY_RATE", 1, 0, 1000,
 			"aggregates per second whose rows are compared with the journal, all the time, to find drift; each 500 events of a large one "+
 				"count as one; with 0 none are"),

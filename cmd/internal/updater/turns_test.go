@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"example.com/threads/extras/publishing"
+	"example.com/threads/extras/publishing/webhook"
 	"example.com/threads/tests/sqlitetest"
 )
 
@@ -26,7 +28,7 @@ func TestATurnComesBack(t *testing.T) {
 		}
 		turns.end()
 	}
-	settings := Settings{Publishing: Publishing{URL: broker.URL, Topic: "events"}}
+	settings := Settings{Publishing: publishing.Settings{URL: broker.URL, Topic: "events", Kinds: []*publishing.Kind{webhook.Kind}}}
 	if err := newUpdater(t, url, db, slog.New(slog.DiscardHandler), settings, turns).Run(ctx); err != nil || count != wanted {
 		t.Errorf("%d turns, %v", count, err)
 	}

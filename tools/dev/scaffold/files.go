@@ -76,7 +76,11 @@ var lists = []registry{
 	}},
 	{"cmd/internal/updater/publish.go", []line{
 		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
-		{"published(accountcodec.Events()),", "\t\tpublished(gadgetcodec.Events()),"},
+		{"publishing.Of(accountcodec.Events()),", "\t\tpublishing.Of(gadgetcodec.Events()),"},
+	}},
+	{"extras/publishing/asyncapi_test.go", []line{
+		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
+		{"publishing.Of(accountcodec.Events())},", "\t\t{\"interfaceadaptor/gadgetcodec\", publishing.Of(gadgetcodec.Events())},"},
 	}},
 	{"extras/operate/ctl/types.go", []line{
 		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},

@@ -1,0 +1,129 @@
+package publishing
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/run"
+	"example.com/threads/es/stream"
+	"example.com/threads/infrastructure/metrics"
+)
+
+// Projection is the name of the projection that publishes events.
+const Projection = "publisher"
+
+// Events are what a program publishes.
+type Events struct {
+	Types []Type
+	// Around, unless nil, wraps the broker.
+	Around func(Broker) Broker
+}
+
+// Consumer returns what publishes events.
+func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.Consumer, error) {
+	return func(turn *run.Turn) (run.Consumer, error) {
+		if s.URL == "" {
+			return unpublished{}, nil
+		}
+		return newPublication(s, events, log, turn)
+	}
+}
+
+// publication publishes events.
+type publication struct {
+	*run.Followed
+	store     *rowstore.Store
+	publisher *Publisher
+	broker    Broker
+	log       *slog.Logger
+	parked    string // how to list the dead letters
+}
+
+func newPublication(s Settings, events Events, log *slog.Logger, turn *run.Turn) (run.Consumer, error) {
+	store, err := turn.Store(Projection)
+	if err != nil {
+		return nil, err
+	}
+	broker, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	if events.Around != nil {
+		broker = events.Around(broker)
+	}
+	p := &publication{store: store, broker: broker, publisher: New(store, broker), log: log, parked: turn.Advice().Parked}
+	var handlers []projection.Handler
+	for _, each := range events.Types {
+		handlers = append(handlers, p.publisher.Handler(each))
+	}
+	registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry())
+	metrics.Total(registry, "events_published_total", "Events that the broker has accepted, repeats included.", &p.publisher.Published)
+	metrics.Total(registry, "events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused)
+	metrics.Total(registry, "events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
+	p.Followed, err = turn.Follow(Projection, p.publisher, store, registry, projection.Options{
+		Logger:        log.With("projection", Projection),
+		RepairWorkers: 1, // events are handed over by one change at a time
+		Attempts:      3, // per batch; the source continues with longer pauses
+	}, handlers...)
+	if err != nil {
+		_ = broker.Close() // nothing was published
+		return nil, err
+	}
+	turn.OnWake(p.Wake)
+	return p, nil
+}
+
+// Run works until ctx ends, and the events that the broker has accepted by then are stored as published.
+func (p *publication) Run(ctx context.Context) {
+	defer context.AfterFunc(ctx, p.publisher.Stop)()
+	p.Followed.Run(ctx)
+	if err := p.broker.Close(); err != nil {
+		p.log.WarnContext(ctx, "the connection to the broker could not be closed cleanly", "error", err)
+	}
+}
+
+// Check implements [run.Consumer]. A broker that is down does not make the updater unready, because the read model does
+// not need it.
+func (p *publication) Check(ctx context.Context) (found run.Status, err error) {
+	lag, outage := p.Lag(ctx), p.publisher.Outage()
+	parked, err := p.store.CountParked(ctx)
+	found.Gauges = gauges(lag, outage != nil, parked)
+	if err != nil {
+		return found, err
+	}
+	if parked > 0 {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("publishing of %d aggregates is parked: the broker refused an event; %s", parked, p.parked))
+	}
+	if outage != nil {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("the broker of PUBLISH_URL does not accept events (%v); they are published once it does, "+
+			"%.0f seconds behind now", outage, lag.Behind.Seconds()))
+	}
+	return found, nil
+}
+
+func gauges(lag stream.Lag, outage bool, parked int) []run.Gauge {
+	down := 0.0
+	if outage {
+		down = 1
+	}
+	return []run.Gauge{
+		{Name: "publisher_lag_seconds", Help: "Age of the oldest event that is not published; 0 when there is none.", Value: lag.Behind.Seconds()},
+		{Name: "publisher_lag_records", Help: "Known events that are not published.", Value: float64(lag.Records)},
+		{Name: "publisher_outage", Help: "1 while the broker does not accept events, or has not answered for two seconds.", Value: down},
+		{Name: "publisher_parked_aggregates", Help: "Aggregates whose next event the broker has refused.", Value: float64(parked)},
+	}
+}
+
+// unpublished is used without a broker. Its metrics are there for alerts that name them.
+type unpublished struct{}
+
+func (unpublished) Run(context.Context) {}
+
+func (unpublished) Check(context.Context) (run.Status, error) {
+	return run.Status{Gauges: gauges(stream.Lag{}, false, 0)}, nil
+}

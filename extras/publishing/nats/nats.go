@@ -1,0 +1,124 @@
+// Package nats publishes to NATS JetStream.
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"example.com/threads/extras/publishing"
+)
+
+// Kind is NATS JetStream.
+var Kind = &publishing.Kind{
+	Schemes: []string{"nats", "tls"},
+	URLs:    "nats:// or tls:// (NATS; several hosts are separated by commas)",
+	Open:    open,
+}
+
+const (
+	answerWithin = 5 * time.Second
+	reconnect    = 500 * time.Millisecond
+)
+
+func open(at *url.URL, topic string) (publishing.Broker, error) {
+	server := url.URL{Scheme: at.Scheme, User: at.User, Host: at.Host}
+	conn, err := nats.Connect(server.String(),
+		nats.Name("read-model-updater"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
+		nats.ReconnectBufSize(-1), // nothing is kept for later: it would arrive after its repeat
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the default prints what the server says
+	)
+	if err != nil {
+		return nil, err
+	}
+	js, err := conn.JetStream(nats.MaxWait(answerWithin))
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &broker{conn: conn, js: js, topic: topic}, nil
+}
+
+type broker struct {
+	conn  *nats.Conn
+	js    nats.JetStreamContext
+	topic string
+
+	mu    sync.Mutex
+	there bool // the stream
+}
+
+// Publish implements [publishing.Broker]. The id of each event lets JetStream drop repeats within its window.
+func (b *broker) Publish(ctx context.Context, event publishing.Event) error {
+	body, err := publishing.Encode(event)
+	if err != nil {
+		return err
+	}
+	if err := b.makeStream(); err != nil {
+		return answer(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	m := nats.NewMsg(b.topic)
+	m.Data = body
+	m.Header.Set("content-type", publishing.ContentType)
+	m.Header.Set("partitionkey", event.Aggregate().String())
+	_, err = b.js.PublishMsg(m, nats.MsgId(event.EventID), nats.Context(ctx))
+	return answer(err)
+}
+
+// makeStream makes a stream in files if none takes the subject. A stream's name can't have the dots of its subject.
+func (b *broker) makeStream() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.there {
+		return nil
+	}
+	_, err := b.js.StreamNameBySubject(b.topic)
+	if errors.Is(err, nats.ErrNoMatchingStream) {
+		_, err = b.js.AddStream(&nats.StreamConfig{
+			Name: strings.ReplaceAll(b.topic, ".", "-"), Subjects: []string{b.topic}, Storage: nats.FileStorage,
+		})
+	}
+	b.there = err == nil
+	return err
+}
+
+// Close implements [publishing.Broker].
+func (b *broker) Close() error {
+	b.conn.Close()
+	return nil
+}
+
+// tooLargeForTheStream is JetStream's code for an event above the stream's limit.
+const tooLargeForTheStream = 10054
+
+// answer returns a refusal if the event is too large, and otherwise an outage.
+func answer(err error) error {
+	var said *nats.APIError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, nats.ErrMaxPayload):
+		return &publishing.RefusedError{Cause: errors.New("the event is larger than NATS accepts")}
+	case errors.As(err, &said):
+		code := fmt.Errorf("JetStream answered with its error code %d", said.ErrorCode)
+		if said.ErrorCode == tooLargeForTheStream {
+			return &publishing.RefusedError{Cause: code}
+		}
+		return code
+	case errors.Is(err, nats.ErrAuthorization):
+		return errors.New("NATS refuses the user or token")
+	case errors.Is(err, nats.ErrTimeout):
+		return errors.New("no answer in time")
+	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrConnectionClosed):
+		return errors.New("there is no connection")
+	}
+	return errors.New(publishing.Cause(err))
+}

@@ -1,0 +1,88 @@
+// Package webhook publishes by HTTP: each event is a POST.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"example.com/threads/extras/publishing"
+)
+
+// Kind is a webhook.
+var Kind = &publishing.Kind{
+	Schemes: []string{"http", "https"},
+	URLs:    "http:// or https:// (a webhook)",
+	Open: func(at *url.URL, _ string) (publishing.Broker, error) {
+		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		return broker{client, at}, nil
+	},
+}
+
+type broker struct {
+	client *http.Client
+	at     *url.URL
+}
+
+const bodyRead = 4096 // bytes of an answer
+
+// Publish implements [publishing.Broker]. 2xx accepts the event; a status that blames the request refuses it;
+// everything else is an outage.
+func (b broker) Publish(ctx context.Context, event publishing.Event) error {
+	body, err := publishing.Encode(event)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.at.String(), bytes.NewReader(body))
+	if err != nil {
+		return errors.New(publishing.Cause(err))
+	}
+	request.Header.Set("Content-Type", publishing.ContentType)
+	response, err := b.client.Do(request)
+	if err != nil {
+		return errors.New(publishing.Cause(err))
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, bodyRead) // so that the connection can be used again
+	why := fmt.Errorf("the webhook answered %d %s", response.StatusCode, http.StatusText(response.StatusCode))
+	after := retryAfter(response.Header.Get("Retry-After"), time.Now())
+	switch {
+	case response.StatusCode/100 == 2:
+		return nil
+	case blames(response.StatusCode):
+		return &publishing.RefusedError{Cause: why}
+	case after > 0:
+		return &publishing.BusyError{Cause: why, After: after}
+	}
+	return why
+}
+
+// Close implements [publishing.Broker].
+func (b broker) Close() error {
+	b.client.CloseIdleConnections()
+	return nil
+}
+
+const longestRetryAfter = time.Hour
+
+// retryAfter reads a header in seconds or as a date.
+func retryAfter(header string, now time.Time) time.Duration {
+	var wait time.Duration
+	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(header); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), longestRetryAfter)
+}
+
+// blames reports whether a status of HTTP says that the request would fail again as it is.
+func blames(status int) bool {
+	return status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooEarly && status != http.StatusTooManyRequests
+}
