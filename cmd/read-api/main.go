@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 
-	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/es/database"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/tracing"
@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	defer func() { _ = db.Close() }()
 	store := eventstore.OpenLater(s.store, eventstore.Ports{Log: log, Tracer: traces.Provider()})
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	keys, err := erasure.OpenIn(ctx, s.erasure, store)
+	keys, err := erasure.OpenIn(ctx, s.erasure, store.Store)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
@@ -19,6 +18,7 @@ import (
 	"example.com/threads/es/migration"
 	esrun "example.com/threads/es/run"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/extras/operate/routes"
 	"example.com/threads/extras/publishing"         // extra:publishing
 	"example.com/threads/extras/publishing/kafka"   // extra:publishing

@@ -14,7 +14,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
@@ -25,7 +24,7 @@ import (
 	esrun "example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/extras/access"
-	usecase "example.com/threads/extras/erasure"
+	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/extras/operate/routes"
 	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/tracing"
@@ -102,7 +101,9 @@ func openEventStore(ctx context.Context, s settings, ports eventstore.Ports) (*e
 	if err != nil {
 		return nil, err
 	}
-	_, err = migration.Up(ctx, db, sqlstore.Schema())
+	sets := []migration.Set{sqlstore.Schema()}
+	sets = append(sets, erasure.Schema()) // extra:erasure
+	_, err = migration.Up(ctx, db, sets...)
 	if err := errors.Join(err, db.Close()); err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ type servers struct {
 
 // listen takes all addresses, or none.
 func (y *servers) listen(
-	ctx context.Context, s settings, store *eventstore.Store, keys *usecase.Keyring, readModel *sqlx.DB, traces *tracing.Traces, log *slog.Logger,
+	ctx context.Context, s settings, store *eventstore.Store, keys *erasure.Keyring, readModel *sqlx.DB, traces *tracing.Traces, log *slog.Logger,
 ) (err error) {
 	var taken []io.Closer
 	defer func() {

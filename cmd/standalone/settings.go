@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
@@ -13,6 +12,7 @@ import (
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/extras/page"
 	"example.com/threads/extras/publishing"         // extra:publishing
 	"example.com/threads/extras/publishing/webhook" // extra:publishing

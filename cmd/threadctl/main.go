@@ -9,13 +9,13 @@ import (
 	"os/signal"
 	"syscall"
 
-	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
+	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/infrastructure/config"
 )

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"io"
 
-	"example.com/threads/cmd/internal/erasure"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/tracing"
 )

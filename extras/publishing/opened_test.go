@@ -15,10 +15,8 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
 	"example.com/threads/extras/erasure"
-	"example.com/threads/extras/erasure/keystore/relational"
 	"example.com/threads/extras/erasure/masterkey"
 	"example.com/threads/extras/publishing"
 )
@@ -70,10 +68,10 @@ func keyrings(t *testing.T, url string) (one, other *erasure.Keyring) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
+	if _, err := migration.Up(t.Context(), db, erasure.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	store, err := relational.New(db)
+	store, err := erasure.NewRelationalStore(db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"example.com/threads/es/dynamodb/schema"
+	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
@@ -96,8 +97,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 func readTables(r *config.Reader) []schema.Table {
 	names := stores.ReadTables(r)
 	tables := schema.Tables(names.Journal, names.Snapshot)
-	if on, keys := stores.ReadErasure(r); on {
-		tables = append(tables, schema.Keys(keys))
-	}
+	tables = append(tables, erasure.ReadTables(r)...) // extra:erasure
 	return tables
 }

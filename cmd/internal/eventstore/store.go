@@ -20,9 +20,6 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/skew"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/extras/erasure"
-	dynamokeys "example.com/threads/extras/erasure/keystore/dynamodb"
-	relationalkeys "example.com/threads/extras/erasure/keystore/relational"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config/stores"
 )
@@ -159,13 +156,11 @@ func (s *Store) CheckClock(ctx context.Context) error {
 	return s.Skew.Check(ctx)
 }
 
-// Keys returns the key store of accounts in the same database as the event store.
-func (s *Store) Keys(table string) (erasure.Store, error) {
-	if s.settings.Kind == stores.DynamoDB {
-		return dynamokeys.New(s.aws, table), nil
-	}
-	return relationalkeys.New(s.db)
-}
+// SQL returns the database of a relational store; nil: the store is on DynamoDB.
+func (s *Store) SQL() *sqlx.DB { return s.db }
+
+// DynamoDB returns the client of a store on DynamoDB, otherwise nil.
+func (s *Store) DynamoDB() *awsdynamodb.Client { return s.aws }
 
 // Close completes the accepted writes, until ctx ends.
 func (s *Store) Close(ctx context.Context) error { return s.close(ctx) }

@@ -36,10 +36,6 @@ func Tables(journal, snapshot string) []Table {
 	}
 }
 
-// Keys defines the table of personal keys, which is not part of the event store. Its backups must not be kept longer
-// than erased data may exist.
-func Keys(name string) Table { return Table{Name: name} }
-
 func (t Table) createInput() *dynamodb.CreateTableInput {
 	input := &dynamodb.CreateTableInput{
 		TableName:            aws.String(t.Name),

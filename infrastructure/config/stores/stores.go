@@ -42,13 +42,6 @@ func ReadEventStore(r *config.Reader) (kind, url string) {
 	return kind, url
 }
 
-// ReadErasure reads whether texts are sealed, so that a person can be erased, and the name of the DynamoDB table of
-// keys.
-func ReadErasure(r *config.Reader) (on bool, keyTable string) {
-	on = r.OneOf("ERASURE", "whether texts and names are sealed, so that a person can be forgotten", "off", "on") == "on"
-	return on, r.String("KEY_TABLE", "personal-keys", "with ERASURE=on and dynamodb: table of people's keys")
-}
-
 // Tables are the names of the DynamoDB tables.
 type Tables struct{ Journal, Snapshot string }
 

@@ -16,6 +16,7 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
+	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	rdbmigration "example.com/threads/rdb-migration"
@@ -117,7 +118,9 @@ func eventStore(r *config.Reader) []target {
 }
 
 func inEventStore(url string) target {
-	return target{[]migration.Set{sqlstore.Schema()}, "EVENT_STORE_URL", url}
+	var sets []migration.Set
+	sets = append(sets, erasure.Schema()) // extra:erasure
+	return target{append(sets, sqlstore.Schema()), "EVENT_STORE_URL", url}
 }
 
 func all(r *config.Reader) []target {

@@ -1,4 +1,4 @@
-package relational_test
+package erasure_test
 
 import (
 	"bytes"
@@ -13,23 +13,22 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
-	"example.com/threads/extras/erasure/keystore/keystoretest"
-	"example.com/threads/extras/erasure/keystore/relational"
+	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/erasure/keystoretest"
 )
 
-func open(t *testing.T, url string) (*relational.Store, *sqlx.DB) {
+func openKeys(t *testing.T, url string) (erasure.Store, *sqlx.DB) {
 	t.Helper()
 	db, err := database.Open(t.Context(), url, database.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
+	if _, err := migration.Up(t.Context(), db, erasure.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	store, err := relational.New(db)
+	store, err := erasure.NewRelationalStore(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,19 +36,19 @@ func open(t *testing.T, url string) (*relational.Store, *sqlx.DB) {
 }
 
 func TestContractOnSQLite(t *testing.T) {
-	store, _ := open(t, "sqlite:"+filepath.Join(t.TempDir(), "events.db"))
+	store, _ := openKeys(t, "sqlite:"+filepath.Join(t.TempDir(), "events.db"))
 	keystoretest.Run(t, store)
 }
 
 func TestContractOnMySQL(t *testing.T) {
-	store, _ := open(t, testenv.MySQL(t))
+	store, _ := openKeys(t, testenv.MySQL(t))
 	keystoretest.Run(t, store)
 }
 
 // A destroyed key must not stay in any of SQLite's files while the database is open.
 func TestNothingIsLeftInTheFilesOfSQLite(t *testing.T) {
 	folder := t.TempDir()
-	store, _ := open(t, "sqlite:"+filepath.Join(folder, "events.db"))
+	store, _ := openKeys(t, "sqlite:"+filepath.Join(folder, "events.db"))
 	secret := strings.Repeat("wrapped key of ada ", 4)
 	if _, err := store.Create(t.Context(), es.Tenant(""), "ada", []byte(secret)); err != nil {
 		t.Fatal(err)

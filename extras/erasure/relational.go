@@ -1,6 +1,4 @@
-// Package relational stores the keys of package erasure in the database of a relational event store, in a table of
-// their own.
-package relational
+package erasure
 
 import (
 	"context"
@@ -12,48 +10,45 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/sqldialect"
-	"example.com/threads/extras/erasure"
 )
 
-// Store implements [erasure.Store].
-type Store struct {
+// relationalStore stores keys in the database of a relational event store.
+type relationalStore struct {
 	db      *sqlx.DB
 	dialect sqldialect.Dialect
 }
 
-var _ erasure.Store = (*Store)(nil)
-
-// New returns a store over a database that has the event store's tables.
-func New(db *sqlx.DB) (*Store, error) {
+// NewRelationalStore returns a store over a database that has the tables of [Schema].
+func NewRelationalStore(db *sqlx.DB) (Store, error) {
 	dialect, err := sqldialect.Of(db)
-	return &Store{db, dialect}, err
+	return relationalStore{db, dialect}, err
 }
 
-type row struct {
+type keyRow struct {
 	Owner    string `db:"owner_id"`
 	Wrapped  []byte `db:"wrapped"`
 	ErasedAt int64  `db:"erased_at"`
 }
 
-func (r row) entry() erasure.Entry {
+func (r keyRow) entry() Entry {
 	if r.ErasedAt != 0 {
-		return erasure.Entry{ErasedAt: time.UnixMicro(r.ErasedAt).UTC()}
+		return Entry{ErasedAt: time.UnixMicro(r.ErasedAt).UTC()}
 	}
-	return erasure.Entry{Wrapped: r.Wrapped}
+	return Entry{Wrapped: r.Wrapped}
 }
 
-const page = 500 // owners in one statement
+const selectAtOnce = 500 // owners in one statement
 
-// Keys implements [erasure.Store].
-func (s *Store) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]erasure.Entry, error) {
-	found := make(map[string]erasure.Entry, len(owners))
-	for begin := 0; begin < len(owners); begin += page {
-		some := owners[begin:min(begin+page, len(owners))]
+// Keys implements [Store].
+func (s relationalStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]Entry, error) {
+	found := make(map[string]Entry, len(owners))
+	for begin := 0; begin < len(owners); begin += selectAtOnce {
+		some := owners[begin:min(begin+selectAtOnce, len(owners))]
 		args := []any{tenant.String()}
 		for _, owner := range some {
 			args = append(args, owner)
 		}
-		var rows []row
+		var rows []keyRow
 		err := s.db.SelectContext(ctx, &rows, "SELECT owner_id, wrapped, erased_at FROM personal_keys WHERE tenant_code = ? AND owner_id IN ("+
 			sqldialect.Marks(len(some))+")", args...)
 		if err != nil {
@@ -66,26 +61,26 @@ func (s *Store) Keys(ctx context.Context, tenant es.Tenant, owners []string) (ma
 	return found, nil
 }
 
-// Create implements [erasure.Store].
-func (s *Store) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
+// Create implements [Store].
+func (s relationalStore) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (Entry, error) {
 	_, err := s.db.ExecContext(ctx, s.insert(), tenant.String(), owner, wrapped, 0)
 	switch {
 	case err == nil:
-		return erasure.Entry{Wrapped: wrapped}, nil
+		return Entry{Wrapped: wrapped}, nil
 	case s.dialect.Classify(err) != sqldialect.Duplicate:
-		return erasure.Entry{}, s.explain("store a key", err)
+		return Entry{}, s.explain("store a key", err)
 	}
 	found, err := s.Keys(ctx, tenant, []string{owner})
 	return found[owner], err
 }
 
-func (s *Store) insert() string {
+func (s relationalStore) insert() string {
 	return s.dialect.Insert("personal_keys", []string{"tenant_code", "owner_id", "wrapped", "erased_at"}, 1)
 }
 
-// Destroy implements [erasure.Store]. On SQLite, it overwrites the key's bytes in the database file and empties the
+// Destroy implements [Store]. On SQLite, it overwrites the key's bytes in the database file and empties the
 // write-ahead log. While another connection reads from the log, it fails and must be retried.
-func (s *Store) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
+func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
 	conn, err := s.db.Connx(ctx)
 	if err != nil {
 		return s.explain("destroy a key", err)
@@ -115,7 +110,7 @@ func (s *Store) Destroy(ctx context.Context, tenant es.Tenant, owner string, at 
 	return nil
 }
 
-func (s *Store) explain(doing string, err error) error {
+func (s relationalStore) explain(doing string, err error) error {
 	if err == nil {
 		return nil
 	}

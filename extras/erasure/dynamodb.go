@@ -1,6 +1,4 @@
-// Package dynamodb stores the keys of package erasure in a DynamoDB table of their own. The pkey consists of tenant and
-// owner.
-package dynamodb
+package erasure
 
 import (
 	"context"
@@ -18,19 +16,18 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"example.com/threads/es"
-	"example.com/threads/extras/erasure"
 )
 
-// Store implements [erasure.Store].
-type Store struct {
+// dynamoDBStore stores keys in a DynamoDB table of their own. The pkey consists of tenant and owner.
+type dynamoDBStore struct {
 	client *dynamodb.Client
 	table  string
 }
 
-var _ erasure.Store = (*Store)(nil)
-
-// New returns a store over a table.
-func New(client *dynamodb.Client, table string) *Store { return &Store{client, table} }
+// NewDynamoDBStore returns a store over a table.
+func NewDynamoDBStore(client *dynamodb.Client, table string) Store {
+	return dynamoDBStore{client, table}
+}
 
 type item = map[string]types.AttributeValue
 
@@ -46,26 +43,26 @@ func keyOf(tenant es.Tenant, owner string) item {
 	return item{pkey: &types.AttributeValueMemberS{Value: tenant.String() + separator + owner}}
 }
 
-func entryOf(found item) (erasure.Entry, error) {
+func entryOf(found item) (Entry, error) {
 	if at, erased := found[erasedAt].(*types.AttributeValueMemberN); erased {
 		millis, err := strconv.ParseInt(at.Value, 10, 64)
-		return erasure.Entry{ErasedAt: time.UnixMilli(millis).UTC()}, err
+		return Entry{ErasedAt: time.UnixMilli(millis).UTC()}, err
 	}
 	wrapped, _ := found[wrappedA].(*types.AttributeValueMemberB)
 	if wrapped == nil {
-		return erasure.Entry{}, errors.New("an item of the key table has no key")
+		return Entry{}, errors.New("an item of the key table has no key")
 	}
-	return erasure.Entry{Wrapped: wrapped.Value}, nil
+	return Entry{Wrapped: wrapped.Value}, nil
 }
 
-const page = 100 // keys in a BatchGetItem
+const batchGet = 100 // keys in a BatchGetItem
 
-// Keys implements [erasure.Store].
-func (s *Store) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]erasure.Entry, error) {
-	found := make(map[string]erasure.Entry, len(owners))
-	for begin := 0; begin < len(owners); begin += page {
+// Keys implements [Store].
+func (s dynamoDBStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]Entry, error) {
+	found := make(map[string]Entry, len(owners))
+	for begin := 0; begin < len(owners); begin += batchGet {
 		var keys []item
-		for _, owner := range owners[begin:min(begin+page, len(owners))] {
+		for _, owner := range owners[begin:min(begin+batchGet, len(owners))] {
 			keys = append(keys, keyOf(tenant, owner))
 		}
 		if err := s.read(ctx, keys, found); err != nil {
@@ -75,13 +72,13 @@ func (s *Store) Keys(ctx context.Context, tenant es.Tenant, owners []string) (ma
 	return found, nil
 }
 
-const attempts = 8 // for a request that DynamoDB answers only partly
+const batchAttempts = 8 // for a request that DynamoDB answers only partly
 
-func (s *Store) read(ctx context.Context, keys []item, into map[string]erasure.Entry) error {
+func (s dynamoDBStore) read(ctx context.Context, keys []item, into map[string]Entry) error {
 	asked := map[string]types.KeysAndAttributes{s.table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
 	pauses := &backoff.ExponentialBackOff{InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.33}
 	for attempt := 0; len(asked) > 0; attempt++ {
-		if attempt == attempts {
+		if attempt == batchAttempts {
 			return fmt.Errorf("DynamoDB left a part of the request unprocessed: %w", es.ErrUnavailable)
 		}
 		if attempt > 0 && es.Wait(ctx, pauses.NextBackOff()) != nil {
@@ -103,8 +100,8 @@ func (s *Store) read(ctx context.Context, keys []item, into map[string]erasure.E
 	return nil
 }
 
-// Create implements [erasure.Store].
-func (s *Store) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
+// Create implements [Store].
+func (s dynamoDBStore) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (Entry, error) {
 	put := keyOf(tenant, owner)
 	put[wrappedA] = &types.AttributeValueMemberB{Value: wrapped}
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -114,15 +111,15 @@ func (s *Store) Create(ctx context.Context, tenant es.Tenant, owner string, wrap
 	var exists *types.ConditionalCheckFailedException
 	switch {
 	case err == nil:
-		return erasure.Entry{Wrapped: wrapped}, nil
+		return Entry{Wrapped: wrapped}, nil
 	case errors.As(err, &exists):
 		return entryOf(exists.Item)
 	}
-	return erasure.Entry{}, explain("store a key", err)
+	return Entry{}, explain("store a key", err)
 }
 
-// Destroy implements [erasure.Store].
-func (s *Store) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
+// Destroy implements [Store].
+func (s dynamoDBStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: aws.String(s.table), Key: keyOf(tenant, owner),
 		UpdateExpression:         aws.String("SET #at = if_not_exists(#at, :at) REMOVE #wrapped"),

@@ -2,7 +2,7 @@
 
 -- The keys that seal people's texts, each wrapped by the master key. erased_at is 0, or the time when the key was
 -- destroyed; then wrapped is empty.
-CREATE TABLE personal_keys (
+CREATE TABLE IF NOT EXISTS personal_keys (
     tenant_code TEXT    NOT NULL,
     owner_id    TEXT    NOT NULL,
     wrapped     BLOB    NOT NULL,
@@ -11,4 +11,4 @@ CREATE TABLE personal_keys (
 ) STRICT, WITHOUT ROWID;
 
 -- +goose Down
-DROP TABLE personal_keys;
+DROP TABLE IF EXISTS personal_keys;

@@ -1,19 +1,19 @@
-// Package erasure reads the settings of ERASURE and creates a keyring from the event store's key store and the master
-// key.
 package erasure
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/extras/erasure"
+	"example.com/threads/es/dynamodb/schema"
+	"example.com/threads/es/migration"
 	"example.com/threads/extras/erasure/masterkey"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/config/stores"
 )
 
 // Settings are read from the environment.
@@ -34,7 +34,7 @@ const oneOf = "with ERASURE=on, set one of ERASURE_KEY, ERASURE_KEY_FILE and ERA
 // empty fallback, one of the settings is required.
 func ReadSettings(r *config.Reader, fallback string) Settings {
 	var s Settings
-	s.On, s.KeyTable = stores.ReadErasure(r)
+	s.On, s.KeyTable = readPlace(r)
 	s.Key = r.Secret("ERASURE_KEY", oneOf+"master key, base64 of 32 bytes; keys that it has replaced may follow, separated by commas", func(text string) error {
 		if text == "" {
 			return nil
@@ -59,12 +59,32 @@ func ReadSettings(r *config.Reader, fallback string) Settings {
 	return s
 }
 
-// Open returns a keyring over the keys of the event store; nil: erasure is off.
-func Open(ctx context.Context, s Settings, store *eventstore.Store) (*erasure.Keyring, error) {
+func readPlace(r *config.Reader) (on bool, table string) {
+	on = r.OneOf("ERASURE", "whether texts and names are sealed, so that a person can be forgotten", "off", "on") == "on"
+	return on, r.String("KEY_TABLE", "personal-keys", "with ERASURE=on and dynamodb: table of people's keys")
+}
+
+// ReadTables returns the DynamoDB tables that the settings need.
+func ReadTables(r *config.Reader) (tables []schema.Table) {
+	if on, name := readPlace(r); on {
+		tables = append(tables, Table(name))
+	}
+	return tables
+}
+
+// Database is where the keys are: that of the event store.
+type Database interface {
+	// SQL is the database of a relational store; nil: the store is on DynamoDB.
+	SQL() *sqlx.DB
+	DynamoDB() *awsdynamodb.Client
+}
+
+// Open returns a keyring over the keys in the event store's database; nil: erasure is off.
+func Open(ctx context.Context, s Settings, database Database) (*Keyring, error) {
 	if !s.On {
 		return nil, nil
 	}
-	keys, err := store.Keys(s.KeyTable)
+	keys, err := s.keys(ctx, database)
 	if err != nil {
 		return nil, err
 	}
@@ -72,22 +92,33 @@ func Open(ctx context.Context, s Settings, store *eventstore.Store) (*erasure.Ke
 	if err != nil {
 		return nil, err
 	}
-	return erasure.NewKeyring(keys, master, time.Now), nil
+	return NewKeyring(keys, master, time.Now), nil
 }
 
 // OpenIn is Open for a program that can run without the event store. With erasure on, it needs the store at the start.
-func OpenIn(ctx context.Context, s Settings, later *eventstore.Later) (*erasure.Keyring, error) {
+func OpenIn[D Database](ctx context.Context, s Settings, open func(context.Context) (D, error)) (*Keyring, error) {
 	if !s.On {
 		return nil, nil
 	}
-	store, err := later.Store(ctx)
+	database, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return Open(ctx, s, store)
+	return Open(ctx, s, database)
 }
 
-func (s Settings) master(ctx context.Context) (erasure.Master, error) {
+func (s Settings) keys(ctx context.Context, database Database) (Store, error) {
+	db := database.SQL()
+	if db == nil {
+		return NewDynamoDBStore(database.DynamoDB(), s.KeyTable), nil
+	}
+	if err := migration.Check(ctx, db, Schema()); err != nil {
+		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
+	}
+	return NewRelationalStore(db)
+}
+
+func (s Settings) master(ctx context.Context) (Master, error) {
 	switch {
 	case s.KMSKey != "":
 		awsConfig, err := awsclient.Load(ctx)
