@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
@@ -34,13 +33,13 @@ func Start(ctx context.Context, settings Settings, program string, log *slog.Log
 		return &Traces{}, nil
 	}
 	otel.SetLogger(logr.Discard()) // the SDK would log malformed variables, secrets included
-	exporter, err := otlptracehttp.New(ctx,
-		otlptracehttp.WithEndpointURL(strings.TrimSuffix(settings.endpoint, "/")+"/v1/traces"),
-		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
-			Enabled: true, InitialInterval: retryTime / 10, MaxInterval: retryTime / 2, MaxElapsedTime: retryTime,
-		}))
+	client, err := newCollector(settings.endpoint)
 	if err != nil {
-		return nil, fmt.Errorf("send traces to OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
+		return nil, err
+	}
+	exporter, err := otlptrace.New(ctx, client)
+	if err != nil {
+		return nil, err
 	}
 	about, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName(program)), resource.WithHost(), resource.WithTelemetrySDK(),
 		resource.WithFromEnv())

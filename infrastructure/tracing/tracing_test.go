@@ -2,8 +2,11 @@ package tracing_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +16,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
+	otlp "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
 
 	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/config"
@@ -177,6 +182,56 @@ func TestACollectorThatTakesNothing(t *testing.T) {
 			if told := log.count("can't be sent"); told > 1 {
 				t.Errorf("the log reports it %d times", told)
 			}
+		})
+	}
+}
+
+// What a collector gets is OTLP, with the headers and the compression of the environment, and again after a 503.
+func TestWhatACollectorGets(t *testing.T) {
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Basic%20hunter2, x-team=a")
+	for _, compression := range []string{"none", "gzip"} {
+		t.Run(compression, func(t *testing.T) {
+			t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", compression)
+			names, first := make(chan string, 10), true
+			collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/v1/traces" || r.Header.Get("Authorization") != "Basic hunter2" || r.Header.Get("x-team") != "a" || r.Header.Get("Content-Type") != "application/x-protobuf" {
+					t.Errorf("%s %v", r.URL, r.Header)
+				}
+				if first { // requests follow each other
+					first = false
+					w.WriteHeader(http.StatusServiceUnavailable)
+					return
+				}
+				body, err := io.ReadAll(r.Body)
+				if r.Header.Get("Content-Encoding") == "gzip" {
+					unpacked, zipErr := gzip.NewReader(bytes.NewReader(body))
+					if zipErr != nil {
+						t.Error(zipErr)
+						return
+					}
+					body, err = io.ReadAll(unpacked)
+				}
+				var request otlp.ExportTraceServiceRequest
+				if err := errors.Join(err, proto.Unmarshal(body, &request)); err != nil {
+					t.Error(err)
+					return
+				}
+				names <- request.GetResourceSpans()[0].GetScopeSpans()[0].GetSpans()[0].GetName()
+			}))
+			defer collector.Close()
+			traces := start(t, slog.New(slog.DiscardHandler), map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL + "/", "OTEL_TRACES_SAMPLER": "always_on"})
+			_, span := traces.Tracer("test").Start(t.Context(), "request")
+			span.End()
+			select {
+			case name := <-names:
+				if name != "request" {
+					t.Errorf("the span's name is %q", name)
+				}
+			case <-time.After(30 * time.Second):
+				t.Error("no span has arrived")
+			}
+			traces.Stop()
 		})
 	}
 }
