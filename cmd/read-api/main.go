@@ -80,10 +80,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	server, err := readapi.Listen(ctx, s.api, db, store, keys, letIn, log)
+	server, err := readapi.Listen(ctx, s.api, db, store, letIn, log)
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}
 	server.Tracer = traces.Tracer("http")
+	server.Queries, server.Journals = keys.Reader(server.Queries), keys.Journals(server.Journals) // extra:erasure
 	return letIn.RunWith(ctx, log, server.URL(), server.Run)
 }

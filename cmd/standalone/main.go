@@ -151,10 +151,11 @@ func (y *servers) listen(
 		return err
 	}
 	taken = append(taken, y.write)
-	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), keys, y.access, log); err != nil {
+	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), y.access, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.read)
+	y.read.Queries, y.read.Journals = keys.Reader(y.read.Queries), keys.Journals(y.read.Journals) // extra:erasure
 	y.web, err = page.Listen(ctx, s.web, y.access, y.labPage, log)
 	if errors.Is(err, syscall.EADDRINUSE) && s.web.Address == page.UsualAddress {
 		// The default address was taken, so use any other: the banner shows it.

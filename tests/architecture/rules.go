@@ -34,7 +34,7 @@ var layers = map[string]struct {
 
 	// An extra imports another one only where its README says so.
 	"extras/access":     {imports: with(inner, "infrastructure", "extras/limits", "interfaceadaptor/admission")},
-	"extras/erasure":    {imports: []string{"es", "infrastructure"}},
+	"extras/erasure":    {imports: with(inner, "infrastructure", "interfaceadaptor")},
 	"extras/lab":        {imports: []string{"docs", "es", "infrastructure"}},
 	"extras/limits":     {imports: []string{"infrastructure"}},
 	"extras/operate":    {imports: []string{"domain", "es", "extras/access", "infrastructure", "interfaceadaptor", "rdb-migration"}},
@@ -65,7 +65,6 @@ var (
 // stillToGo are imports that break these rules today. An entry whose import has gone must go, too.
 var stillToGo = []string{
 	"cmd/internal/readapi -> extras/access",
-	"cmd/internal/readapi -> extras/erasure",
 	"cmd/internal/updater -> extras/access",
 	"cmd/internal/updater -> extras/erasure",
 	"cmd/internal/updater -> extras/publishing",
@@ -85,7 +84,6 @@ var stillToGo = []string{
 	"interfaceadaptor/rest -> extras/tasks/task",
 	"usecase/chat -> extras/erasure",
 	"usecase/chat -> extras/tasks/task",
-	"usecase/query -> extras/erasure",
 	"usecase/query -> extras/tasks/task",
 }
 

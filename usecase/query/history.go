@@ -11,7 +11,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/extras/erasure"
 )
 
 // History answers queries about the events of threads and accounts from the journal only, so it is complete while the
@@ -22,7 +21,6 @@ import (
 // others [thread.ErrThreadNotFound].
 type History struct {
 	open   func(context.Context) (Journals, error)
-	keys   *erasure.Keyring
 	states *semaphore.Weighted // limits the states in memory
 }
 
@@ -60,9 +58,8 @@ type ThreadJournal interface {
 const statesAtOnce = 2
 
 // NewHistory returns the history. open returns the journals, or why they are unavailable; it is called for every query.
-// keys open sealed texts; nil: erasure is off.
-func NewHistory(open func(context.Context) (Journals, error), keys *erasure.Keyring) *History {
-	return &History{open: open, keys: keys, states: semaphore.NewWeighted(statesAtOnce)}
+func NewHistory(open func(context.Context) (Journals, error)) *History {
+	return &History{open: open, states: semaphore.NewWeighted(statesAtOnce)}
 }
 
 // HistoryEntry is an event of a thread or of an account.
@@ -106,9 +103,6 @@ func (h *History) entries(ctx context.Context, journal describer, key es.Aggrega
 	}
 	for described, err := range journal.Describe(ctx, key, uint64(after), uint64(upTo)) {
 		if err != nil {
-			return found, err
-		}
-		if described.Data, err = h.keys.OpenJSON(ctx, key.Tenant, described.Data); err != nil {
 			return found, err
 		}
 		found.Items = append(found.Items, HistoryEntry{described})
@@ -173,11 +167,10 @@ func (h *History) At(ctx context.Context, viewer Viewer, id thread.ID, version i
 	if err != nil {
 		return ThreadState{}, err
 	}
-	name, err := h.keys.OpenOne(ctx, viewer.Tenant, state.Value.Name().String())
 	return ThreadState{
-		Version: state.Version, Name: name, Deleted: state.Value.Deleted(),
-		state: state.Value, journal: seen.journal, keys: h.keys, key: seen.key,
-	}, err
+		Version: state.Version, Name: state.Value.Name().String(), Deleted: state.Value.Deleted(),
+		state: state.Value, journal: seen.journal, key: seen.key,
+	}, nil
 }
 
 func (h *History) stateAt(ctx context.Context, seen sight, version uint64) (es.State[thread.Thread], error) {

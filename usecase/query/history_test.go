@@ -131,7 +131,7 @@ func (p *past) history() *query.History {
 }
 
 func historyOf(journal query.ThreadJournal) *query.History {
-	return query.NewHistory(func(context.Context) (query.Journals, error) { return query.Journals{Threads: journal}, nil }, nil)
+	return query.NewHistory(func(context.Context) (query.Journals, error) { return query.Journals{Threads: journal}, nil })
 }
 
 func (p *past) viewer(user thread.UserID) query.Viewer {

@@ -10,7 +10,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/extras/erasure"
 )
 
 // ThreadState is a thread's state at a version. A deleted thread has neither members nor messages; the version before
@@ -25,7 +24,6 @@ type ThreadState struct {
 
 	state   thread.Thread
 	journal ThreadJournal
-	keys    *erasure.Keyring
 	key     es.AggregateID
 }
 
@@ -82,7 +80,7 @@ func (s ThreadState) Messages(ctx context.Context, limit int, after thread.Messa
 	if err := s.read(ctx, seqNrs, func(recorded es.Recorded[thread.Event]) { events[recorded.SeqNr] = recorded }); err != nil {
 		return nil, err
 	}
-	messages, texts := make([]StateMessage, len(digests)), make([]erasure.Text, len(digests))
+	messages := make([]StateMessage, len(digests))
 	for i, digest := range digests {
 		last := events[max(digest.Posted, digest.Edited)]
 		said, err := messageOf(last.Event, digest.ID)
@@ -93,9 +91,8 @@ func (s ThreadState) Messages(ctx context.Context, limit int, after thread.Messa
 			ID: digest.ID, Sender: digest.Sender, Text: said.Text.String(),
 			CreatedAt: events[digest.Posted].OccurredAt, UpdatedAt: last.OccurredAt,
 		}
-		texts[i] = erasure.Text{Owner: digest.Sender.String(), Value: &messages[i].Text}
 	}
-	return messages, s.keys.Open(ctx, s.key.Tenant, texts)
+	return messages, nil
 }
 
 // messageOf returns the message in an event.

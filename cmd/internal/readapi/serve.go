@@ -19,7 +19,6 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/extras/access"
-	"example.com/threads/extras/erasure"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
@@ -30,20 +29,23 @@ import (
 // Server is the read-api. It holds its listening address.
 type Server struct {
 	*httpserver.Server
+	// Queries and Journals are what queries read from. A program may wrap them before [Server.Run].
+	Queries  query.Reader
+	Journals func(context.Context) (query.Journals, error)
+
 	settings Settings
 	db       *sqlx.DB
 	journal  *journal
 	access   *access.Access
 	log      *slog.Logger
-	keys     *erasure.Keyring
 	reader   *queryreader.Reader
 	watcher  *query.Watcher
 }
 
 // Listen takes the address. [Server.Run] serves queries from db, and history from store. While store can't be used,
-// everything else is served. keys opens sealed texts; nil: erasure is off.
+// everything else is served.
 func Listen(
-	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, keys *erasure.Keyring, accessControl *access.Access, log *slog.Logger,
+	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, accessControl *access.Access, log *slog.Logger,
 ) (*Server, error) {
 	reader, err := queryreader.New(db)
 	if err != nil {
@@ -53,8 +55,9 @@ func Listen(
 	if err != nil {
 		return nil, err
 	}
+	journal := &journal{store: store, log: log}
 	return &Server{
-		Server: server, settings: settings, db: db, journal: &journal{store: store, log: log}, keys: keys, access: accessControl, log: log,
+		Server: server, Queries: reader, Journals: journal.journals, settings: settings, db: db, journal: journal, access: accessControl, log: log,
 		reader: reader, watcher: query.NewWatcher(reader, log),
 	}, nil
 }
@@ -94,11 +97,11 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	if err != nil {
 		return nil, err
 	}
-	queries := query.New(query.Opened(s.reader, s.keys), s.watcher, query.Settings{
+	queries := query.New(s.Queries, s.watcher, query.Settings{
 		WaitTimeout: s.settings.WaitTimeout, Waited: measureWaits(registry),
 	})
 	mux := http.NewServeMux()
-	history := query.NewHistory(s.journal.journals, s.keys)
+	history := query.NewHistory(s.Journals)
 	settings := s.settings.Limits
 	settings.Gate, settings.Tenants, settings.AllowOrigin = s.access.Gate, s.access.Tenants(s.isActive), s.access.Origins.Allow
 	endpoint := graphql.NewHandler(ctx, queries, history, s.log, settings)
