@@ -26,10 +26,10 @@ func (s *Service[S, C, E]) decide(key AggregateID, state State[S], now time.Time
 				break
 			}
 			for _, event := range events {
-				state = State[S]{state.Version + 1, s.decider.Apply(state.Value, event)}
+				state = State[S]{state.Version + 1, s.aggregate.Apply(state.Value, event)}
 				d.events = append(d.events, record(key, state.Version, now, c, event))
 			}
-			d.result = Result{Key: key, Version: state.Version, About: s.decider.Answer(events)}
+			d.result = Result{Key: key, Version: state.Version, About: s.aggregate.Answer(events)}
 		}
 		d.err = err
 		decided = append(decided, d)
@@ -43,7 +43,7 @@ func (s *Service[S, C, E]) decideOne(state State[S], c *call[C]) ([]E, error) {
 	if expected != 0 && state.Version != 0 && expected != state.Version {
 		return nil, &VersionMismatchError{Expected: expected, Current: state.Version}
 	}
-	events, err := s.decider.Decide(state.Value, c.request.Command)
+	events, err := s.aggregate.Decide(state.Value, c.request.Command)
 	if err == nil && len(events) == 0 {
 		err = fmt.Errorf("command %s was accepted without events; the decider must reject a command that changes nothing", c.request.Name)
 	}

@@ -35,7 +35,7 @@ func Example_processManager() {
 		sent, err := manager.SendDue(ctx)
 		fmt.Println(sent, "sent", err)
 	}
-	state, err := w.repository.Load(ctx, nuts)
+	state, err := w.Load(ctx, nuts)
 	fmt.Println(state.Value.Pieces, "nut", err)
 	// Output:
 	// 1 sent <nil>
@@ -49,7 +49,7 @@ type nutsForBolts struct{ outbox esprocess.Outbox }
 func (nutsForBolts) Type() string { return "shelf" }
 
 func (nutsForBolts) Decode(payload []byte) (projection.Event, error) {
-	recorded, err := moves.Decode(payload)
+	recorded, err := shelves.Events.Decode(payload)
 	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
 }
 

@@ -25,7 +25,7 @@ func ExampleService_Snapshot() {
 		applied++
 		return shelves.Apply(s, e)
 	}
-	another := es.NewRepository(w.store, moves, es.PlainSnapshots[Shelf]{}, counting.Apply, es.Settings{})
+	another := es.NewRepository(counting, w.store, es.Settings{})
 	state, err := another.Load(ctx, bolts)
 	fmt.Println(state.Value.Pieces, "pieces at version", state.Version, "after", applied, "event;", err)
 	check(another.Close(ctx))

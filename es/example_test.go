@@ -20,8 +20,7 @@ type (
 	Stock struct{ Pieces int } // row
 )
 
-var shelves = es.Decider[Shelf, Move, Moved]{
-	Type: "shelf",
+var shelves = es.Aggregate[Shelf, Move, Moved]{
 	Decide: func(s Shelf, move Move) ([]Moved, error) {
 		if s.Pieces+move.Pieces < 0 {
 			return nil, es.Reject(es.Conflict, "too_few", "there are too few pieces")
@@ -29,14 +28,11 @@ var shelves = es.Decider[Shelf, Move, Moved]{
 		return []Moved{{move.Pieces}}, nil
 	},
 	Apply:  func(s Shelf, e Moved) Shelf { return Shelf{s.Pieces + e.Pieces} },
-	Answer: func([]Moved) map[string]string { return nil },
-	Usable: func(Shelf) error { return nil },
+	Events: es.NewCodec("shelf", es.AsWritten, es.Plain[Moved, Moved]("PiecesMoved")),
 }
 
-var moves = es.NewCodec("shelf", es.AsWritten, es.Plain[Moved, Moved]("PiecesMoved"))
-
 var stocks = rowstore.JSONRows[Moved, Stock]{
-	Table: "stocks", Version: 1, Events: moves,
+	Table: "stocks", Version: 1, Events: shelves.Events,
 	Fold: func(row Stock, e es.Recorded[Moved]) (Stock, error) { return Stock{row.Pieces + e.Event.Pieces}, nil },
 }
 
@@ -48,8 +44,7 @@ var (
 
 // warehouse is what the examples work with: an event store in a file of a temporary folder, and a service.
 type warehouse struct {
-	store      *sqlstore.File
-	repository *es.Repository[Shelf, Moved]
+	store *sqlstore.File
 	*es.Service[Shelf, Move, Moved]
 	close func()
 }
@@ -60,11 +55,9 @@ func openWarehouse(ctx context.Context) *warehouse {
 	store, err := sqlstore.OpenFile(ctx, filepath.Join(folder, "warehouse.db"))
 	check(err)
 	check(stocks.Create(ctx, store.DB))
-	repository := es.NewRepository(store, moves, es.PlainSnapshots[Shelf]{}, shelves.Apply, es.Settings{})
-	service := es.NewService(shelves, repository, es.Settings{})
-	return &warehouse{store, repository, service, func() {
-		service.Drain()
-		check(errors.Join(repository.Close(ctx), store.Close(ctx), os.RemoveAll(folder)))
+	service := es.NewService(shelves, store, es.Settings{})
+	return &warehouse{store, service, func() {
+		check(errors.Join(service.Close(ctx), store.Close(ctx), os.RemoveAll(folder)))
 	}}
 }
 

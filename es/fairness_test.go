@@ -58,14 +58,12 @@ type busy struct {
 func newBusy(t *testing.T, gateway es.EventPersistenceGateway) *busy {
 	t.Helper()
 	b := &busy{}
-	notebooks := notebook.NewRepository(gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)})
-	b.Service = es.NewService(notebook.Decider(), notebooks, es.Settings{
+	b.Service = es.NewService(notebook.Aggregate(), gateway, es.Settings{
 		// The test measures fairness, not speed, so a busy machine must not fail it.
 		Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Counters: &b.counters,
 	})
 	t.Cleanup(func() {
-		b.Drain()
-		if err := notebooks.Close(context.WithoutCancel(t.Context())); err != nil {
+		if err := b.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})

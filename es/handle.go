@@ -50,7 +50,7 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []
 			if conflicts%turnAfterConflicts == 0 {
 				// The faster writers may not know that this one is waiting. An error is ignored: the store will report
 				// it at the next read or write.
-				_ = s.repository.AskForTurn(ctx, key)
+				_ = s.AskForTurn(ctx, key)
 			}
 			shortest = min(shortest, time.Since(try.began))
 			if !again(ctx, shortest) {
@@ -92,13 +92,13 @@ func (s *Service[S, C, E]) begin(ctx context.Context, key AggregateID, first *ca
 	case s.turns.others(key):
 		return s.reload(ctx, key)
 	}
-	state, err := s.repository.Load(ctx, key)
+	state, err := s.Load(ctx, key)
 	return attempt[S]{state: state, began: began}, err
 }
 
 func (s *Service[S, C, E]) reload(ctx context.Context, key AggregateID) (attempt[S], error) {
 	began := time.Now()
-	state, err := s.repository.Reload(ctx, key)
+	state, err := s.Reload(ctx, key)
 	if err == nil {
 		s.turns.reloaded(key, state.Version)
 	}
@@ -145,7 +145,7 @@ func (s *Service[S, C, E]) save(ctx context.Context, key AggregateID, try attemp
 	}
 	if len(write.Events) > 0 {
 		ctx, span := startAppend(ctx, decided, len(write.Events))
-		err := s.repository.Save(ctx, key, write)
+		err := s.Save(ctx, key, write)
 		span.End()
 		if err == nil {
 			s.settings.Observer.Written(len(decided), len(write.Events))
@@ -156,7 +156,7 @@ func (s *Service[S, C, E]) save(ctx context.Context, key AggregateID, try attemp
 	if try.fresh && try.state.Version > 0 {
 		return nil
 	}
-	return s.repository.Confirm(ctx, key, try.state.Version)
+	return s.Confirm(ctx, key, try.state.Version)
 }
 
 // answer sends the decisions to the callers. A repeat of a command that succeeded is often rejected, because its change
@@ -164,7 +164,7 @@ func (s *Service[S, C, E]) save(ctx context.Context, key AggregateID, try attemp
 func (s *Service[S, C, E]) answer(ctx context.Context, decided []decision[C, E]) {
 	for _, d := range decided {
 		if d.err != nil && d.call.request.IdempotencyKey != "" {
-			receipt, found, err := s.repository.Receipt(ctx, d.call.request.Caller.Tenant, d.call.commandID)
+			receipt, found, err := s.Receipt(ctx, d.call.request.Caller.Tenant, d.call.commandID)
 			if err != nil {
 				d.call.answer(Result{}, err)
 				continue
@@ -195,7 +195,7 @@ func (s *Service[S, C, E]) replay(c *call[C], receipt Receipt) {
 		c.answer(Result{}, ErrKeyReused)
 		return
 	}
-	result, err := receipt.result(c.request.Caller.Tenant, s.decider.Type)
+	result, err := receipt.result(c.request.Caller.Tenant, s.Type())
 	result.Replayed = err == nil
 	c.answer(result, err)
 }

@@ -34,7 +34,7 @@ func (g *oneAtATime) Append(_ context.Context, write es.Append) error {
 	<-g.goOn
 	g.version = write.NextVersion()
 	for _, entry := range write.Entries {
-		recorded, err := purseEvents().Decode(entry.Payload)
+		recorded, err := purses().Events.Decode(entry.Payload)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (g *oneAtATime) Append(_ context.Context, write es.Append) error {
 }
 
 func (g *oneAtATime) service(settings es.Settings) *es.Service[purse, putIn, coinIn] {
-	return es.NewService(purses(), es.NewRepository(g, purseEvents(), purseSnapshots{}, purses().Apply, es.Settings{}), settings)
+	return es.NewService(purses(), g, settings)
 }
 
 // told records the calls of an observer.
@@ -102,7 +102,7 @@ func shareAWrite(t *testing.T) (shared bool) {
 		})
 	}
 	done := make(chan struct{})
-	go func() { group.Wait(); service.Drain(); close(done) }()
+	go func() { group.Wait(); _ = service.Close(t.Context()); close(done) }()
 	for released := false; !released; {
 		select {
 		case store.goOn <- struct{}{}:

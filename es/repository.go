@@ -28,19 +28,19 @@ type SnapshotCodec[S any] interface {
 	Size(state S) int
 }
 
-// NewRepository returns a repository over gateway. codec and snapshots encode events and states; apply returns the
-// state after an event. [Repository.Close] ends it.
-func NewRepository[S, E any](gateway EventPersistenceGateway, codec *Codec[E], snapshots SnapshotCodec[S], apply func(S, E) S, settings Settings) *Repository[S, E] {
-	settings = settings.withDefaults()
+// NewRepository returns a repository over store. [Repository.Close] ends it.
+func NewRepository[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenceGateway, settings Settings) *Repository[S, E] {
+	aggregate, settings = aggregate.withDefaults(), settings.withDefaults()
+	snapshots := aggregate.Snapshots
 	states := newStateCache(settings.CacheBytes, snapshots.Size)
 	counters := settings.Counters
 	return &Repository[S, E]{
-		gateway:     gateway,
-		codec:       codec,
+		gateway:     store,
+		codec:       aggregate.Events,
 		snapshots:   snapshots,
-		apply:       apply,
+		apply:       aggregate.Apply,
 		states:      states,
-		snapshotter: newSnapshotter(gateway, snapshots, states, counters, settings),
+		snapshotter: newSnapshotter(store, snapshots, states, counters, settings),
 		counters:    counters,
 	}
 }
@@ -53,6 +53,9 @@ func (r *Repository[S, E]) Close(ctx context.Context) error { return r.snapshott
 func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key AggregateID, state State[S]) error {
 	return r.snapshotter.write(ctx, key, state)
 }
+
+// Type returns the name of the aggregate type.
+func (r *Repository[S, E]) Type() string { return r.codec.Type() }
 
 // Counters returns the repository's counters.
 func (r *Repository[S, E]) Counters() *Counters { return r.counters }

@@ -48,7 +48,7 @@ func (w *watched) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 }
 
 func openRepository(t *testing.T, gateway es.EventPersistenceGateway, every uint64) *notebook.Repository {
-	notebooks := notebook.NewRepository(gateway, es.Settings{SnapshotEvery: every, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: every, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	t.Cleanup(func() {
 		if err := notebooks.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -245,7 +245,7 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 func TestANotebookThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
 	const every, events = 5, 41
-	notebooks := notebook.NewRepository(gateway, es.Settings{SnapshotEvery: every, CacheBytes: 1, Logger: slog.New(slog.DiscardHandler)})
+	notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: every, CacheBytes: 1, Logger: slog.New(slog.DiscardHandler)})
 	key := newKey(t)
 	state := create(t, notebooks, key)
 	for state.Version < events {
@@ -270,7 +270,7 @@ func TestLargeStatesGetFewerSnapshots(t *testing.T) {
 		t.Run(about, func(t *testing.T) {
 			gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
 			const events, largest = 200, 32 // events, and those between two snapshots of a notebook with so many notes
-			notebooks := notebook.NewRepository(gateway, es.Settings{SnapshotEvery: 1, CacheBytes: bytes, Logger: slog.New(slog.DiscardHandler)})
+			notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: 1, CacheBytes: bytes, Logger: slog.New(slog.DiscardHandler)})
 			key := newKey(t)
 			state := create(t, notebooks, key)
 			for state.Version < events {
@@ -292,7 +292,7 @@ func TestLargeStatesGetFewerSnapshots(t *testing.T) {
 
 func TestACloseGivesUpWhatTakesTooLong(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t), hold: make(chan struct{})}
-	notebooks := notebook.NewRepository(gateway, es.Settings{SnapshotEvery: 1, Logger: slog.New(slog.DiscardHandler)})
+	notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: 1, Logger: slog.New(slog.DiscardHandler)})
 	for range 3 {
 		create(t, notebooks, newKey(t))
 	}

@@ -39,7 +39,7 @@ type Request[C any] struct {
 type Result struct {
 	Key      AggregateID
 	Version  uint64            // of the aggregate, after the command
-	About    map[string]string // the result of [Decider.Answer]
+	About    map[string]string // the result of [Aggregate.Answer]
 	Replayed bool              // true: the command was handled before, and this is the first answer
 }
 

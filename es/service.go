@@ -5,25 +5,25 @@ import (
 	"sync"
 )
 
-// Service handles the commands of one aggregate type. It is safe for concurrent use. [Service.Drain] waits for its
-// work.
+// Service handles the commands of one aggregate type. It is safe for concurrent use. [Service.Close] ends it.
 type Service[S, C, E any] struct {
-	decider    Decider[S, C, E]
-	repository *Repository[S, E]
-	settings   Settings
-	turns      turns
-	workers    *workers
+	*Repository[S, E]
+	aggregate Aggregate[S, C, E]
+	settings  Settings
+	turns     turns
+	workers   *workers
 
 	mutex  sync.Mutex
 	queues map[AggregateID]*queue[C]
 }
 
-// NewService returns a service that decides with decider and loads and saves with repository.
-func NewService[S, C, E any](decider Decider[S, C, E], repository *Repository[S, E], settings Settings) *Service[S, C, E] {
+// NewService returns a service with a [Repository] of its own over store.
+func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenceGateway, settings Settings) *Service[S, C, E] {
+	settings = settings.withDefaults()
 	return &Service[S, C, E]{
-		decider:    decider,
-		repository: repository,
-		settings:   settings.withDefaults(),
+		Repository: NewRepository(aggregate, store, settings),
+		aggregate:  aggregate.withDefaults(),
+		settings:   settings,
 		workers:    newWorkers(),
 		queues:     map[AggregateID]*queue[C]{},
 	}
@@ -62,22 +62,22 @@ func (s *Service[S, C, E]) await(ctx context.Context, request Request[C]) (Resul
 // fails with the decider's error when the state is not usable.
 func (s *Service[S, C, E]) Snapshot(ctx context.Context, caller Caller, id string) (uint64, error) {
 	key := s.key(caller, id)
-	state, err := s.repository.Reload(ctx, key)
+	state, err := s.Reload(ctx, key)
 	if err == nil && state.Version == 0 {
-		err = s.repository.Confirm(ctx, key, 0)
+		err = s.Confirm(ctx, key, 0)
 	}
 	if err == nil {
-		if err := s.decider.Usable(state.Value); err != nil {
+		if err := s.aggregate.Usable(state.Value); err != nil {
 			return 0, err
 		}
-		err = s.repository.SaveSnapshot(ctx, key, state)
+		err = s.SaveSnapshot(ctx, key, state)
 	}
 	s.report(ctx, key, err)
 	return state.Version, err
 }
 
 func (s *Service[S, C, E]) key(caller Caller, id string) AggregateID {
-	return AggregateID{Tenant: caller.Tenant, Type: s.decider.Type, ID: id}
+	return AggregateID{Tenant: caller.Tenant, Type: s.Type(), ID: id}
 }
 
 // report counts and logs an inconsistent aggregate, which an operator must repair.
@@ -89,6 +89,10 @@ func (s *Service[S, C, E]) report(ctx context.Context, key AggregateID, err erro
 	}
 }
 
-// Drain waits for all commands in progress, including those whose callers have disconnected. Handle must not be called
+// Close completes all commands in progress, including those whose callers have disconnected. Then it writes the pending
+// snapshots until ctx ends, which only costs time at the next load; see [Repository.Close]. Handle must not be called
 // after it.
-func (s *Service[S, C, E]) Drain() { s.workers.drain() }
+func (s *Service[S, C, E]) Close(ctx context.Context) error {
+	s.workers.drain()
+	return s.Repository.Close(ctx)
+}

@@ -21,15 +21,17 @@ import (
 // a fault into its appends.
 func process(t *testing.T, gateway es.EventPersistenceGateway) (*notebook.Service, *faulty.Gateway) {
 	f := &faulty.Gateway{EventPersistenceGateway: gateway}
-	notebooks := notebook.NewRepository(f, es.Settings{SnapshotEvery: 20, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	service := es.NewService(notebook.Decider(), notebooks, es.Settings{Timeout: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	t.Cleanup(func() {
-		service.Drain()
-		if err := notebooks.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	service := es.NewService(notebook.Aggregate(), f, es.Settings{Timeout: 20 * time.Second, SnapshotEvery: 20, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	t.Cleanup(func() { closed(t, service) })
 	return service, f
+}
+
+// closed ends the service.
+func closed(t *testing.T, service *notebook.Service) {
+	t.Helper()
+	if err := service.Close(context.WithoutCancel(t.Context())); err != nil {
+		t.Error(err)
+	}
 }
 
 // sends is an append that meets no fault.
@@ -217,7 +219,7 @@ func TestConflictsWithoutEndAreGivenUp(t *testing.T) {
 	if took := time.Since(began); took < 200*time.Millisecond || took > 2*time.Second {
 		t.Errorf("given up after %s", took)
 	}
-	service.Drain()
+	closed(t, service)
 	if counters.GivenUp.Load() != 1 || counters.Conflicts.Load() < 5 || !strings.Contains(log.String(), "aggregate=notebook-"+id) ||
 		!strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "attempts=") {
 		t.Errorf("%d given up after %d conflicts: %s", counters.GivenUp.Load(), counters.Conflicts.Load(), log.String())
@@ -226,10 +228,9 @@ func TestConflictsWithoutEndAreGivenUp(t *testing.T) {
 
 // TestAReloadThatIsCutOffAfterAConflict: the write was refused, so the outcome is known.
 func TestAReloadThatIsCutOffAfterAConflict(t *testing.T) {
-	notebooks := notebook.NewRepository(silentHead{contested(dynamodbtest.New(t))}, es.Settings{})
-	service := es.NewService(notebook.Decider(), notebooks, es.Settings{Timeout: 100 * time.Millisecond})
+	service := es.NewService(notebook.Aggregate(), silentHead{contested(dynamodbtest.New(t))}, es.Settings{Timeout: 100 * time.Millisecond})
 	rejected(t, service, request(ada, "", notebook.Open{By: ada, Title: "tea"}), es.ErrConcurrentUpdate)
-	service.Drain()
+	closed(t, service)
 }
 
 // silentHead answers no request for a head.
@@ -297,7 +298,7 @@ func TestACallerWhoLeaves(t *testing.T) {
 	if result := accepted(t, service, request(ada, id, say(ada, "still here"))); result.Version != 3 {
 		t.Errorf("version %d after the one that was under way", result.Version)
 	}
-	service.Drain()
+	closed(t, service)
 }
 
 func TestSnapshotOnRequest(t *testing.T) {

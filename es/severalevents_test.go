@@ -1,7 +1,6 @@
 package es_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,9 +24,8 @@ type (
 
 var errNothing = errors.New("there is nothing to put in")
 
-func purses() es.Decider[purse, putIn, coinIn] {
-	return es.Decider[purse, putIn, coinIn]{
-		Type: "purse",
+func purses() es.Aggregate[purse, putIn, coinIn] {
+	return es.Aggregate[purse, putIn, coinIn]{
 		Decide: func(p purse, c putIn) (events []coinIn, err error) {
 			for i := range c.Coins {
 				events = append(events, coinIn{int(p) + i + 1})
@@ -39,45 +37,14 @@ func purses() es.Decider[purse, putIn, coinIn] {
 		},
 		Apply:  func(p purse, _ coinIn) purse { return p + 1 },
 		Answer: func(events []coinIn) map[string]string { return map[string]string{"coins": fmt.Sprint(len(events))} },
-		Usable: func(purse) error { return nil },
+		Events: es.NewCodec("purse", es.AsWritten, es.Plain[coinIn, coinIn]("CoinIn")),
 	}
 }
 
-// purseSnapshots encodes states as JSON, like any state may be.
-type purseSnapshots struct{}
-
-type purseSnapshot struct {
-	ID      string
-	Version uint64
-	Coins   purse
-}
-
-func (purseSnapshots) Encode(id string, version uint64, p purse) ([]byte, error) {
-	return json.Marshal(purseSnapshot{id, version, p})
-}
-
-func (purseSnapshots) Decode(payload []byte) (string, uint64, purse, error) {
-	var s purseSnapshot
-	err := json.Unmarshal(payload, &s)
-	return s.ID, s.Version, s.Coins, err
-}
-
-func (purseSnapshots) Size(purse) int { return 8 }
-
-func purseEvents() *es.Codec[coinIn] {
-	asIs := func(text string) (string, error) { return text, nil }
-	return es.NewCodec("purse", asIs, es.Event[coinIn]("CoinIn",
-		func(e coinIn) coinIn { return e }, func(e coinIn) (coinIn, error) { return e, nil }))
-}
-
-func openPurses(t *testing.T, gateway es.EventPersistenceGateway, codec *es.Codec[coinIn]) *es.Service[purse, putIn, coinIn] {
+func openPurses(t *testing.T, gateway es.EventPersistenceGateway, purses es.Aggregate[purse, putIn, coinIn]) *es.Service[purse, putIn, coinIn] {
 	t.Helper()
-	kept := es.NewRepository(gateway, codec, purseSnapshots{}, purses().Apply, es.Settings{SnapshotEvery: 50, Logger: slog.New(slog.DiscardHandler)})
-	service := es.NewService(purses(), kept, es.Settings{Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	t.Cleanup(func() {
-		service.Drain()
-		_ = kept.Close(t.Context())
-	})
+	service := es.NewService(purses, gateway, es.Settings{Timeout: time.Minute, SnapshotEvery: 50, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	t.Cleanup(func() { _ = service.Close(t.Context()) })
 	return service
 }
 
@@ -90,7 +57,7 @@ func put(id string, coins int, key string) es.Request[putIn] {
 // Concurrent commands of several events, with keys and without, must not be split, and no write may be too large.
 func TestCommandsOfSeveralEvents(t *testing.T) {
 	onEachStore(t, 2, func(t *testing.T, gateways []es.EventPersistenceGateway) {
-		services := []*es.Service[purse, putIn, coinIn]{openPurses(t, gateways[0], purseEvents()), openPurses(t, gateways[1], purseEvents())}
+		services := []*es.Service[purse, putIn, coinIn]{openPurses(t, gateways[0], purses()), openPurses(t, gateways[1], purses())}
 		id := ulid.Make().String()
 		const commands, coins = 30, 7
 		var group sync.WaitGroup
@@ -111,7 +78,7 @@ func TestCommandsOfSeveralEvents(t *testing.T) {
 		if err != nil || !again.Replayed || again.About["coins"] != "7" {
 			t.Errorf("a repeat: %+v, %v", again, err)
 		}
-		if version, err := openPurses(t, gateways[0], purseEvents()).Snapshot(t.Context(), es.Caller{}, id); version != commands*coins || err != nil {
+		if version, err := openPurses(t, gateways[0], purses()).Snapshot(t.Context(), es.Caller{}, id); version != commands*coins || err != nil {
 			t.Errorf("another process loads version %d, %v", version, err)
 		}
 		if _, err := services[0].Handle(t.Context(), put(ulid.Make().String(), 100, "")); err == nil {
@@ -134,7 +101,9 @@ func TestAnEventThatCannotBeReadBackIsNotWritten(t *testing.T) {
 		"not in the table": es.NewCodec[coinIn]("purse", asIs),
 	} {
 		id := ulid.Make().String()
-		if _, err := openPurses(t, gateway, codec).Handle(t.Context(), put(id, 1, "")); es.KindOf(err) != es.Internal || err == nil {
+		purses := purses()
+		purses.Events = codec
+		if _, err := openPurses(t, gateway, purses).Handle(t.Context(), put(id, 1, "")); es.KindOf(err) != es.Internal || err == nil {
 			t.Errorf("%s: got %v", about, err)
 		}
 		if head, err := gateway.Head(t.Context(), es.AggregateID{Type: "purse", ID: id}); head.Version != 0 || err != nil {

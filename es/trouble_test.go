@@ -24,12 +24,8 @@ func logging(t *testing.T, gateway es.EventPersistenceGateway, settings es.Setti
 	t.Helper()
 	var log bytes.Buffer
 	settings.Logger, settings.Counters = slog.New(slog.NewTextHandler(&log, nil)), new(es.Counters)
-	notebooks := notebook.NewRepository(gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)})
-	service := es.NewService(notebook.Decider(), notebooks, settings)
-	t.Cleanup(func() {
-		service.Drain()
-		_ = notebooks.Close(t.Context())
-	})
+	service := es.NewService(notebook.Aggregate(), gateway, settings)
+	t.Cleanup(func() { _ = service.Close(t.Context()) })
 	return service, &log, settings.Counters
 }
 

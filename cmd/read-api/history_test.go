@@ -94,7 +94,7 @@ func createThread(t *testing.T, folder, url string, id thread.ID, creator thread
 		t.Fatal(err)
 	}
 	defer func() { _ = gateway.Close(context.WithoutCancel(t.Context())) }()
-	threads := chatstore.NewThreadRepository(gateway, es.Settings{})
+	threads := es.NewRepository(chatstore.Threads(), gateway, es.Settings{})
 	key := chat.ThreadKey(es.Tenant(""), id)
 	event := thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: chattest.NewID[thread.Member](), User: creator, Role: thread.RoleAdmin}}}
 	err = threads.Save(t.Context(), key, es.Write[thread.Thread, thread.Event]{

@@ -22,7 +22,6 @@ import (
 	"example.com/threads/es/testenv"
 	"example.com/threads/extras/publishing"
 	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/usecase/chat"
 )
 
 const canary = "c4n4ry-of-the-broker"
@@ -142,8 +141,7 @@ func (s *system) onRelational(t *testing.T) *system {
 	if err != nil {
 		t.Fatal(err)
 	}
-	threads := chatstore.NewThreadRepository(gateway, es.Settings{SnapshotEvery: 100, Logger: discard})
-	s.commands = es.NewService(chat.Threads(), threads, es.Settings{})
+	s.commands = es.NewService(chatstore.Threads(), gateway, es.Settings{Logger: discard})
 	s.migrate(t)
 	return s
 }

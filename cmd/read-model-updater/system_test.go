@@ -71,12 +71,8 @@ func newSystem(t *testing.T) *system {
 		t.Fatal(err)
 	}
 	s.gateway = gateway
-	threads := chatstore.NewThreadRepository(gateway, es.Settings{SnapshotEvery: 100, Logger: slog.New(slog.DiscardHandler)})
-	s.commands = es.NewService(chat.Threads(), threads, es.Settings{})
-	t.Cleanup(func() {
-		s.commands.Drain()
-		_ = threads.Close(context.WithoutCancel(t.Context()))
-	})
+	s.commands = es.NewService(chatstore.Threads(), gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() { _ = s.commands.Close(context.WithoutCancel(t.Context())) })
 	if s.db, err = database.Open(t.Context(), s.env["DATABASE_URL"], database.Settings{}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/updater"
@@ -72,6 +73,7 @@ func (s settings) ofCommands() ctl.Settings {
 			}
 			return &ctl.Store{Kind: s.store.Kind, Gateway: store.Gateway, Unseal: unseal, Close: store.Close}, nil
 		},
+		Types:  aggregates.Types(),
 		Others: updater.OtherProjections(),
 	}
 }

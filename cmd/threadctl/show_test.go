@@ -18,7 +18,6 @@ import (
 	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/tests/chattest"
-	"example.com/threads/usecase/chat"
 )
 
 func TestWhatACommandDid(t *testing.T) {
@@ -34,8 +33,8 @@ func TestWhatACommandDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = gateway.Close(context.WithoutCancel(t.Context())) }()
-	commands := es.NewService(chat.Threads(), chatstore.NewThreadRepository(gateway, es.Settings{Logger: discard}), es.Settings{})
-	defer commands.Drain()
+	commands := es.NewService(chatstore.Threads(), gateway, es.Settings{Logger: discard})
+	defer func() { _ = commands.Close(context.WithoutCancel(t.Context())) }()
 	var id thread.ID
 	ada := chattest.NewID[ident.UserAccount]()
 	for _, c := range []thread.Command{

@@ -12,7 +12,7 @@ import (
 // Given begins a test of an aggregate's rules: the aggregate has these events. Neither a store nor a codec is needed.
 //
 //	estest.Given(counters, Added{3}).When(Add{-5}).Rejects(t, "below_zero")
-func Given[S, C, E any](aggregate es.Decider[S, C, E], events ...E) Scenario[S, C, E] {
+func Given[S, C, E any](aggregate es.Aggregate[S, C, E], events ...E) Scenario[S, C, E] {
 	s := Scenario[S, C, E]{aggregate: aggregate}
 	for _, event := range events {
 		s.state = aggregate.Apply(s.state, event)
@@ -22,7 +22,7 @@ func Given[S, C, E any](aggregate es.Decider[S, C, E], events ...E) Scenario[S, 
 
 // Scenario is an aggregate with some events.
 type Scenario[S, C, E any] struct {
-	aggregate es.Decider[S, C, E]
+	aggregate es.Aggregate[S, C, E]
 	state     S
 }
 

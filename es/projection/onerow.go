@@ -9,13 +9,11 @@ import (
 
 // OneRow is the [Handler] of aggregates that have one row each: E are their events, R is the row.
 type OneRow[E, R any] struct {
-	// AggregateType is the type of the aggregates.
-	AggregateType string
+	// Events decodes the events.
+	Events *es.Codec[E]
 	// Version must be increased by every change that makes a different row from the same events; see [Versioned]. 0
 	// means 1.
 	Version int
-	// Read decodes an event. With an error it returns the event's id, if that could be read.
-	Read func(payload []byte) (es.Recorded[E], error)
 	// Next returns the row after the next event of its aggregate; exists reports whether there was a row. It is pure.
 	// An event that contradicts the row is an error.
 	Next func(row R, exists bool, event es.Recorded[E]) (R, error)
@@ -36,14 +34,14 @@ type RowStore[R any] interface {
 }
 
 // Type implements [Handler].
-func (h OneRow[E, R]) Type() string { return h.AggregateType }
+func (h OneRow[E, R]) Type() string { return h.Events.Type() }
 
 // RowsVersion implements [Versioned].
 func (h OneRow[E, R]) RowsVersion() int { return max(h.Version, 1) }
 
 // Decode implements [Handler].
 func (h OneRow[E, R]) Decode(payload []byte) (Event, error) {
-	recorded, err := h.Read(payload)
+	recorded, err := h.Events.Decode(payload)
 	return Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
 }
 
@@ -74,7 +72,7 @@ func (h OneRow[E, R]) Clear(ctx context.Context, tx Tx, key es.AggregateID) erro
 func (h OneRow[E, R]) next(row R, exists bool, event Event) (R, error) {
 	own, is := event.Event.(E)
 	if !is {
-		return row, fmt.Errorf("a %T is no event of %s", event.Event, h.AggregateType)
+		return row, fmt.Errorf("a %T is no event of %s", event.Event, h.Type())
 	}
 	return h.Next(row, exists, es.Recorded[E]{Envelope: event.Envelope, Event: own})
 }

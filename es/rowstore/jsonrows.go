@@ -40,7 +40,7 @@ func (r JSONRows[E, R]) Create(ctx context.Context, db *sqlx.DB) error {
 // Handler returns the handler that keeps the rows.
 func (r JSONRows[E, R]) Handler() projection.Verifiable {
 	return projection.OneRow[E, jsonRow[R]]{
-		AggregateType: r.Events.Type(), Version: r.Version, Read: r.Events.Decode, Rows: r.rows(),
+		Events: r.Events, Version: r.Version, Rows: r.rows(),
 		Next: func(before jsonRow[R], _ bool, event es.Recorded[E]) (jsonRow[R], error) {
 			row, err := r.Fold(before.row, event)
 			return jsonRow[R]{event.Tenant, event.AggregateID, row}, err

@@ -20,8 +20,7 @@ func TestFollowRebuildsRowsOfAnotherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notebooks := notebook.NewRepository(file, es.Settings{})
-	service := es.NewService(notebook.Decider(), notebooks, es.Settings{})
+	service := es.NewService(notebook.Aggregate(), file, es.Settings{})
 	opened, err := service.Handle(t.Context(), notebook.Request(es.Caller{}, "", notebook.Open{By: "ann", Title: "plans"}))
 	if err != nil {
 		t.Fatal(err)
@@ -51,8 +50,7 @@ func TestFollowRebuildsRowsOfAnotherVersion(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	service.Drain()
-	if err := notebooks.Close(t.Context()); err != nil {
+	if err := service.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if err := file.Close(t.Context()); err != nil {

@@ -57,12 +57,10 @@ func newSystem(t testing.TB, eventsURL, rowsURL string) *system {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notebooks := notebook.NewRepository(s.gateway, es.Settings{Logger: logger})
-	s.commands = es.NewService(notebook.Decider(), notebooks, es.Settings{})
+	s.commands = es.NewService(notebook.Aggregate(), s.gateway, es.Settings{Logger: logger})
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		s.commands.Drain()
-		if err := errors.Join(notebooks.Close(ctx), s.gateway.Close(ctx)); err != nil {
+		if err := errors.Join(s.commands.Close(ctx), s.gateway.Close(ctx)); err != nil {
 			t.Error(err)
 		}
 	})

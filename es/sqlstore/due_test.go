@@ -46,11 +46,12 @@ func TestSnapshotsThatAreDueAreWritten(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		gateway := newGateway(t, db)
 		notebooks := func(every uint64) *notebook.Repository {
-			notebooks := notebook.NewRepository(gateway, es.Settings{SnapshotEvery: every, Logger: slog.New(slog.DiscardHandler)})
+			notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: every, Logger: slog.New(slog.DiscardHandler)})
 			t.Cleanup(func() { _ = notebooks.Close(t.Context()) })
 			return notebooks
 		}
-		commands := es.NewService(notebook.Decider(), notebooks(1000), es.Settings{})
+		commands := es.NewService(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: 1000})
+		t.Cleanup(func() { _ = commands.Close(t.Context()) })
 		var keys []es.AggregateID
 		for notes := range 12 {
 			keys = append(keys, filled(t, commands, notes))

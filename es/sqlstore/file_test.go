@@ -22,8 +22,7 @@ func TestAFileIsCreatedAndOpenedAgain(t *testing.T) {
 		if err != nil || head.Version != version {
 			t.Errorf("the head is at version %d, not %d, %v", head.Version, version, err)
 		}
-		notebooks := notebook.NewRepository(file, es.Settings{})
-		service := es.NewService(notebook.Decider(), notebooks, es.Settings{})
+		service := es.NewService(notebook.Aggregate(), file, es.Settings{})
 		if version == 0 {
 			if _, err := service.Handle(t.Context(), request); err != nil {
 				t.Fatal(err)
@@ -36,8 +35,7 @@ func TestAFileIsCreatedAndOpenedAgain(t *testing.T) {
 		if _, err := rows.Types(t.Context()); err != nil {
 			t.Errorf("the tables of projections are missing: %v", err)
 		}
-		service.Drain()
-		if err := notebooks.Close(t.Context()); err != nil {
+		if err := service.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if err := file.Close(t.Context()); err != nil {

@@ -12,9 +12,7 @@ import (
 
 	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/tasks/task"
-	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/tenantcodec"
-	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/interfaceadaptor/chatstore"
 )
 
 const asyncAPI = "../../docs/asyncapi.yaml"
@@ -48,10 +46,10 @@ func TestPublishedEventsAreAsDocumented(t *testing.T) {
 		folder string
 		publishing.Type
 	}{
-		{"interfaceadaptor/threadcodec", publishing.Of(threadcodec.Events())},
-		{"interfaceadaptor/accountcodec", publishing.Of(accountcodec.Events())},
-		{"interfaceadaptor/tenantcodec", publishing.Of(tenantcodec.Events())},
-		{"extras/tasks/task", publishing.Of(task.Events())},
+		{"interfaceadaptor/threadcodec", publishing.Of(chatstore.Threads())},
+		{"interfaceadaptor/accountcodec", publishing.Of(chatstore.Accounts())},
+		{"interfaceadaptor/tenantcodec", publishing.Of(chatstore.Tenants())},
+		{"extras/tasks/task", publishing.Of(task.Aggregate())},
 	} {
 		goldens, err := filepath.Glob("../../" + each.folder + "/testdata/*.json")
 		if err != nil || len(goldens) == 0 {

@@ -22,18 +22,25 @@ type Type struct {
 	Decode Decode
 }
 
-// Of returns the aggregate type of a codec. Its events have today's form, whenever they were written. The client
-// address stays out: subscribers have no need of it.
-func Of[E any](codec *es.Codec[E]) Type {
-	return Type{Name: codec.Type(), Decode: func(payload []byte) (Event, error) {
-		recorded, err := codec.Decode(payload)
+// All returns aggregate types whose events are published; see [Of].
+func All(aggregates []es.AnyAggregate) (types []Type) {
+	for _, each := range aggregates {
+		types = append(types, Of(each))
+	}
+	return types
+}
+
+// Of returns an aggregate type whose events are published. They have today's form, whenever they were written. The
+// client address stays out: subscribers have no need of it.
+func Of(aggregate es.AnyAggregate) Type {
+	return Type{Name: aggregate.Type(), Decode: func(payload []byte) (Event, error) {
+		recorded, err := aggregate.DecodeEvent(payload)
 		published := Event{Envelope: recorded.Envelope}
 		if err != nil {
 			return published, err
 		}
 		recorded.ClientIP = ""
-		published.Event.Type = codec.EventType(recorded.Event)
-		published.Event.Data, err = codec.Encode(recorded)
+		published.Event.Type, published.Event.Data, err = aggregate.EncodeEvent(recorded)
 		return published, err
 	}}
 }

@@ -1,2 +1,3 @@
-// Package chatstore has the repositories of this application's aggregates: the engine's repository with their codecs.
+// Package chatstore has the aggregate types of this application. Each is one value that joins the rules with the
+// codecs, for services, projections, tools and tests.
 package chatstore

@@ -3,7 +3,6 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -39,27 +38,21 @@ func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
 	tables, _ := dynamodbtest.Tables(t)
 	tables.Spool = limits
 	gateway := dynamodbtest.Open(t, tables)
-	threads := chatstore.NewThreadRepository(gateway, es.Settings{})
-	accounts := chatstore.NewAccountRepository(gateway, es.Settings{})
-	orders := task.NewRepository(gateway, es.Settings{})
-	onThreads := es.NewService(chat.Threads(), threads, es.Settings{})
-	onAccounts := es.NewService(chat.Accounts(), accounts, es.Settings{})
-	onTasks := es.NewService(task.Decider(), orders, es.Settings{})
+	threads := es.NewService(chatstore.Threads(), gateway, es.Settings{})
+	accounts := es.NewService(chatstore.Accounts(), gateway, es.Settings{})
+	orders := es.NewService(task.Aggregate(), gateway, es.Settings{})
 	t.Cleanup(func() {
-		onThreads.Drain()
-		onAccounts.Drain()
-		onTasks.Drain()
-		ctx := context.WithoutCancel(t.Context())
-		if err := errors.Join(threads.Close(ctx), accounts.Close(ctx), orders.Close(ctx)); err != nil {
+		services := es.Services{threads, accounts, orders}
+		if err := services.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
-	coded := chat.WithCodes(onThreads, sequence.New(gateway, chat.CodeKind, sequence.Settings{}))
+	coded := chat.WithCodes(threads, sequence.New(gateway, chat.CodeKind, sequence.Settings{}))
 	intake := &tasks.Intake{
-		Store: tasks.Store{Handler: onTasks, Events: gateway, Threads: threads, AuthorOf: rest.AuthorOf}, Clock: time.Now,
+		Store: tasks.Store{Handler: orders, Events: gateway, Threads: threads.Repository, AuthorOf: rest.AuthorOf}, Clock: time.Now,
 	}
-	all := []rest.Aggregate{rest.Threads(coded), rest.Accounts(onAccounts), rest.Tasks(intake)}
-	return system{handlerWith(all, intake, io.Discard), gateway, onTasks, all}
+	all := []rest.Aggregate{rest.Threads(coded), rest.Accounts(accounts), rest.Tasks(intake)}
+	return system{handlerWith(all, intake, io.Discard), gateway, orders, all}
 }
 
 // do sends a command and checks everything that a success must contain.

@@ -67,7 +67,6 @@ func newSDKClient(ctx context.Context, options ...func(*sdk.Options)) (*sdk.Clie
 // commandPoster sends commands without HTTP.
 type commandPoster struct {
 	gateway *dynamodb.Gateway
-	threads *chatstore.ThreadRepository
 	service *chat.ThreadCommands
 	user    ident.UserID
 }
@@ -78,14 +77,12 @@ func (t *testTables) newPoster() (*commandPoster, error) {
 	if err != nil {
 		return nil, err
 	}
-	threads := chatstore.NewThreadRepository(gateway, es.Settings{Logger: quiet})
-	service := es.NewService(chat.Threads(), threads, es.Settings{Logger: quiet})
-	return &commandPoster{gateway, threads, service, ident.FromULID[ident.UserAccount](ulid.Make())}, nil
+	service := es.NewService(chatstore.Threads(), gateway, es.Settings{Logger: quiet})
+	return &commandPoster{gateway, service, ident.FromULID[ident.UserAccount](ulid.Make())}, nil
 }
 
 func (p *commandPoster) end(ctx context.Context) error {
-	p.service.Drain()
-	return p.threads.Close(context.WithoutCancel(ctx))
+	return p.service.Close(context.WithoutCancel(ctx))
 }
 
 // create creates a thread and returns its id.

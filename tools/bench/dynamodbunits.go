@@ -60,7 +60,7 @@ func (t *testTables) unitsOfAPost(ctx context.Context, meter *unitMeter, message
 	}
 	other.user = poster.user
 	key := es.AggregateID{Type: thread.AggregateType, ID: id}
-	state, err := other.threads.Load(ctx, key)
+	state, err := other.service.Load(ctx, key)
 	if err != nil {
 		return 0, err
 	}
@@ -69,11 +69,11 @@ func (t *testTables) unitsOfAPost(ctx context.Context, meter *unitMeter, message
 		if err := other.post(ctx, id); err != nil {
 			return 0, err
 		}
-		if state, err = other.threads.Load(ctx, key); err != nil {
+		if state, err = other.service.Load(ctx, key); err != nil {
 			return 0, err
 		}
 		meter.take()
-		if err := other.threads.SaveSnapshot(ctx, key, state); err != nil {
+		if err := other.service.SaveSnapshot(ctx, key, state); err != nil {
 			return 0, err
 		}
 		snapshot = meter.take()
@@ -83,7 +83,7 @@ func (t *testTables) unitsOfAPost(ctx context.Context, meter *unitMeter, message
 			return 0, err
 		}
 	}
-	return meter.take()/unitsPosts + snapshot/float64(other.threads.SnapshotDistance(state.Value)), other.end(ctx)
+	return meter.take()/unitsPosts + snapshot/float64(other.service.SnapshotDistance(state.Value)), other.end(ctx)
 }
 
 // fill appends messages to a new thread, as many per write as allowed.

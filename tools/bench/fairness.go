@@ -83,11 +83,9 @@ func writer(ctx context.Context, file string) (*chat.ThreadCommands, func() erro
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	threads := chatstore.NewThreadRepository(store, es.Settings{Logger: quiet})
-	service := es.NewService(chat.Threads(), threads, es.Settings{Logger: quiet})
+	service := es.NewService(chatstore.Threads(), store, es.Settings{Logger: quiet})
 	return service, func() error {
-		service.Drain()
 		finish := context.WithoutCancel(ctx)
-		return errors.Join(threads.Close(finish), store.Close(finish), db.Close())
+		return errors.Join(service.Close(finish), store.Close(finish), db.Close())
 	}, nil
 }

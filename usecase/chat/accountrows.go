@@ -14,9 +14,9 @@ import (
 const accountRowsVersion = 2
 
 // AccountRows is the [projection.Handler] of accounts.
-func AccountRows(store projection.RowStore[query.Account], decode Decode[account.Event]) projection.Handler {
+func AccountRows(store projection.RowStore[query.Account], events *es.Codec[account.Event]) projection.Handler {
 	return projection.OneRow[account.Event, query.Account]{
-		AggregateType: account.AggregateType, Version: accountRowsVersion, Read: decode, Next: nextAccount, Rows: store,
+		Events: events, Version: accountRowsVersion, Next: nextAccount, Rows: store,
 	}
 }
 

@@ -8,17 +8,6 @@ import (
 // ThreadCommands is the service that handles commands on threads.
 type ThreadCommands = es.Service[thread.Thread, thread.Command, thread.Event]
 
-// Threads returns the decider of threads.
-func Threads() es.Decider[thread.Thread, thread.Command, thread.Event] {
-	return es.Decider[thread.Thread, thread.Command, thread.Event]{
-		Type:   thread.AggregateType,
-		Decide: thread.Decide,
-		Apply:  thread.Thread.Apply,
-		Answer: threadAnswer,
-		Usable: thread.Thread.Usable,
-	}
-}
-
 // The names in an answer, beside the thread and its version.
 const (
 	AnswerCode    = "code"
@@ -26,8 +15,8 @@ const (
 	AnswerMessage = "message_id"
 )
 
-// threadAnswer returns the new thread's code, or the member or message that a command concerned.
-func threadAnswer(events []thread.Event) map[string]string {
+// ThreadAnswer returns the new thread's code, or the member or message that a command concerned.
+func ThreadAnswer(events []thread.Event) map[string]string {
 	about := map[string]string{}
 	for _, event := range events {
 		switch e := event.(type) {

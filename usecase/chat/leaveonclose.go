@@ -56,11 +56,11 @@ type MembershipStore interface {
 //
 // Most events of threads are messages, which change no membership: concerns tells the others by their payload.
 func LeaveOnCloseHandlers(
-	store MembershipStore, outbox process.Outbox, decodeThread Decode[thread.Event], concerns func(payload []byte) bool, decodeAccount Decode[account.Event],
+	store MembershipStore, outbox process.Outbox, threads *es.Codec[thread.Event], concerns func(payload []byte) bool, accounts *es.Codec[account.Event],
 ) []projection.Handler {
 	return []projection.Handler{
-		closings{AccountRows(nil, decodeAccount), store, outbox},
-		joinings{NewThreadRows(nil, decodeThread), concerns, store, outbox},
+		closings{AccountRows(nil, accounts), store, outbox},
+		joinings{NewThreadRows(nil, threads), concerns, store, outbox},
 	}
 }
 

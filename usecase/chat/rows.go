@@ -66,26 +66,23 @@ const threadRowsVersion = 2
 // ThreadRows is the [projection.Handler] of threads.
 type ThreadRows struct {
 	store  RowStore
-	decode Decode[thread.Event]
+	events *es.Codec[thread.Event]
 }
 
-// Decode decodes an event of an aggregate type. With an error, it returns the event's id if that could be read.
-type Decode[E any] func(payload []byte) (es.Recorded[E], error)
-
-// NewThreadRows returns a handler that decodes events with decode and stores rows in store.
-func NewThreadRows(store RowStore, decode Decode[thread.Event]) *ThreadRows {
-	return &ThreadRows{store: store, decode: decode}
+// NewThreadRows returns a handler that stores rows in store.
+func NewThreadRows(store RowStore, events *es.Codec[thread.Event]) *ThreadRows {
+	return &ThreadRows{store: store, events: events}
 }
 
 // Type implements [projection.Handler].
-func (r *ThreadRows) Type() string { return thread.AggregateType }
+func (r *ThreadRows) Type() string { return r.events.Type() }
 
 // RowsVersion implements [projection.Versioned].
 func (r *ThreadRows) RowsVersion() int { return threadRowsVersion }
 
 // Decode implements [projection.Handler].
 func (r *ThreadRows) Decode(payload []byte) (projection.Event, error) {
-	recorded, err := r.decode(payload)
+	recorded, err := r.events.Decode(payload)
 	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
 }
 

@@ -14,9 +14,9 @@ import (
 const taskRowsVersion = 2
 
 // TaskRows is the [projection.Handler] of tasks.
-func TaskRows(store projection.RowStore[query.Task], decode Decode[task.Event]) projection.Handler {
+func TaskRows(store projection.RowStore[query.Task], events *es.Codec[task.Event]) projection.Handler {
 	return projection.OneRow[task.Event, query.Task]{
-		AggregateType: task.AggregateType, Version: taskRowsVersion, Read: decode, Next: NextTask, Rows: store,
+		Events: events, Version: taskRowsVersion, Next: NextTask, Rows: store,
 	}
 }
 

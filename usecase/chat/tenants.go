@@ -10,21 +10,11 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Tenants returns the decider of registered tenants.
-func Tenants() es.Decider[tenant.Tenant, tenant.Command, tenant.Event] {
-	return es.Decider[tenant.Tenant, tenant.Command, tenant.Event]{
-		Type:   tenant.AggregateType,
-		Decide: tenant.Decide,
-		Apply:  tenant.Tenant.Apply,
-		Answer: tenantAnswer,
-		Usable: tenant.Tenant.Usable,
-	}
-}
-
 // AnswerTenant is the name of a tenant's code in an answer.
 const AnswerTenant = "tenant_code"
 
-func tenantAnswer(events []tenant.Event) map[string]string {
+// TenantAnswer returns the code of the tenant that a command concerned.
+func TenantAnswer(events []tenant.Event) map[string]string {
 	about := map[string]string{}
 	for _, event := range events {
 		switch e := event.(type) {
@@ -48,9 +38,9 @@ func TenantKey(code tenant.Code) es.AggregateID {
 const tenantRowsVersion = 2
 
 // TenantRows is the [projection.Handler] of registered tenants.
-func TenantRows(store projection.RowStore[query.Tenant], decode Decode[tenant.Event]) projection.Handler {
+func TenantRows(store projection.RowStore[query.Tenant], events *es.Codec[tenant.Event]) projection.Handler {
 	return projection.OneRow[tenant.Event, query.Tenant]{
-		AggregateType: tenant.AggregateType, Version: tenantRowsVersion, Read: decode, Next: nextTenant, Rows: store,
+		Events: events, Version: tenantRowsVersion, Next: nextTenant, Rows: store,
 	}
 }
 

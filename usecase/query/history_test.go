@@ -127,7 +127,7 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 }
 
 func (p *past) history() *query.History {
-	return historyOf(chatstore.NewThreadRepository(p.gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)}))
+	return historyOf(es.NewRepository(chatstore.Threads(), p.gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)}))
 }
 
 func historyOf(journal query.ThreadJournal) *query.History {
@@ -518,7 +518,7 @@ func long(t testing.TB, messages, snapshotAt int) *past {
 // snapshot saves a snapshot of a version.
 func (p *past) snapshot(t testing.TB, version int) {
 	t.Helper()
-	threads := chatstore.NewThreadRepository(p.gateway, es.Settings{})
+	threads := es.NewRepository(chatstore.Threads(), p.gateway, es.Settings{})
 	state, err := threads.At(t.Context(), p.key(), uint64(version))
 	if err == nil {
 		err = threads.SaveSnapshot(t.Context(), p.key(), state)

@@ -32,8 +32,8 @@ func (j *journal) journals(ctx context.Context) (query.Journals, error) {
 	defer j.mu.Unlock()
 	if j.now.Threads == nil {
 		j.now = query.Journals{
-			Threads:  chatstore.NewThreadRepository(store.Gateway, es.Settings{CacheBytes: memory.Limit() / 10, Logger: j.log}),
-			Accounts: chatstore.NewAccountRepository(store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: j.log}),
+			Threads:  es.NewRepository(chatstore.Threads(), store.Gateway, es.Settings{CacheBytes: memory.Limit() / 10, Logger: j.log}),
+			Accounts: es.NewRepository(chatstore.Accounts(), store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: j.log}),
 		}
 	}
 	return j.now, nil

@@ -2,6 +2,7 @@ package updater
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 
 	"example.com/threads/cmd/internal/writeapi"
@@ -19,6 +20,7 @@ import (
 type taskWorker struct {
 	*tasks.Worker
 	commands *writeapi.Commands
+	log      *slog.Logger
 }
 
 // newTaskWorker returns a worker that the turn wakes when tasks have changed.
@@ -29,13 +31,13 @@ func (p program) newTaskWorker(turn *run.Turn) (run.Consumer, error) {
 	}
 	commands := writeapi.NewCommands(gateway, databases.Keys, settings, es.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	const source = "tasks"
-	worker := taskWorker{commands: commands, Worker: tasks.NewWorker(tasks.Ports{
+	worker := taskWorker{commands: commands, log: log, Worker: tasks.NewWorker(tasks.Ports{
 		Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
 			return chatrows.UnfinishedTasks(ctx, databases.ReadModel, kinds, without, limit)
 		},
 		IsActive: p.ports.Access.Tenants(writeapi.Registry(databases.Store, log)).IsActive,
 		Store:    commands.Tasks.Store,
-		Commands: rest.NewLines(commands.Aggregates(), source, 2*settings.StoreTimeout, log),
+		Commands: rest.NewLines(commands.Operations, source, 2*settings.StoreTimeout, log),
 		Log:      log,
 		Source:   source,
 	})}
@@ -50,7 +52,7 @@ func (p program) newTaskWorker(turn *run.Turn) (run.Consumer, error) {
 // Run executes tasks until ctx ends, then finishes the current commands.
 func (w taskWorker) Run(ctx context.Context) {
 	w.Worker.Run(ctx)
-	w.commands.Finish(ctx)
+	w.commands.Finish(ctx, w.log)
 }
 
 // Check implements [run.Consumer]: the rows of tasks tell how they are.

@@ -27,13 +27,13 @@ func TestEightHundredThousandMessagesFitInto256MiB(t *testing.T) {
 	commands := NewCommands(gateway, nil, CommandSettings{SnapshotEvery: 100}, es.Settings{Logger: slog.New(slog.DiscardHandler)})
 	empty := heap()
 	for range 2 {
-		commands.catchUp(t.Context())
+		commands.CatchUp(t.Context(), slog.New(slog.DiscardHandler))
 	}
 	used := heap() - empty
 	if gateway.loads != gateway.count {
 		t.Errorf("%d states were read for %d threads", gateway.loads, gateway.count)
 	}
-	states, bytes := commands.all[0].caching.Cached()
+	states, bytes := commands.Services[0].Cached()
 	if states != gateway.count || used > bytes || used > mayUse*2/3 {
 		t.Errorf("%d states take %d bytes of memory; they are counted as %d, and %d is all there is", states, used, bytes, mayUse)
 	}

@@ -1,6 +1,8 @@
 package writeapi
 
 import (
+	"sync/atomic"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -8,13 +10,25 @@ import (
 	"example.com/threads/infrastructure/metrics"
 )
 
-// countersOf registers the counters of the command services.
-func countersOf(registry prometheus.Registerer) *es.Counters {
-	counters := new(es.Counters)
-	metrics.Total(registry, "commands_conflicts_total", "Writes that failed because another process was faster; they are decided again.", &counters.Conflicts)
-	metrics.Total(registry, "commands_given_up_total", "Commands that were given up because others kept changing the aggregate.", &counters.GivenUp)
-	metrics.Total(registry, "commands_inconsistent_total", "Times that a command found its aggregate's head and journal in contradiction; the log names it.", &counters.Inconsistent)
-	return counters
+// measure registers the counters of services, and the metrics of their states and snapshots.
+func measure(registry prometheus.Registerer, services es.Services) {
+	total := func(name, help string, of func(*es.Counters) *atomic.Int64) {
+		promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() (sum float64) {
+			for _, each := range services {
+				sum += float64(of(each.Counters()).Load())
+			}
+			return sum
+		})
+	}
+	total("commands_conflicts_total", "Writes that failed because another process was faster; they are decided again.",
+		func(c *es.Counters) *atomic.Int64 { return &c.Conflicts })
+	total("commands_given_up_total", "Commands that were given up because others kept changing the aggregate.",
+		func(c *es.Counters) *atomic.Int64 { return &c.GivenUp })
+	total("commands_inconsistent_total", "Times that a command found its aggregate's head and journal in contradiction; the log names it.",
+		func(c *es.Counters) *atomic.Int64 { return &c.Inconsistent })
+	for _, each := range services {
+		registerCache(registry, each)
+	}
 }
 
 // observer counts commands and writes of all aggregate types.
@@ -46,15 +60,9 @@ func (o *observer) Written(commands, events int) {
 	o.events.Observe(float64(events))
 }
 
-// caching is a repository that reports on its cache and snapshots.
-type caching interface {
-	Counters() *es.Counters
-	Cached() (states int, bytes uint64)
-}
-
 // registerCache registers the metrics of the cache and the snapshots of an aggregate type.
-func registerCache(registry prometheus.Registerer, name string, from caching) {
-	registry = prometheus.WrapRegistererWith(prometheus.Labels{"aggregate_type": name}, registry)
+func registerCache(registry prometheus.Registerer, from es.AnyService) {
+	registry = prometheus.WrapRegistererWith(prometheus.Labels{"aggregate_type": from.Type()}, registry)
 	counters := from.Counters()
 	metrics.Total(registry, "state_cache_hits_total", "States of aggregates that were found in memory.", &counters.Hits)
 	metrics.Total(registry, "state_cache_misses_total", "States of aggregates that were read from the event store.", &counters.Misses)

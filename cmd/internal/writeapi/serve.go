@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -22,10 +21,6 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 )
-
-// drainTimeout limits how long snapshots are written after the last response. Missing snapshots only make the next load
-// slower.
-const drainTimeout = 2 * time.Second
 
 // Server is the write-api. It holds its listening address.
 type Server struct {
@@ -52,13 +47,13 @@ func (s *Server) Run(ctx context.Context) error {
 	s.measureClock(registry)
 	registry.MustRegister(s.store.Metrics...)
 	commands := NewCommands(s.store.Gateway, s.keys, s.settings.CommandSettings, es.Settings{
-		CheckClock: s.store.CheckClock, Logger: s.log, Counters: countersOf(registry), Observer: newObserver(registry),
+		CheckClock: s.store.CheckClock, Logger: s.log, Observer: newObserver(registry),
 	})
-	commands.measure(registry)
+	measure(registry, commands.Services)
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
-	background.Go(func() { commands.catchUp(due) })
-	api := rest.NewHandler(commands.Aggregates(), rest.Settings{
+	background.Go(func() { commands.CatchUp(due, s.log) })
+	api := rest.NewHandler(commands.Operations, rest.Settings{
 		Source:  "write-api",
 		Log:     s.log,
 		Timeout: 2 * s.settings.StoreTimeout, // a command may wait for another one as long
@@ -77,7 +72,7 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	stop()
 	background.Wait()
-	commands.Finish(ctx)
+	commands.Finish(ctx, s.log)
 	return served
 }
 
@@ -102,7 +97,7 @@ func (s *Server) measureClock(registry prometheus.Registerer) {
 
 // Registry reports whether a tenant is active, from the event store.
 func Registry(store *eventstore.Store, log *slog.Logger) func(context.Context, es.Tenant) (bool, error) {
-	tenants := chatstore.NewTenantRepository(store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})
+	tenants := es.NewRepository(chatstore.Tenants(), store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})
 	return func(ctx context.Context, named es.Tenant) (bool, error) {
 		code, err := tenant.ParseCode(named.String())
 		if err != nil {

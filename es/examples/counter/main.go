@@ -38,8 +38,7 @@ type (
 	Total   struct{ Value int } // a row
 )
 
-var counters = es.Decider[Counter, Add, Added]{
-	Type: "counter",
+var counters = es.Aggregate[Counter, Add, Added]{
 	Decide: func(c Counter, add Add) ([]Added, error) {
 		if c.Value+add.By < 0 {
 			return nil, es.Reject(es.Conflict, "below_zero", "the counter would fall below zero")
@@ -47,14 +46,11 @@ var counters = es.Decider[Counter, Add, Added]{
 		return []Added{{add.By}}, nil
 	},
 	Apply:  func(c Counter, e Added) Counter { return Counter{c.Value + e.By} },
-	Answer: func([]Added) map[string]string { return nil },
-	Usable: func(Counter) error { return nil },
+	Events: es.NewCodec("counter", es.AsWritten, es.Plain[Added, Added]("CounterAdded")),
 }
 
-var events = es.NewCodec("counter", es.AsWritten, es.Plain[Added, Added]("CounterAdded"))
-
 var totals = rowstore.JSONRows[Added, Total]{
-	Table: "totals", Version: 1, Events: events,
+	Table: "totals", Version: 1, Events: counters.Events,
 	Fold: func(row Total, e es.Recorded[Added]) (Total, error) { return Total{row.Value + e.Event.By}, nil },
 }
 
@@ -78,8 +74,7 @@ func run(ctx context.Context, file, address string) error {
 	if err := totals.Create(ctx, store.DB); err != nil {
 		return err
 	}
-	repository := es.NewRepository(store, events, es.PlainSnapshots[Counter]{}, counters.Apply, es.Settings{})
-	commands := es.NewService(counters, repository, es.Settings{})
+	commands := es.NewService(counters, store, es.Settings{})
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /counters/{id}/add", func(w http.ResponseWriter, r *http.Request) {
@@ -119,9 +114,8 @@ func run(ctx context.Context, file, address string) error {
 	if err = running.Wait(); errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
-	commands.Drain()
 	ctx = context.WithoutCancel(ctx)
-	return errors.Join(err, repository.Close(ctx), store.Close(ctx))
+	return errors.Join(err, commands.Close(ctx), store.Close(ctx))
 }
 
 var statuses = map[es.Kind]int{

@@ -18,11 +18,6 @@ type Service = es.Service[Notebook, Command, Event]
 // Repository loads and saves notebooks.
 type Repository = es.Repository[Notebook, Event]
 
-// NewRepository returns a repository over gateway.
-func NewRepository(gateway es.EventPersistenceGateway, settings es.Settings) *Repository {
-	return es.NewRepository(gateway, Events(), Snapshots{}, Notebook.Apply, settings)
-}
-
 // Events returns the codec of the events.
 func Events() *es.Codec[Event] {
 	asIs := func(text string) (string, error) { return text, nil }

@@ -76,11 +76,10 @@ var (
 	ErrNotShared = &Rejection{"forbidden", "the notebook is not shared with you"}
 )
 
-// Decider returns the functions of the aggregate type.
-func Decider() es.Decider[Notebook, Command, Event] {
-	return es.Decider[Notebook, Command, Event]{
-		Type: Type, Decide: decide, Apply: Notebook.Apply, Usable: Notebook.usable,
-		Answer: func([]Event) map[string]string { return nil },
+// Aggregate returns the aggregate type.
+func Aggregate() es.Aggregate[Notebook, Command, Event] {
+	return es.Aggregate[Notebook, Command, Event]{
+		Decide: decide, Apply: Notebook.Apply, Usable: Notebook.usable, Events: Events(), Snapshots: Snapshots{},
 	}
 }
 

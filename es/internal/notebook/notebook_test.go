@@ -10,7 +10,7 @@ import (
 
 func TestRules(t *testing.T) {
 	given := func(events ...notebook.Event) estest.Scenario[notebook.Notebook, notebook.Command, notebook.Event] {
-		return estest.Given(notebook.Decider(), events...)
+		return estest.Given(notebook.Aggregate(), events...)
 	}
 	opened := notebook.Opened{Owner: "ann", Title: "plans"}
 
@@ -37,11 +37,11 @@ func (f *failures) Errorf(format string, args ...any) {
 
 func TestOtherOutcomesFail(t *testing.T) {
 	found := &failures{TB: t}
-	opens := estest.Given(notebook.Decider()).When(notebook.Open{By: "ann", Title: "plans"})
+	opens := estest.Given(notebook.Aggregate()).When(notebook.Open{By: "ann", Title: "plans"})
 	opens.Then(found)
 	opens.Then(found, notebook.Opened{Owner: "bob", Title: "plans"})
 	opens.Rejects(found, notebook.ErrNotFound)
-	writes := estest.Given(notebook.Decider()).When(notebook.Write{By: "ann"})
+	writes := estest.Given(notebook.Aggregate()).When(notebook.Write{By: "ann"})
 	writes.Then(found, notebook.Written{By: "ann"})
 	writes.Rejects(found, notebook.ErrClosed)
 	writes.Rejects(found, "conflict")

@@ -141,7 +141,7 @@ func (s *storeStation) one(ctx context.Context, id es.AggregateID) (iter.Seq2[es
 // takeOne writes a snapshot. An aggregate that can't be loaded does not stop the others: taken has the error.
 func (s *storeStation) takeOne(ctx context.Context, due es.AggregateHead) (taken dueSnapshot, err error) {
 	taken = dueOf(due)
-	err = s.types[due.ID.Type].take(ctx, due.ID)
+	err = s.types[due.ID.Type].TakeSnapshot(ctx, s.store.Gateway, due.ID, es.Settings{Logger: s.log})
 	switch {
 	case ctx.Err() != nil:
 		return taken, context.Cause(ctx)

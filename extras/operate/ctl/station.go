@@ -27,6 +27,8 @@ type Settings struct {
 	SnapshotEvery int
 	Logger        func(io.Writer) *slog.Logger
 	Open          func(context.Context, *slog.Logger) (*Store, error)
+	// Types are the aggregate types that the commands know.
+	Types []es.AnyAggregate
 	// Others are the names of the projections that a rebuild leaves alone.
 	Others []string
 }
@@ -54,6 +56,7 @@ func (o *operator) readRowSettings(r *config.Reader) rowSettings {
 type storeStation struct {
 	settings Settings
 	store    *Store
+	log      *slog.Logger
 	types    knownTypes
 }
 
@@ -62,13 +65,11 @@ func openStore(ctx context.Context, settings Settings, log *slog.Logger) (*store
 	if err != nil {
 		return nil, err
 	}
-	return &storeStation{settings, store, registered(store.Gateway, log)}, nil
+	return &storeStation{settings, store, log, byName(settings.Types)}, nil
 }
 
 func (s *storeStation) close(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx)
-	s.types.close(ctx)
-	_ = s.store.Close(ctx)
+	_ = s.store.Close(context.WithoutCancel(ctx))
 }
 
 func (s *storeStation) checker() *journalcheck.Checker {

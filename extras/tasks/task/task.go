@@ -148,18 +148,9 @@ func IDOf(key es.AggregateID) ID {
 	return id
 }
 
-// Decider returns the decider of tasks.
-func Decider() es.Decider[Task, Order, Event] {
-	return es.Decider[Task, Order, Event]{
-		Type:   AggregateType,
-		Decide: Decide,
-		Apply:  Task.Apply,
-		Answer: func([]Event) map[string]string { return nil },
-		Usable: Task.Usable,
+// Aggregate is the aggregate type of tasks.
+func Aggregate() es.Aggregate[Task, Order, Event] {
+	return es.Aggregate[Task, Order, Event]{
+		Decide: Decide, Apply: Task.Apply, Usable: Task.Usable, Events: Events(), Snapshots: Snapshots{},
 	}
-}
-
-// NewRepository returns the repository of tasks over gateway.
-func NewRepository(gateway es.EventPersistenceGateway, settings es.Settings) *es.Repository[Task, Event] {
-	return es.NewRepository(gateway, Events(), Snapshots{}, Task.Apply, settings)
 }

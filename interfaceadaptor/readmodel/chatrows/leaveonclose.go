@@ -13,14 +13,13 @@ import (
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
 	"example.com/threads/es/sqldialect"
-	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/usecase/chat"
 )
 
 // LeaveOnCloseHandlers returns the handlers of [chat.LeaveOnClose], which put its commands into outbox.
 func LeaveOnCloseHandlers(outbox process.Outbox) []projection.Handler {
-	return chat.LeaveOnCloseHandlers(Memberships{}, outbox, threadcodec.Events().Decode, changesMembers, accountcodec.Events().Decode)
+	return chat.LeaveOnCloseHandlers(Memberships{}, outbox, chatstore.Threads().Events, changesMembers, chatstore.Accounts().Events)
 }
 
 // changesMembers reports whether an event of a thread may change who its members are.
@@ -34,9 +33,9 @@ func changesMembers(payload []byte) bool {
 }
 
 var (
-	messagePosted  = threadcodec.Events().EventType(thread.MessagePosted{})
-	messageEdited  = threadcodec.Events().EventType(thread.MessageEdited{})
-	messageDeleted = threadcodec.Events().EventType(thread.MessageDeleted{})
+	messagePosted  = chatstore.Threads().Events.EventType(thread.MessagePosted{})
+	messageEdited  = chatstore.Threads().Events.EventType(thread.MessageEdited{})
+	messageDeleted = chatstore.Threads().Events.EventType(thread.MessageDeleted{})
 )
 
 // accountRow is the row of a user account.

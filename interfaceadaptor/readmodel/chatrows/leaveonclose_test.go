@@ -256,7 +256,6 @@ type world struct {
 	t        *testing.T
 	threads  *chat.ThreadCommands
 	accounts *chat.AccountCommands
-	store    *chatstore.ThreadRepository
 	journal  *stream.JournalReader
 	heads    map[es.AggregateID]uint64 // the aggregates' versions in the records read so far
 	old      []projection.Record
@@ -275,18 +274,14 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	threads := chatstore.NewThreadRepository(gateway, es.Settings{})
-	accounts := chatstore.NewAccountRepository(gateway, es.Settings{})
 	w := &world{
-		t: t, store: threads, journal: stream.NewJournalReader(gateway), heads: map[es.AggregateID]uint64{},
-		threads:  es.NewService(chat.Threads(), threads, es.Settings{}),
-		accounts: es.NewService(chat.Accounts(), accounts, es.Settings{}),
+		t: t, journal: stream.NewJournalReader(gateway), heads: map[es.AggregateID]uint64{},
+		threads:  es.NewService(chatstore.Threads(), gateway, es.Settings{}),
+		accounts: es.NewService(chatstore.Accounts(), gateway, es.Settings{}),
 	}
 	t.Cleanup(func() {
-		w.threads.Drain()
-		w.accounts.Drain()
 		ctx := context.WithoutCancel(t.Context())
-		for _, close := range []func(context.Context) error{threads.Close, accounts.Close, gateway.Close} {
+		for _, close := range []func(context.Context) error{w.threads.Close, w.accounts.Close, gateway.Close} {
 			if err := close(ctx); err != nil {
 				t.Error(err)
 			}
@@ -432,7 +427,7 @@ func TestNoClosedAccountStays(t *testing.T) {
 		}
 		stayed, members := 0, 0
 		for _, key := range threads {
-			state, err := w.store.Reload(t.Context(), key)
+			state, err := w.threads.Reload(t.Context(), key)
 			if err != nil {
 				t.Fatal(err)
 			}

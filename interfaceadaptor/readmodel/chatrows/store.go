@@ -8,9 +8,7 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/extras/tasks/task"
-	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/tenantcodec"
-	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
@@ -33,10 +31,10 @@ func Tables() []string {
 // Handlers returns all handlers of the read model.
 func Handlers() []projection.Handler {
 	return []projection.Handler{
-		chat.NewThreadRows(Store{}, threadcodec.Events().Decode),
-		chat.AccountRows(rowstore.Rows[query.Account]{Table: Accounts}, accountcodec.Events().Decode),
-		chat.TenantRows(rowstore.Rows[query.Tenant]{Table: Tenants}, tenantcodec.Events().Decode),
-		chat.TaskRows(rowstore.Rows[query.Task]{Table: Tasks}, task.Events().Decode),
+		chat.NewThreadRows(Store{}, chatstore.Threads().Events),
+		chat.AccountRows(rowstore.Rows[query.Account]{Table: Accounts}, chatstore.Accounts().Events),
+		chat.TenantRows(rowstore.Rows[query.Tenant]{Table: Tenants}, chatstore.Tenants().Events),
+		chat.TaskRows(rowstore.Rows[query.Task]{Table: Tasks}, task.Events()),
 	}
 }
 

@@ -57,13 +57,17 @@ type registry struct {
 type line struct{ behind, add string }
 
 var lists = []registry{
-	{"cmd/internal/writeapi/aggregates.go", []line{
-		{"of(1, chat.Tenants(),", "\t\tof(1, chat.Gadgets(), chatstore.NewGadgetRepository, rest.Gadgets, nil),"},
+	{"interfaceadaptor/chatstore/types.go", []line{
+		{"\t\tAccounts(),", "\t\tGadgets(),"},
+	}},
+	{"cmd/internal/writeapi/commands.go", []line{
+		{"es.NewService(chatstore.Accounts(),", "\tgadgets := es.NewService(chatstore.Gadgets(), gateway, ofOthers)"},
+		{"\t\t\taccounts,", "\t\t\tgadgets,"},
+		{"rest.Accounts(", "\t\t\trest.Gadgets(gadgets),"},
 	}},
 	{"interfaceadaptor/readmodel/chatrows/store.go", []line{
-		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
 		{"\t\tAccounts.Name,", "\t\tGadgets.Name,"},
-		{"chat.AccountRows(", "\t\tchat.GadgetRows(rowstore.Rows[query.Gadget]{Table: Gadgets}, gadgetcodec.Events().Decode),"},
+		{"chat.AccountRows(", "\t\tchat.GadgetRows(rowstore.Rows[query.Gadget]{Table: Gadgets}, chatstore.Gadgets().Events),"},
 	}},
 	{"usecase/query/queries.go", []line{
 		{"\tAccountReader", "\tGadgetReader"},
@@ -74,18 +78,8 @@ var lists = []registry{
 		{"return true, nil // every account", "\tcase gadget.AggregateType:\n\t\tvar id gadget.ID\n" +
 			"\t\tif id, err = ident.Parse[gadget.Gadget](key.ID); err == nil {\n\t\t\t_, err = q.Gadget(ctx, viewer, id)\n\t\t}"},
 	}},
-	{"cmd/internal/updater/publish.go", []line{
-		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
-		{"publishing.Of(accountcodec.Events()),", "\t\tpublishing.Of(gadgetcodec.Events()),"},
-	}},
 	{"extras/publishing/asyncapi_test.go", []line{
-		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
-		{"publishing.Of(accountcodec.Events())},", "\t\t{\"interfaceadaptor/gadgetcodec\", publishing.Of(gadgetcodec.Events())},"},
-	}},
-	{"extras/operate/ctl/types.go", []line{
-		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},
-		{`"example.com/threads/interfaceadaptor/accountcodec"`, "\t\"example.com/threads/interfaceadaptor/gadgetcodec\""},
-		{"account.AggregateType: ", "\t\tgadget.AggregateType: typeOf(gadgetcodec.Events(), gadgetcodec.Snapshots{}, chatstore.NewGadgetRepository(gateway, settings)),"},
+		{"publishing.Of(chatstore.Accounts())},", "\t\t{\"interfaceadaptor/gadgetcodec\", publishing.Of(chatstore.Gadgets())},"},
 	}},
 	{"cmd/standalone/access_test.go", []line{
 		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first"}, "gadget_id"),`},

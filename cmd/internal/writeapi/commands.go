@@ -1,0 +1,80 @@
+package writeapi
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/es/memory"
+	"example.com/threads/es/sequence"
+	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/rest"
+	"example.com/threads/usecase/chat"
+)
+
+// Commands handles the commands of all aggregate types in an event store. [es.Services.Close] ends it.
+type Commands struct {
+	es.Services
+	Operations []rest.Aggregate
+	// Tasks creates tasks.
+	Tasks *tasks.Intake
+}
+
+// NewCommands returns the commands over gateway. keys seal texts; nil: texts are not sealed. handle has what settings
+// lack.
+func NewCommands(gateway es.Store, keys *erasure.Keyring, settings CommandSettings, handle es.Settings) *Commands {
+	cache := settings.CacheBytes
+	if cache == 0 {
+		cache = min(memory.Limit()/3*2, 1<<30)
+	}
+	handle.Timeout, handle.SnapshotEvery = settings.StoreTimeout, uint64(settings.SnapshotEvery)
+	// The states of threads are large and many; an eighth is left to the other types.
+	ofThreads, ofOthers := handle, handle
+	ofThreads.CacheBytes, ofOthers.CacheBytes = max(1, cache/8*7), max(1, cache/32)
+
+	threads := es.NewService(chatstore.Threads(), gateway, ofThreads)
+	accounts := es.NewService(chatstore.Accounts(), gateway, ofOthers)
+	tenants := es.NewService(chatstore.Tenants(), gateway, ofOthers)
+	orders := es.NewService(task.Aggregate(), gateway, ofOthers)
+
+	intake := &tasks.Intake{
+		Store: tasks.Store{Handler: orders, Events: gateway, Threads: threads.Repository, Keys: keys, AuthorOf: rest.AuthorOf}, Clock: time.Now,
+	}
+	sealedThreads := es.Prepared[thread.Thread, thread.Command, thread.Event]{Service: threads, Prepare: chat.SealThread(keys, threads.Load)}
+	sealedAccounts := es.Prepared[account.Account, account.Command, account.Event]{Service: accounts, Prepare: chat.SealAccount(keys)}
+	codes := sequence.New(gateway, chat.CodeKind, settings.Codes)
+	return &Commands{
+		Services: es.Services{
+			threads,
+			accounts,
+			tenants,
+			orders,
+		},
+		Operations: []rest.Aggregate{
+			rest.Threads(chat.WithCodes(sealedThreads, codes)),
+			rest.Accounts(sealedAccounts),
+			rest.Tenants(tenants),
+			rest.Tasks(intake),
+		},
+		Tasks: intake,
+	}
+}
+
+// drainTimeout limits how long snapshots are written after the last response. Missing snapshots only make the next load
+// slower.
+const drainTimeout = 2 * time.Second
+
+// Finish completes the accepted work. Snapshots that take too long are abandoned.
+func (c *Commands) Finish(ctx context.Context, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	if err := c.Close(ctx); err != nil {
+		log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
+	}
+}
