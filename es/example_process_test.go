@@ -9,7 +9,6 @@ import (
 	"example.com/threads/es/process/outbox"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/stream"
 )
 
 // A process manager is a projection whose rows are commands: here, each bolt leads to a nut. The commands are stored in
@@ -21,7 +20,7 @@ func Example_processManager() {
 	positions, err := rowstore.New(w.store.DB, "nuts for bolts")
 	check(err)
 	commands := outbox.New(w.store.DB, positions, "nuts for bolts")
-	projector := projection.New(positions, stream.NewJournalReader(w.store), projection.Options{}, nutsForBolts{commands})
+	projector := projection.New(positions, projection.NewJournalReader(w.store), projection.Options{}, nutsForBolts{commands})
 	send := func(ctx context.Context, caller es.Caller, key string, c esprocess.Command) error {
 		_, err := w.Handle(ctx, es.Request[Move]{Caller: caller, ID: c.Target.ID, Name: c.Name, Command: Move{1}, IdempotencyKey: key})
 		return err

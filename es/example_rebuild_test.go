@@ -7,7 +7,6 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/stream"
 )
 
 // A rebuild makes all rows again from the events, beside the live ones, and then puts them in their place. It is for a
@@ -28,7 +27,7 @@ func Example_rebuild() {
 	rows, err := rowstore.New(w.store.DB, inDozens.Table)
 	check(err)
 	sets := rowstore.NewRowSets(rows, []string{inDozens.Table})
-	fmt.Println(projection.NewRebuild(sets, rows, stream.NewJournalReader(w.store), projection.RebuildOptions{}, inDozens.Handler()).Start(ctx))
+	fmt.Println(projection.NewRebuild(sets, rows, projection.NewJournalReader(w.store), projection.RebuildOptions{}, inDozens.Handler()).Start(ctx))
 
 	row, version, err := inDozens.Read(ctx, w.store.DB, bolts, 0)
 	fmt.Println(row.Pieces, "pieces at version", version, err)

@@ -13,8 +13,8 @@ import (
 	"example.com/threads/es/dynamodb/dynamodbtest"
 	"example.com/threads/es/internal/notebook"
 	"example.com/threads/es/migration"
+	"example.com/threads/es/projection"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/stream"
 )
 
 func keyed(r notebookRequest, key string) notebookRequest {
@@ -160,7 +160,7 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 	}
 	create := keyed(notebook.Request(caller, "", notebook.Open{By: ada, Title: "tea"}), "key")
 	result := accepted(t, service, create)
-	for record, err := range stream.NewJournalReader(gateway).EventsAfter(t.Context(), result.Key, 0) {
+	for record, err := range projection.NewJournalReader(gateway).EventsAfter(t.Context(), result.Key, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,6 @@ import (
 	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/stream"
 	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -258,7 +257,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	projector := projection.New(store, stream.NewJournalReader(s.gateway), projection.Options{}, append(chatrows.Handlers(), gizmos{})...)
+	projector := projection.New(store, projection.NewJournalReader(s.gateway), projection.Options{}, append(chatrows.Handlers(), gizmos{})...)
 	config := testenv.DynamoDBConfig(t)
 	source := dynamodbstreams.New(s.env["JOURNAL_TABLE"], dynamodbstreams.Ports{
 		Places: s.gateway, Tables: awsclient.DynamoDB(config), Streams: awsclient.Streams(config), Projector: projector, Checkpoints: store, Log: slog.New(slog.DiscardHandler),

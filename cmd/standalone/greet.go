@@ -8,9 +8,9 @@ import (
 	"text/template"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	esrun "example.com/threads/es/run"
-	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
 )
 
@@ -89,7 +89,7 @@ const barWidth = 30
 // tellRebuilds shows the progress of rebuilds.
 func (y *servers) tellRebuilds(ctx context.Context, stdout io.Writer) error {
 	told := false
-	for stream.Pause(ctx, progressEvery) {
+	for es.Wait(ctx, progressEvery) == nil {
 		rebuild := y.updater.Rebuilding(ctx)
 		if rebuild == nil {
 			continue

@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/former"
 )
 
 // Append writes head, entries and receipts in one transaction.
@@ -62,7 +61,7 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []typ
 			}
 		}
 	}
-	if former.Is(reasons[0].Item) {
+	if isFormer(reasons[0].Item) {
 		if err := g.adopt(ctx, write.ID, reasons[0].Item); err != nil {
 			return err
 		}

@@ -1,6 +1,5 @@
-// Package dynamodb implements the EventPersistenceGateway on DynamoDB. Package repository calls it; estest
-// tests its contract; tools/dynamodb-setup creates its tables; the consumer in es/stream reads the
-// journal's stream.
+// Package dynamodb implements the EventPersistenceGateway on DynamoDB. A repository calls it; estest tests its
+// contract; package schema defines its tables; package dynamodbstreams reads the journal's stream.
 //
 // # Items
 //
@@ -71,6 +70,6 @@
 //	encoding, checksum  S  as in a snapshot
 //	ttl                 N  seconds since 1970
 //
-// Package former reads the documents' form of events, heads and snapshots. A payload may be read as S or B. DynamoDB
+// former.go reads the documents' form of events, heads and snapshots. A payload may be read as S or B. DynamoDB
 // deletes expired items late, so the ttl of a receipt or a file is checked whenever it is read.
 package dynamodb

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/former"
 )
 
 // Entries queries the index, which is cheap but may be incomplete. An entry that is missing from the index, at the end
@@ -152,7 +151,7 @@ func (g *Gateway) eventItem(id es.AggregateID, entry es.Entry) item {
 }
 
 func entryOf(event item) (es.Entry, error) {
-	event = former.Item(event)
+	event = readFormer(event)
 	seqNr, err := event.number("seq_nr")
 	if err != nil {
 		return es.Entry{}, err

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/former"
 )
 
 // headSeqNr is the seq_nr of the head item in the snapshot table.
@@ -18,7 +17,7 @@ const headSeqNr = 0
 
 // Head reads the head item without its payload, consistently.
 func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
-	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), "seq_nr", former.Number, "version", "snapshot_version")
+	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), "seq_nr", formerNumber, "version", "snapshot_version")
 	if err != nil {
 		return es.Head{}, explain(ctx, err, "read the head of %s", id)
 	}
@@ -28,7 +27,7 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 // headOf decodes a head item. An invalid snapshot pointer is logged and read as 0, which only costs time; the next
 // snapshot corrects it.
 func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, found item) (es.Head, error) {
-	found = former.Head(found)
+	found = readFormerHead(found)
 	version, err := found.number("version")
 	if err != nil {
 		return es.Head{}, &es.InconsistentError{ID: id, Cause: err}

@@ -8,17 +8,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/former"
 )
 
 // Heads scans the snapshot table. It does not use the smaller index, because an index may lack a head, and repairs must
 // find everything.
 func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
 	return func(yield func(es.AggregateHead, error) bool) {
-		expression, names := shown("pkey", "skey", "aid", "seq_nr", former.Number, "version", "snapshot_version")
+		expression, names := shown("pkey", "skey", "aid", "seq_nr", formerNumber, "version", "snapshot_version")
 		for page, err := range g.scan(ctx, &dynamodb.ScanInput{
 			TableName:                 aws.String(g.settings.SnapshotTable),
-			FilterExpression:          aws.String(former.Heads + " AND begins_with(#aid, :type)"),
+			FilterExpression:          aws.String(formerHeads + " AND begins_with(#aid, :type)"),
 			ProjectionExpression:      expression,
 			ExpressionAttributeNames:  names,
 			ExpressionAttributeValues: item{":head": number(headSeqNr), ":type": text(aggregateType + "-")},
@@ -28,7 +27,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.
 				return
 			}
 			for _, found := range page {
-				id, seqNr, err := g.placeOf(found)
+				id, seqNr, err := g.Place(item(found).text("pkey"), item(found).text("skey"))
 				if err != nil || seqNr != headSeqNr || id.Type != aggregateType {
 					continue // misplaced, or a kept snapshot
 				}

@@ -32,24 +32,18 @@ func cutLast(skey string) (before, after string) {
 	return skey[:max(dash, 0)], skey[dash+1:]
 }
 
-// placeOf returns where an item is, if programs look for it there.
-func (g *Gateway) placeOf(found item) (id es.AggregateID, seqNr uint64, err error) {
-	pkey, skey := found.text("pkey"), found.text("skey")
-	if id, seqNr, err = placeOf(pkey, skey); err == nil {
-		err = g.CheckPlace(id, seqNr, pkey, skey)
+// Place returns the aggregate and the number of the item under a key. It fails if programs do not look for the item
+// there: then the item is as good as missing, everywhere.
+func (g *Gateway) Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
+	if id, seqNr, err = placeOf(pkey, skey); err != nil {
+		return id, seqNr, err
 	}
-	return id, seqNr, err
-}
-
-// CheckPlace returns an error if programs do not look for an item of an aggregate under this key. Then the item is as
-// good as missing, everywhere.
-func (g *Gateway) CheckPlace(id es.AggregateID, seqNr uint64, pkey, skey string) error {
 	want := g.key(id, seqNr)
 	if want.text("pkey") != pkey || want.text("skey") != skey {
-		return fmt.Errorf("the item at pkey %q and skey %q is misplaced: programs look for it at %q and %q; "+
+		return id, seqNr, fmt.Errorf("the item at pkey %q and skey %q is misplaced: programs look for it at %q and %q; "+
 			"`journal check` lists such items; is SHARD_COUNT that of the program that wrote it?", pkey, skey, want.text("pkey"), want.text("skey"))
 	}
-	return nil
+	return id, seqNr, nil
 }
 
 // belongings yields the items of an aggregate in a table, ordered by skey as text. It reads the table consistently,

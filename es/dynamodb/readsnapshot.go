@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/former"
 	"example.com/threads/es/internal/packing"
 )
 
@@ -43,7 +42,7 @@ func (g *Gateway) readSnapshot(ctx context.Context, id es.AggregateID, seqNr uin
 		return es.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	if seqNr == headSeqNr {
-		seqNr = former.State(main)
+		seqNr = formerState(main)
 	}
 	return es.Snapshot{Version: seqNr, Payload: payload}, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/former"
 )
 
 // partBytes is the maximum number of bytes of a snapshot in one item; DynamoDB's limit for an item is 400 KB.
@@ -77,7 +76,7 @@ func (g *Gateway) writeSnapshot(ctx context.Context, id es.AggregateID, snapshot
 	if !errors.As(err, &exists) {
 		return err
 	}
-	if _, err := g.readSnapshot(ctx, id, snapshot.Version); errors.Is(err, errBroken) || former.Is(exists.Item) {
+	if _, err := g.readSnapshot(ctx, id, snapshot.Version); errors.Is(err, errBroken) || isFormer(exists.Item) {
 		put.ConditionExpression, put.ReturnValuesOnConditionCheckFailure = nil, ""
 		_, err := g.client.PutItem(ctx, put)
 		return err
@@ -109,7 +108,7 @@ func (g *Gateway) pointTo(ctx context.Context, id es.AggregateID, version, old u
 	})
 	var newer *types.ConditionalCheckFailedException
 	if errors.As(err, &newer) {
-		if former.Is(newer.Item) {
+		if isFormer(newer.Item) {
 			if err := g.adopt(ctx, id, newer.Item); err != nil {
 				return 0, err
 			}

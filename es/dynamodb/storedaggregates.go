@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/former"
 )
 
 const headSuffix = "-0" // of a head's skey
@@ -35,7 +34,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggre
 				}
 			}
 		}
-		for page, err := range g.scanKeys(ctx, g.settings.SnapshotTable, former.Heads) {
+		for page, err := range g.scanKeys(ctx, g.settings.SnapshotTable, formerHeads) {
 			page = slices.DeleteFunc(page, func(found item) bool { return !strings.HasSuffix(found.text("skey"), headSuffix) })
 			for heads := range slices.Chunk(page, maxBatchGet) {
 				if err == nil {

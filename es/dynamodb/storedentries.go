@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/former"
 )
 
 // StoredEntries implements [es.Maintainer].
@@ -25,7 +24,7 @@ func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq
 }
 
 func storedEntryOf(id es.AggregateID, event item) es.StoredEntry {
-	event = former.Item(event)
+	event = readFormer(event)
 	stored := es.StoredEntry{Entry: es.Entry{EventID: event.text("event_id"), Payload: event.bytes("payload")}}
 	_, seqNr, err := placeOf(event.text("pkey"), event.text("skey"))
 	if err != nil {

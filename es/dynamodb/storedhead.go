@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/former"
 )
 
 // headAttributes are the attributes of a head beside its key and payload.
@@ -25,14 +24,14 @@ func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredH
 }
 
 func (g *Gateway) readStoredHead(ctx context.Context, id es.AggregateID) (item, error) {
-	return g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), append([]string{"pkey", former.Number}, headAttributes...)...)
+	return g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), append([]string{"pkey", formerNumber}, headAttributes...)...)
 }
 
 func storedHeadOf(id es.AggregateID, found item) es.StoredHead {
 	if len(found) == 0 {
 		return es.StoredHead{}
 	}
-	found = former.Head(found)
+	found = readFormerHead(found)
 	stored := es.StoredHead{Exists: true}
 	stored.Faults = expect(stored.Faults, found, "aid", text(id.String()))
 	stored.Faults = expect(stored.Faults, found, "seq_nr", number(headSeqNr))

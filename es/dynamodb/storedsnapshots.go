@@ -6,14 +6,13 @@ import (
 	"iter"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/former"
 )
 
 // StoredSnapshots implements [es.Maintainer]. The state after event 1, in the head item, is none of them.
 func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredSnapshot, error] {
 	return func(yield func(es.StoredSnapshot, error) bool) {
 		fail := func(err error) { yield(es.StoredSnapshot{}, explain(ctx, err, "read the snapshots of %s", id)) }
-		for main, err := range g.belongings(ctx, g.settings.SnapshotTable, id, "pkey", "skey", "aid", "seq_nr", former.Number, "ttl") {
+		for main, err := range g.belongings(ctx, g.settings.SnapshotTable, id, "pkey", "skey", "aid", "seq_nr", formerNumber, "ttl") {
 			if err != nil {
 				fail(err)
 				return
@@ -22,8 +21,8 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.S
 			if err != nil || place != id || version == headSeqNr || g.expired(main) {
 				continue // a part, the head, or expired and about to be deleted by DynamoDB
 			}
-			stored := es.StoredSnapshot{Version: version, Unlisted: former.Is(main)}
-			main = former.Item(main)
+			stored := es.StoredSnapshot{Version: version, Unlisted: isFormer(main)}
+			main = readFormer(main)
 			if faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version)); len(faults) > 0 {
 				stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
 			}

@@ -50,7 +50,7 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string
 			}
 			page := es.JournalPage{Next: after}
 			for _, found := range output.Items {
-				if id, seqNr, err := g.placeOf(found); err == nil {
+				if id, seqNr, err := g.Place(item(found).text("pkey"), item(found).text("skey")); err == nil {
 					page.Entries = append(page.Entries, es.Queued{ID: id, SeqNr: seqNr, Payload: item(found).bytes("payload")})
 				}
 			}

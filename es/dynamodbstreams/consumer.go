@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/stream"
 )
 
 // consumer reads one stream to its end: it starts readers of shards, and stores and deletes the shards' checkpoints.
@@ -77,7 +77,7 @@ func (c *consumer) restore(ctx context.Context) error {
 		c.source.status.fail(err)
 		c.source.fail(ctx, "waiting for the database of the projection; if its tables are missing, migrate it", err)
 	}
-	err := stream.Retry(ctx, report, func(ctx context.Context) (err error) {
+	err := polling.Retry(ctx, report, func(ctx context.Context) (err error) {
 		if stored, err = c.source.ports.Checkpoints.Checkpoints(ctx, c.stream); err != nil {
 			return err
 		}
@@ -150,14 +150,14 @@ func (c *consumer) begin(ctx context.Context, ready []*shard) error {
 		c.source.fail(ctx, "storing the beginning of a shard failed; will retry", err)
 	}
 	if mayHaveLost {
-		if err := stream.Retry(ctx, report, c.oweRepair); err != nil {
+		if err := polling.Retry(ctx, report, c.oweRepair); err != nil {
 			return err
 		}
 	}
 	for _, s := range unread {
 		at := position{kind: begun, at: now}
 		store := func(ctx context.Context) error { return c.source.store(ctx, c.stream, s.id, at) }
-		if err := stream.Retry(ctx, report, store); err != nil {
+		if err := polling.Retry(ctx, report, store); err != nil {
 			return err
 		}
 		s.position = at
@@ -168,7 +168,7 @@ func (c *consumer) begin(ctx context.Context, ready []*shard) error {
 func (c *consumer) start(ctx context.Context, s *shard) {
 	r := &reader{
 		source: c.source, stream: c.stream, shard: s.id, position: s.position,
-		pace: stream.Pace{Min: c.source.settings.PollMin, Max: c.source.settings.PollMax},
+		pace: polling.Pace{Min: c.source.settings.PollMin, Max: c.source.settings.PollMax},
 	}
 	c.source.status.shard(s.id, func(s *shardStatus) { s.running, s.step = true, time.Now() })
 	c.running.Go(func() {

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-	"example.com/threads/es/stream"
+	"example.com/threads/es/internal/polling"
 )
 
 // listing is all shards of a stream at one time.
@@ -87,7 +87,7 @@ func (d *discoverer) page(ctx context.Context, request *dynamodbstreams.Describe
 		d.source.status.fail(err)
 		d.source.fail(ctx, "listing the stream's shards failed; will retry", err)
 	}
-	err := stream.Retry(ctx, report, func(ctx context.Context) error {
+	err := polling.Retry(ctx, report, func(ctx context.Context) error {
 		answer, err := d.source.ports.Streams.DescribeStream(ctx, request)
 		switch {
 		case isNotFound(err):

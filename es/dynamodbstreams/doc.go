@@ -1,4 +1,4 @@
-// Package dynamodbstreams reads the journal's changes from DynamoDB Streams and hands them to a [stream.Projector].
+// Package dynamodbstreams reads the journal's changes from DynamoDB Streams and hands them to a [projection.Sink].
 //
 // [Source] finds the table's stream and follows it. A coordinator (consumer) tracks the parents and children of the
 // shards (lineage). It starts a reader for a shard once its parent has been read to the end and that position is

@@ -12,7 +12,6 @@ import (
 
 	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/stream"
 )
 
 // follow starts a source on one shard and waits until its lag is 0.
@@ -27,7 +26,7 @@ func follow(t *testing.T, records ...types.Record) (*aws24h, *fakeShard, *memory
 }
 
 func notBehind(ctx context.Context, source *dynamodbstreams.Source) error {
-	if lag := source.Lag(ctx); lag != (stream.Lag{}) {
+	if lag := source.Lag(ctx); lag != (projection.Lag{}) {
 		return fmt.Errorf("the lag is %+v", lag)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	tables "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/es/stream"
+	"example.com/threads/es/internal/polling"
 )
 
 // locate waits until the table has a stream with new images, and returns its ARN. It only fails when ctx ends.
@@ -18,7 +18,7 @@ func (s *Source) locate(ctx context.Context) (found string, err error) {
 		s.status.fail(err)
 		s.fail(ctx, "waiting for the journal's stream", err, "table", s.table)
 	}
-	err = stream.Retry(ctx, report, func(ctx context.Context) error {
+	err = polling.Retry(ctx, report, func(ctx context.Context) error {
 		answer, err := s.ports.Tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 		if err == nil {
 			found, err = streamOf(answer.Table)

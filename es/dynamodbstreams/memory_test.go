@@ -54,7 +54,7 @@ func (m *memory) Project(_ context.Context, batch projection.Batch) (projection.
 	return projection.Outcome{}, nil
 }
 
-// Begin implements [stream.Projector].
+// Begin implements [projection.Sink].
 func (m *memory) Begin(_ context.Context, fromFirst bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,7 +65,7 @@ func (m *memory) Begin(_ context.Context, fromFirst bool) error {
 	return nil
 }
 
-// OweRepair implements [stream.Projector].
+// OweRepair implements [projection.Sink].
 func (m *memory) OweRepair(context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

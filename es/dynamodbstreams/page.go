@@ -2,18 +2,15 @@ package dynamodbstreams
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-	"example.com/threads/es"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/stream"
 )
 
 // page is an answer of the stream that is not projected yet.
@@ -64,32 +61,24 @@ func (s *Source) pageOf(ctx context.Context, from position, asked time.Time, ans
 	return p
 }
 
-// recordOf converts an item's new image. An item that is not where programs look for it is no entry: a gap would not be
-// filled from it, and no command finds its aggregate.
+// recordOf converts an item's new image, whose payload may be text or binary. An item that is not where programs look
+// for it is no entry: a gap would not be filled from it, and no command finds its aggregate.
 func (s *Source) recordOf(image map[string]types.AttributeValue) (projection.Record, error) {
-	record, err := entryOf(image).Record()
-	if err != nil {
-		return record, err
+	key, seqNr, err := s.ports.Places.Place(text(image, "pkey"), text(image, "skey"))
+	if err == nil {
+		err = key.Check()
 	}
-	id := es.AggregateID{Tenant: record.Key.Tenant, Type: record.Key.Type, ID: record.Key.ID}
-	if err := s.ports.Places.CheckPlace(id, record.SeqNr, text(image, "pkey"), text(image, "skey")); err != nil {
-		return projection.Record{}, fmt.Errorf("%w: %w", stream.ErrNotAnEntry, err)
+	if err == nil && seqNr == 0 {
+		err = errors.New("it has the number 0")
 	}
-	return record, nil
-}
-
-// entryOf reads the fields of a journal entry from an item's new image. The number is that of its key, which every
-// writer's items have. A payload may be text or binary.
-func entryOf(image map[string]types.AttributeValue) stream.Entry {
-	skey := text(image, "skey")
-	entry := stream.Entry{PKey: text(image, "pkey"), AID: text(image, "aid"), SeqNr: skey[strings.LastIndexByte(skey, '-')+1:]}
+	record := projection.Record{Key: key, SeqNr: seqNr}
 	switch value := image["payload"].(type) {
 	case *types.AttributeValueMemberS:
-		entry.Payload = []byte(value.Value)
+		record.Payload = []byte(value.Value)
 	case *types.AttributeValueMemberB:
-		entry.Payload = value.Value
+		record.Payload = value.Value
 	}
-	return entry
+	return record, err
 }
 
 func text(image map[string]types.AttributeValue, name string) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/stream"
 )
 
 // reader reads one shard. Its position only advances after everything before it is stored; all other fields can be lost
@@ -24,13 +24,13 @@ type reader struct {
 	position position
 	iterator string // empty: request one for the position
 	page     *page  // read but not projected
-	pace     stream.Pace
+	pace     polling.Pace
 	trimmed  bool // the stream trimmed records while the shard began
 }
 
 // run returns when the shard is done or ctx has ended.
 func (r *reader) run(ctx context.Context) {
-	pauses := stream.NewBackoff()
+	pauses := polling.NewBackoff()
 	for {
 		wait, err := r.step(ctx)
 		if err != nil {
@@ -41,7 +41,7 @@ func (r *reader) run(ctx context.Context) {
 			pauses.Reset()
 			r.update(func(s *shardStatus) { s.step, s.trouble = time.Now(), nil })
 		}
-		if r.position.done() || !stream.Pause(ctx, wait) {
+		if r.position.done() || !polling.Pause(ctx, wait) {
 			return
 		}
 	}

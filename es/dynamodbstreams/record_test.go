@@ -17,7 +17,8 @@ func TestEveryRecordIsHandedOverOrCounted(t *testing.T) {
 		text := image(0)["payload"].(*types.AttributeValueMemberS).Value
 		image(0)["payload"] = &types.AttributeValueMemberB{Value: []byte(text)}
 		image(1)["payload"] = &types.AttributeValueMemberS{Value: "{"}
-		delete(image(2), "aid")
+		// The number 0 is no event.
+		image(2)["skey"] = &types.AttributeValueMemberS{Value: image(2)["skey"].(*types.AttributeValueMemberS).Value[:len("order-")+26] + "-0"}
 		image(6)["pkey"] = &types.AttributeValueMemberS{Value: "order-8"}
 		image(7)["skey"] = &types.AttributeValueMemberS{Value: "order-8"} // without the id
 		records[3].EventName = types.OperationTypeModify

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/stream"
 )
 
 // Streams is the client that reads the stream; [dynamodbstreams.Client] implements it.
@@ -27,9 +27,9 @@ type Tables interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
-// Places knows where programs look for an entry; gateway/dynamodb implements it.
+// Places knows where programs look for an entry; package dynamodb implements it.
 type Places interface {
-	CheckPlace(id es.AggregateID, seqNr uint64, pkey, skey string) error
+	Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error)
 }
 
 // Ports are the dependencies of a source.
@@ -37,7 +37,7 @@ type Ports struct {
 	Places      Places
 	Tables      Tables
 	Streams     Streams
-	Projector   stream.Projector
+	Projector   projection.Sink
 	Checkpoints projection.Checkpoints
 	Log         *slog.Logger
 }
@@ -94,7 +94,7 @@ func (s *Source) Run(ctx context.Context) {
 			return
 		}
 		s.log.WarnContext(ctx, "looking for the journal's next stream", "reason", err)
-		if !stream.Pause(ctx, nextStream) {
+		if !polling.Pause(ctx, nextStream) {
 			return
 		}
 	}
@@ -104,7 +104,7 @@ func (s *Source) Run(ctx context.Context) {
 const nextStream = 100 * time.Millisecond
 
 func (s *Source) project(ctx context.Context, batch projection.Batch) error {
-	return stream.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
+	return polling.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
 }
 
 func (s *Source) fail(ctx context.Context, text string, err error, attrs ...any) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"example.com/threads/es/stream"
+	"example.com/threads/es/projection"
 )
 
 // status holds what the source and the reader of each shard last reported. It is independent of the readers, so that a
@@ -104,11 +104,11 @@ const freshFor = time.Second
 // read within the last second is caught up. Otherwise its lag is the age of its oldest record that was read but not
 // projected; if there is none, the time since the shard was last known to be caught up. The largest lag counts. Without
 // a shard, or if listings fail, it is the time since that began.
-func (s *Source) Lag(context.Context) stream.Lag {
+func (s *Source) Lag(context.Context) projection.Lag {
 	now := time.Now()
 	s.status.mu.Lock()
 	defer s.status.mu.Unlock()
-	var lag stream.Lag
+	var lag projection.Lag
 	since := func(at time.Time) {
 		lag.Behind, lag.AtLeast = max(lag.Behind, now.Sub(at)), true
 	}

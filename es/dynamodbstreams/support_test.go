@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -42,11 +44,15 @@ func recordOf(seqNr uint64, at time.Time) types.Record {
 // fakePlaces knows one shard.
 type fakePlaces struct{}
 
-func (fakePlaces) CheckPlace(id es.AggregateID, seqNr uint64, pkey, skey string) error {
-	if want := fmt.Sprint(id, "-", seqNr); pkey != "order-7" || skey != want {
-		return fmt.Errorf("the item at %s and %s is misplaced", pkey, skey)
+func (fakePlaces) Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
+	at := max(strings.LastIndexByte(skey, '-'), 0)
+	if id, err = es.ParseAggregateID("", skey[:at]); err == nil {
+		seqNr, err = strconv.ParseUint(skey[at+1:], 10, 64)
 	}
-	return nil
+	if err == nil && pkey != "order-7" {
+		err = fmt.Errorf("the item at %s and %s is misplaced", pkey, skey)
+	}
+	return id, seqNr, err
 }
 
 func recordsOf(from, to uint64, at time.Time) []types.Record {

@@ -8,6 +8,7 @@
 // the others do not wait for it. Events of a type without a handler are reported, and projected once a handler exists
 // (types.go).
 //
-// Several projections can read one source, each with its own name, positions, checkpoints and dead letters. Sources are
-// in es/stream, the store is es/rowstore.
+// Several projections can read one source, each with its own name, positions, checkpoints and dead letters. The sources
+// are dynamodbstreams and sqlqueue; another, such as a Lambda handler, calls the [Sink], too. The store is rowstore.
+// What a source does not deliver is read from the journal ([JournalReader]).
 package projection

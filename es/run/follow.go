@@ -9,7 +9,6 @@ import (
 
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/stream"
 )
 
 // Source follows an event store and hands its events to a projector.
@@ -19,7 +18,7 @@ type Source interface {
 	// Wake makes the source poll at once, if it supports that. It never blocks.
 	Wake()
 	// Lag returns how far the projection is behind.
-	Lag(ctx context.Context) stream.Lag
+	Lag(ctx context.Context) projection.Lag
 	// Health returns an error if something makes no progress.
 	Health() error
 	// Measure registers the running totals.
@@ -46,7 +45,7 @@ func (t *Turn) Follow(
 ) (*Followed, error) {
 	measured := newOutcomes(registry)
 	options.Observe, options.Tracer, options.Ignore = measured.count, t.updater.tracer(name), append(options.Ignore, t.updater.options.Ignore...)
-	projector := projection.New(rows, stream.NewJournalReader(t.databases.Journal), options, handlers...)
+	projector := projection.New(rows, projection.NewJournalReader(t.databases.Journal), options, handlers...)
 	source, err := t.databases.Source(timed{projector, measured}, positions, besidePollMin)
 	if err != nil {
 		return nil, err
@@ -67,7 +66,7 @@ func (f *Followed) Run(ctx context.Context) {
 func (f *Followed) Wake() { f.source.Wake() }
 
 // Lag returns the lag of the source or, while a repair is due, at least the time since then.
-func (f *Followed) Lag(ctx context.Context) stream.Lag {
+func (f *Followed) Lag(ctx context.Context) projection.Lag {
 	lag := f.source.Lag(ctx)
 	if since := f.projector.RepairSince(); !since.IsZero() {
 		lag.Behind, lag.AtLeast = max(lag.Behind, time.Since(since)), true

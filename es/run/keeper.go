@@ -11,9 +11,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/stream"
 )
 
 const (
@@ -53,7 +53,7 @@ func (t *Turn) newKeeper() (*rowKeeper, error) {
 	sets := rowstore.NewRowSets(t.model.store, model.Tables)
 	return &rowKeeper{
 		options: options, sets: sets, live: t.model.projector,
-		rebuild: projection.NewRebuild(sets, t.model.store, stream.NewJournalReader(t.databases.Journal), projection.RebuildOptions{
+		rebuild: projection.NewRebuild(sets, t.model.store, projection.NewJournalReader(t.databases.Journal), projection.RebuildOptions{
 			Logger: options.Log, Workers: Workers(t.databases.Rows), Others: others,
 		}, model.Handlers...),
 	}, nil
@@ -86,7 +86,7 @@ func (k *rowKeeper) run(ctx context.Context) {
 			k.failure.Store(&rebuildFailure{err.Error(), time.Now()})
 			k.options.Log.ErrorContext(ctx, "the rebuild failed and will be retried", "error", err, "pause", rebuildAgain)
 		}
-		stream.Pause(ctx, rebuildLook)
+		polling.Pause(ctx, rebuildLook)
 	}
 }
 
@@ -95,7 +95,7 @@ func (k *rowKeeper) storeVersions(ctx context.Context) {
 	report := func(err error) {
 		k.options.Log.WarnContext(ctx, "the versions of the rows could not be stored, and the source waits for it; will retry", "error", err)
 	}
-	_ = stream.Retry(ctx, report, func(ctx context.Context) error {
+	_ = polling.Retry(ctx, report, func(ctx context.Context) error {
 		outdated, err := projection.Outdated(ctx, k.sets, k.options.ReadModel.Handlers)
 		if err == nil {
 			k.outdated.Store(&outdated)

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"time"
 
-	"example.com/threads/es/stream"
+	"example.com/threads/es/projection"
 )
 
 // State is what an updater tells of itself.
 type State struct {
 	Active            bool // false: it stands by, because another process writes the read model
-	Lag               stream.Lag
+	Lag               projection.Lag
 	CaughtUp          bool // the read model has, at least once since its tables were created
 	ParkedAggregates  *int // nil while the database does not answer
 	DriftedAggregates int  // whose rows differ from the journal, of those verified so far
@@ -49,7 +49,7 @@ const checkTimeout = 2 * time.Second
 func (u *Updater) Look(ctx context.Context) State {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	found := State{Lag: stream.Lag{Behind: time.Since(u.since), AtLeast: true}}
+	found := State{Lag: projection.Lag{Behind: time.Since(u.since), AtLeast: true}}
 	opened, turn := u.opened.Load(), u.turn.Load()
 	if opened == nil {
 		for _, name := range []string{"database", "stream", "processes"} {
@@ -71,7 +71,7 @@ func (u *Updater) Look(ctx context.Context) State {
 	} else {
 		report, readErr := opened.store.Report(ctx)
 		u.check(ctx, &found, "database", errors.Join(err, readErr))
-		found.Lag = stream.Lag{Behind: report.Behind, Records: report.BehindRecords, AtLeast: report.AtLeast}
+		found.Lag = projection.Lag{Behind: report.Behind, Records: report.BehindRecords, AtLeast: report.AtLeast}
 		found.CaughtUp = report.CaughtUp
 	}
 	advice := u.options.Advice

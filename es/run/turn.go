@@ -10,9 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/stream"
 )
 
 // Turn is the time while this process writes the read model. A [Consumer] is made of it.
@@ -78,7 +78,7 @@ func (u *Updater) work(ctx context.Context, databases Databases, right *rowstore
 
 func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 	t := &Turn{updater: u, databases: databases, term: term, registry: prometheus.NewRegistry(), changed: []func([]projection.Head){u.options.Notify}}
-	store, journal := u.opened.Load().store.InTerm(term), stream.NewJournalReader(databases.Journal)
+	store, journal := u.opened.Load().store.InTerm(term), projection.NewJournalReader(databases.Journal)
 	notify := func(heads []projection.Head) {
 		for _, changed := range t.changed {
 			changed(heads)
@@ -139,7 +139,7 @@ const (
 // report stores the read model's lag, for the programs that read it, until ctx ends.
 func (t *Turn) report(ctx context.Context) {
 	var stored rowstore.Report
-	for wait := firstReport; stream.Pause(ctx, wait); wait = min(2*wait, reportEvery) {
+	for wait := firstReport; polling.Pause(ctx, wait); wait = min(2*wait, reportEvery) {
 		lag := t.model.Lag(ctx)
 		now := rowstore.Report{Behind: lag.Behind, BehindRecords: lag.Records, AtLeast: lag.AtLeast, At: time.Now()}
 		now.CaughtUp = t.caughtUp.Load() || !lag.AtLeast && lag.Behind < currentWithin

@@ -14,9 +14,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/stream"
 )
 
 // Silence is how long a database server waits for a silent updater before it ends its transaction, so that another
@@ -60,7 +60,7 @@ type ReadModel struct {
 type Databases struct {
 	Journal es.Journal
 	// Source returns a source of the journal's changes that polls every pollMin at most.
-	Source func(projector stream.Projector, checkpoints projection.Checkpoints, pollMin time.Duration) (Source, error)
+	Source func(projector projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (Source, error)
 	// Trouble returns why the event store can't be used. It must cost nothing while all is well.
 	Trouble func(context.Context) error
 	Rows    *sqlx.DB
@@ -84,7 +84,7 @@ type Faults interface {
 	// Turn waits until the projection may work. The returned context ends with ctx, or when the projection is killed.
 	Turn(ctx context.Context) (context.Context, error)
 	// Projector wraps the projector that receives the source's records.
-	Projector(projector stream.Projector) stream.Projector
+	Projector(projector projection.Sink) projection.Sink
 	// Journal wraps the journal that the projector reads.
 	Journal(journal projection.Journal) projection.Journal
 }
@@ -96,7 +96,7 @@ type NoFaults struct{}
 func (NoFaults) Turn(ctx context.Context) (context.Context, error) { return ctx, nil }
 
 // Projector returns projector.
-func (NoFaults) Projector(projector stream.Projector) stream.Projector { return projector }
+func (NoFaults) Projector(projector projection.Sink) projection.Sink { return projector }
 
 // Journal returns journal.
 func (NoFaults) Journal(journal projection.Journal) projection.Journal { return journal }
@@ -176,10 +176,10 @@ func (u *Updater) Wake() {
 }
 
 // Lag returns the lag of the read model; false: this process does not write it.
-func (u *Updater) Lag(ctx context.Context) (stream.Lag, bool) {
+func (u *Updater) Lag(ctx context.Context) (projection.Lag, bool) {
 	turn := u.turn.Load()
 	if turn == nil {
-		return stream.Lag{}, false
+		return projection.Lag{}, false
 	}
 	return turn.model.Lag(ctx), true
 }
@@ -216,7 +216,7 @@ func (u *Updater) Run(ctx context.Context) error {
 		if err != nil {
 			if ctx.Err() == nil {
 				u.options.Log.WarnContext(ctx, "waiting for the turn to write the read model", "error", err)
-				stream.Pause(ctx, turnAgain)
+				polling.Pause(ctx, turnAgain)
 			}
 			continue
 		}
@@ -238,7 +238,7 @@ func (u *Updater) open(ctx context.Context) (databases Databases, err error) {
 	report := func(err error) {
 		u.options.Log.WarnContext(ctx, "waiting for the databases of events and read model", "error", err)
 	}
-	err = stream.Retry(ctx, report, func(ctx context.Context) (err error) {
+	err = polling.Retry(ctx, report, func(ctx context.Context) (err error) {
 		databases, err = u.options.Open(ctx)
 		return err
 	})

@@ -11,7 +11,6 @@ import (
 	"example.com/threads/es/internal/notebook"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/sqlqueue"
-	"example.com/threads/es/stream"
 )
 
 // BenchmarkVisible measures the time from a post's acknowledgement until it is in the read model, in one process on
@@ -21,7 +20,7 @@ func BenchmarkVisible(b *testing.B) {
 	s := newSystem(b, "sqlite:"+filepath.Join(folder, "events.db"), "sqlite:"+filepath.Join(folder, "rows.db"))
 	rows := &watch{at: map[projection.Head]time.Time{}}
 	rows.changed.L = &rows.mutex
-	projector := projection.New(s.readModel, stream.NewJournalReader(s.gateway), projection.Options{Notify: rows.notify}, notebook.Positions{})
+	projector := projection.New(s.readModel, projection.NewJournalReader(s.gateway), projection.Options{Notify: rows.notify}, notebook.Positions{})
 	source := s.source(b, projector, sqlqueue.Settings{})
 	s.onAppend = source.Wake
 	run(b, source)

@@ -6,6 +6,5 @@
 // process that writes, each commit wakes it ([Source.Wake]); other processes poll. [Source.Lag] and [Source.Health]
 // report how far it is behind and whether it makes progress.
 //
-// It stands between gateway/sqlstore, whose Queue guarantees that no event is skipped, and es/projection. Package
-// stream holds what all sources share.
+// It stands between sqlstore, whose Queue guarantees that no event is skipped, and projection.
 package sqlqueue

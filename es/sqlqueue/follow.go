@@ -10,7 +10,6 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/stream"
 )
 
 // Follow keeps the rows of a projection in the file of its event store until ctx ends: it applies new events, retries
@@ -25,7 +24,7 @@ func Follow(ctx context.Context, file *sqlstore.File, name string, tables []stri
 	if err != nil {
 		return err
 	}
-	journal := stream.NewJournalReader(file.Gateway)
+	journal := projection.NewJournalReader(file.Gateway)
 	log := slog.Default()
 	sets := rowstore.NewRowSets(store, tables)
 	rebuild := projection.NewRebuild(sets, store, journal, projection.RebuildOptions{Logger: log}, handlers...)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"example.com/threads/es/stream"
+	"example.com/threads/es/projection"
 )
 
 // sourceState is the status of a source.
@@ -49,19 +49,19 @@ func (m *meter) read() (now sourceState) {
 
 // Lag returns how far the read model is behind the event store, which is queried directly, whatever state the source is
 // in. If the query fails, it is the time since the source's last success.
-func (s *Source) Lag(ctx context.Context) stream.Lag {
+func (s *Source) Lag(ctx context.Context) projection.Lag {
 	state := s.meter.read()
 	if !state.located {
-		return stream.Lag{Behind: time.Since(state.started), AtLeast: true}
+		return projection.Lag{Behind: time.Since(state.started), AtLeast: true}
 	}
 	backlog, err := s.ports.Queue.Backlog(ctx, state.position)
 	switch {
 	case err != nil:
-		return stream.Lag{Behind: time.Since(state.moved), AtLeast: true}
+		return projection.Lag{Behind: time.Since(state.moved), AtLeast: true}
 	case backlog.Records == 0:
-		return stream.Lag{}
+		return projection.Lag{}
 	}
-	return stream.Lag{Behind: max(0, time.Since(backlog.Oldest)), Records: backlog.Records}
+	return projection.Lag{Behind: max(0, time.Since(backlog.Oldest)), Records: backlog.Records}
 }
 
 // errSilent is the reason when nothing has failed yet.

@@ -8,7 +8,6 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/stream"
 )
 
 // Queue is an event store that numbers the events of all aggregates.
@@ -27,7 +26,7 @@ type Queue interface {
 // Ports are the dependencies of a source.
 type Ports struct {
 	Queue       Queue
-	Projector   stream.Projector
+	Projector   projection.Sink
 	Checkpoints projection.Checkpoints
 	Log         *slog.Logger
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/stream"
 )
 
 // Source hands the events of a queue to a projector. At most one process should run a source for a read model: two are
@@ -53,7 +53,7 @@ func (s *Source) Wake() {
 // It waits for a queue or read model that does not answer, and logs that. Call it once.
 func (s *Source) Run(ctx context.Context) {
 	var at bookmark
-	err := stream.Retry(ctx, s.reporter(ctx, "reading the queue of events or its checkpoint failed; will retry"), func(ctx context.Context) (err error) {
+	err := polling.Retry(ctx, s.reporter(ctx, "reading the queue of events or its checkpoint failed; will retry"), func(ctx context.Context) (err error) {
 		if at, err = s.locate(ctx); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (s *Source) Run(ctx context.Context) {
 	s.ports.Log.InfoContext(ctx, "following the queue of events", "queue", at.queue, "position", at.position)
 	s.meter.locate(at.position)
 	looked := time.Now()
-	pace := stream.Pace{Min: s.settings.PollMin, Max: s.settings.PollMax}
+	pace := polling.Pace{Min: s.settings.PollMin, Max: s.settings.PollMax}
 	for {
 		begun, gather := time.Now(), time.Duration(0)
 		page, err := s.read(ctx, at.position)
@@ -101,7 +101,7 @@ func (s *Source) lookBack(ctx context.Context, at *bookmark, looked time.Time) t
 	if err != nil || end >= at.position {
 		return time.Now() // the next read reports the error
 	}
-	_ = stream.Retry(ctx, s.reporter(ctx, "reading the queue of events or its checkpoint failed; will retry"), func(ctx context.Context) error {
+	_ = polling.Retry(ctx, s.reporter(ctx, "reading the queue of events or its checkpoint failed; will retry"), func(ctx context.Context) error {
 		now, err := s.locate(ctx)
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func (s *Source) lookBack(ctx context.Context, at *bookmark, looked time.Time) t
 
 // read reads the next page, retrying until it succeeds. It only fails when ctx ends.
 func (s *Source) read(ctx context.Context, position uint64) (page []es.Queued, err error) {
-	err = stream.Retry(ctx, s.reporter(ctx, "reading the queue of events failed; will retry"), func(ctx context.Context) (err error) {
+	err = polling.Retry(ctx, s.reporter(ctx, "reading the queue of events failed; will retry"), func(ctx context.Context) (err error) {
 		page, err = s.ports.Queue.Read(ctx, position, s.settings.PageSize)
 		return err
 	})
@@ -133,8 +133,8 @@ func (s *Source) read(ctx context.Context, position uint64) (page []es.Queued, e
 // project has a page projected, retrying until it succeeds. It only fails when ctx ends.
 func (s *Source) project(ctx context.Context, queue string, page []es.Queued) error {
 	batch := s.batchOf(ctx, queue, page)
-	err := stream.Retry(ctx, s.reporter(ctx, "projecting a batch failed; will retry"), func(ctx context.Context) error {
-		return stream.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
+	err := polling.Retry(ctx, s.reporter(ctx, "projecting a batch failed; will retry"), func(ctx context.Context) error {
+		return polling.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
 	})
 	if err == nil {
 		s.counters.Records.Add(int64(len(batch.Records)))
@@ -146,13 +146,12 @@ func (s *Source) project(ctx context.Context, queue string, page []es.Queued) er
 func (s *Source) batchOf(ctx context.Context, queue string, page []es.Queued) projection.Batch {
 	batch := projection.Batch{Checkpoint: bookmark{queue, page[len(page)-1].Position}.checkpoint()}
 	for _, queued := range page {
-		key, err := stream.KeyOf(queued.ID.Tenant.String(), queued.ID.Type, queued.ID.ID)
-		if err != nil {
+		if err := queued.ID.Check(); err != nil {
 			s.counters.Skipped.Add(1)
 			s.ports.Log.WarnContext(ctx, "skipped an event of the queue that names no valid aggregate", "sequence_number", queued.Position, "reason", err)
 			continue
 		}
-		batch.Records = append(batch.Records, projection.Record{Key: key, SeqNr: queued.SeqNr, Payload: queued.Payload})
+		batch.Records = append(batch.Records, projection.Record{Key: queued.ID, SeqNr: queued.SeqNr, Payload: queued.Payload})
 	}
 	return batch
 }
@@ -160,7 +159,7 @@ func (s *Source) batchOf(ctx context.Context, queue string, page []es.Queued) pr
 // rest waits until wait has passed or, after gather, until Wake is called. It returns whether ctx is still active.
 func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
 	gather = min(max(gather, 0), wait)
-	if !stream.Pause(ctx, gather) {
+	if !polling.Pause(ctx, gather) {
 		return false
 	}
 	timer := time.NewTimer(wait - gather)

@@ -17,7 +17,6 @@ import (
 	"example.com/threads/es/internal/notebook"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/sqlqueue"
-	"example.com/threads/es/stream"
 	"example.com/threads/es/testenv"
 )
 
@@ -145,7 +144,7 @@ func TestAnotherStoreBeginsAnew(t *testing.T) {
 
 // flaky is a projector that fails a given number of times before it calls the real one.
 type flaky struct {
-	stream.Projector
+	projection.Sink
 	failures atomic.Int32
 	panics   atomic.Int32
 }
@@ -157,12 +156,12 @@ func (f *flaky) Project(ctx context.Context, batch projection.Batch) (projection
 	if f.panics.Add(-1) >= 0 {
 		panic("out of order")
 	}
-	return f.Projector.Project(ctx, batch)
+	return f.Sink.Project(ctx, batch)
 }
 
 func TestBatchThatFailsComesAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, s *system) {
-		projector := &flaky{Projector: s.projector}
+		projector := &flaky{Sink: s.projector}
 		projector.failures.Store(2)
 		projector.panics.Store(1)
 		source := s.source(t, projector, sqlqueue.Settings{})
@@ -178,7 +177,7 @@ func TestBatchThatFailsComesAgain(t *testing.T) {
 
 func TestStandingStillIsTold(t *testing.T) {
 	onEach(t, func(t *testing.T, s *system) {
-		projector := &flaky{Projector: s.projector}
+		projector := &flaky{Sink: s.projector}
 		source := s.source(t, projector, sqlqueue.Settings{StallAfter: 200 * time.Millisecond})
 		stop := run(t, source)
 		key := s.create(t, "")
@@ -277,7 +276,7 @@ func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 		}
 		key := s.create(t, "")
 		for life := uint64(1); life <= 3; life++ { // a program that does not know gizmos, and its restarts
-			projector := projection.New(s.readModel, stream.NewJournalReader(s.gateway), projection.Options{}, notebook.Positions{})
+			projector := projection.New(s.readModel, projection.NewJournalReader(s.gateway), projection.Options{}, notebook.Positions{})
 			stop := run(t, s.source(t, projector, sqlqueue.Settings{}))
 			appendGizmo(life)
 			s.eventually(t, map[es.AggregateID]uint64{key: s.post(t, key, "goes on").Version})
@@ -287,7 +286,7 @@ func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 			stop()
 		}
 		appendGizmo(4)
-		projector := projection.New(s.readModel, stream.NewJournalReader(s.gateway), projection.Options{}, notebook.Positions{}, notes{})
+		projector := projection.New(s.readModel, projection.NewJournalReader(s.gateway), projection.Options{}, notebook.Positions{}, notes{})
 		run(t, s.source(t, projector, sqlqueue.Settings{}))
 		repairing, stop := context.WithCancel(t.Context())
 		var repairs sync.WaitGroup

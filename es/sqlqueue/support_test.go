@@ -21,7 +21,6 @@ import (
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlqueue"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/stream"
 	"example.com/threads/es/testenv"
 )
 
@@ -67,7 +66,7 @@ func newSystem(t testing.TB, eventsURL, rowsURL string) *system {
 	if s.readModel, err = rowstore.New(s.rows, "rows"); err != nil {
 		t.Fatal(err)
 	}
-	s.projector = projection.New(s.readModel, stream.NewJournalReader(s.gateway), projection.Options{Logger: logger}, notebook.Positions{})
+	s.projector = projection.New(s.readModel, projection.NewJournalReader(s.gateway), projection.Options{Logger: logger}, notebook.Positions{})
 	return s
 }
 
@@ -85,7 +84,7 @@ func open(t testing.TB, url string, set migration.Set) *sqlx.DB {
 }
 
 // source returns a source that feeds projector; run runs it until stop is called or the test ends.
-func (s *system) source(t testing.TB, projector stream.Projector, settings sqlqueue.Settings) *sqlqueue.Source {
+func (s *system) source(t testing.TB, projector projection.Sink, settings sqlqueue.Settings) *sqlqueue.Source {
 	t.Helper()
 	queue, err := sqlstore.NewQueue(s.events)
 	if err != nil {

@@ -4,18 +4,17 @@ import (
 	"context"
 
 	"example.com/threads/es/projection"
-	"example.com/threads/es/stream"
 )
 
 // Projector implements run.Faults.
-func (l *Lab) Projector(behind stream.Projector) stream.Projector {
+func (l *Lab) Projector(behind projection.Sink) projection.Sink {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return projector{behind, l, l.turn}
 }
 
 type projector struct {
-	stream.Projector
+	projection.Sink
 	lab  *Lab
 	turn context.Context
 }
@@ -33,7 +32,7 @@ func (p projector) Project(ctx context.Context, batch projection.Batch) (project
 		return projection.Outcome{}, err
 	}
 	batch.Records = p.lab.deliver(batch.Records)
-	return p.Projector.Project(ctx, batch)
+	return p.Sink.Project(ctx, batch)
 }
 
 func (l *Lab) deliver(records []projection.Record) []projection.Record {

@@ -10,7 +10,6 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
-	"example.com/threads/es/stream"
 	"example.com/threads/infrastructure/metrics"
 )
 
@@ -106,7 +105,7 @@ func (p *publication) Check(ctx context.Context) (found run.Status, err error) {
 	return found, nil
 }
 
-func gauges(lag stream.Lag, outage bool, parked int) []run.Gauge {
+func gauges(lag projection.Lag, outage bool, parked int) []run.Gauge {
 	down := 0.0
 	if outage {
 		down = 1
@@ -125,5 +124,5 @@ type unpublished struct{}
 func (unpublished) Run(context.Context) {}
 
 func (unpublished) Check(context.Context) (run.Status, error) {
-	return run.Status{Gauges: gauges(stream.Lag{}, false, 0)}, nil
+	return run.Status{Gauges: gauges(projection.Lag{}, false, 0)}, nil
 }

@@ -34,8 +34,8 @@ func TestRules(t *testing.T) {
 		{"interfaceadaptor/ordercodec", "/domain/order", true},
 		{"interfaceadaptor/chatstore", "/interfaceadaptor/ordercodec", true},
 		{"es", "/domain/order", false},
-		{"es/stream", "/usecase/chat", false},
-		{"es/stream", "/es/projection", true},
+		{"es/rowstore", "/usecase/chat", false},
+		{"es/rowstore", "/es/projection", true},
 		{"interfaceadaptor/carrierpigeon", "errors", false},
 
 		{"infrastructure/httpserver", "/infrastructure/logging", true},

@@ -18,8 +18,8 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es/database"
+	"example.com/threads/es/projection"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/stream"
 )
 
 // projections measures how the standalone program projects a whole journal, from its queue and in a rebuild beside the
@@ -175,7 +175,7 @@ func readJournal(ctx context.Context, file string) (_ time.Duration, err error) 
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	journal := stream.NewJournalReader(store)
+	journal := projection.NewJournalReader(store)
 	begun := time.Now()
 	for head, err := range journal.Heads(ctx, thread.AggregateType) {
 		if err != nil {

@@ -6,13 +6,12 @@ import (
 	"example.com/threads/es/run"
 	"example.com/threads/es/sqlqueue"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/stream"
 	"example.com/threads/infrastructure/config/stores"
 )
 
 // Source returns a source of the store's changes. Sources of one store share the readers of its stream. No argument is
 // called before Run.
-func (s *Store) Source(projector stream.Projector, checkpoints projection.Checkpoints, settings SourceSettings) (run.Source, error) {
+func (s *Store) Source(projector projection.Sink, checkpoints projection.Checkpoints, settings SourceSettings) (run.Source, error) {
 	if s.settings.Kind == stores.DynamoDB {
 		streams := settings.Streams
 		streams.PollMin, streams.PollMax = settings.PollMin, settings.PollMax

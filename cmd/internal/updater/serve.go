@@ -15,7 +15,6 @@ import (
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
-	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/publishing"
@@ -80,7 +79,7 @@ func options(settings Settings, ports Ports) run.Options {
 			p, store := program{settings, ports, databases}, databases.Store
 			return run.Databases{
 				Journal: store.Gateway,
-				Source: func(projector stream.Projector, checkpoints projection.Checkpoints, pollMin time.Duration) (run.Source, error) {
+				Source: func(projector projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (run.Source, error) {
 					polls := settings.Source
 					polls.PollMin, polls.PollMax = max(polls.PollMin, pollMin), max(polls.PollMax, 2*pollMin)
 					return store.Source(projector, checkpoints, polls)

@@ -10,9 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
-	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -91,16 +91,16 @@ type atBegin struct {
 	tell func()
 }
 
-func (b atBegin) Projector(projector stream.Projector) stream.Projector {
+func (b atBegin) Projector(projector projection.Sink) projection.Sink {
 	return beginning{projector, b.tell}
 }
 
 type beginning struct {
-	stream.Projector
+	projection.Sink
 	tell func()
 }
 
 func (b beginning) Begin(ctx context.Context, fromFirst bool) error {
 	b.tell()
-	return b.Projector.Begin(ctx, fromFirst)
+	return b.Sink.Begin(ctx, fromFirst)
 }

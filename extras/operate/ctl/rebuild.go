@@ -11,7 +11,6 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
-	"example.com/threads/es/stream"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
@@ -67,7 +66,7 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command, s *rowStat
 		return err
 	}
 	progress := o.progress()
-	rebuild := projection.NewRebuild(sets, s.rows, stream.NewJournalReader(s.store.Gateway), projection.RebuildOptions{
+	rebuild := projection.NewRebuild(sets, s.rows, projection.NewJournalReader(s.store.Gateway), projection.RebuildOptions{
 		Logger: s.db.log, Workers: run.Workers(s.db.DB), Others: others, FromEmpty: cmd.Bool(fromEmpty),
 		Observe: func(state projection.RebuildState, since time.Time, from uint64) {
 			pace := ""

@@ -15,7 +15,6 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/stream"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -140,7 +139,7 @@ func (o *operator) withRows(do func(context.Context, *cli.Command, *rowStation) 
 			return err
 		}
 		// It logs nothing: what it finds is printed.
-		projector := projection.New(rows, stream.NewJournalReader(s.store.Gateway), projection.Options{}, chatrows.Handlers()...)
+		projector := projection.New(rows, projection.NewJournalReader(s.store.Gateway), projection.Options{}, chatrows.Handlers()...)
 		return do(ctx, cmd, &rowStation{s, db, projector, rows})
 	})
 }

@@ -18,7 +18,6 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
-	"example.com/threads/es/stream"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/operate"
 	"example.com/threads/infrastructure/httpserver"
@@ -140,9 +139,8 @@ func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 	if err != nil {
 		return nil, es.AggregateID{}, err
 	}
-	at := max(strings.LastIndex(ask.AID, "-"), 0)
-	key, err := stream.KeyOf(ask.Tenant, ask.AID[:at], strings.TrimPrefix(ask.AID[at:], "-"))
-	if err != nil || ask.Projection == "" {
+	key, err := es.ParseAggregateID(es.Tenant(ask.Tenant), ask.AID)
+	if err != nil || key.Check() != nil || ask.Projection == "" {
 		return nil, key, refused{http.StatusUnprocessableEntity, "invalid_request", "name projection, tenant and aid as the list does"}
 	}
 	store, err := rowstore.New(db, ask.Projection)

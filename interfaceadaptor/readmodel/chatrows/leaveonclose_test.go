@@ -24,7 +24,6 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/stream"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -256,7 +255,7 @@ type world struct {
 	t        *testing.T
 	threads  *chat.ThreadCommands
 	accounts *chat.AccountCommands
-	journal  *stream.JournalReader
+	journal  *projection.JournalReader
 	heads    map[es.AggregateID]uint64 // the aggregates' versions in the records read so far
 	old      []projection.Record
 }
@@ -275,7 +274,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{
-		t: t, journal: stream.NewJournalReader(gateway), heads: map[es.AggregateID]uint64{},
+		t: t, journal: projection.NewJournalReader(gateway), heads: map[es.AggregateID]uint64{},
 		threads:  es.NewService(chatstore.Threads(), gateway, es.Settings{}),
 		accounts: es.NewService(chatstore.Accounts(), gateway, es.Settings{}),
 	}

@@ -1,15 +1,15 @@
-package stream_test
+package polling_test
 
 import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/stream"
+	"example.com/threads/es/internal/polling"
 )
 
 func TestPace(t *testing.T) {
 	const ms = time.Millisecond
-	pace := stream.Pace{Min: 5 * ms, Max: 100 * ms}
+	pace := polling.Pace{Min: 5 * ms, Max: 100 * ms}
 	begun := time.Now()
 	for _, poll := range []struct {
 		about   string

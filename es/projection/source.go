@@ -1,21 +1,19 @@
-package stream
+package projection
 
 import (
 	"context"
 	"time"
-
-	"example.com/threads/es/projection"
 )
 
-// Projector receives a source's records; [projection.Projector] implements it. It may be called concurrently.
-type Projector interface {
+// Sink receives a source's records; [Projector] implements it. It may be called concurrently.
+type Sink interface {
 	// Begin must be called before the first batch, and again after a failure. fromFirst says that the source will
 	// deliver every event from the first on.
 	Begin(ctx context.Context, fromFirst bool) error
 	// Project applies a batch to the rows and stores its checkpoint in the same transaction. A batch without records
 	// only stores the checkpoint. After an error the source hands the same batch over again, without a limit; so an
 	// event that can never be projected must be parked, not returned as an error.
-	Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error)
+	Project(ctx context.Context, batch Batch) (Outcome, error)
 	// OweRepair reports that the source may have lost records. When it returns nil, the source may move past the loss:
 	// everything that is in the journal at the time of the call will be projected. Unneeded calls only cost reads.
 	OweRepair(ctx context.Context) error

@@ -1,4 +1,4 @@
-package stream_test
+package projection_test
 
 import (
 	"slices"
@@ -9,12 +9,12 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/stream"
+	"example.com/threads/es/projection"
 )
 
 func TestJournalReader(t *testing.T) {
 	gateway := dynamodbtest.New(t)
-	journal := stream.NewJournalReader(gateway)
+	journal := projection.NewJournalReader(gateway)
 	write := func(aggregateType string, events uint64) es.AggregateID {
 		t.Helper()
 		key := es.AggregateID{Type: aggregateType, ID: ulid.Make().String()}

@@ -1,4 +1,4 @@
-package stream
+package polling
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // HandOver projects a batch. When ctx ends, the batch may continue for the grace period. A panic becomes an error,
 // because it may be transient and must not crash the program.
-func HandOver(ctx context.Context, projector Projector, batch projection.Batch, grace time.Duration) (err error) {
+func HandOver(ctx context.Context, to projection.Sink, batch projection.Batch, grace time.Duration) (err error) {
 	work, cancel := outlive(ctx, grace)
 	defer cancel()
 	defer func() {
@@ -19,7 +19,7 @@ func HandOver(ctx context.Context, projector Projector, batch projection.Batch, 
 			err = fmt.Errorf("panic while projecting: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	_, err = projector.Project(work, batch)
+	_, err = to.Project(work, batch)
 	return err
 }
 

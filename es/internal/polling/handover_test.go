@@ -1,4 +1,4 @@
-package stream_test
+package polling_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/stream"
 )
 
 // projector is a projector of one function.
@@ -28,7 +28,7 @@ func TestAStopLeavesTheBatchInHandItsTime(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, stop)
 		begun := time.Now()
-		err := stream.HandOver(ctx, projector(func(ctx context.Context) error {
+		err := polling.HandOver(ctx, projector(func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}), projection.Batch{}, 8*time.Second)
@@ -39,7 +39,7 @@ func TestAStopLeavesTheBatchInHandItsTime(t *testing.T) {
 }
 
 func TestAPanicIsAnError(t *testing.T) {
-	err := stream.HandOver(t.Context(), projector(func(context.Context) error { panic("out of order") }), projection.Batch{}, time.Second)
+	err := polling.HandOver(t.Context(), projector(func(context.Context) error { panic("out of order") }), projection.Batch{}, time.Second)
 	if err == nil || !strings.Contains(err.Error(), "out of order") {
 		t.Errorf("got %v", err)
 	}
@@ -52,7 +52,7 @@ func TestRetryGoesOnUntilItSucceedsOrIsStopped(t *testing.T) {
 		var tried, reported int
 		report := func(error) { reported++ }
 		begun := time.Now()
-		err := stream.Retry(ctx, report, func(context.Context) error {
+		err := polling.Retry(ctx, report, func(context.Context) error {
 			if tried++; tried <= 20 {
 				return broken
 			}
@@ -65,7 +65,7 @@ func TestRetryGoesOnUntilItSucceedsOrIsStopped(t *testing.T) {
 			took < waits-jitter || took > waits+jitter {
 			t.Errorf("after %s, %d calls and %d reports: %v", took, tried, reported, err)
 		}
-		err = stream.Retry(ctx, report, func(context.Context) error { stop(); return broken })
+		err = polling.Retry(ctx, report, func(context.Context) error { stop(); return broken })
 		if !errors.Is(err, context.Canceled) || reported != 20 {
 			t.Errorf("stopped with %v after %d reports", err, reported)
 		}

@@ -1,0 +1,35 @@
+package es_test
+
+import (
+	"testing"
+
+	"example.com/threads/es"
+)
+
+func TestTheFormOfAnID(t *testing.T) {
+	const ulid = "01H42KBHCWEBAGHA6WX8RP6X68"
+	for _, id := range []es.AggregateID{{Type: "order", ID: ulid}, {Tenant: "acme", Type: "order-2_x", ID: ulid}} {
+		if err := id.Check(); err != nil {
+			t.Error(err)
+		}
+		if read, err := es.ParseAggregateID(id.Tenant, id.String()); read != id || err != nil {
+			t.Errorf("%+v is read as %+v, %v", id, read, err)
+		}
+	}
+	for name, id := range map[string]es.AggregateID{
+		"empty":               {},
+		"no id":               {Type: "order"},
+		"no ulid":             {Type: "order", ID: "1"},
+		"a small ulid":        {Type: "order", ID: "01h42kbhcwebagha6wx8rp6x68"},
+		"a uuid":              {Type: "order", ID: "01890535-c59c-72d5-08a8-dcea316374c8"},
+		"the zero ulid":       {Type: "order", ID: "00000000000000000000000000"},
+		"no type":             {ID: ulid},
+		"not a type":          {Type: "Order", ID: ulid},
+		"not a tenant's code": {Tenant: "ACME!", Type: "order", ID: ulid},
+		"two tenants":         {Tenant: "a#b", Type: "order", ID: ulid},
+	} {
+		if err := id.Check(); es.KindOf(err) != es.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

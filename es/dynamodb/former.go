@@ -1,0 +1,87 @@
+package dynamodb
+
+import (
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// This file reads items as the founding documents print them, and returns them in today's form. So the rest of the
+// gateway knows one form. Items of today are returned as they are.
+//
+// Different from today's items (package dynamodb):
+//
+//	ser_nr       N or S  instead of seq_nr, so that the indexes do not have the item. In a head: the number of the event
+//	                     after which the state in its payload is
+//	version      N or S  of a head: the lock. The last event has the larger of ser_nr and version
+//	occurred_at  S       RFC 3339
+//
+// A kept snapshot has its number in ser_nr, and version and ttl.
+
+// formerNumber is the attribute of the number, which has to be read with every item.
+const formerNumber = "ser_nr"
+
+// formerHeads is a scan's condition for heads of both forms; :head is 0. Kept snapshots meet it, too: their skey is not
+// a head's.
+const formerHeads = "(seq_nr = :head OR attribute_not_exists(seq_nr) AND attribute_exists(" + formerNumber + "))"
+
+// isFormer reports whether the item has the documents' form.
+func isFormer(found item) bool {
+	return found["seq_nr"] == nil && found[formerNumber] != nil
+}
+
+// readFormer returns an event or a kept snapshot.
+func readFormer(found item) item {
+	if !isFormer(found) {
+		return found
+	}
+	read := maps.Clone(found)
+	read["seq_nr"] = found[formerNumber]
+	if seqNr, numbered := formerValue(found[formerNumber]); numbered {
+		read["seq_nr"] = number(seqNr)
+	}
+	if written, isText := found["occurred_at"].(*types.AttributeValueMemberS); isText {
+		if at, err := time.Parse(time.RFC3339Nano, written.Value); err == nil {
+			read["occurred_at"] = number(at.UnixMilli())
+		}
+	}
+	return read
+}
+
+// readFormerHead returns a head.
+func readFormerHead(found item) item {
+	if !isFormer(found) {
+		return found
+	}
+	read := maps.Clone(found)
+	read["seq_nr"] = number(headSeqNr)
+	seqNr, numbered := formerValue(found[formerNumber])
+	version, locked := formerValue(found["version"])
+	if numbered && (locked || found["version"] == nil) {
+		read["version"] = number(max(seqNr, version))
+	}
+	return read
+}
+
+// formerState returns the number of the event after which the state in a head is: 1 in a head of today.
+func formerState(head item) uint64 {
+	if seqNr, numbered := formerValue(head[formerNumber]); numbered {
+		return seqNr
+	}
+	return 1
+}
+
+// formerValue returns a whole number that is stored as a number or as text.
+func formerValue(stored types.AttributeValue) (value uint64, numbered bool) {
+	text := ""
+	switch stored := stored.(type) {
+	case *types.AttributeValueMemberN:
+		text = stored.Value
+	case *types.AttributeValueMemberS:
+		text = stored.Value
+	}
+	value, err := strconv.ParseUint(text, 10, 64)
+	return value, err == nil
+}
