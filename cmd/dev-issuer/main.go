@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /health/ready", httpserver.Alive(nil))
+	mux.Handle("GET /health/ready", http.HandlerFunc(server.Alive))
 	mux.Handle("/", issuer.Handler())
 	log.WarnContext(ctx, "this issuer gives every caller a token for any account; it is for development only")
 	log.InfoContext(ctx, "listening", "url", server.URL())

@@ -11,7 +11,7 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/es/database"
-	"example.com/threads/extras/access"
+	"example.com/threads/extras/access"  // extra:access
 	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
@@ -35,7 +35,7 @@ type settings struct {
 	databaseURL string
 	store       eventstore.Settings
 	erasure     erasure.Settings
-	access      access.Settings
+	access      access.Settings // extra:access
 	logging     program.Logging
 	tracing     tracing.Settings
 }
@@ -46,7 +46,8 @@ func readSettings(r *config.Reader) (s settings) {
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadPlace(r)
 	s.erasure = erasure.ReadSettings(r, "")
-	s.access = access.ReadSettings(r)
+	s.access = access.ReadSettings(r) // extra:access
+	s.access.ReadLive(r)              // extra:access
 	s.logging = program.ReadLogging(r)
 	s.tracing = tracing.ReadSettings(r)
 	return s
@@ -76,15 +77,20 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	letIn, err := access.Open(ctx, s.access, false, log)
+	letIn, err := access.Open(ctx, s.access, false, log) // extra:access {
 	if err != nil {
 		return err
 	}
-	server, err := readapi.Listen(ctx, s.api, db, store, letIn, log)
+	s.api.Limits.Schema = letIn.Schema // extra:access }
+	server, err := readapi.Listen(ctx, s.api, db, store, log)
 	if err != nil {
-		return errors.Join(err, letIn.Close())
+		return err
 	}
 	server.Tracer = traces.Tracer("http")
 	server.Queries, server.Journals = keys.Reader(server.Queries), keys.Journals(server.Journals) // extra:erasure
-	return letIn.RunWith(ctx, log, server.URL(), server.Run)
+	letIn.Protect(server.Server)                                                                  // extra:access
+	server.Around = append(server.Around, letIn.Tenants(server.IsActive))                         // extra:access
+	return program.Serve(ctx, log, server.URL(), server.Run,
+		letIn.Run, // extra:access
+	)
 }

@@ -14,10 +14,11 @@ import (
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	esrun "example.com/threads/es/run"
-	"example.com/threads/extras/access"
+	"example.com/threads/extras/access"  // extra:access
 	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/extras/operate/routes"
 	"example.com/threads/extras/publishing"         // extra:publishing
@@ -60,7 +61,7 @@ type settings struct {
 	store       eventstore.Settings
 	erasure     erasure.Settings
 	databaseURL string
-	access      access.Settings
+	access      access.Settings // extra:access
 	logging     program.Logging
 	tracing     tracing.Settings
 }
@@ -75,7 +76,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
 	s.erasure = erasure.ReadSettings(r, "")
-	s.access = access.ReadSettings(r)
+	s.access = access.ReadSettings(r) // extra:access
 	s.logging = program.ReadLogging(r)
 	s.tracing = tracing.ReadSettings(r)
 	return s
@@ -94,16 +95,24 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	defer traces.Stop()
 	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, traces.Provider(), log) }
-	letIn, err := access.Open(ctx, s.access, false, log)
+	letIn, err := access.Open(ctx, s.access, false, log) // extra:access {
+	if err != nil {
+		return err
+	} // extra:access }
+	server, err := updater.Listen(ctx, s.updater, updater.Ports{
+		Open: open, Tracer: traces.Provider(), Log: log,
+		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) {
+			return letIn.Active(writeapi.Registry(store, log))
+		},
+	})
 	if err != nil {
 		return err
 	}
-	server, err := updater.Listen(ctx, s.updater, updater.Ports{Open: open, Access: letIn, Tracer: traces.Provider(), Log: log})
-	if err != nil {
-		return errors.Join(err, letIn.Close())
-	}
-	routes.AddTo(server.Mux, server.Updater, letIn.Gate, log)
-	return letIn.RunWith(ctx, log, server.URL(), server.Run)
+	letIn.Protect(server.Server) // extra:access
+	routes.AddTo(server.Mux, server.Updater, log)
+	return program.Serve(ctx, log, server.URL(), server.Run,
+		letIn.Run, // extra:access
+	)
 }
 
 // spareConns are connections to the read model for repairs, retries, rebuilds and health, beside one for each shard.

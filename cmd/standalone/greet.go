@@ -11,7 +11,6 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	esrun "example.com/threads/es/run"
-	"example.com/threads/extras/access"
 )
 
 // banner is printed at the start. Its curl commands work as printed; with AUTH=oidc they need a token.
@@ -27,7 +26,7 @@ Threads is running; its data is in {{.Folder}}. Ctrl-C stops it.
   !! {{.}}
 {{end}}
 Try it: create a thread, say something, read it.
-{{if .Warning}}
+{{if not .Tokens}}
   ada=01ARZ3NDEKTSV4RRFFQ69G5FAV
   thread=$(curl -s {{.Write}}/threads/create -H 'Content-Type: application/json' -d "{\"executor_id\":\"$ada\",\"name\":\"tea\"}" | sed 's/.*"thread_id":"\([^"]*\)".*/\1/')
   curl -s {{.Write}}/threads/post_message -H 'Content-Type: application/json' -d "{\"executor_id\":\"$ada\",\"thread_id\":\"$thread\",\"text\":\"Anyone for a cup?\"}"
@@ -41,11 +40,9 @@ Try it: create a thread, say something, read it.
 `))
 
 func (y *servers) greet(s settings, stdout io.Writer) error {
-	shown := map[string]string{
-		"Folder": s.folder, "Web": y.web.URL(), "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(), "Issuer": y.access.DevIssuer(),
-	}
-	if s.access.Mode == access.None {
-		shown["Warning"] = access.OpenWarning
+	shown := map[string]any{
+		"Folder": s.folder, "Web": y.web.URL(), "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(), "Warning": y.write.Notes["warning"],
+		"Issuer": y.access.DevIssuer(), "Tokens": !y.access.IsOpen(), // extra:access
 	}
 	return banner.Execute(stdout, shown)
 }

@@ -19,11 +19,12 @@ import (
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	esrun "example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/extras/access"
+	"example.com/threads/extras/access"  // extra:access
 	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/extras/operate/routes"
 	"example.com/threads/extras/page"
@@ -116,7 +117,7 @@ type servers struct {
 	read    *readapi.Server
 	updater *updater.Server
 	web     *page.Server
-	access  *access.Access
+	access  *access.Access // extra:access
 
 	// With a failure lab only.
 	lab     esrun.Faults
@@ -136,22 +137,23 @@ func (y *servers) listen(
 			}
 		}
 	}()
-	if y.access, err = access.Open(ctx, s.access, true, log); err != nil {
+	if y.access, err = access.Open(ctx, s.access, true, log); err != nil { // extra:access {
 		return err
 	}
 	taken = append(taken, y.access)
+	s.read.Limits.Schema = y.access.Schema // extra:access }
 	writable := store
 	if s.lab != nil {
-		if writable, err = y.addLab(ctx, s.lab, s, store, keys, y.access, log); err != nil {
+		if writable, err = y.addLab(ctx, s.lab, s, store, keys, log); err != nil {
 			return err
 		}
 		taken = append(taken, y.second)
 	}
-	if y.write, err = writeapi.Listen(ctx, s.write, writable, keys, y.access, log); err != nil {
+	if y.write, err = writeapi.Listen(ctx, s.write, writable, keys, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.write)
-	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), y.access, log); err != nil {
+	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), log); err != nil {
 		return err
 	}
 	taken = append(taken, y.read)
@@ -174,24 +176,44 @@ func (y *servers) listen(
 		},
 		Notify: y.read.Changed,
 		Tracer: traces.Provider(),
-		Access: y.access,
+		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) {
+			return y.access.Active(writeapi.Registry(store, log))
+		},
 		Faults: y.lab,
 		Log:    log,
 	})
 	if err != nil {
 		return err
 	}
-	routes.AddTo(y.updater.Mux, y.updater.Updater, y.access.Gate, log)
+	routes.AddTo(y.updater.Mux, y.updater.Updater, log)
+	y.protect(store, log) // extra:access
 	return nil
 }
+
+// protect puts the servers behind access control. // extra:access {
+func (y *servers) protect(store *eventstore.Store, log *slog.Logger) {
+	registered := y.access.Tenants(writeapi.Registry(store, log))
+	for _, write := range []*writeapi.Server{y.write, y.second} {
+		if write != nil {
+			y.access.Protect(write.Server)
+			write.Describe = append(write.Describe, y.access.Describe)
+			write.Around = append(write.Around, registered)
+		}
+	}
+	y.access.Protect(y.read.Server)
+	y.read.Around = append(y.read.Around, y.access.Tenants(y.read.IsActive))
+	y.access.Protect(y.updater.Server)
+} // extra:access }
 
 // run serves until ctx ends or one of the servers fails.
 func (y *servers) run(ctx context.Context, s settings, stdout io.Writer) error {
 	if err := y.greet(s, stdout); err != nil {
-		return errors.Join(err, y.access.Close(), y.write.Close(), y.read.Close(), y.updater.Close(), y.web.Close())
+		return errors.Join(err, y.write.Close(), y.read.Close(), y.updater.Close(), y.web.Close(),
+			y.access.Close(), // extra:access
+		)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return y.access.Run(ctx) })
+	group.Go(func() error { return y.access.Run(ctx) }) // extra:access
 	group.Go(func() error { return y.write.Run(ctx) })
 	group.Go(func() error { return y.read.Run(ctx) })
 	if y.second != nil {

@@ -11,7 +11,7 @@ import (
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
-	"example.com/threads/extras/access"
+	"example.com/threads/extras/access"  // extra:access
 	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/extras/page"
 	"example.com/threads/extras/publishing"         // extra:publishing
@@ -42,8 +42,8 @@ type settings struct {
 	updater      updater.Settings
 	erasure      erasure.Settings
 	web          page.Settings
-	access       access.Settings
-	lab          failureLab // nil: none
+	access       access.Settings // extra:access
+	lab          failureLab      // nil: none
 	logging      program.Logging
 	tracing      tracing.Settings
 }
@@ -56,11 +56,12 @@ func readSettings(r *config.Reader) settings {
 		read:         readapi.ReadSettings(r),
 		updater:      updater.ReadSettings(r),
 		web:          page.ReadSettings(r),
-		access:       access.ReadSettings(r),
+		access:       access.ReadSettings(r), // extra:access
 		lab:          readLab(r),
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 		tracing:      tracing.ReadSettings(r),
 	}
+	s.access.ReadLive(r) // extra:access
 	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key"))
 	s.updater.Publishing = publishing.ReadSettings(r, webhook.Kind) // extra:publishing
 	s.updater.Commands = s.write.CommandSettings

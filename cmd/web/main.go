@@ -53,5 +53,5 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return errors.Join(err, letIn.Close())
 	}
-	return letIn.RunWith(ctx, log, server.URL(), func(ctx context.Context) error { return server.Run(ctx, s.programs) })
+	return program.Serve(ctx, log, server.URL(), letIn.Run, func(ctx context.Context) error { return server.Run(ctx, s.programs) })
 }

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
-	"example.com/threads/extras/access"
+	"example.com/threads/extras/access"  // extra:access
 	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/tracing"
@@ -27,7 +27,7 @@ type settings struct {
 	api     writeapi.Settings
 	store   eventstore.Settings
 	erasure erasure.Settings
-	access  access.Settings
+	access  access.Settings // extra:access
 	logging program.Logging
 	tracing tracing.Settings
 }
@@ -37,7 +37,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.api.Measurements = measurements.ReadSettings(r)
 	s.store = eventstore.ReadSettings(r)
 	s.erasure = erasure.ReadSettings(r, "")
-	s.access = access.ReadSettings(r)
+	s.access = access.ReadSettings(r) // extra:access
 	s.logging = program.ReadLogging(r)
 	s.tracing = tracing.ReadSettings(r)
 	return s
@@ -65,14 +65,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	letIn, err := access.Open(ctx, s.access, true, log)
+	server, err := writeapi.Listen(ctx, s.api, store, keys, log)
 	if err != nil {
 		return err
 	}
-	server, err := writeapi.Listen(ctx, s.api, store, keys, letIn, log)
-	if err != nil {
-		return errors.Join(err, letIn.Close())
-	}
 	server.Tracer = traces.Tracer("http")
-	return letIn.RunWith(ctx, log, server.URL(), server.Run)
+	letIn, err := access.Open(ctx, s.access, true, log) // extra:access {
+	if err != nil {
+		return errors.Join(err, server.Close())
+	}
+	letIn.Protect(server.Server)
+	server.Describe = append(server.Describe, letIn.Describe)
+	server.Around = append(server.Around, letIn.Tenants(writeapi.Registry(store, log))) // extra:access }
+	return program.Serve(ctx, log, server.URL(), server.Run,
+		letIn.Run, // extra:access
+	)
 }

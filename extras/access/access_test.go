@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/limits"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 const (
@@ -27,62 +30,68 @@ func id(t *testing.T, text string) ident.UserID {
 	return parsed
 }
 
-func principal(t *testing.T, scopes ...string) access.Principal {
+// asked returns what the gate answers to a request with headers, by name and value.
+func asked(t *testing.T, gate *access.Gate, peer string, ask admission.Ask, headers ...string) (p admission.Principal, answer http.Header, err error) {
 	t.Helper()
-	p, err := access.NewPrincipal(ada, "acme", scopes, time.Time{})
-	if err != nil {
-		t.Fatal(err)
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
+	request.RemoteAddr = peer
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
 	}
-	return p
+	recorder := httptest.NewRecorder()
+	gate.Around(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { p, err = admission.Of(r).Enter(ask) })).ServeHTTP(recorder, request)
+	return p, recorder.Header(), err
 }
 
-func reasonOf(err error) access.Reason {
-	var refusal *access.Refusal
+// refusedWith is the status of a refusal; 0: there is none.
+func refusedWith(err error) int {
+	var refusal *admission.Refusal
 	if !errors.As(err, &refusal) {
-		return -1
+		return 0
 	}
-	return refusal.Reason
+	return refusal.Status
 }
 
-func TestWhoAPrincipalIs(t *testing.T) {
-	var anybody access.Principal
-	if who, err := anybody.For(id(t, bob)); err != nil || who != id(t, bob) {
-		t.Errorf("with AUTH=none the named account is not accepted: %s, %v", who, err)
-	}
-	if err := anybody.Needs(access.Operate); err != nil {
-		t.Errorf("with AUTH=none a scope is required: %v", err)
-	}
-	p := principal(t, "threads:read")
-	for _, named := range []ident.UserID{{}, id(t, ada)} {
-		if who, err := p.For(named); err != nil || who != id(t, ada) {
-			t.Errorf("naming %q, the principal acts for %s, %v", named, who, err)
+func TestWhatATokenAllows(t *testing.T) {
+	// the token is its scopes
+	gate := &access.Gate{Verify: func(_ context.Context, scopes string) (access.Identity, error) {
+		return access.NewIdentity(ada, "acme", strings.Split(strings.ReplaceAll(scopes, "threads_", "threads:"), "."), time.Time{})
+	}}
+	for about, c := range map[string]struct {
+		scopes string
+		ask    admission.Ask
+		status int
+		tenant es.Tenant
+	}{
+		"one of the rights": {"threads:read.threads:operate", admission.Ask{Rights: []admission.Right{admission.Write, admission.Operate}}, 0, "acme"},
+		"no right":          {"threads:read.act_as", admission.Ask{Rights: []admission.Right{admission.Write}}, http.StatusForbidden, ""},
+		"its tenant":        {"threads:read", admission.Ask{Tenant: "acme"}, 0, "acme"},
+		"another tenant":    {"threads:operate.act_as", admission.Ask{Tenant: "other"}, http.StatusForbidden, ""},
+		"any tenant":        {"threads:operate", admission.Ask{Tenant: "other", AnyTenant: true}, 0, "other"},
+		"none of any":       {"threads:operate", admission.Ask{AnyTenant: true}, 0, "acme"},
+		"no operator":       {"threads:write", admission.Ask{Tenant: "other", AnyTenant: true}, http.StatusForbidden, ""},
+	} {
+		if c.ask.Rights == nil {
+			c.ask.Rights = []admission.Right{admission.Read, admission.Write, admission.Operate}
+		}
+		p, _, err := asked(t, gate, "192.0.2.1:5", c.ask, "Authorization", "Bearer "+strings.ReplaceAll(c.scopes, "threads:", "threads_"))
+		if refusedWith(err) != c.status || err == nil && (p.Tenant != c.tenant || p.Account != id(t, ada) || p.ActsForOthers != strings.Contains(c.scopes, "act_as")) {
+			t.Errorf("%s: %+v, %v", about, p, err)
 		}
 	}
-	if _, err := p.For(id(t, bob)); reasonOf(err) != access.NotAllowed {
-		t.Errorf("naming another account: %v", err)
-	}
-	if who, err := principal(t, "act_as").For(id(t, bob)); err != nil || who != id(t, bob) {
-		t.Errorf("with act_as the principal acts for %s, %v", who, err)
-	}
-	other, err := es.ParseTenant("other")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := principal(t, "act_as").In(other); reasonOf(err) != access.NotAllowed {
-		t.Errorf("naming another tenant: %v", err)
-	}
-	if tenant, err := p.In(es.Tenant("")); err != nil || tenant.String() != "acme" {
-		t.Errorf("the principal's tenant is %s, %v", tenant, err)
+	p, _, err := asked(t, &access.Gate{}, "192.0.2.1:5", admission.Ask{Tenant: "other", Rights: []admission.Right{admission.Operate}})
+	if err != nil || p.Tenant != "other" || p.IsKnown() || p.ClientIP() != "192.0.2.1" {
+		t.Errorf("with AUTH=none: %+v, %v", p, err)
 	}
 }
 
 func TestWhatARefusalTells(t *testing.T) {
 	gate := &access.Gate{
-		Verify: func(_ context.Context, token string) (access.Principal, error) {
+		Verify: func(_ context.Context, token string) (access.Identity, error) {
 			if token == "late" {
-				return access.Principal{}, access.Unauthenticated("the token has expired")
+				return access.Identity{}, access.Unauthenticated("the token has expired")
 			}
-			return access.NewPrincipal(ada, "", []string{"threads:read"}, time.Time{})
+			return access.NewIdentity(ada, "", []string{"threads:read"}, time.Time{})
 		},
 		PerAddress: func(key string) limits.Taken {
 			if key == "2001:db8::/64" {
@@ -101,23 +110,19 @@ func TestWhatARefusalTells(t *testing.T) {
 		"too many":    {"[2001:db8::7]:5", "Bearer good", http.StatusTooManyRequests, "Retry-After", "2"},
 		"one too few": {"192.0.2.1:5", "Bearer good", http.StatusForbidden, "WWW-Authenticate", `Bearer realm="threads", error="insufficient_scope", scope="threads:write"`},
 	} {
-		request := &http.Request{RemoteAddr: c.peer, Header: http.Header{}}
+		var headers []string
 		if c.authorization != "" {
-			request.Header.Set("Authorization", c.authorization)
+			headers = []string{"Authorization", c.authorization}
 		}
-		header := http.Header{}
-		p, err := gate.Enter(header, request)
-		if err == nil {
-			err = p.Needs(access.Write)
-		}
-		var refusal *access.Refusal
+		_, header, err := asked(t, gate, c.peer, admission.Ask{Rights: []admission.Right{admission.Write}}, headers...)
+		var refusal *admission.Refusal
 		if !errors.As(err, &refusal) {
 			t.Errorf("%s: %v", about, err)
 			continue
 		}
 		refusal.SetHeaders(header)
-		if refusal.Status() != c.status || header.Get(c.name) != c.value {
-			t.Errorf("%s: %d, %s is %q", about, refusal.Status(), c.name, header.Get(c.name))
+		if refusal.Status != c.status || header.Get(c.name) != c.value {
+			t.Errorf("%s: %d, %s is %q", about, refusal.Status, c.name, header.Get(c.name))
 		}
 		if header.Get("RateLimit-Limit") != "5" {
 			t.Errorf("%s: the RateLimit headers are missing", about)

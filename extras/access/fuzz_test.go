@@ -3,27 +3,35 @@ package access
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
+
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 func FuzzEnter(f *testing.F) {
 	for _, seed := range []string{"Bearer good", "bearer good", "Bearer  good", "Basic good", "Bearer", "Bearer good good", ""} {
 		f.Add(seed)
 	}
-	gate := &Gate{Verify: func(_ context.Context, token string) (Principal, error) {
+	gate := &Gate{Verify: func(_ context.Context, token string) (Identity, error) {
 		if strings.ContainsAny(token, " \t\r\n,\"") {
 			panic("a token that can be none: " + token)
 		}
-		return Principal{}, nil
+		return Identity{}, nil
 	}}
 	f.Fuzz(func(t *testing.T, authorization string) {
-		header := http.Header{"Authorization": {authorization}}
-		_, err := gate.Enter(http.Header{}, &http.Request{Header: header, RemoteAddr: "192.0.2.1:5000"})
-		if _, refused := err.(*Refusal); err != nil && !refused { //nolint:errorlint // refusals are never wrapped
-			t.Errorf("%q: %v", authorization, err)
-		}
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		request.Header = http.Header{"Authorization": {authorization}}
+		gate.Around(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			for _, ask := range []admission.Ask{{}, {Stage: admission.Init, Payload: map[string]any{"Authorization": authorization}}} {
+				_, err := admission.Of(r).Enter(ask)
+				if _, refused := err.(*admission.Refusal); err != nil && !refused { //nolint:errorlint // refusals are never wrapped
+					t.Errorf("%q: %v", authorization, err)
+				}
+			}
+		})).ServeHTTP(httptest.NewRecorder(), request)
 	})
 }
 
@@ -36,9 +44,19 @@ func FuzzClientIP(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, forwarded string) {
-		ip := proxies.ClientIP(&http.Request{RemoteAddr: "10.0.0.7:5000", Header: http.Header{"X-Forwarded-For": {forwarded}}})
-		if _, err := netip.ParseAddr(ip); err != nil {
+		ip := proxies.client(&http.Request{RemoteAddr: "10.0.0.7:5000", Header: http.Header{"X-Forwarded-For": {forwarded}}})
+		if _, err := netip.ParseAddr(ip.String()); err != nil {
 			t.Errorf("%q is no address: %v", ip, err)
 		}
+	})
+}
+
+func FuzzOrigins(f *testing.F) {
+	f.Add("https://app.example.com")
+	f.Fuzz(func(t *testing.T, origin string) {
+		if (Origins{}).Allow(origin) {
+			t.Errorf("%q is allowed", origin)
+		}
+		_, _ = ParseOrigins(origin)
 	})
 }

@@ -2,109 +2,66 @@ package access
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"net/http"
 	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"example.com/threads/extras/limits"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
-// Verify verifies a token and returns its principal. Its error is a [Refusal].
-type Verify func(ctx context.Context, token string) (Principal, error)
+// Verify verifies a token and returns its identity. Its error is an [admission.Refusal].
+type Verify func(ctx context.Context, token string) (Identity, error)
 
 // Take counts a request against the allowance of a key.
 type Take func(key string) limits.Taken
+
+// Shares limits what each key may hold at once.
+type Shares interface {
+	// Hold reserves n for a key and returns the function that releases them; false if the key, or all keys together,
+	// hold too much.
+	Hold(key string, n int) (release func(), ok bool)
+}
 
 // Gate admits requests. Set its fields before use; after that it is safe for concurrent use.
 type Gate struct {
 	Verify Verify // nil: AUTH=none
 	// PerAddress, PerAccount and PerTenant limit requests; nil: no limit.
 	PerAddress, PerAccount, PerTenant Take
-	Shares                            Shares // nil: no limit
-	Proxies                           Proxies
+	// Memory is that of undecided requests and of answers that were not received yet, in bytes, of an account, or of an
+	// address without one. Live are the open WebSockets and event streams of an account. Uninitialized are the
+	// WebSockets of an address that have not sent connection_init. nil: no limit.
+	Memory, Live, Uninitialized Shares
+	Proxies                     Proxies
+	Origins                     Origins
 }
 
 // OpenWarning is shown in log, health and pages while the gate admits every caller.
 const OpenWarning = "AUTH=none: everybody is believed to be whoever they say they are. " +
 	"Set AUTH=oidc, or AUTH=dev to try it, before others can reach this server."
 
-// IsOpen reports whether requests are admitted without a token.
-func (g *Gate) IsOpen() bool { return g.Verify == nil }
-
-// Enter admits an HTTP request and returns its principal. It sets the RateLimit headers of the answer. Its error is a
-// [Refusal].
-func (g *Gate) Enter(answer http.Header, r *http.Request) (Principal, error) {
-	if err := g.Knock(answer, r); err != nil {
-		return Principal{}, err
-	}
-	if g.IsOpen() {
-		return Principal{}, nil
-	}
-	token, err := bearer(r.Header.Values("Authorization"))
-	if err != nil {
-		return Principal{}, err
-	}
-	principal, err := g.Verify(r.Context(), token)
-	if err != nil {
-		return Principal{}, err
-	}
-	return principal, g.spend(answer, principal)
+// Around puts the gate's guard into the context of each request.
+func (g *Gate) Around(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		guard := &guard{gate: g, answer: w.Header(), request: r, Identity: Identity{Principal: admission.Principal{Address: g.Proxies.client(r)}}}
+		defer guard.leave()
+		admitted := r.WithContext(admission.With(r.Context(), guard))
+		admitted.Body = &body{r.Body, guard}
+		if g.Origins.Allow(r.Header.Get("Origin")) && r.Header.Get("Upgrade") != "" {
+			// The API would refuse a WebSocket of this page, because it is of another origin.
+			admitted.Header = r.Header.Clone()
+			admitted.Header.Del("Origin")
+		}
+		next.ServeHTTP(w, admitted)
+	})
 }
 
-// Knock admits an HTTP request that authenticates later: it counts for its address.
-func (g *Gate) Knock(answer http.Header, r *http.Request) error {
-	if g.PerAddress == nil {
-		return nil
-	}
-	return take(answer, g.PerAddress, "address", g.Network(r))
-}
-
-// EnterBy admits a connection by a token that did not come in a header, in the form of the header Authorization.
-func (g *Gate) EnterBy(ctx context.Context, authorization string) (Principal, error) {
-	if g.IsOpen() {
-		return Principal{}, nil
-	}
-	var values []string
-	if authorization != "" {
-		values = []string{authorization}
-	}
-	token, err := bearer(values)
-	if err != nil {
-		return Principal{}, err
-	}
-	return g.Verify(ctx, token)
-}
-
-// Spend counts another request of an admitted principal, such as a message on a WebSocket.
-func (g *Gate) Spend(principal Principal) error { return g.spend(nil, principal) }
-
-func (g *Gate) spend(answer http.Header, principal Principal) error {
-	if !principal.IsVerified() {
-		return nil
-	}
-	if err := take(answer, g.PerTenant, "tenant", principal.tenant.String()); err != nil {
-		return err
-	}
-	return take(answer, g.PerAccount, "account", principal.Client())
-}
-
-// Client names the owner of a share: the account, or the address if there is no account.
-func (g *Gate) Client(principal Principal, r *http.Request) string {
-	if account := principal.Client(); account != "" {
-		return account
-	}
-	return g.Network(r)
-}
-
-// Network is the network whose requests are counted together: an IPv4 address, or the /64 of an IPv6 address, the usual
+// network is the network whose requests are counted together: an IPv4 address, or the /64 of an IPv6 address, the usual
 // size of one customer's network.
-func (g *Gate) Network(r *http.Request) string {
-	address := g.Proxies.client(r)
+func network(address netip.Addr) string {
 	if address.Is6() {
 		return netip.PrefixFrom(address, 64).Masked().String()
 	}
@@ -126,10 +83,7 @@ func take(answer http.Header, limit Take, of, key string) error {
 		answer.Set("Ratelimit-Reset", strconv.Itoa(int(math.Ceil(left.Reset.Seconds()))))
 	}
 	if left.Wait > 0 {
-		return &Refusal{
-			Reason: TooMany, wait: left.Wait,
-			Detail: fmt.Sprintf("this %s has sent more than %d requests a second; send fewer, and try again later", of, left.Limit),
-		}
+		return tooMany(left.Wait, "this %s has sent more than %d requests a second; send fewer, and try again later", of, left.Limit)
 	}
 	return nil
 }
@@ -142,7 +96,7 @@ var tokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]+$`)
 func bearer(values []string) (string, error) {
 	switch len(values) {
 	case 0:
-		return "", withoutToken(sendBearer)
+		return "", withoutToken()
 	case 1:
 	default:
 		return "", Unauthenticated("the header Authorization must be sent once")
@@ -153,39 +107,4 @@ func bearer(values []string) (string, error) {
 		return "", Unauthenticated(sendBearer)
 	}
 	return token, nil
-}
-
-// Shares limits the server memory that each client may hold at once, in bytes: undecided requests and answers that were
-// not received yet.
-type Shares interface {
-	// Hold reserves n bytes for a client and returns the function that releases them; false if the client, or all
-	// clients together, hold too much.
-	Hold(client string, n int) (release func(), ok bool)
-	// Room reports whether the client could reserve anything.
-	Room(client string) bool
-}
-
-// Hold reserves bytes of a client's share. Its error is a [Refusal].
-func (g *Gate) Hold(client string, n int) (release func(), err error) {
-	if g.Shares == nil {
-		return func() {}, nil
-	}
-	release, ok := g.Shares.Hold(client, n)
-	if !ok {
-		return nil, errShare
-	}
-	return release, nil
-}
-
-// Room refuses a client whose share is used up.
-func (g *Gate) Room(client string) error {
-	if g.Shares == nil || g.Shares.Room(client) {
-		return nil
-	}
-	return errShare
-}
-
-var errShare = &Refusal{
-	Reason: TooMany, wait: time.Second,
-	Detail: "your requests and answers in flight use all the memory reserved for them; receive the answers, and try again later",
 }

@@ -4,25 +4,24 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/es"
 	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/extras/limits"
 	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // Access authenticates and limits the callers of a program.
 type Access struct {
-	Gate    *Gate
-	Origins httpserver.Origins
-	// Notes are shown in health responses, Checks decide on readiness.
-	Notes  httpserver.Notes
-	Checks []httpserver.Check
-
+	gate                *Gate
+	checks              []httpserver.Check // of readiness
 	log                 *slog.Logger
 	settings            Settings
 	issuerURL, audience string
@@ -35,10 +34,11 @@ type Access struct {
 // issuer; other programs expect it to be running. [Access.Run] or [Access.Close] ends it.
 func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.Logger) (*Access, error) {
 	a := &Access{
-		Origins: settings.Origins, log: log, settings: settings, Notes: httpserver.Notes{"auth": settings.Mode},
-		Gate: &Gate{
+		log: log, settings: settings,
+		gate: &Gate{
 			PerAddress: counter(settings.PerAddress), PerAccount: counter(settings.PerAccount), PerTenant: counter(settings.PerTenant),
-			Shares: limits.NewBudget(settings.MiBInFlight<<20, settings.MiBPerClient<<20), Proxies: settings.Proxies,
+			Memory: limits.NewBudget(settings.MiBInFlight<<20, settings.MiBPerClient<<20), Proxies: settings.Proxies, Origins: settings.Origins,
+			Live: limits.NewBudget(math.MaxInt, settings.Live), Uninitialized: limits.NewBudget(math.MaxInt, settings.Uninitialized),
 		},
 	}
 	verified := TokenSettings{
@@ -47,7 +47,6 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 	}
 	switch settings.Mode {
 	case None:
-		a.Notes["warning"] = OpenWarning
 		log.WarnContext(ctx, OpenWarning)
 		return a, nil
 	case Dev:
@@ -63,8 +62,8 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 	}
 	a.verifier = NewVerifier(verified)
 	a.issuerURL, a.audience = verified.Issuer, verified.Audience
-	a.Gate.Verify = a.verify
-	a.Checks = []httpserver.Check{{Name: "issuer", Run: a.verifier.Ready}}
+	a.gate.Verify = a.Verify
+	a.checks = []httpserver.Check{{Name: "issuer", Run: a.ready}}
 	return a, nil
 }
 
@@ -92,24 +91,38 @@ func (a *Access) DevIssuer() string {
 // Issuer returns the issuer and the audience that tokens must have; both are empty with AUTH=none.
 func (a *Access) Issuer() (url, audience string) { return a.issuerURL, a.audience }
 
+// Mode is the value of AUTH.
+func (a *Access) Mode() string { return a.settings.Mode }
+
 // IsOpen reports whether every caller is trusted (AUTH=none).
 func (a *Access) IsOpen() bool { return a.verifier == nil }
 
-// Serve serves an API behind access control and limits until ctx ends.
-func (a *Access) Serve(ctx context.Context, server *httpserver.Server, handler http.Handler) error {
+// Protect puts a server with an API behind access control and limits, before it serves.
+func (a *Access) Protect(server *httpserver.Server) {
+	a.ProtectPage(server)
+	server.Around = append(server.Around, a.gate.Around)
+}
+
+// ProtectPage protects a server that passes requests on to the APIs, which admit them.
+func (a *Access) ProtectPage(server *httpserver.Server) {
 	server.Prepare = limits.Connections(a.settings.Connections, a.log)
-	return server.Serve(ctx, a.Origins.Guard(handler))
+	server.Around = append(server.Around, a.settings.Origins.Guard)
+	server.Checks = append(server.Checks, a.checks...)
+	server.Note("auth", a.settings.Mode)
+	if a.IsOpen() {
+		server.Note("warning", OpenWarning)
+	}
 }
 
 // LimitAddresses refuses requests of an address that sends too many, except those for health. It has its own count: the
-// APIs that a program passes requests on to may count the same requests by the gate.
+// APIs that a program passes requests on to may count the same requests.
 func (a *Access) LimitAddresses(next http.Handler) http.Handler {
-	gate := &Gate{PerAddress: counter(a.settings.PerAddress), Proxies: a.settings.Proxies}
+	perAddress := counter(a.settings.PerAddress)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var refusal *Refusal
-		if !strings.HasPrefix(r.URL.Path, "/health/") && errors.As(gate.Knock(w.Header(), r), &refusal) {
+		var refusal *admission.Refusal
+		if !strings.HasPrefix(r.URL.Path, "/health/") && errors.As(take(w.Header(), perAddress, "address", network(a.settings.Proxies.client(r))), &refusal) {
 			refusal.SetHeaders(w.Header())
-			httpserver.WriteProblem(w, refusal.Status(), "too_many_requests", refusal.Detail)
+			httpserver.WriteProblem(w, refusal.Status, refusal.Code, refusal.Detail)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -128,17 +141,6 @@ func (a *Access) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// RunWith runs a program's server beside [Access.Run], and logs its URL and its end.
-func (a *Access) RunWith(ctx context.Context, log *slog.Logger, url string, run func(context.Context) error) error {
-	log.InfoContext(ctx, "listening", "url", url)
-	group, serving := errgroup.WithContext(ctx)
-	group.Go(func() error { return a.Run(serving) })
-	group.Go(func() error { return run(serving) })
-	err := group.Wait()
-	log.InfoContext(ctx, "stopped")
-	return err
-}
-
 // Close releases what Open took. It is for programs that never call Run.
 func (a *Access) Close() error {
 	if a.server == nil {
@@ -147,25 +149,48 @@ func (a *Access) Close() error {
 	return a.server.Close()
 }
 
-// verify implements the gate's port with the verifier.
-func (a *Access) verify(ctx context.Context, text string) (Principal, error) {
+// errNoKeys is public, in contrast to its cause.
+type errNoKeys struct{ error }
+
+func (errNoKeys) Reason() string {
+	return "the issuer of the tokens has not returned its keys yet; the log says why"
+}
+
+// ready returns nil once tokens can be verified.
+func (a *Access) ready(ctx context.Context) error {
+	if err := a.verifier.Ready(ctx); err != nil {
+		return errNoKeys{err}
+	}
+	return nil
+}
+
+// Verify verifies a token and returns its identity. Its error is an [admission.Refusal]. Not with AUTH=none.
+func (a *Access) Verify(ctx context.Context, text string) (Identity, error) {
 	token, err := a.verifier.Verify(ctx, text)
 	var rejected *InvalidError
 	switch {
 	case errors.As(err, &rejected):
-		return Principal{}, Unauthenticated(rejected.Reason)
+		return Identity{}, Unauthenticated(rejected.Reason)
 	case err != nil:
-		return Principal{}, Unavailable("the token can't be verified now, because its issuer does not answer; try again later")
+		return Identity{}, Unavailable("the token can't be verified now, because its issuer does not answer; try again later")
 	}
-	return NewPrincipal(token.Account, token.Tenant, token.Scopes, token.Expires)
+	return NewIdentity(token.Account, token.Tenant, token.Scopes, token.Expires)
 }
 
-// Tenants returns the gate that admits registered tenants only; nil: all tenants are admitted.
-func (a *Access) Tenants(isActive IsActive) *Tenants {
+// Tenants returns a middleware that admits registered tenants only.
+func (a *Access) Tenants(isActive IsActive) func(http.Handler) http.Handler {
 	if !a.settings.Registered {
-		return nil
+		return func(next http.Handler) http.Handler { return next }
 	}
-	return NewTenants(isActive, time.Now)
+	return NewTenants(isActive, time.Now).around(a.log)
+}
+
+// Active returns isActive with a cache; without TENANTS=registered, all tenants are active.
+func (a *Access) Active(isActive IsActive) IsActive {
+	if !a.settings.Registered {
+		return func(context.Context, es.Tenant) (bool, error) { return true, nil }
+	}
+	return NewTenants(isActive, time.Now).IsActive
 }
 
 // counter returns the gate's port to a rate limit; nil: no limit.

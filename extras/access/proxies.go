@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // Proxies are the networks of trusted proxies, whose X-Forwarded-For is used. The zero value trusts none.
@@ -27,11 +29,6 @@ func ParseProxies(list string) (Proxies, error) {
 	return proxies, nil
 }
 
-// ClientIP returns the address that the request comes from: that of the connection, or, if that is a trusted proxy's,
-// the last address in X-Forwarded-For that is not a trusted proxy's. Addresses further left may be forged by the
-// client. It is empty if the connection has no address.
-func (p Proxies) ClientIP(r *http.Request) string { return textOf(p.client(r)) }
-
 // textOf returns an address as text; empty for none.
 func textOf(address netip.Addr) string {
 	if !address.IsValid() {
@@ -40,12 +37,11 @@ func textOf(address netip.Addr) string {
 	return address.String()
 }
 
+// client returns the address that the request comes from: that of the connection, or, if that is a trusted proxy's,
+// the last address in X-Forwarded-For that is not a trusted proxy's. Addresses further left may be forged by the
+// client. It is not valid if the connection has none.
 func (p Proxies) client(r *http.Request) netip.Addr {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	address := plain(peer.Addr())
+	address := admission.AddressOf(r.RemoteAddr)
 	if !p.contain(address) {
 		return address
 	}
@@ -55,7 +51,7 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 		if !p.contain(address) || err != nil {
 			break
 		}
-		address = plain(before)
+		address = before.Unmap().WithZone("")
 	}
 	return address
 }
@@ -63,6 +59,3 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 func (p Proxies) contain(address netip.Addr) bool {
 	return slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(address) })
 }
-
-// plain returns the address without zone, and an IPv4-mapped one as IPv4.
-func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }

@@ -30,7 +30,7 @@ func TestClientIP(t *testing.T) {
 			t.Fatal(err)
 		}
 		request := &http.Request{RemoteAddr: test.peer, Header: http.Header{"X-Forwarded-For": test.forwarded}}
-		if got := proxies.ClientIP(request); got != test.want {
+		if got := textOf(proxies.client(request)); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}

@@ -5,80 +5,42 @@ import (
 	"math"
 	"net/http"
 	"time"
+
+	"example.com/threads/interfaceadaptor/admission"
 )
 
-// Reason is why a request is refused.
-type Reason int
-
-// The reasons.
+// The headers that tell a refused client what to do: WWW-Authenticate of RFC 6750, and Retry-After.
 const (
-	NotAuthenticated Reason = iota // no token, or an invalid one
-	NotAllowed                     // a valid token that does not allow this
-	TooMany                        // too many requests, or too much memory held
-	NotNow                         // the issuer's keys are unavailable, or the server is full
+	authenticate = "Www-Authenticate" // in canonical form
+	realm        = `Bearer realm="threads"`
 )
 
-// Refusal is the error of a refused request. Its text is for the client.
-type Refusal struct {
-	Reason Reason
-	Detail string
-
-	withToken bool          // NotAuthenticated: there was a token
-	scope     Scope         // NotAllowed: the missing scope, if that is the reason
-	wait      time.Duration // TooMany and NotNow
+func refusal(status int, code, detail, header, value string) *admission.Refusal {
+	return &admission.Refusal{Status: status, Code: code, Detail: detail, Header: http.Header{header: {value}}}
 }
 
-func (r *Refusal) Error() string { return r.Detail }
-
-// Unauthenticated returns the refusal of a missing or invalid token.
-func Unauthenticated(detail string) *Refusal {
-	return &Refusal{Reason: NotAuthenticated, Detail: detail, withToken: true}
+// Unauthenticated returns the refusal of an invalid token.
+func Unauthenticated(detail string) *admission.Refusal {
+	return refusal(http.StatusUnauthorized, "unauthenticated", detail,
+		authenticate, fmt.Sprintf(realm+`, error="invalid_token", error_description="%s"`, detail))
 }
 
-// Unavailable returns the refusal of a request that can't be decided now.
-func Unavailable(detail string) *Refusal {
-	return &Refusal{Reason: NotNow, Detail: detail, wait: time.Second}
+func withoutToken() *admission.Refusal {
+	return refusal(http.StatusUnauthorized, "unauthenticated", sendBearer, authenticate, realm)
 }
 
-// MissingScope returns the refusal of a token without the scope.
-func MissingScope(scope Scope) *Refusal {
-	return forbidden("the token needs the scope "+string(scope), scope)
+// MissingScope returns the refusal of a token without the scope of a right.
+func MissingScope(right admission.Right) *admission.Refusal {
+	return refusal(http.StatusForbidden, "forbidden", "the token needs the scope "+scopeOf(right),
+		authenticate, fmt.Sprintf(realm+`, error="insufficient_scope", scope="%s"`, scopeOf(right)))
 }
 
-func withoutToken(detail string) *Refusal {
-	return &Refusal{Reason: NotAuthenticated, Detail: detail}
+// Unavailable returns the refusal of a token that can't be verified now.
+func Unavailable(detail string) *admission.Refusal {
+	return refusal(http.StatusServiceUnavailable, "issuer_unavailable", detail, "Retry-After", "1")
 }
 
-func forbidden(detail string, missing Scope) *Refusal {
-	return &Refusal{Reason: NotAllowed, Detail: detail, scope: missing}
-}
-
-// Status returns the HTTP status.
-func (r *Refusal) Status() int {
-	switch r.Reason {
-	case NotAuthenticated:
-		return http.StatusUnauthorized
-	case NotAllowed:
-		return http.StatusForbidden
-	case TooMany:
-		return http.StatusTooManyRequests
-	case NotNow:
-		return http.StatusServiceUnavailable
-	}
-	panic(fmt.Sprintf("access: no status for reason %d", r.Reason))
-}
-
-// SetHeaders sets the headers that tell a client what to do: WWW-Authenticate (RFC 6750) and Retry-After.
-func (r *Refusal) SetHeaders(header http.Header) {
-	switch {
-	case r.Reason == NotAuthenticated && !r.withToken:
-		header.Set("WWW-Authenticate", `Bearer realm="threads"`)
-	case r.Reason == NotAuthenticated:
-		header.Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="threads", error="invalid_token", error_description="%s"`, r.Detail))
-	case r.scope != "":
-		header.Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="threads", error="insufficient_scope", scope="%s"`, r.scope))
-	}
-	if r.wait > 0 {
-		header.Set("Retry-After", fmt.Sprint(max(1, int(math.Ceil(r.wait.Seconds())))))
-	}
+func tooMany(wait time.Duration, format string, args ...any) *admission.Refusal {
+	return refusal(http.StatusTooManyRequests, "too_many_requests", fmt.Sprintf(format, args...),
+		"Retry-After", fmt.Sprint(max(1, int(math.Ceil(wait.Seconds())))))
 }

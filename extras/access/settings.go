@@ -7,7 +7,6 @@ import (
 
 	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/httpserver"
 )
 
 // The values of AUTH.
@@ -29,8 +28,10 @@ type Settings struct {
 	MiBInFlight, MiBPerClient         int
 
 	Proxies     Proxies
-	Origins     httpserver.Origins
+	Origins     Origins
 	Connections int
+	// WebSockets and event streams: those of an account, and WebSockets of an address before connection_init.
+	Live, Uninitialized int
 	// Registered admits only tenants of the registry.
 	Registered bool
 }
@@ -53,6 +54,14 @@ func ReadSettings(r *config.Reader) Settings {
 	return s
 }
 
+// ReadLive reads the settings of a program with WebSockets and event streams.
+func (s *Settings) ReadLive(r *config.Reader) {
+	s.Uninitialized = r.Int("WEBSOCKET_INIT_LIMIT", 500, 1, 1_000_000,
+		"WebSockets of one client address that have not sent connection_init yet; one more is answered with 429")
+	s.Live = r.Int("LIVE_CONNECTION_LIMIT_ACCOUNT", 1000, 1, 1_000_000,
+		"WebSockets and event streams of one account open at once; one more is refused")
+}
+
 // ReadPageSettings reads the settings of a program that has only the page, and passes requests on to the APIs.
 func ReadPageSettings(r *config.Reader) Settings {
 	r = r.Group(heading)
@@ -70,7 +79,7 @@ func ReadPageSettings(r *config.Reader) Settings {
 		Proxies: config.Parsed(r, "TRUSTED_PROXIES", "",
 			"networks whose X-Forwarded-For tells the client's address, such as 10.0.0.0/8, fd00::/8", ParseProxies),
 		Origins: config.Parsed(r, "ALLOWED_ORIGINS", "",
-			"origins whose pages may use the server, beside its own, such as https://app.example.com", httpserver.ParseOrigins),
+			"origins whose pages may use the server, beside its own, such as https://app.example.com", ParseOrigins),
 		Connections: r.Int("CONNECTION_LIMIT", 20_000, 1, 1_000_000, "connections open at once; one more is answered with 503"),
 	}
 	if s.Mode == OIDC && (s.Issuer == "" || s.Audience == "") {

@@ -33,7 +33,7 @@ const (
 )
 
 // scopes are requested; an issuer grants those that the user may have.
-var scopes = []string{oidc.ScopeOpenID, string(access.Read), string(access.Write), string(access.Operate)}
+var scopes = []string{oidc.ScopeOpenID, "threads:read", "threads:write", "threads:operate"}
 
 // login logs users in: with AUTH=oidc at the issuer, by the authorization code flow with PKCE; with AUTH=dev by
 // choosing one of the development issuer's users.
@@ -72,7 +72,7 @@ func (l *login) addTo(mux *http.ServeMux) {
 
 // begin redirects the browser to the issuer.
 func (l *login) begin(w http.ResponseWriter, r *http.Request) {
-	if l.access.Notes["auth"] != access.OIDC || l.settings.ClientID == "" {
+	if l.access.Mode() != access.OIDC || l.settings.ClientID == "" {
 		l.fail(w, r, http.StatusNotFound, "there is no login here: it needs AUTH=oidc and WEB_CLIENT_ID", nil)
 		return
 	}
@@ -197,12 +197,12 @@ func (l *login) renewing(config *oauth2.Config, account string) func(*oauth2.Tok
 
 // sessionOf creates the session of a token that the APIs will accept.
 func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string) (*session, error) {
-	principal, err := l.access.Gate.Verify(ctx, token.AccessToken)
+	who, err := l.access.Verify(ctx, token.AccessToken)
 	if err != nil {
 		return nil, fmt.Errorf("the access token: %w", err)
 	}
-	kept := &oauth2.Token{AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: principal.Expires()}
-	return &session{account: principal.Account().String(), name: name, ends: kept.Expiry, token: kept}, nil
+	kept := &oauth2.Token{AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: who.Expires}
+	return &session{account: who.Account.String(), name: name, ends: kept.Expiry, token: kept}, nil
 }
 
 func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
@@ -242,7 +242,7 @@ func (l *login) discover(ctx context.Context) (*oidc.Provider, error) {
 // beDeveloper logs in as a user of the development issuer.
 func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 	user := r.FormValue("user")
-	if l.access.Notes["auth"] != access.Dev || !slices.Contains(devissuer.Users(), user) {
+	if l.access.Mode() != access.Dev || !slices.Contains(devissuer.Users(), user) {
 		l.fail(w, r, http.StatusNotFound, "there is no such user of the issuer for development, or no such issuer", nil)
 		return
 	}
@@ -299,8 +299,8 @@ func (l *login) fail(w http.ResponseWriter, r *http.Request, code int, detail st
 // tell answers how users log in here, who is logged in, and whether there is a lab.
 func (l *login) tell(lab bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		said := map[string]any{"auth": l.access.Notes["auth"], "lab": lab}
-		if l.access.Notes["auth"] == access.Dev {
+		said := map[string]any{"auth": l.access.Mode(), "lab": lab}
+		if l.access.Mode() == access.Dev {
 			said["users"] = devissuer.Users()
 		}
 		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {

@@ -22,6 +22,7 @@ import (
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/httpserver"
 )
 
 const (
@@ -142,7 +143,7 @@ func startPage(t *testing.T, p *provider, env ...string) front {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &Server{settings: s.web, access: letIn, log: log}
+	server := &Server{Server: new(httpserver.Server), settings: s.web, access: letIn, log: log}
 	logins := newLogin(t.Context(), s.web, letIn, log)
 	if served.Config.Handler, err = server.routes(t.Context(), logins, Programs{Write: api.URL, Read: api.URL, Updater: api.URL}); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ func Listen(ctx context.Context, settings Settings, accessControl *access.Access
 	if err != nil {
 		return nil, err
 	}
+	accessControl.ProtectPage(server)
 	return &Server{Server: server, settings: settings, access: accessControl, lab: lab, log: log}, nil
 }
 
@@ -35,7 +36,7 @@ func (s *Server) Run(ctx context.Context, programs Programs) error {
 	if err != nil {
 		return err
 	}
-	return s.access.Serve(ctx, s.Server, handler)
+	return s.Serve(ctx, handler)
 }
 
 func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (http.Handler, error) {
@@ -59,8 +60,8 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 	if s.lab != nil {
 		mux.Handle("/lab/", http.StripPrefix("/lab", logins.sessions.authorized(s.lab)))
 	}
-	mux.Handle("GET /health/alive", httpserver.Alive(s.access.Notes))
-	mux.Handle("GET /health/ready", httpserver.Ready(s.log, s.access.Notes, s.access.Checks...))
+	mux.HandleFunc("GET /health/alive", s.Alive)
+	mux.HandleFunc("GET /health/ready", s.Ready)
 	for path, served := range files() {
 		mux.Handle("GET "+path, served)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
 	"time"
 )
@@ -17,14 +16,9 @@ type Check struct {
 
 const checkTimeout = 2 * time.Second
 
-// Notes are further facts about a program, by name: members of its health responses.
-type Notes map[string]string
-
 // Alive answers /health/alive: always 200.
-func Alive(notes Notes) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeHealth(w, http.StatusOK, notes, map[string]any{"status": "alive"})
-	})
+func (s *Server) Alive(w http.ResponseWriter, _ *http.Request) {
+	s.writeHealth(w, http.StatusOK, map[string]any{"status": "alive"})
 }
 
 // PublicReason returns the reason of an error that says what may be told to anybody; otherwise "".
@@ -36,30 +30,28 @@ func PublicReason(err error) string {
 	return ""
 }
 
-// Ready answers /health/ready: 200 if every check passes, otherwise 503, with the result of each check. Causes are
-// logged; only a public reason is sent.
-func Ready(log *slog.Logger, notes Notes, checks ...Check) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
-		defer cancel()
-		status, results := http.StatusOK, map[string]string{}
-		body := map[string]any{"status": "ready", "checks": results}
-		for _, check := range checks {
-			results[check.Name] = "ok"
-			if err := check.Run(ctx); err != nil {
-				log.WarnContext(r.Context(), "not ready", "check", check.Name, "error", err)
-				status, body["status"], results[check.Name] = http.StatusServiceUnavailable, "not ready", "failed"
-				if reason := PublicReason(err); reason != "" {
-					body["reason"] = reason
-				}
+// Ready answers /health/ready: 200 if every check of the server passes, otherwise 503, with the result of each check.
+// Causes are logged; only a public reason is sent.
+func (s *Server) Ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
+	defer cancel()
+	status, results := http.StatusOK, map[string]string{}
+	body := map[string]any{"status": "ready", "checks": results}
+	for _, check := range s.Checks {
+		results[check.Name] = "ok"
+		if err := check.Run(ctx); err != nil {
+			s.log.WarnContext(r.Context(), "not ready", "check", check.Name, "error", err)
+			status, body["status"], results[check.Name] = http.StatusServiceUnavailable, "not ready", "failed"
+			if reason := PublicReason(err); reason != "" {
+				body["reason"] = reason
 			}
 		}
-		writeHealth(w, status, notes, body)
-	})
+	}
+	s.writeHealth(w, status, body)
 }
 
-func writeHealth(w http.ResponseWriter, status int, notes Notes, body map[string]any) {
-	for name, note := range notes {
+func (s *Server) writeHealth(w http.ResponseWriter, status int, body map[string]any) {
+	for name, note := range s.Notes {
 		body[name] = note
 	}
 	w.Header().Set("Content-Type", "application/json")

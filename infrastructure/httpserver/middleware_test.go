@@ -162,20 +162,26 @@ func TestHealth(t *testing.T) {
 	out := &lines{}
 	log := logging.New(out, slog.LevelInfo, logging.JSON)
 	var broken error
-	ready := httpserver.Ready(log, nil, httpserver.Check{Name: "database", Run: func(context.Context) error { return broken }})
-	ask := func(handler http.Handler) *httptest.ResponseRecorder {
+	server, err := httpserver.Listen(t.Context(), log, "TEST_ADDR", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	server.Checks = []httpserver.Check{{Name: "database", Run: func(context.Context) error { return broken }}}
+	server.Note("about", "this")
+	ask := func(handler http.HandlerFunc) *httptest.ResponseRecorder {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 		return recorder
 	}
-	if got := ask(httpserver.Alive(nil)); got.Code != http.StatusOK {
+	if got := ask(server.Alive); got.Code != http.StatusOK || !strings.Contains(got.Body.String(), `"about":"this"`) {
 		t.Errorf("alive: %d", got.Code)
 	}
-	if got := ask(ready); got.Code != http.StatusOK || !strings.Contains(got.Body.String(), `"database":"ok"`) {
+	if got := ask(server.Ready); got.Code != http.StatusOK || !strings.Contains(got.Body.String(), `"database":"ok"`) {
 		t.Errorf("ready: %d %s", got.Code, got.Body)
 	}
 	broken = errors.New("password wrong for root")
-	if got := ask(ready); got.Code != http.StatusServiceUnavailable || strings.Contains(got.Body.String(), "password") {
+	if got := ask(server.Ready); got.Code != http.StatusServiceUnavailable || strings.Contains(got.Body.String(), "password") {
 		t.Errorf("not ready: %d %s", got.Code, got.Body)
 	}
 	if !strings.Contains(out.String(), "password wrong for root") {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -33,6 +34,12 @@ type Server struct {
 	Prepare func(*http.Server, net.Listener) net.Listener
 	// Tracer traces the requests; nil: no traces. Set it before Serve.
 	Tracer trace.Tracer
+	// Around wraps the handler, the first one outermost. Set it before Serve.
+	Around []func(http.Handler) http.Handler
+	// Checks decide on readiness.
+	Checks []Check
+	// Notes are further facts about the program, by name: members of its health responses.
+	Notes map[string]string
 
 	listener net.Listener
 	log      *slog.Logger
@@ -67,6 +74,14 @@ func (s *Server) URL() string {
 // Close releases the address if Serve is never called.
 func (s *Server) Close() error { return s.listener.Close() }
 
+// Note adds a note.
+func (s *Server) Note(name, note string) {
+	if s.Notes == nil {
+		s.Notes = map[string]string{}
+	}
+	s.Notes[name] = note
+}
+
 // Serve handles requests with handler, inside [Wrap], until ctx ends. Then it accepts no more requests, and returns
 // when all accepted ones are answered or the grace period is over. Requests that still run then are aborted, which is
 // an error. The requests' contexts do not end with ctx: a handler that streams must watch for the stop itself.
@@ -74,6 +89,9 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
 	var running sync.WaitGroup
+	for _, around := range slices.Backward(s.Around) {
+		handler = around(handler)
+	}
 	wrapped := Wrap(s.log, s.Tracer, handler)
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

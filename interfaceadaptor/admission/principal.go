@@ -19,6 +19,9 @@ const (
 	Operate Right = "operate" // operations on the service, for its operators
 )
 
+// Rights is the key of an operation's rights in its metadata in the OpenAPI document.
+const Rights = "rights"
+
 // Principal is who sends a request. Without an account it is unknown: it may name any account, and has all rights.
 type Principal struct {
 	Account       ident.UserID // zero: unknown
@@ -30,6 +33,14 @@ type Principal struct {
 
 // IsKnown reports whether the principal has an account.
 func (p Principal) IsKnown() bool { return !p.Account.IsZero() }
+
+// Name is the tenant and the account, for counts and records; empty if the principal is unknown.
+func (p Principal) Name() string {
+	if !p.IsKnown() {
+		return ""
+	}
+	return p.Tenant.String() + "/" + p.Account.String()
+}
 
 // ClientIP returns the address as text; empty if there is none.
 func (p Principal) ClientIP() string {

@@ -13,7 +13,7 @@ func (r queryResolver) GetAccount(ctx context.Context, accountID string) (model.
 	if err != nil {
 		return model.Account{}, err
 	}
-	found, err := r.queries.Account(ctx, askerOf(ctx).tenant, id)
+	found, err := r.queries.Account(ctx, askerOf(ctx).Tenant, id)
 	return model.NewAccount(found), err
 }
 

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/coder/websocket"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"example.com/threads/es"
-	"example.com/threads/extras/access"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // The codes of errors in extensions.code.
@@ -46,12 +48,15 @@ var answers = map[es.Kind]struct{ code, message string }{
 	es.Internal:        {codeInternal, internalMessage},
 }
 
-// denials are the codes of refused requests.
-var denials = map[access.Reason]string{
-	access.NotAuthenticated: codeUnauthenticated,
-	access.NotAllowed:       codeForbidden,
-	access.TooMany:          codeTooManyRequests,
-	access.NotNow:           codeUnavailable,
+// denials are the codes of refused requests, and those that close a WebSocket, by the status of their refusal.
+var denials = map[int]struct {
+	code  string
+	close websocket.StatusCode
+}{
+	http.StatusUnauthorized:       {codeUnauthenticated, closeUnauthorized},
+	http.StatusForbidden:          {codeForbidden, closeForbidden},
+	http.StatusTooManyRequests:    {codeTooManyRequests, closeTryAgainLater},
+	http.StatusServiceUnavailable: {codeUnavailable, closeTryAgainLater},
 }
 
 // limitRefusal is an error of this package with its own code: a limit was reached.
@@ -80,10 +85,10 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	code := codeBadInput // the engine's errors are about the request
 	var ours resolverError
 	var refused *limitRefusal
-	var denied *access.Refusal
+	var denied *admission.Refusal
 	switch {
 	case errors.As(err, &denied):
-		code, shown.Message = denials[denied.Reason], denied.Detail
+		code, shown.Message = denials[denied.Status].code, denied.Detail
 	case errors.As(err, &refused):
 		code, shown.Message = refused.code, refused.message
 	case errors.As(err, &ours):
@@ -126,3 +131,5 @@ func (p presenter) recovered(ctx context.Context, reason any) error {
 func (p presenter) response(ctx context.Context, err error) *graphql.Response {
 	return &graphql.Response{Errors: gqlerror.List{p.present(ctx, resolverError{err})}}
 }
+
+var errOperators = admission.Forbidden("only operators of the service may ask this")

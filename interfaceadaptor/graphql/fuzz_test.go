@@ -12,7 +12,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/coder/websocket"
 
-	"example.com/threads/extras/access"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/query"
 )
@@ -40,8 +39,7 @@ func FuzzMessage(f *testing.F) {
 			return
 		}
 		said, _ := readObject("payload", m.Payload)
-		_, _ = authorizationIn(said)
-		_, _ = tenantIn(said, asker{})
+		_, _ = tenantIn(said, http.Header{tenantHeader: {"acme"}})
 		encoded, err := m.encode()
 		if err != nil {
 			t.Fatalf("%q can't be written again: %v", raw, err)
@@ -93,7 +91,7 @@ func FuzzDocument(f *testing.F) {
 func FuzzHTTP(f *testing.F) {
 	f.Add("POST", "application/json", "application/json", "acme", "", `{"query":"{ __typename }"}`)
 	f.Add("GET", "", "text/event-stream", "", "01ARZ3NDEKTSV4RRFFQ69G5FAV:1", "")
-	h := NewHandler(f.Context(), nil, nil, slog.New(slog.DiscardHandler), Settings{Gate: &access.Gate{}})
+	h := NewHandler(f.Context(), nil, nil, slog.New(slog.DiscardHandler), Settings{})
 	f.Fuzz(func(t *testing.T, method, media, accept, tenant, tokens, body string) {
 		if method != http.MethodGet {
 			method = http.MethodPost

@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"golang.org/x/sync/semaphore"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
-	"example.com/threads/extras/access"
+	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/query"
 )
 
@@ -32,14 +34,10 @@ type Settings struct {
 	KeepAlive       time.Duration // between two keep-alive messages on a stream: 15 s
 	InitTimeout     time.Duration // limit from opening a WebSocket to its connection_init: 10 s
 	ConnectionLimit int           // open WebSockets and event streams: 10,000
-	InitLimit       int           // open WebSockets per address that have not sent connection_init: 500
-	AccountLimit    int           // open WebSockets and event streams per account: 1,000
 	OperationLimit  int           // concurrent operations per WebSocket: 256
 	InFlightLimit   int           // total complexity of operations that are resolved at once: ComplexityLimit
 
-	Gate        *access.Gate             // admits requests; nil: every caller is trusted
-	Tenants     *access.Tenants          // refuses inactive tenants; nil: none
-	AllowOrigin func(origin string) bool // other origins whose pages may open a WebSocket; nil: none
+	Schema func(*ast.Schema) *ast.Schema // changes the schema that is served; nil: it is served as it is
 }
 
 func (s Settings) withDefaults() Settings {
@@ -48,15 +46,10 @@ func (s Settings) withDefaults() Settings {
 	s.KeepAlive = cmp.Or(s.KeepAlive, 15*time.Second)
 	s.InitTimeout = cmp.Or(s.InitTimeout, 10*time.Second)
 	s.ConnectionLimit = cmp.Or(s.ConnectionLimit, 10_000)
-	s.InitLimit = cmp.Or(s.InitLimit, 500)
-	s.AccountLimit = cmp.Or(s.AccountLimit, 1000)
 	s.OperationLimit = cmp.Or(s.OperationLimit, 256)
 	s.InFlightLimit = cmp.Or(s.InFlightLimit, s.ComplexityLimit)
-	if s.Gate == nil {
-		s.Gate = &access.Gate{}
-	}
-	if s.AllowOrigin == nil {
-		s.AllowOrigin = func(string) bool { return false }
+	if s.Schema == nil {
+		s.Schema = func(schema *ast.Schema) *ast.Schema { return schema }
 	}
 	return s
 }
@@ -69,7 +62,7 @@ type handler struct {
 	presenter   presenter
 	log         *slog.Logger
 	settings    Settings
-	connections *connections
+	connections *semaphore.Weighted // open WebSockets and event streams
 	turns       *turns
 }
 
@@ -80,16 +73,18 @@ func NewHandler(streams context.Context, queries *query.Queries, history *query.
 	p := presenter{log}
 	h := &handler{
 		streams: streams, queries: queries, presenter: p, log: log, settings: settings,
-		connections: newConnections(settings.ConnectionLimit, settings.InitLimit, settings.AccountLimit),
+		connections: semaphore.NewWeighted(int64(settings.ConnectionLimit)),
 		turns:       newTurns(settings.InFlightLimit),
 	}
-	h.engine = newEngine(resolver{queries, history, p}, schemaFor(settings.Gate.IsOpen()), p, settings.ComplexityLimit, h.aroundOperation)
+	h.engine = newEngine(resolver{queries, history, p}, settings.Schema(Schema()), p, settings.ComplexityLimit, h.aroundOperation)
 	return h
 }
 
 // ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a, err := h.admit(w, r)
+	a := asker{guard: admission.Of(r)}
+	r = r.WithContext(withAsker(r.Context(), a))
+	a, err := a.admit(r)
 	if err != nil {
 		h.deny(w, r, err)
 		return
@@ -99,17 +94,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveWebsocket(w, r)
 		return
 	}
-	if err := h.settings.Gate.Room(a.client); err != nil { // the answer may need more memory than the request
-		h.deny(w, r, err)
-		return
-	}
-	received, err := h.settings.Gate.Hold(a.client, bodySize(r))
-	if err != nil {
-		h.deny(w, r, err)
-		return
-	}
 	params, status, err := paramsOf(w, r)
-	received()
 	if err != nil {
 		h.refuse(w, r, status, err)
 		return
@@ -162,10 +147,10 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, err
 // deny rejects a request that is not admitted, or whose headers are malformed.
 func (h *handler) deny(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusBadRequest
-	var refusal *access.Refusal
+	var refusal *admission.Refusal
 	if errors.As(err, &refusal) {
 		refusal.SetHeaders(w.Header())
-		status = refusal.Status()
+		status = refusal.Status
 	}
 	h.refuse(w, r, status, err)
 }

@@ -5,7 +5,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
-	"example.com/threads/extras/access"
+	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/chat"
 )
@@ -35,16 +35,14 @@ func (r queryResolver) AccountHistory(
 	if err != nil {
 		return model.HistoryConnection{}, err
 	}
-	if _, other := a.principal.For(id); other != nil {
-		if err := a.principal.Needs(access.Operate); err != nil {
-			return model.HistoryConnection{}, err
-		}
+	if _, other := a.For(id); other != nil && !a.May(admission.Operate) {
+		return model.HistoryConnection{}, errOperators
 	}
 	asked, err := eitherWay(model.HistoryList, first, after, last, before)
 	if err != nil {
 		return model.HistoryConnection{}, err
 	}
-	page, err := r.history.AccountEntries(ctx, a.tenant, id, asked)
+	page, err := r.history.AccountEntries(ctx, a.Tenant, id, asked)
 	return model.NewConnection(model.HistoryList, page, model.NewHistoryEntry), err
 }
 

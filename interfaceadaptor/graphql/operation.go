@@ -45,9 +45,9 @@ func (h *handler) await(ctx context.Context, a asker) error {
 	if len(a.tokens) == 0 {
 		return nil
 	}
-	viewer := query.Viewer{Tenant: a.tenant}
-	if !a.principal.ActsForOthers() && !a.principal.IsOperator() {
-		viewer.User = a.principal.Account()
+	viewer := query.Viewer{Tenant: a.Tenant}
+	if !a.NamesAnyone() && !a.IsOperator() {
+		viewer.User = a.Account
 	}
 	return h.queries.Await(ctx, viewer, a.tokens)
 }

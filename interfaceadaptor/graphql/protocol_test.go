@@ -203,7 +203,7 @@ func TestABadOperationBesideGoodOnes(t *testing.T) {
 
 func TestHowManyConnectionsThereAre(t *testing.T) {
 	db := readmodeltest.SQLite(t)
-	a, w := serve(t, db, settings{Settings: graphql.Settings{ConnectionLimit: 3, InitLimit: 1}}), db.World(t, "")
+	a, w := serve(t, db, settings{Settings: graphql.Settings{ConnectionLimit: 3}}), db.World(t, "")
 	alice := readmodeltest.NewUser()
 	chat := w.Thread("chat", alice)
 	handshake := map[string]string{
@@ -217,13 +217,7 @@ func TestHowManyConnectionsThereAre(t *testing.T) {
 			t.Errorf("%s: %d %q, want %d %q", about, got.status, got.code(), status, code)
 		}
 	}
-	first := dial(t, a, nil, notInitialized)
-	refused("before the first is initialized", handshake, http.StatusTooManyRequests, "TOO_MANY_REQUESTS")
-	first.send(t, protocolMessage{Type: "connection_init"})
-	if m := first.receive(t); m.Type != "connection_ack" {
-		t.Fatalf("%+v", m)
-	}
-	second := initialized(t, a)
+	_, second := initialized(t, a), initialized(t, a)
 	takeThread(t, subscribeByEvents(t, a, asked{}, follow(chat, alice)))
 	refused("one WebSocket too many", handshake, http.StatusServiceUnavailable, "UNAVAILABLE")
 	got := a.send(t, http.MethodPost, map[string]string{"Content-Type": "application/json", "Accept": "text/event-stream"}, `{"query": "{ __typename }"}`)

@@ -13,7 +13,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
-	"example.com/threads/extras/access"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 const maxUnanswered = 2 // pings before a client counts as disconnected
@@ -26,8 +26,6 @@ type socket struct {
 	handler      *handler
 	conn         *websocket.Conn
 	headers      http.Header  // of the handshake
-	initialized  func()       // must be called on connection_init
-	leave        func()       // releases the account's connection
 	acknowledged bool         // connection_init has arrived; only the reading goroutine uses it
 	unanswered   atomic.Int32 // pings
 	closing      atomic.Bool  // only the close frame may still be sent
@@ -43,8 +41,8 @@ type violation struct {
 	reason string
 }
 
-func newSocket(ctx context.Context, h *handler, conn *websocket.Conn, headers http.Header, initialized func()) *socket {
-	s := &socket{handler: h, conn: conn, headers: headers, initialized: initialized, leave: func() {}, operations: map[string]*running{}}
+func newSocket(ctx context.Context, h *handler, conn *websocket.Conn, headers http.Header) *socket {
+	s := &socket{handler: h, conn: conn, headers: headers, operations: map[string]*running{}}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	return s
 }
@@ -61,7 +59,6 @@ func (s *socket) serve() {
 		s.cancel()
 		_ = s.conn.CloseNow()
 		s.goroutines.Wait()
-		s.leave()
 	}()
 	for {
 		// The end of a context would cut the connection without a close frame.
@@ -122,82 +119,75 @@ func (s *socket) initialize(payload json.RawMessage) *violation {
 		return &violation{closeTooManyInits, "Too many initialisation requests"}
 	}
 	said, _ := readObject("payload", payload) // never fails: readMessage has checked the payload
-	a, err := tenantIn(said, askerOf(s.ctx))
+	a := askerOf(s.ctx)
+	tenant, err := tenantIn(said, s.headers)
 	if err == nil {
-		a, err = s.admitSocket(a, said)
+		a.Principal, err = a.guard.Enter(admission.Ask{
+			Stage: admission.Init, Rights: []admission.Right{admission.Read}, Tenant: tenant, Payload: said,
+		})
 	}
 	if err != nil {
 		return violationOf(err)
 	}
-	leave, ok := s.handler.connections.enterAccount(a.principal.Client())
-	if !ok {
-		return violationOf(&limitRefusal{codeTooManyRequests, "this account has reached its limit of open connections"})
-	}
-	s.leave = leave
 	s.ctx = withAsker(s.ctx, a)
 	s.acknowledged = true
-	s.initialized()
 	s.send(message{Type: typeAck})
 	s.goroutines.Go(s.keepAlive)
-	if expires := a.principal.Expires(); !expires.IsZero() {
-		s.goroutines.Go(func() { s.expire(expires) })
-	}
 	return nil
 }
 
-// tenantIn returns the asker in the tenant that the payload of connection_init names.
-func tenantIn(payload map[string]any, a asker) (asker, error) {
+// tenantIn returns the tenant that the payload of connection_init names, or the header of the handshake.
+func tenantIn(payload map[string]any, handshake http.Header) (es.Tenant, error) {
+	header, err := tenantFrom(handshake)
 	named, ok := payload[tenantHeader]
-	if !ok {
-		return a, nil
+	if !ok || err != nil {
+		return header, err
 	}
 	code, isText := named.(string)
 	tenant, err := parseTenant(code)
-	if header := a.tenant; err == nil && (!isText || header.String() != "" && header != tenant) {
+	if err == nil && (!isText || header != "" && header != tenant) {
 		err = &ident.InvalidError{Field: tenantHeader, Reason: "must be a string, and the same in the header and in connection_init"}
 	}
-	a.tenant = tenant
-	return a, err
+	return tenant, err
 }
 
 // violationOf returns the reason for closing a connection whose connection_init is rejected.
 func violationOf(err error) *violation {
-	var denied *access.Refusal
-	var full *limitRefusal
-	switch {
-	case errors.As(err, &denied):
-		code := map[access.Reason]websocket.StatusCode{
-			access.NotAuthenticated: closeUnauthorized,
-			access.NotAllowed:       closeForbidden,
-			access.TooMany:          closeTryAgainLater,
-			access.NotNow:           closeTryAgainLater,
-		}[denied.Reason]
-		return &violation{code, denials[denied.Reason] + ": " + denied.Detail}
-	case errors.As(err, &full):
-		return &violation{closeTryAgainLater, full.code + ": " + full.message}
+	if denied := (*admission.Refusal)(nil); errors.As(err, &denied) {
+		as := denials[denied.Status]
+		return &violation{as.close, as.code + ": " + denied.Detail}
 	}
 	return &violation{closeBadRequest, codeBadInput + ": " + err.Error()}
 }
 
-// expire closes the connection when its token expires, after ending its subscriptions with an error. The code is not
-// 4401, because clients do not reconnect after that.
-func (s *socket) expire(at time.Time) {
-	if es.Wait(s.ctx, time.Until(at)) != nil {
+// expire closes the connection when it is not known any more who it is of, after its subscriptions have ended with an
+// error. The code is not 4401, because clients do not reconnect after that. A caller who is refused for another reason
+// keeps the connection, and may be admitted again.
+func (s *socket) expire(cause error) {
+	var refusal *admission.Refusal
+	if s.ctx.Err() != nil || !errors.As(cause, &refusal) || refusal.Status != http.StatusUnauthorized {
 		return
 	}
 	for _, op := range s.runningNow() {
 		<-op.ended
 	}
-	s.close(violation{closeForbidden, codeUnauthenticated + ": the token has expired; connect again with a new one"})
+	s.close(violation{closeForbidden, codeUnauthenticated + ": " + refusal.Detail})
 }
 
-// keepAlive sends pings, and cuts the connection of a client that does not answer them.
+// keepAlive sends pings, and cuts the connection of a client that does not answer them or may not stay.
 func (s *socket) keepAlive() {
 	tick := time.NewTicker(s.handler.settings.KeepAlive)
 	defer tick.Stop()
+	staying, leave := askerOf(s.ctx).guard.Stay(s.ctx)
+	defer leave()
+	shutOut := staying.Done()
 	for {
 		select {
 		case <-tick.C:
+		case <-shutOut:
+			shutOut = nil
+			s.expire(context.Cause(staying))
+			continue
 		case <-s.ctx.Done():
 			return
 		}

@@ -34,7 +34,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) *violation {
 		s.refuse(id, s.handler.presenter.response(s.ctx, &limitRefusal{codeTooManyOperations, fmt.Sprintf(tooManyOperations, count)}))
 		return nil
 	}
-	if err := s.mayAsk(); err != nil {
+	if err := askerOf(s.ctx).guard.Next(s.ctx); err != nil {
 		s.refuse(id, s.handler.presenter.response(s.ctx, err))
 		return nil
 	}
@@ -51,18 +51,6 @@ func (s *socket) subscribe(id string, payload json.RawMessage) *violation {
 	}
 	s.start(id, operation)
 	return nil
-}
-
-// mayAsk refuses an operation if the client sends too many, or has not received its earlier answers.
-func (s *socket) mayAsk() error {
-	a := askerOf(s.ctx)
-	if err := s.handler.settings.Gate.Spend(a.principal); err != nil {
-		return err
-	}
-	if err := s.handler.admitTenant(s.ctx, a.tenant); err != nil {
-		return err
-	}
-	return s.handler.settings.Gate.Room(a.client)
 }
 
 // refuse reports that an operation is not executed. Its id is free again.

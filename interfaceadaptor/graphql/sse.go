@@ -19,19 +19,11 @@ func wantsEvents(r *http.Request) bool {
 // serveEvents answers an operation by server-sent events: each answer is an event `next`, and the last event is
 // `complete`. A stream that ends because the server stops has no `complete`, so the client reconnects.
 func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
-	leave, ok := h.connections.enter()
-	if !ok {
+	if !h.connections.TryAcquire(1) {
 		h.refuseConnection(w, r)
 		return
 	}
-	defer leave()
-	leaveAccount, ok := h.connections.enterAccount(askerOf(r.Context()).principal.Client())
-	if !ok {
-		w.Header().Set("Retry-After", "1")
-		h.refuse(w, r, http.StatusTooManyRequests, &limitRefusal{codeTooManyRequests, "this account has reached its limit of open connections"})
-		return
-	}
-	defer leaveAccount()
+	defer h.connections.Release(1)
 	ctx, cancel := h.untilStreamsEnd(r.Context())
 	defer cancel()
 	stream := eventWriter{w, http.NewResponseController(w)}

@@ -2,15 +2,11 @@ package graphql
 
 import (
 	"context"
-	"errors"
 	"iter"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"example.com/threads/es"
-	"example.com/threads/extras/access"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
@@ -63,18 +59,11 @@ func (s *subscription) resolved() {
 	}
 }
 
-// follow answers a subscription. If it ends with an error, that is the last answer. It ends when the token expires or
-// the tenant is suspended.
+// follow answers a subscription. If it ends with an error, that is the last answer. It ends when its
+// caller is not admitted any more.
 func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
 	s := &subscription{handler: h, complexity: complexityOf(ctx), taken: make(chan func(), 1)}
-	following, stop := context.WithCancelCause(context.WithValue(ctx, subscriptionKey{}, s))
-	release := func() { stop(nil) }
-	if expires := a.principal.Expires(); !expires.IsZero() {
-		following, release = context.WithDeadlineCause(following, expires, errExpired)
-	}
-	if h.settings.Tenants != nil {
-		go h.watchTenant(following, a.tenant, stop)
-	}
+	following, release := a.guard.Stay(context.WithValue(ctx, subscriptionKey{}, s))
 	responses, ended := next(following), false
 	return func(following context.Context) *graphql.Response {
 		if ended {
@@ -96,29 +85,6 @@ func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHan
 		return &graphql.Response{Errors: gqlerror.List{s.ended}, Data: []byte("null")}
 	}
 }
-
-// watchTenant ends a subscription when its tenant becomes inactive. While the registry is unavailable, the subscription
-// continues.
-func (h *handler) watchTenant(ctx context.Context, tenant es.Tenant, stop context.CancelCauseFunc) {
-	tick := time.NewTicker(tenantCheck)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		err := h.settings.Tenants.Admit(ctx, tenant)
-		if refusal := (*access.Refusal)(nil); errors.As(err, &refusal) {
-			stop(err)
-			return
-		}
-	}
-}
-
-const tenantCheck = time.Second // interval of checks for each subscription
-
-var errExpired = &limitRefusal{codeUnauthenticated, "the token has expired; subscribe again with a new one"}
 
 type subscriptionResolver struct{ resolver }
 

@@ -31,11 +31,11 @@ func (t *turns) take(ctx context.Context, complexity int) (release func(), err e
 	return sync.OnceFunc(func() { t.room.Release(weight) }), nil
 }
 
-// encode writes an answer as JSON within the client's share of memory. Call release after sending it. If the share is
-// full, encoded is an error instead of the answer, and whole is false.
+// encode writes an answer as JSON within the memory that its client may use. Call release after sending it. If that is
+// used up, encoded is an error instead of the answer, and whole is false.
 func (h *handler) encode(ctx context.Context, answer *graphql.Response) (encoded []byte, release func(), whole bool) {
 	encoded = h.engine.encode(ctx, answer)
-	release, err := h.settings.Gate.Hold(askerOf(ctx).client, len(encoded))
+	release, err := askerOf(ctx).guard.Hold(len(encoded))
 	if err != nil {
 		return h.engine.encode(ctx, h.presenter.response(ctx, err)), func() {}, false
 	}

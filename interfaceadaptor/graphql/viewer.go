@@ -14,18 +14,18 @@ import (
 // account.
 func viewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
 	a := askerOf(ctx)
-	named, err := a.account(userAccountID)
+	named, err := a.named(userAccountID)
 	if err != nil {
 		return query.Viewer{}, err
 	}
-	user, err := a.principal.For(named)
-	return query.Viewer{Tenant: a.tenant, User: user}, err
+	user, err := a.For(named)
+	return query.Viewer{Tenant: a.Tenant, User: user}, err
 }
 
-// account reads the argument userAccountId, which a verified principal may leave out.
-func (a asker) account(userAccountID string) (thread.UserID, error) {
+// named reads the argument userAccountId, which a known principal may leave out.
+func (a asker) named(userAccountID string) (thread.UserID, error) {
 	leftOut := userAccountID == "" || userAccountID == "null" // gqlgen reads null as "null"
-	if a.principal.IsVerified() && leftOut {
+	if a.IsKnown() && leftOut {
 		return thread.UserID{}, nil
 	}
 	return parseID[ident.UserAccount]("userAccountId", userAccountID)
@@ -42,21 +42,21 @@ func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query
 }
 
 // memberAndThread returns the member that an operation asks for: any member of a thread that the principal may read.
-// With AUTH=none, every thread may be read.
+// One that is not known may read every thread.
 func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID string) (thread.UserID, es.AggregateID, error) {
 	a := askerOf(ctx)
-	key, err := threadKey(a.tenant, threadID)
+	key, err := threadKey(a.Tenant, threadID)
 	if err != nil {
 		return thread.UserID{}, key, err
 	}
-	member, err := a.account(userAccountID)
-	if err != nil || !a.principal.IsVerified() {
+	member, err := a.named(userAccountID)
+	if err != nil || !a.IsKnown() {
 		return member, key, err
 	}
 	if member.IsZero() {
-		member = a.principal.Account()
+		member = a.Account
 	}
-	_, err = r.queries.Thread(ctx, query.Viewer{Tenant: a.tenant, User: a.principal.Account()}, chat.ThreadID(key))
+	_, err = r.queries.Thread(ctx, query.Viewer{Tenant: a.Tenant, User: a.Account}, chat.ThreadID(key))
 	return member, key, err
 }
 

@@ -27,10 +27,10 @@ func wantsWebsocket(r *http.Request) bool {
 	return slices.ContainsFunc(tokens(r.Header, "Upgrade"), func(name string) bool { return strings.EqualFold(name, "websocket") })
 }
 
-// serveWebsocket accepts WebSockets only from pages of this origin and of allowed ones, because browsers send no
-// preflight for them.
+// serveWebsocket accepts WebSockets only from pages of this origin, because browsers send no preflight for them. A
+// middleware that trusts a page of another origin takes the header Origin away.
 func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
-	if !sameOrigin(r) && !h.settings.AllowOrigin(r.Header.Get("Origin")) {
+	if !sameOrigin(r) {
 		h.refuse(w, r, http.StatusForbidden, &ident.InvalidError{Field: "Origin", Reason: "must be the origin of this server, or one that it allows"})
 		return
 	}
@@ -38,20 +38,11 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, http.StatusBadRequest, &ident.InvalidError{Field: "Sec-WebSocket-Protocol", Reason: "must name " + subprotocol})
 		return
 	}
-	leave, ok := h.connections.enter()
-	if !ok {
+	if !h.connections.TryAcquire(1) {
 		h.refuseConnection(w, r)
 		return
 	}
-	defer leave()
-	initialized, ok := h.connections.enterUninitialized(h.settings.Gate.Network(r))
-	if !ok {
-		w.Header().Set("Retry-After", "1")
-		h.refuse(w, r, http.StatusTooManyRequests, &limitRefusal{codeTooManyRequests,
-			"too many WebSockets of this address have not sent connection_init yet; send it, or reconnect later"})
-		return
-	}
-	defer initialized()
+	defer h.connections.Release(1)
 
 	kept := &handshake{ResponseWriter: w}
 	conn, err := websocket.Accept(kept, r, &websocket.AcceptOptions{
@@ -64,7 +55,7 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 	conn.SetReadLimit(maxBody)
 	ctx, cancel := h.untilStreamsEnd(r.Context())
 	defer cancel()
-	newSocket(ctx, h, conn, r.Header, initialized).serve()
+	newSocket(ctx, h, conn, r.Header).serve()
 }
 
 // refuseConnection answers a client beyond the limit of open connections.

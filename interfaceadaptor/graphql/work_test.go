@@ -14,7 +14,7 @@ import (
 func engineWithoutData(log *slog.Logger) engine {
 	p := presenter{log}
 	next := func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler { return next(ctx) }
-	return newEngine(resolver{presenter: p}, schemaFor(false), p, 20_000, next)
+	return newEngine(resolver{presenter: p}, Schema(), p, 20_000, next)
 }
 
 // begun returns the code of the refusal of a document; empty: it may run.

@@ -13,7 +13,6 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/extras/access"
 )
 
 type shade string
@@ -46,7 +45,7 @@ func walls[B Body[C], C any](service Service[C]) http.Handler {
 	return NewHandler([]Aggregate{{Name: "walls", Operations: []Operation{{
 		Path: "/walls/paint", Summary: "Paint a wall", Do: Command[B](service, threadAnswerOf),
 	}}}}, Settings{
-		Source: "write-api", Log: slog.New(slog.DiscardHandler), Timeout: time.Minute, Gate: &access.Gate{},
+		Source: "write-api", Log: slog.New(slog.DiscardHandler), Timeout: time.Minute,
 		Alive: nothing, Ready: nothing, Metrics: nothing, Around: func(next http.Handler) http.Handler { return next },
 	})
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
-	"example.com/threads/extras/access"
 	"example.com/threads/extras/tasks"
 )
 
@@ -21,14 +21,14 @@ type Settings struct {
 	Log *slog.Logger
 	// Timeout limits a request; after it the response is 503.
 	Timeout time.Duration
-	// Gate authenticates and limits requests.
-	Gate *access.Gate
-	// Tenants refuses requests of tenants that are not active; nil: of none.
-	Tenants *access.Tenants
 	// Tasks makes tasks of commands whose answer is fetched later; nil: there are none.
 	Tasks *tasks.Intake
 	// Alive, Ready and Metrics answer /health/alive, /health/ready and /metrics.
 	Alive, Ready, Metrics http.Handler
+	// Warning is shown on the page at /; empty: there is none.
+	Warning string
+	// Describe adds to the OpenAPI document.
+	Describe []func(*huma.OpenAPI)
 	// Around wraps every route; it can call [Route] afterwards.
 	Around func(http.Handler) http.Handler
 }
@@ -68,12 +68,10 @@ func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
 	router.Method(http.MethodGet, "/health/alive", settings.Alive)
 	router.Method(http.MethodGet, "/health/ready", settings.Ready)
 	router.Method(http.MethodGet, "/metrics", settings.Metrics)
-	router.Get("/", home(settings.Source, settings.Gate.IsOpen()))
+	router.Get("/", home(settings.Source, settings.Warning))
 	doc := document(settings.Source, aggregates, a.headers)
-	if settings.Gate.IsOpen() {
-		doc.Info.Description = "**" + access.OpenWarning + "** " + doc.Info.Description
-	} else {
-		askForTokens(doc, aggregates)
+	for _, describe := range settings.Describe {
+		describe(doc)
 	}
 	router.Get("/openapi.json", serveJSON(doc))
 	routeDocs(router)

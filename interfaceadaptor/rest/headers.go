@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"example.com/threads/es"
-	"example.com/threads/extras/access"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // The request headers.
@@ -28,7 +28,6 @@ const (
 	consistencyToken   = "Consistency-Token"
 	idempotentReplayed = "Idempotent-Replayed"
 	retryAfter         = "Retry-After"
-	wwwAuthenticate    = "WWW-Authenticate"
 	preferenceApplied  = "Preference-Applied"
 )
 
@@ -40,7 +39,7 @@ type Conditions struct {
 	IfVersion      uint64    // 0: none is asked for
 	IdempotencyKey string
 
-	principal access.Principal
+	principal admission.Principal
 }
 
 // requestHeader describes a header that clients can send.

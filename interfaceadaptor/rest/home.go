@@ -7,18 +7,13 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
-
-	"example.com/threads/extras/access"
 )
 
 // home answers / with a description of the service: a page for browsers, JSON for other clients.
-func home(service string, open bool) http.HandlerFunc {
+func home(service, warning string) http.HandlerFunc {
 	page := template.Must(template.ParseFS(pageFiles, "page/home.html"))
 	asJSON := serveJSON(homeAnswer{Service: service, Docs: "/docs", OpenAPI: "/openapi.json", Health: "/health/ready", Metrics: "/metrics"})
-	shown := struct{ Service, Warning string }{Service: service}
-	if open {
-		shown.Warning = access.OpenWarning
-	}
+	shown := struct{ Service, Warning string }{service, warning}
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 			asJSON(w, r)

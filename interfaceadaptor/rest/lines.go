@@ -11,8 +11,8 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
-	"example.com/threads/extras/access"
 	"example.com/threads/extras/tasks"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // Lines has the commands of tasks handled: it reads them as the handler of HTTP does, and hands them to the same
@@ -74,14 +74,11 @@ func (l *Lines) prepare(line tasks.Line) (prepared, error) {
 	case len(body) > MaxBody:
 		return prepared{}, malformedLine{requestTooLarge()}
 	}
-	scopes := []string{string(access.Write)}
-	if line.ForOthers {
-		scopes = append(scopes, string(access.ActAs))
-	}
-	principal, err := access.NewPrincipal(line.Caller.Executor, line.Caller.Tenant.String(), scopes, time.Time{})
+	creator, err := ident.Parse[ident.UserAccount](line.Caller.Executor)
 	if err != nil {
 		return prepared{}, err
 	}
+	principal := admission.Principal{Account: creator, Tenant: line.Caller.Tenant, Rights: []admission.Right{admission.Write}, ActsForOthers: line.ForOthers}
 	c := Conditions{principal: principal, Caller: line.Caller, IfVersion: line.IfVersion, IdempotencyKey: line.IdempotencyKey}
 	c.Caller.Source = l.source + " " + path
 	return op.Do.prepare(c, body)
@@ -137,7 +134,6 @@ const maxFieldErrors = 20
 // outcome converts an answer or an error. Errors that leave the outcome unknown are returned.
 func (l *Lines) outcome(ctx context.Context, answer Reply, err error) (tasks.Outcome, error) {
 	var line malformedLine
-	var refusal *access.Refusal
 	var problem *Problem
 	switch kind := es.KindOf(err); {
 	case err == nil:
@@ -145,9 +141,7 @@ func (l *Lines) outcome(ctx context.Context, answer Reply, err error) (tasks.Out
 		return tasks.Outcome{Body: body}, err
 	case errors.As(err, &line):
 		problem = line.problem
-	case errors.As(err, &refusal):
-		problem = problemOfRefusal(refusal)
-	case errors.As(err, new(invalidBody)):
+	case errors.As(err, new(*admission.Refusal)), errors.As(err, new(invalidBody)):
 		problem = problemOf(err)
 	case kind == es.Unavailable, kind == es.Canceled, kind == es.Internal, errors.Is(err, es.ErrConcurrentUpdate):
 		return tasks.Outcome{}, err

@@ -13,6 +13,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/extras/tasks"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 const (
@@ -67,6 +68,7 @@ func describe(schemas huma.Registry, op Operation, headers []requestHeader) *hum
 		Description: op.Description,
 		RequestBody: &huma.RequestBody{Required: true, Content: describeContent(schemas, op)},
 		Responses:   describeProblems(schemas, problemsOf(op)),
+		Metadata:    rights(op.needs()...),
 	}
 	if op.Stream != nil {
 		described.Parameters = append(described.Parameters, describeExecutorHeader())
@@ -89,6 +91,11 @@ func describe(schemas huma.Registry, op Operation, headers []requestHeader) *hum
 		}
 	}
 	return described
+}
+
+// rights are those of an operation, for functions that describe who is admitted.
+func rights(needed ...admission.Right) map[string]any {
+	return map[string]any{admission.Rights: needed}
 }
 
 func describeContent(schemas huma.Registry, op Operation) map[string]*huma.MediaType {
@@ -133,7 +140,6 @@ func problemsOf(op Operation) []*Problem {
 		tooLarge,
 		unsupported(media),
 		invalidFields([]FieldError{{"body.executor_id", "is required"}}),
-		newProblem(http.StatusTooManyRequests, tooManyRequests, "this address has sent more than 100 requests a second; send fewer, and try again later"),
 		problemOf(es.ErrUnavailable),
 		problemOf(fmt.Errorf("anything else")),
 		newProblem(http.StatusInternalServerError, storeInconsistent, inconsistent),
@@ -191,7 +197,6 @@ func describeHeaders(names ...string) map[string]*huma.Param {
 		idempotentReplayed: {Description: "The first answer again: the command was applied before, with the same Idempotency-Key.", Example: "true"},
 		preferenceApplied:  {Description: "The preference that was followed.", Example: respondAsync},
 		retryAfter:         {Description: "Seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},
-		wwwAuthenticate:    {Description: "What the token lacks (RFC 6750).", Example: `Bearer realm="threads"`},
 	}
 	described := map[string]*huma.Param{}
 	for _, name := range names {

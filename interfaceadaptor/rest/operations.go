@@ -9,7 +9,7 @@ import (
 	"reflect"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/extras/access"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // The words in which an aggregate's operations are declared, here and by those who add an aggregate.
@@ -27,14 +27,14 @@ type Operation struct {
 	Path        string
 	Summary     string
 	Description string
-	Status      int          // of success; 0: 200
-	Do          Action       // what it does: [Command], [Resulting] or [Answering]
-	Stream      Streamer     // executes in place of Do, for a body of lines
-	Rejections  []error      // those of the domain that can come back
-	Scope       access.Scope // that a token needs; empty: access.Write
-	Global      bool         // it works in the tenant with the empty code, whichever the caller's is
-	Operators   bool         // operators may do it, too, and in any tenant, also a suspended one
-	Without     []string     // request headers that make no sense here: one that carries a condition is refused
+	Status      int             // of success; 0: 200
+	Do          Action          // what it does: [Command], [Resulting] or [Answering]
+	Stream      Streamer        // executes in place of Do, for a body of lines
+	Rejections  []error         // those of the domain that can come back
+	Right       admission.Right // that it needs; empty: admission.Write
+	Global      bool            // it works in the tenant with the empty code, whichever the caller's is
+	Operators   bool            // operators may do it, too, and in any tenant, also one that is not admitted
+	Without     []string        // request headers that make no sense here: one that carries a condition is refused
 }
 
 // Streamer executes a request while its body arrives.
@@ -63,17 +63,17 @@ func operations(aggregates []Aggregate) (all []Operation) {
 	return all
 }
 
-// needs returns the scopes of which a token needs one.
-func (o Operation) needs() []access.Scope {
-	needed := []access.Scope{cmp.Or(o.Scope, access.Write)}
+// needs returns the rights of which the caller needs one.
+func (o Operation) needs() []admission.Right {
+	needed := []admission.Right{cmp.Or(o.Right, admission.Write)}
 	if o.Operators {
-		needed = append(needed, access.Operate)
+		needed = append(needed, admission.Operate)
 	}
 	return needed
 }
 
 // later reports whether the operation can become a task: it is a command, and needs the rights of those who write, no
 // more.
-func (o Operation) later() bool { return o.Do.isCommand && o.Scope == "" && !o.Operators }
+func (o Operation) later() bool { return o.Do.isCommand && o.Right == "" && !o.Operators }
 
 func (o Operation) successStatus() int { return cmp.Or(o.Status, http.StatusOK) }

@@ -19,7 +19,6 @@ type homeAnswer struct {
 // healthAnswer is the response of the health handlers.
 type healthAnswer struct {
 	Status string            `json:"status" doc:"The verdict." enum:"alive,ready,not ready" example:"ready"`
-	Auth   string            `json:"auth,omitempty" doc:"How people are known; with none, anybody is believed." enum:"none,dev,oidc" example:"oidc"`
 	Note   string            `json:"warning,omitempty" doc:"What the operator should know."`
 	Checks map[string]string `json:"checks,omitempty" doc:"With ready and not ready: what was checked, by name, and whether it is ok or has failed."`
 }

@@ -9,6 +9,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // Problem is the body of every error response (RFC 9457).
@@ -70,9 +71,12 @@ func problemOf(err error) *Problem {
 	status, known := statuses[es.KindOf(err)]
 	var mismatch *es.VersionMismatchError
 	var fields invalidBody
+	var refusal *admission.Refusal
 	var invalid interface{ Invalid() (field, reason string) }
 	var rejection *ident.Rejection
 	switch {
+	case errors.As(err, &refusal):
+		return newProblem(refusal.Status, refusal.Code, refusal.Detail)
 	case errors.As(err, &fields):
 		return invalidFields(fields)
 	case status == http.StatusInternalServerError:

@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/extras/access"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // executorHeader says who asks where there is no body that could.
@@ -18,14 +18,9 @@ const executorHeader = "X-Executor-Id"
 // read returns the handler of a reading.
 func (a *api) read(reading Reading) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		principal, err := a.admit(w, r, access.Write)
-		if err != nil {
-			deny(w, err)
-			return
-		}
-		c, problem := a.conditions(w, r, principal, Operation{Path: reading.Path, Without: []string{IfMatch, IdempotencyKey}})
+		c, problem := a.conditions(w, r, Operation{Path: reading.Path, Without: []string{IfMatch, IdempotencyKey}})
 		if problem == nil {
-			problem = c.nameExecutor(w, r.Header)
+			problem = c.nameExecutor(r.Header)
 		}
 		if problem != nil {
 			problem.write(w)
@@ -50,11 +45,11 @@ func (a *api) read(reading Reading) http.HandlerFunc {
 	}
 }
 
-// nameExecutor takes in who acts from the header X-Executor-Id, which a verified principal may leave out.
-func (c *Conditions) nameExecutor(w http.ResponseWriter, header http.Header) *Problem {
+// nameExecutor takes in who acts from the header X-Executor-Id, which a known principal may leave out.
+func (c *Conditions) nameExecutor(header http.Header) *Problem {
 	var named ident.UserID
 	values := header.Values(executorHeader)
-	if len(values) > 0 || !c.principal.IsVerified() {
+	if len(values) > 0 || !c.principal.IsKnown() {
 		var err error
 		if len(values) == 1 {
 			named, err = ident.Parse[ident.UserAccount](values[0])
@@ -65,7 +60,7 @@ func (c *Conditions) nameExecutor(w http.ResponseWriter, header http.Header) *Pr
 	}
 	executor, err := c.principal.For(named)
 	if err != nil {
-		return problemOfDenial(w.Header(), err)
+		return problemOf(err)
 	}
 	c.Caller.Executor = executor.String()
 	return nil
@@ -75,7 +70,6 @@ func (c *Conditions) nameExecutor(w http.ResponseWriter, header http.Header) *Pr
 func describeReading(schemas huma.Registry, tag string, reading Reading) *huma.Operation {
 	problems := append(earlyProblems(),
 		malformed("the header %s must be sent once, and be a ULID of 26 characters", executorHeader),
-		newProblem(http.StatusTooManyRequests, tooManyRequests, "this address has sent more than 100 requests a second; send fewer, and try again later"),
 		newProblem(http.StatusInternalServerError, internal, "something went wrong; it has been logged with the X-Request-Id of this answer"),
 		newProblem(http.StatusServiceUnavailable, storeUnavailable, "the store did not answer in time; ask again"),
 	)
@@ -88,7 +82,7 @@ func describeReading(schemas huma.Registry, tag string, reading Reading) *huma.O
 	}
 	described := &huma.Operation{
 		Method: http.MethodGet, Path: reading.Path, OperationID: operationID(reading.Path), Tags: []string{tag},
-		Summary: reading.Summary, Description: reading.Description, Responses: describeProblems(schemas, problems),
+		Summary: reading.Summary, Description: reading.Description, Responses: describeProblems(schemas, problems), Metadata: rights(admission.Write),
 		Parameters: append(describePath(reading.Path), describeExecutorHeader()),
 	}
 	for _, header := range requestHeaders() {
@@ -117,7 +111,7 @@ func describePath(path string) (parameters []*huma.Param) {
 
 func describeExecutorHeader() *huma.Param {
 	return &huma.Param{
-		Name: executorHeader, In: "header", Description: "The user account that asks; with a token, it may be left out and is the token's.",
+		Name: executorHeader, In: "header", Description: "The user account that asks; a caller who has an account may leave it out.",
 		Schema: &huma.Schema{Type: huma.TypeString, Pattern: ulidPattern, Examples: []any{exampleID}},
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"example.com/threads/extras/access"
 	"example.com/threads/extras/tasks"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // MaxBody is the maximum size of a request body, in bytes.
@@ -23,26 +23,11 @@ const statusClientGone = 499
 // serve returns the handler of an operation.
 func (a *api) serve(op Operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		principal, err := a.admit(w, r, op.needs()...)
-		if err != nil {
-			deny(w, err)
-			return
-		}
-		conditions, problem := a.conditions(w, r, principal, op)
+		conditions, problem := a.conditions(w, r, op)
 		if problem != nil {
 			problem.write(w)
 			return
 		}
-		held := bodySize(r)
-		if op.Stream != nil {
-			held = MaxBody
-		}
-		handled, err := a.settings.Gate.Hold(a.settings.Gate.Client(principal, r), held)
-		if err != nil {
-			deny(w, err)
-			return
-		}
-		defer handled()
 		if op.Stream != nil {
 			a.serveStream(w, r, op, conditions)
 			return
@@ -73,22 +58,6 @@ func (a *api) serve(op Operation) http.HandlerFunc {
 	}
 }
 
-// conditions are those of a request, in the tenant of its principal.
-func (a *api) conditions(w http.ResponseWriter, r *http.Request, principal access.Principal, op Operation) (Conditions, *Problem) {
-	c, problem := readHeaders(a.headers, r.Header, op.Without)
-	if problem != nil {
-		return c, problem
-	}
-	var err error
-	if c.Caller.Tenant, err = a.tenant(r.Context(), op, principal, c.Caller.Tenant); err != nil {
-		return c, a.problemOf(w, r, err)
-	}
-	c.principal = principal
-	c.Caller.Source = a.settings.Source + " " + op.Path
-	c.Caller.ClientIP = a.settings.Gate.Proxies.ClientIP(r)
-	return c, nil
-}
-
 // later makes a task of a command.
 func (a *api) later(ctx context.Context, op Operation, c Conditions, request prepared, raw []byte) (Reply, error) {
 	c.Caller = request.caller
@@ -107,7 +76,7 @@ func (a *api) later(ctx context.Context, op Operation, c Conditions, request pre
 
 // serveStream serves an operation whose body is lines.
 func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op Operation, c Conditions) {
-	if problem := c.nameExecutor(w, r.Header); problem != nil {
+	if problem := c.nameExecutor(r.Header); problem != nil {
 		problem.write(w)
 		return
 	}
@@ -182,14 +151,6 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
 	return raw, nil
 }
 
-// bodySize is how much of the body is read at most.
-func bodySize(r *http.Request) int {
-	if r.ContentLength < 0 {
-		return MaxBody
-	}
-	return int(min(r.ContentLength, MaxBody))
-}
-
 func says(header http.Header, media string) bool {
 	types, encoding := header.Values("Content-Type"), header.Get("Content-Encoding")
 	if len(types) != 1 || (encoding != "" && !strings.EqualFold(encoding, "identity")) {
@@ -214,7 +175,11 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // problemOf converts an error, and logs it if it is not the client's.
 func (a *api) problemOf(w http.ResponseWriter, r *http.Request, err error) *Problem {
-	problem := problemOfDenial(w.Header(), err)
+	if refusal := (*admission.Refusal)(nil); errors.As(err, &refusal) {
+		refusal.SetHeaders(w.Header())
+		return problemOf(err)
+	}
+	problem := problemOf(err)
 	switch problem.Code {
 	case internal:
 		a.settings.Log.ErrorContext(r.Context(), "a command failed", "path", r.URL.Path, "error", err)

@@ -16,7 +16,6 @@ import (
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/extras/access"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/rest"
@@ -62,10 +61,9 @@ func handlerWith(aggregates []rest.Aggregate, intake *tasks.Intake, log io.Write
 		Source:  "write-api",
 		Log:     logger,
 		Timeout: 10 * time.Second,
-		Gate:    &access.Gate{},
 		Tasks:   intake,
-		Alive:   httpserver.Alive(nil),
-		Ready:   httpserver.Ready(logger, nil),
+		Alive:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		Ready:   http.NotFoundHandler(),
 		Metrics: http.NotFoundHandler(),
 		Around:  func(next http.Handler) http.Handler { return next },
 	}))

@@ -123,7 +123,7 @@ func Tasks(intake *tasks.Intake) Aggregate {
 // askedOf is who asks for a task.
 func askedOf(c Conditions) (tasks.Asked, error) {
 	creator, err := ident.Parse[ident.UserAccount](c.Caller.Executor)
-	return tasks.Asked{Caller: c.Caller, Creator: creator, ForOthers: c.principal.ActsForOthers(), IdempotencyKey: c.IdempotencyKey}, err
+	return tasks.Asked{Caller: c.Caller, Creator: creator, ForOthers: c.principal.NamesAnyone(), IdempotencyKey: c.IdempotencyKey}, err
 }
 
 // accepted is the reply to a request that has become a task.

@@ -5,7 +5,7 @@ import (
 
 	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
-	"example.com/threads/extras/access"
+	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/chat"
 )
 
@@ -72,7 +72,7 @@ func Tenants(tenants Service[tenant.Command]) Aggregate {
 		},
 	}
 	for i := range table {
-		table[i].Scope, table[i].Global = access.Operate, true
+		table[i].Right, table[i].Global = admission.Operate, true
 	}
 	return Aggregate{Name: "tenants", About: "Commands of operators on the registry of tenants.", Operations: table}
 }

@@ -8,7 +8,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/extras/access"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // The operations on threads: their bodies, and the table.
@@ -180,7 +180,7 @@ func Threads(threads Service[thread.Command]) Aggregate {
 				return snapshotAnswerOf(body.Thread, version), err
 			}),
 			Rejections: []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted},
-			Scope:      access.Operate,
+			Right:      admission.Operate,
 			Without:    []string{IfMatch, IdempotencyKey, Prefer},
 		},
 	}}

@@ -13,6 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/sync/errgroup"
+
 	"example.com/threads/es/memory"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/logging"
@@ -43,6 +45,18 @@ func Main(name string, run Run) {
 		os.Exit(2)
 	}
 	os.Exit(1)
+}
+
+// Serve runs the parts of a program until ctx ends or one of them fails, and logs its URL and its end.
+func Serve(ctx context.Context, log *slog.Logger, url string, parts ...func(context.Context) error) error {
+	log.InfoContext(ctx, "listening", "url", url)
+	group, serving := errgroup.WithContext(ctx)
+	for _, part := range parts {
+		group.Go(func() error { return part(serving) })
+	}
+	err := group.Wait()
+	log.InfoContext(ctx, "stopped")
+	return err
 }
 
 const usage = `Usage: %s

@@ -27,8 +27,15 @@ const (
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
-	health := readmodel.NewHealth(s.access.Notes)
-	s.checkAccess(ctx, &health)
+	health := readmodel.NewHealth(s.Notes)
+	for _, check := range s.Checks {
+		if err := check.Run(ctx); err != nil {
+			s.log.WarnContext(ctx, "not ready", "check", check.Name, "error", err)
+			health.Check(check.Name, cmp.Or(httpserver.PublicReason(err), "the log says why"))
+			continue
+		}
+		health.Check(check.Name, "")
+	}
 	var report rowstore.Report
 	err := migration.Ready(ctx, s.db, rdbmigration.ReadModel()...)
 	if err == nil {
@@ -63,17 +70,5 @@ func (s *Server) checkJournal(ctx context.Context, health *readmodel.Health) {
 		s.log.WarnContext(ctx, "the event store can't be used: threadHistory, threadAt and accountHistory are UNAVAILABLE", "error", err)
 		health.Warnings = append(health.Warnings, "the event store can't be used, so threadHistory, threadAt and accountHistory are UNAVAILABLE: "+
 			cmp.Or(httpserver.PublicReason(err), "the log says why"))
-	}
-}
-
-// checkAccess adds whether tokens can be verified.
-func (s *Server) checkAccess(ctx context.Context, health *readmodel.Health) {
-	for _, check := range s.access.Checks {
-		reason := ""
-		if err := check.Run(ctx); err != nil {
-			s.log.WarnContext(ctx, "not ready", "check", check.Name, "error", err)
-			reason = "the issuer of the tokens has not returned its keys yet; the log says why"
-		}
-		health.Check(check.Name, reason)
 	}
 }

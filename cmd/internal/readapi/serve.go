@@ -18,7 +18,6 @@ import (
 	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
-	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
@@ -36,7 +35,6 @@ type Server struct {
 	settings Settings
 	db       *sqlx.DB
 	journal  *journal
-	access   *access.Access
 	log      *slog.Logger
 	reader   *queryreader.Reader
 	watcher  *query.Watcher
@@ -45,7 +43,7 @@ type Server struct {
 // Listen takes the address. [Server.Run] serves queries from db, and history from store. While store can't be used,
 // everything else is served.
 func Listen(
-	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, accessControl *access.Access, log *slog.Logger,
+	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, log *slog.Logger,
 ) (*Server, error) {
 	reader, err := queryreader.New(db)
 	if err != nil {
@@ -57,7 +55,7 @@ func Listen(
 	}
 	journal := &journal{store: store, log: log}
 	return &Server{
-		Server: server, Queries: reader, Journals: journal.journals, settings: settings, db: db, journal: journal, access: accessControl, log: log,
+		Server: server, Queries: reader, Journals: journal.journals, settings: settings, db: db, journal: journal, log: log,
 		reader: reader, watcher: query.NewWatcher(reader, log),
 	}, nil
 }
@@ -87,7 +85,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer background.Wait()
 	defer stopWatching()
 	return measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
-		return s.access.Serve(ctx, s.Server, handler)
+		return s.Serve(ctx, handler)
 	})
 }
 
@@ -102,12 +100,10 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	})
 	mux := http.NewServeMux()
 	history := query.NewHistory(s.Journals)
-	settings := s.settings.Limits
-	settings.Gate, settings.Tenants, settings.AllowOrigin = s.access.Gate, s.access.Tenants(s.isActive), s.access.Origins.Allow
-	endpoint := graphql.NewHandler(ctx, queries, history, s.log, settings)
+	endpoint := graphql.NewHandler(ctx, queries, history, s.log, s.settings.Limits)
 	mux.Handle("GET /graphql", endpoint)
 	mux.Handle("POST /graphql", endpoint)
-	mux.Handle("GET /health/alive", httpserver.Alive(s.access.Notes))
+	mux.HandleFunc("GET /health/alive", s.Alive)
 	mux.HandleFunc("GET /health/ready", s.ready)
 	mux.Handle("GET /metrics", measurements.Handler(s.settings.Measurements, registry))
 	for path, file := range page {
@@ -117,8 +113,8 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	return metrics.HTTP(registry, httpserver.Route)(httpserver.NameSpans(httpserver.Route)(answer)), nil
 }
 
-// isActive reports whether a tenant is active, from the read model.
-func (s *Server) isActive(ctx context.Context, named es.Tenant) (bool, error) {
+// IsActive reports whether a tenant is active, from the read model.
+func (s *Server) IsActive(ctx context.Context, named es.Tenant) (bool, error) {
 	code, err := tenant.ParseCode(named.String())
 	if err != nil {
 		return false, err

@@ -2,12 +2,11 @@ package readmodel
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
-
-	"example.com/threads/infrastructure/httpserver"
 )
 
 // Health is the answer of /health/ready of programs that write or read the read model. It includes the read model's lag
@@ -16,17 +15,18 @@ type Health struct {
 	Status        string            `json:"status"` // "ready" or "not ready"
 	Checks        map[string]string `json:"checks"` // by name: "ok" or "failed"
 	Reason        string            `json:"reason,omitempty"`
-	Auth          string            `json:"auth,omitempty"`     // how callers are authenticated
 	Warnings      []string          `json:"warnings,omitempty"` // for operators; they do not make the program unready
 	BehindSeconds float64           `json:"behind_seconds"`
 	BehindRecords int               `json:"behind_records"`
 	BehindAtLeast bool              `json:"behind_at_least"` // the values above are lower bounds
+
+	notes map[string]string
 }
 
-// NewHealth returns a ready Health with the notes of access control.
-func NewHealth(access httpserver.Notes) Health {
-	h := Health{Status: "ready", Checks: map[string]string{}, Auth: access["auth"]}
-	if warning := access["warning"]; warning != "" {
+// NewHealth returns a ready Health with the notes of a server.
+func NewHealth(notes map[string]string) Health {
+	h := Health{Status: "ready", Checks: map[string]string{}, notes: notes}
+	if warning := notes["warning"]; warning != "" {
 		h.Warnings = append(h.Warnings, warning)
 	}
 	return h
@@ -61,11 +61,20 @@ func (h *Health) CatchingUp(caughtUp bool) string {
 		"wait while the read-model-updater fills it", h.BehindSeconds, h.BehindRecords, more)
 }
 
-// Answer writes body, which contains this health: 200 when ready, otherwise 503.
+// Answer writes body, which contains this health, with the notes: 200 when ready, otherwise 503.
 func (h Health) Answer(w http.ResponseWriter, body any) {
+	said := map[string]any{}
+	for name, note := range h.notes {
+		said[name] = note
+	}
+	delete(said, "warning") // it is among the warnings
+	encoded, err := json.Marshal(body)
+	if err = errors.Join(err, json.Unmarshal(encoded, &said)); err != nil {
+		panic(fmt.Sprintf("readmodel: %v", err)) // it is an object of this program
+	}
 	w.Header().Set("Content-Type", "application/json")
 	if h.Status != "ready" {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	_ = json.NewEncoder(w).Encode(body)
+	_ = json.NewEncoder(w).Encode(said)
 }

@@ -20,11 +20,11 @@ type Report struct {
 	Rebuild           *run.Rebuilding `json:"rebuild,omitempty"` // unfinished
 }
 
-func ready(updater *run.Updater, notes httpserver.Notes) http.HandlerFunc {
+func ready(updater *run.Updater, server *httpserver.Server) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		now := updater.Look(r.Context())
 		found := Report{
-			Health: readmodel.NewHealth(notes), Active: now.Active, ParkedAggregates: now.ParkedAggregates,
+			Health: readmodel.NewHealth(server.Notes), Active: now.Active, ParkedAggregates: now.ParkedAggregates,
 			DriftedAggregates: now.DriftedAggregates, RepairDue: now.RepairDue, Rebuild: now.Rebuild,
 		}
 		found.Behind(now.Lag.Behind, now.Lag.Records, now.Lag.AtLeast)

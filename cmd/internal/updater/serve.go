@@ -13,9 +13,9 @@ import (
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
-	"example.com/threads/extras/access"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/publishing"
 	"example.com/threads/infrastructure/httpserver"
@@ -38,8 +38,8 @@ type Ports struct {
 	Open func(context.Context) (Databases, error)
 	// Notify, unless nil, is called with every change of the read model after its commit. It must not block.
 	Notify func([]projection.Head)
-	// Access authenticates operators.
-	Access *access.Access
+	// IsActive returns what reports whether the tasks of a tenant may run, from the event store.
+	IsActive func(*eventstore.Store) func(context.Context, es.Tenant) (bool, error)
 	// Faults, unless nil, inject faults between the projection and its ports.
 	Faults run.Faults
 	// Tracer creates the projections' tracers; nil: no traces.
@@ -116,8 +116,8 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 	registry := metrics.NewRegistry()
 	updater := run.New(options(settings, ports), registry)
 	mux := http.NewServeMux()
-	mux.Handle("GET /health/alive", httpserver.Alive(ports.Access.Notes))
-	mux.HandleFunc("GET /health/ready", ready(updater, ports.Access.Notes))
+	mux.HandleFunc("GET /health/alive", server.Alive)
+	mux.HandleFunc("GET /health/ready", ready(updater, server))
 	mux.Handle("GET /metrics", measurements.Handler(settings.Measurements, registry))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")
@@ -134,7 +134,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.Updater.Run(ctx) })
 	group.Go(func() error {
 		return measurements.Beside(ctx, s.settings.Measurements, s.metrics, s.ports.Log, func(ctx context.Context) error {
-			return s.ports.Access.Serve(ctx, s.Server, s.handler)
+			return s.Serve(ctx, s.handler)
 		})
 	})
 	return group.Wait()

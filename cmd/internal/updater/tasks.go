@@ -35,7 +35,7 @@ func (p program) newTaskWorker(turn *run.Turn) (run.Consumer, error) {
 		Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
 			return chatrows.UnfinishedTasks(ctx, databases.ReadModel, kinds, without, limit)
 		},
-		IsActive: p.ports.Access.Tenants(writeapi.Registry(databases.Store, log)).IsActive,
+		IsActive: p.ports.IsActive(databases.Store),
 		Store:    commands.Tasks.Store,
 		Commands: rest.NewLines(commands.Operations, source, 2*settings.StoreTimeout, log),
 		Log:      log,

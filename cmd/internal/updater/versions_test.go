@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
-	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/tests/sqlitetest"
@@ -61,7 +61,7 @@ func newUpdater(t *testing.T, url string, db *sqlx.DB, log *slog.Logger, setting
 	}
 	t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
 	return run.New(options(settings, Ports{
-		Access: new(access.Access),
+		IsActive: func(*eventstore.Store) func(context.Context, es.Tenant) (bool, error) { return nil },
 		Open: func(context.Context) (Databases, error) {
 			return Databases{Store: store, ReadModel: db, Close: func() {}}, nil
 		},

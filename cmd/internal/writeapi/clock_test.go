@@ -18,7 +18,6 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
-	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 )
@@ -65,12 +64,11 @@ func TestAClockFarFromTheStores(t *testing.T) {
 func serve(t *testing.T, env map[string]string, clock func() time.Time) (url string) {
 	t.Helper()
 	type settings struct {
-		store  eventstore.Settings
-		access access.Settings
-		api    writeapi.Settings
+		store eventstore.Settings
+		api   writeapi.Settings
 	}
 	s, err := config.Read(func(name string) string { return env[name] }, func(r *config.Reader) settings {
-		return settings{eventstore.ReadSettings(r), access.ReadSettings(r), writeapi.ReadSettings(r)}
+		return settings{eventstore.ReadSettings(r), writeapi.ReadSettings(r)}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -81,11 +79,7 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 	if err != nil {
 		t.Fatal(err)
 	}
-	letIn, err := access.Open(t.Context(), s.access, true, logger)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := writeapi.Listen(t.Context(), s.api, store, nil, letIn, logger)
+	server, err := writeapi.Listen(t.Context(), s.api, store, nil, logger)
 	if err != nil {
 		t.Fatal(err)
 	}

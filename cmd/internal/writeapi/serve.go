@@ -4,16 +4,15 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"slices"
 	"sync"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
-	"example.com/threads/extras/access"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
@@ -28,17 +27,22 @@ type Server struct {
 	settings Settings
 	store    *eventstore.Store
 	keys     *erasure.Keyring
-	access   *access.Access
+	// Describe adds to the OpenAPI document. Set it before Run.
+	Describe []func(*huma.OpenAPI)
 	log      *slog.Logger
 }
 
 // Listen takes the address. The server answers while [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, store *eventstore.Store, keys *erasure.Keyring, accessControl *access.Access, log *slog.Logger) (*Server, error) {
+func Listen(ctx context.Context, settings Settings, store *eventstore.Store, keys *erasure.Keyring, log *slog.Logger) (*Server, error) {
 	server, err := httpserver.Listen(ctx, log, "WRITE_API_ADDR", settings.Address)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{Server: server, settings: settings, store: store, keys: keys, access: accessControl, log: log}, nil
+	server.Checks = []httpserver.Check{{Name: "store", Run: store.Check}}
+	if store.Skew != nil {
+		server.Checks = append(server.Checks, httpserver.Check{Name: "clock", Run: store.Skew.Check})
+	}
+	return &Server{Server: server, settings: settings, store: store, keys: keys, log: log}, nil
 }
 
 // Run takes commands until ctx ends, then finishes the accepted ones.
@@ -54,35 +58,26 @@ func (s *Server) Run(ctx context.Context) error {
 	var background sync.WaitGroup
 	background.Go(func() { commands.CatchUp(due, s.log) })
 	api := rest.NewHandler(commands.Operations, rest.Settings{
-		Source:  "write-api",
-		Log:     s.log,
-		Timeout: 2 * s.settings.StoreTimeout, // a command may wait for another one as long
-		Gate:    s.access.Gate,
-		Tenants: s.access.Tenants(Registry(s.store, s.log)),
-		Tasks:   commands.Tasks,
-		Alive:   httpserver.Alive(s.access.Notes),
-		Ready:   httpserver.Ready(s.log, s.access.Notes, s.checks()...),
-		Metrics: measurements.Handler(s.settings.Measurements, registry),
+		Source:   "write-api",
+		Log:      s.log,
+		Timeout:  2 * s.settings.StoreTimeout, // a command may wait for another one as long
+		Tasks:    commands.Tasks,
+		Alive:    http.HandlerFunc(s.Alive),
+		Ready:    http.HandlerFunc(s.Ready),
+		Metrics:  measurements.Handler(s.settings.Measurements, registry),
+		Warning:  s.Notes["warning"],
+		Describe: s.Describe,
 		Around: func(next http.Handler) http.Handler {
 			return metrics.HTTP(registry, rest.Route)(httpserver.NameSpans(rest.Route)(next))
 		},
 	})
 	served := measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
-		return s.access.Serve(ctx, s.Server, api)
+		return s.Serve(ctx, api)
 	})
 	stop()
 	background.Wait()
 	commands.Finish(ctx, s.log)
 	return served
-}
-
-// checks decide on the readiness for commands.
-func (s *Server) checks() []httpserver.Check {
-	checks := append(slices.Clip(s.access.Checks), httpserver.Check{Name: "store", Run: s.store.Check})
-	if s.store.Skew != nil {
-		checks = append(checks, httpserver.Check{Name: "clock", Run: s.store.Skew.Check})
-	}
-	return checks
 }
 
 func (s *Server) measureClock(registry prometheus.Registerer) {

@@ -18,9 +18,9 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
-	"example.com/threads/extras/access"
 	"example.com/threads/extras/operate"
 	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 const (
@@ -31,13 +31,12 @@ const (
 
 type operations struct {
 	updater *run.Updater
-	gate    *access.Gate
 	log     *slog.Logger
 }
 
-// AddTo adds the routes. Callers need the gate's permission to operate.
-func AddTo(mux *http.ServeMux, updater *run.Updater, gate *access.Gate, log *slog.Logger) {
-	o := &operations{updater, gate, log}
+// AddTo adds the routes. Callers need the right to operate the service.
+func AddTo(mux *http.ServeMux, updater *run.Updater, log *slog.Logger) {
+	o := &operations{updater, log}
 	mux.HandleFunc("GET /operate/dead-letters", serve(o, func(ctx context.Context, _ struct{}, _ string) (any, error) { return o.list(ctx) }))
 	mux.HandleFunc("POST /operate/dead-letters/retry", serve(o, o.retry))
 	mux.HandleFunc("POST /operate/dead-letters/skip", serve(o, o.skip))
@@ -56,17 +55,14 @@ func (r refused) Error() string { return r.detail }
 // serve checks the caller's permission and answers in JSON, errors as problems. by names the caller, for the records.
 func serve[B any](o *operations, do func(ctx context.Context, body B, by string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		principal, err := o.gate.Enter(w.Header(), r)
-		if err == nil {
-			err = principal.Needs(access.Operate)
-		}
+		principal, err := admission.Of(r).Enter(admission.Ask{Rights: []admission.Right{admission.Operate}})
 		var body B
 		if err == nil && r.Method == http.MethodPost {
 			err = decodeOrder(w, r, &body)
 		}
 		var answer any
 		if err == nil {
-			answer, err = do(r.Context(), body, cmp.Or(principal.Client(), "an operator (AUTH=none)"))
+			answer, err = do(r.Context(), body, cmp.Or(principal.Name(), "an operator (AUTH=none)"))
 		}
 		if err != nil {
 			o.fail(w, r, err)
@@ -90,15 +86,12 @@ func decodeOrder(w http.ResponseWriter, r *http.Request, body any) error {
 }
 
 func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var denied *access.Refusal
+	var denied *admission.Refusal
 	var no refused
 	switch {
 	case errors.As(err, &denied):
-		code := map[access.Reason]string{
-			access.NotAuthenticated: "unauthenticated", access.NotAllowed: "forbidden", access.TooMany: "too_many_requests", access.NotNow: "issuer_unavailable",
-		}[denied.Reason]
 		denied.SetHeaders(w.Header())
-		httpserver.WriteProblem(w, denied.Status(), code, denied.Detail)
+		httpserver.WriteProblem(w, denied.Status, denied.Code, denied.Detail)
 	case errors.As(err, &no):
 		httpserver.WriteProblem(w, no.status, no.code, no.detail)
 	case errors.Is(err, run.ErrStandingBy):

@@ -1,4 +1,4 @@
-package httpserver_test
+package access_test
 
 import (
 	"io"
@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/extras/access"
 )
 
 const page = "https://app.example.com"
 
-func origins(t *testing.T, list string) httpserver.Origins {
+func origins(t *testing.T, list string) access.Origins {
 	t.Helper()
-	parsed, err := httpserver.ParseOrigins(list)
+	parsed, err := access.ParseOrigins(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestWhoIsNoPageOfAnotherOrigin(t *testing.T) {
 
 func TestOriginsThatAreNone(t *testing.T) {
 	for _, list := range []string{"*", "example.com", "https://", "https://a.example/path", "https://a.example/", "ftp://a.example", "null", "https://u:p@a.example"} {
-		if _, err := httpserver.ParseOrigins(list); err == nil {
+		if _, err := access.ParseOrigins(list); err == nil {
 			t.Errorf("%q was accepted", list)
 		}
 	}

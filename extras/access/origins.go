@@ -1,4 +1,4 @@
-package httpserver
+package access
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/rs/cors"
+
+	"example.com/threads/infrastructure/httpserver"
 )
 
 // Origins are the origins, beside a server's own, whose pages may use the server from a browser. The zero value is
@@ -51,11 +53,11 @@ func (o Origins) Guard(next http.Handler) http.Handler {
 	crossSite := http.NewCrossOriginProtection()
 	for _, origin := range o.allowed {
 		if err := crossSite.AddTrustedOrigin(origin); err != nil {
-			panic(fmt.Sprintf("httpserver: an origin that ParseOrigins let in: %v", err))
+			panic(fmt.Sprintf("access: an origin that ParseOrigins let in: %v", err))
 		}
 	}
 	crossSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		WriteProblem(w, http.StatusForbidden, "forbidden", "pages of this origin may not use the server; its operator can add the origin to ALLOWED_ORIGINS")
+		httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "pages of this origin may not use the server; its operator can add the origin to ALLOWED_ORIGINS")
 	}))
 	guarded := crossSite.Handler(next)
 	if len(o.allowed) == 0 {

@@ -1,0 +1,133 @@
+package access
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"example.com/threads/interfaceadaptor/admission"
+)
+
+const (
+	bearerScheme = "token"
+	mediaProblem = "application/problem+json"
+)
+
+// Describe adds to the OpenAPI document of a program who is admitted, and how others are refused. Operations have the
+// rights that they need in their metadata.
+func (a *Access) Describe(doc *huma.OpenAPI) {
+	health := doc.Components.Schemas.Map()["HealthAnswer"]
+	health.Properties["auth"] = &huma.Schema{Type: huma.TypeString, Enum: []any{None, Dev, OIDC}, Description: "How people are known; with none, anybody is believed."}
+	if a.IsOpen() {
+		doc.Info.Description = "**" + OpenWarning + "** " + doc.Info.Description
+	} else {
+		doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{bearerScheme: {
+			Type: "http", Scheme: "bearer", BearerFormat: "JWT",
+			Description: "An access token of the issuer that the server trusts. It says which account acts, in which tenant, and with which scopes.",
+		}}
+		for _, schema := range doc.Components.Schemas.Map() {
+			if executor, has := schema.Properties["executor_id"]; has {
+				schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool { return name == "executor_id" })
+				executor.Description = "The user account that acts. Left out, it is the token's; no other one is allowed."
+			}
+		}
+	}
+	for _, path := range doc.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Post} {
+			if op != nil && op.Metadata[admission.Rights] != nil {
+				a.describe(op, op.Metadata[admission.Rights].([]admission.Right))
+			}
+		}
+	}
+}
+
+func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
+	refusals := []*admission.Refusal{tooMany(1, "this address has sent more than 100 requests a second; send fewer, and try again later")}
+	if !a.IsOpen() {
+		op.Security = []map[string][]string{{bearerScheme: {}}}
+		op.Description += " The token needs the scope `" + scopeOf(rights[0]) + "`"
+		for _, right := range rights[1:] {
+			op.Description += " or `" + scopeOf(right) + "`"
+		}
+		op.Description += "."
+		refusals = append(refusals, Unauthenticated("the token has expired"), MissingScope(rights[0]),
+			Unavailable("the token can't be verified now; try again later"))
+	}
+	problem := schemaOfProblems(op)
+	for _, refused := range refusals {
+		status := strconv.Itoa(refused.Status)
+		response := op.Responses[status]
+		if response == nil {
+			response = &huma.Response{Headers: map[string]*huma.Param{}, Content: map[string]*huma.MediaType{mediaProblem: {Schema: problem, Examples: map[string]*huma.Example{}}}}
+			op.Responses[status] = response
+		} else {
+			response.Description += ", "
+		}
+		response.Description += "`" + refused.Code + "`"
+		response.Content[mediaProblem].Examples[refused.Code] = &huma.Example{Summary: refused.Detail, Value: map[string]any{
+			"status": refused.Status, "title": http.StatusText(refused.Status), "detail": refused.Detail, "code": refused.Code,
+		}}
+		maps.Copy(response.Headers, headersOf(refused))
+	}
+}
+
+// schemaOfProblems returns the schema of an operation's problems.
+func schemaOfProblems(op *huma.Operation) *huma.Schema {
+	for _, response := range op.Responses {
+		if content, has := response.Content[mediaProblem]; has {
+			return content.Schema
+		}
+	}
+	return nil
+}
+
+func headersOf(refused *admission.Refusal) map[string]*huma.Param {
+	about := map[string]string{"Retry-After": "Seconds to wait before repeating the request.", authenticate: "What the token lacks (RFC 6750)."}
+	described := map[string]*huma.Param{}
+	for name, values := range refused.Header {
+		described[name] = &huma.Param{Description: about[name], Example: values[0], Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	return described
+}
+
+// viewerArgument names the viewer in every query.
+const viewerArgument = "userAccountId"
+
+// Schema changes the schema of the GraphQL API: with tokens, the viewer's argument is optional. The given schema stays
+// as it is.
+func (a *Access) Schema(generated *ast.Schema) *ast.Schema {
+	if a.IsOpen() {
+		return generated
+	}
+	schema := *generated
+	schema.Types = maps.Clone(schema.Types)
+	for _, root := range []**ast.Definition{&schema.Query, &schema.Subscription} {
+		*root = withOptionalViewer(*root)
+		schema.Types[(*root).Name] = *root
+	}
+	return &schema
+}
+
+func withOptionalViewer(root *ast.Definition) *ast.Definition {
+	definition := *root
+	definition.Fields = slices.Clone(definition.Fields)
+	for i, original := range definition.Fields {
+		field := *original
+		field.Arguments = slices.Clone(field.Arguments)
+		for j, argument := range field.Arguments {
+			if argument.Name == viewerArgument {
+				optional, kind := *argument, *argument.Type
+				kind.NonNull = false
+				optional.Type = &kind
+				optional.Description += " Left out, it is the token's account."
+				field.Arguments[j] = &optional
+			}
+		}
+		definition.Fields[i] = &field
+	}
+	return &definition
+}
