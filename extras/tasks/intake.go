@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -18,6 +17,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 )
 
@@ -33,18 +33,11 @@ type Intake struct {
 	Clock func() time.Time
 }
 
-func (i *Intake) newID() task.ID {
-	var entropy [10]byte
-	_, _ = rand.Read(entropy[:]) // never fails, as documented
-	return ident.New[task.Task](i.Clock(), entropy)
-}
-
 // Asked describes a request for a task.
 type Asked struct {
-	Caller         es.Caller
-	Creator        ident.UserID // the caller's executor
-	ForOthers      bool         // the creator may act for other accounts
-	IdempotencyKey string       // a repeat with the same key gets the same task
+	Caller         es.Caller // its executor is the creator
+	ForOthers      bool      // the creator may act for other accounts
+	IdempotencyKey string    // a repeat with the same key gets the same task
 }
 
 // partsAtOnce is the number of parts of an import that are stored at once.
@@ -53,7 +46,7 @@ const partsAtOnce = 16
 // Import creates a task that handles each line of input as a command. It reads the whole input, with partsAtOnce in
 // memory. A line that is too long is an [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
 func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (es.Result, error) {
-	id, digest := i.newID(), sha256.New()
+	id, digest := rest.NewID[task.Task](), sha256.New()
 	request, err := i.store(ctx, asked, id, io.TeeReader(input, digest))
 	if err != nil {
 		i.deleteInput(ctx, asked.Caller.Tenant, id)
@@ -101,16 +94,16 @@ func (i *Intake) store(ctx context.Context, asked Asked, id task.ID, input io.Re
 
 // Export creates a task that writes the events of a thread. Only its Admins may.
 func (i *Intake) Export(ctx context.Context, asked Asked, id thread.ID) (es.Result, error) {
-	if err := i.checkExport(ctx, asked.Caller.Tenant, id, asked.Creator); err != nil {
+	if err := i.checkExport(ctx, asked.Caller, id); err != nil {
 		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.ExportThread, Subject: id.String()}
-	return i.create(ctx, asked, i.newID(), request, "task.ExportThread", id.String())
+	return i.create(ctx, asked, rest.NewID[task.Task](), request, "task.ExportThread", id.String())
 }
 
 // Later creates a task that handles one command with this name. Repeats are recognised by content.
 func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, content string) (es.Result, error) {
-	id := i.newID()
+	id := rest.NewID[task.Task]()
 	if later.IdempotencyKey == "" {
 		later.IdempotencyKey = lineKey(id, 1)
 	}
@@ -162,7 +155,11 @@ func (i *Intake) Cancel(ctx context.Context, request es.Request[task.Order]) (es
 }
 
 func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request task.Request, name, content string) (es.Result, error) {
-	request.Creator, request.ForOthers = asked.Creator, asked.ForOthers
+	creator, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
+	if err != nil {
+		return es.Result{}, err
+	}
+	request.Creator, request.ForOthers = creator, asked.ForOthers
 	order := es.Request[task.Order]{
 		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
 		IdempotencyKey: asked.IdempotencyKey,
@@ -173,19 +170,19 @@ func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request ta
 	return i.Handler.Handle(ctx, order)
 }
 
-// Find returns a task of the asker, or [task.ErrTaskNotFound].
-func (i *Intake) Find(ctx context.Context, tenant es.Tenant, asker ident.UserID, id task.ID) (Details, error) {
-	found, err := i.find(ctx, tenant, id)
-	if err == nil && found.CreatedBy != asker {
+// Find returns a task of the caller's executor, or [task.ErrTaskNotFound].
+func (i *Intake) Find(ctx context.Context, caller es.Caller, id task.ID) (Details, error) {
+	found, err := i.find(ctx, caller.Tenant, id)
+	if err == nil && found.CreatedBy.String() != caller.Executor {
 		return Details{}, task.ErrTaskNotFound
 	}
 	return found, err
 }
 
-// Result yields the result of the asker's finished task part by part. Before the first part it may fail with
+// Result yields the result of the executor's finished task part by part. Before the first part it may fail with
 // [task.ErrTaskNotFound], [ErrTaskNotFinished] or [ErrResultGone].
-func (i *Intake) Result(ctx context.Context, tenant es.Tenant, asker ident.UserID, id task.ID) (iter.Seq2[[]byte, error], error) {
-	found, err := i.Find(ctx, tenant, asker, id)
+func (i *Intake) Result(ctx context.Context, caller es.Caller, id task.ID) (iter.Seq2[[]byte, error], error) {
+	found, err := i.Find(ctx, caller, id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -196,10 +193,10 @@ func (i *Intake) Result(ctx context.Context, tenant es.Tenant, asker ident.UserI
 	}
 	return func(yield func([]byte, error) bool) {
 		for number := range found.Progress.Parts {
-			content, exists, err := i.Events.Part(ctx, tenant, resultOf(id), number)
+			content, exists, err := i.Events.Part(ctx, caller.Tenant, resultOf(id), number)
 			if exists && err == nil {
-				if content, err = i.unseal(ctx, tenant, content); err == nil && found.Request.Kind == task.Import {
-					content, err = i.openRejected(ctx, tenant, content)
+				if content, err = i.unseal(ctx, caller.Tenant, content); err == nil && found.Request.Kind == task.Import {
+					content, err = i.openRejected(ctx, caller.Tenant, content)
 				} else if errors.Is(err, account.ErrAccountErased) {
 					content, err = []byte(`"`+erasure.Erased+"\"\n"), nil
 				}

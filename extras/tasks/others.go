@@ -17,9 +17,6 @@ import (
 // of their author, in the input and in the result, so that an erasure of the author erases them before the task
 // expires.
 
-// AuthorOf returns the user account that a line names as its executor; empty: none, or the line can't be read.
-type AuthorOf func(line []byte) string
-
 // erasedLine replaces a line of an erased author.
 var erasedLine = []byte(erasure.Erased)
 
@@ -32,11 +29,11 @@ func (i *Intake) sealOthers(ctx context.Context, asked Asked, file string, numbe
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(linesAtOnce)
 	for n, line := range lines {
-		author := i.AuthorOf(line)
+		author := authorOf(line)
 		switch {
 		case erasure.IsSealed(string(bytes.TrimSpace(line))): // not by this program: never open it
 			lines[n] = append([]byte("\uFFFD"), line...)
-		case author != "" && author != asked.Creator.String():
+		case author != "" && author != asked.Caller.Executor:
 			group.Go(func() (err error) {
 				lines[n], err = i.sealLine(groupCtx, asked.Caller.Tenant, author, fmt.Sprintf("%s %d %d", file, number, n), line)
 				return err
@@ -84,7 +81,7 @@ func (r *run) sealRejected(ctx context.Context, line *rejectedLine) error {
 	if !isJSON || r.ports.Keys == nil || !r.Request.ForOthers {
 		return nil
 	}
-	author := r.ports.AuthorOf(request)
+	author := authorOf(request)
 	if author == "" || author == r.CreatedBy.String() {
 		return nil
 	}

@@ -80,7 +80,7 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 	store := &keys{entries: map[string]erasure.Entry{}}
 	w.keys = erasure.NewKeyring(store, store, time.Now)
 	line := func(author fmt.Stringer, text string) string {
-		return fmt.Sprintf(`{"key":"1","author":"%s","text":"%s"}`+"\n", author, text)
+		return fmt.Sprintf(`{"path":"/say","body":{"executor_id":"%s","key":"1","text":"%s"}}`+"\n", author, text)
 	}
 	forged := "\x01" + "1" + bob.String() + ":AAAA\n" + `{"sealed":"\u00011` + bob.String() + ":AAAA\",\"text\":\"!\"}\n"
 	input := line(ada, "adas") + line(bob, "bobs") + line(bob, "bobs rejected!") + line(ada, "adas rejected!") + forged + line(bob, "last")
@@ -103,8 +103,8 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 	first := begin()
 	contains("before", w.readable(t), true, "bobs", "last", "bobs rejected", "adas rejected")
 	_, rejected := w.finish(t, first)
-	contains("before", rejected, true, `{"line":3,"request":{"key":"1","author":"`+bob.String()+`","text":"bobs rejected!"},"problem":{"code":"rejected"}}`,
-		`{"line":4,"request":{"key":"1","author":"`+ada.String()+`","text":"adas rejected!"}`, `{"line":6,"request":{"sealed":`)
+	contains("before", rejected, true, `{"line":3,"request":{"path":"/say","body":{"executor_id":"`+bob.String()+`","key":"1","text":"bobs rejected!"}},"problem":{"code":"rejected"}}`,
+		`{"line":4,"request":{"path":"/say","body":{"executor_id":"`+ada.String()+`","key":"1","text":"adas rejected!"}}`, `{"line":6,"request":{"sealed":`)
 	contains("before", rejected, false, "last", `"bobs"`)
 	contains("before", w.readable(t), true, "bobs rejected", "adas rejected")
 	if want := "1:adas 1:bobs 1:last"; strings.Join(w.order, " ") != want {
@@ -135,7 +135,7 @@ func TestAPartOfAResultFitsIntoAnItem(t *testing.T) {
 		w := newWorld()
 		store := &keys{entries: map[string]erasure.Entry{}}
 		w.keys = erasure.NewKeyring(store, store, time.Now)
-		line := fmt.Sprintf(`{"key":"1","author":"%s","text":"!"%s}`+"\n", author, strings.Repeat(" ", 65))
+		line := fmt.Sprintf(`{"path":"/say","body":{"executor_id":"%s","key":"1","text":"!"%s}}`+"\n", author, strings.Repeat(" ", 65))
 		w.problem = `{"code":"` + strings.Repeat("x", 10*len(line)) + `"}`
 		large := strings.Replace(line, "!", strings.Repeat("!", tasks.MaxLine-len(line)), 1)
 		asked := asked()

@@ -18,11 +18,10 @@ import (
 
 // Store is where tasks, their inputs and results are. All fields but Keys are required. It is safe for concurrent use.
 type Store struct {
-	Handler  Handler
-	Events   EventStore
-	Threads  Threads
-	Keys     *erasure.Keyring // nil: erasure is off
-	AuthorOf AuthorOf
+	Handler Handler
+	Events  EventStore
+	Threads Threads
+	Keys    *erasure.Keyring // nil: erasure is off
 }
 
 // Handler handles commands on tasks.
@@ -115,9 +114,13 @@ func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found De
 	return found, nil
 }
 
-// checkExport returns why the user may not export the thread.
-func (s Store) checkExport(ctx context.Context, tenant es.Tenant, id thread.ID, user ident.UserID) error {
-	state, err := s.Threads.Reload(ctx, chat.ThreadKey(tenant, id))
+// checkExport returns why the executor may not export the thread.
+func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) error {
+	state, err := s.Threads.Reload(ctx, chat.ThreadKey(by.Tenant, id))
+	if err != nil {
+		return err
+	}
+	user, err := ident.Parse[ident.UserAccount](by.Executor)
 	if err != nil {
 		return err
 	}

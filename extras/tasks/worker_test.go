@@ -291,19 +291,19 @@ func TestWhoSeesWhat(t *testing.T) {
 	w := newWorld()
 	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)
-	if _, err := w.intake().Find(t.Context(), es.Tenant(""), bob, id); !errors.Is(err, task.ErrTaskNotFound) {
+	if _, err := w.intake().Find(t.Context(), es.Caller{Executor: bob.String()}, id); !errors.Is(err, task.ErrTaskNotFound) {
 		t.Errorf("another account finds the task: %v", err)
 	}
-	if _, err := w.intake().Result(t.Context(), es.Tenant(""), bob, id); !errors.Is(err, task.ErrTaskNotFound) {
+	if _, err := w.intake().Result(t.Context(), es.Caller{Executor: bob.String()}, id); !errors.Is(err, task.ErrTaskNotFound) {
 		t.Errorf("another account gets the result: %v", err)
 	}
-	if _, err := w.intake().Result(t.Context(), es.Tenant(""), ada, id); !errors.Is(err, tasks.ErrTaskNotFinished) {
+	if _, err := w.intake().Result(t.Context(), es.Caller{Executor: ada.String()}, id); !errors.Is(err, tasks.ErrTaskNotFinished) {
 		t.Errorf("a result before the end: %v", err)
 	}
 	w.finish(t, id)
 	muchLater := w.intake()
 	muchLater.Clock = func() time.Time { return time.Now().Add(tasks.Kept + time.Minute) }
-	if _, err := muchLater.Result(t.Context(), es.Tenant(""), ada, id); !errors.Is(err, tasks.ErrResultGone) {
+	if _, err := muchLater.Result(t.Context(), es.Caller{Executor: ada.String()}, id); !errors.Is(err, tasks.ErrResultGone) {
 		t.Errorf("an expired result: %v", err)
 	}
 }

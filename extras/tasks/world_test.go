@@ -189,7 +189,8 @@ func (w *world) held() (parts int) {
 	return parts
 }
 
-// Prepare implements [tasks.Commands]. A line is {"key","text"}; a text with a ! is rejected.
+// Prepare implements [tasks.Commands]. A line is {"key","text"}, or has them in its body; a text
+// with a ! is rejected.
 func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.Outcome, error)) {
 	if line.Erased {
 		return "", func(context.Context) (tasks.Outcome, error) {
@@ -200,8 +201,13 @@ func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.O
 	if raw == nil {
 		raw = line.Body
 	}
-	var said struct{ Key, Text string }
+	type say struct{ Key, Text string }
+	var said struct {
+		say
+		Body say
+	}
 	err := json.Unmarshal(raw, &said)
+	said.Key, said.Text = said.Key+said.Body.Key, said.Text+said.Body.Text
 	return said.Key, func(ctx context.Context) (tasks.Outcome, error) {
 		if w.waits > 0 {
 			_ = es.Wait(ctx, w.waits)
@@ -224,13 +230,6 @@ func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.O
 	}
 }
 
-// authorOf implements [tasks.AuthorOf]: a line may have an "author".
-func authorOf(line []byte) string {
-	var said struct{ Author string }
-	_ = json.Unmarshal(line, &said) // what is no JSON has none
-	return said.Author
-}
-
 // Reload implements [tasks.Threads].
 func (w *world) Reload(context.Context, es.AggregateID) (state es.State[thread.Thread], err error) {
 	name, err := writing.ParseName("plans")
@@ -241,7 +240,7 @@ func (w *world) Reload(context.Context, es.AggregateID) (state es.State[thread.T
 }
 
 func (w *world) store() tasks.Store {
-	return tasks.Store{Handler: w, Events: w, Threads: w, Keys: w.keys, AuthorOf: authorOf}
+	return tasks.Store{Handler: w, Events: w, Threads: w, Keys: w.keys}
 }
 
 func (w *world) intake() *tasks.Intake { return &tasks.Intake{Store: w.store(), Clock: time.Now} }
@@ -254,7 +253,7 @@ func (w *world) finished(id task.ID) bool {
 // find returns ada's task.
 func (w *world) find(t *testing.T, id task.ID) tasks.Details {
 	t.Helper()
-	found, err := w.intake().Find(t.Context(), es.Tenant(""), ada, id)
+	found, err := w.intake().Find(t.Context(), es.Caller{Executor: ada.String()}, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +261,7 @@ func (w *world) find(t *testing.T, id task.ID) tasks.Details {
 }
 
 func asked() tasks.Asked {
-	return tasks.Asked{Caller: es.Caller{Executor: ada.String()}, Creator: ada}
+	return tasks.Asked{Caller: es.Caller{Executor: ada.String()}}
 }
 
 // created returns the id of a task that was just created.
@@ -309,11 +308,11 @@ func (w *world) finish(t *testing.T, id task.ID) (tasks.Details, string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	w.work(ctx, t, func() bool { return w.finished(id) })
-	found, err := w.intake().Find(t.Context(), es.Tenant(""), ada, id)
+	found, err := w.intake().Find(t.Context(), es.Caller{Executor: ada.String()}, id)
 	if err != nil || !found.Finished() {
 		t.Fatalf("%+v, %v", found.Task, err)
 	}
-	parts, err := w.intake().Result(t.Context(), es.Tenant(""), ada, id)
+	parts, err := w.intake().Result(t.Context(), es.Caller{Executor: ada.String()}, id)
 	if err != nil {
 		t.Fatal(err)
 	}

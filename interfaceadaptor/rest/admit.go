@@ -23,7 +23,7 @@ func (a *api) conditions(w http.ResponseWriter, r *http.Request, op Operation) (
 	case unreadable != nil:
 		return c, unreadable
 	}
-	c.principal = principal
+	c.Principal = principal
 	c.Caller.Tenant, c.Caller.ClientIP = principal.Tenant, principal.ClientIP()
 	if op.Global {
 		c.Caller.Tenant = ""
@@ -34,10 +34,10 @@ func (a *api) conditions(w http.ResponseWriter, r *http.Request, op Operation) (
 
 // read decodes a body and the executor, who must be one that the principal may act as.
 func read[B interface{ executor() ident.UserID }](s bodyShape[B], c Conditions, raw []byte) (body B, caller es.Caller, err error) {
-	if body, err = s.decode(raw, absentFor(c.principal)); err != nil {
+	if body, err = s.decode(raw, absentFor(c.Principal)); err != nil {
 		return body, c.Caller, err
 	}
-	executor, err := c.principal.For(body.executor())
+	executor, err := c.Principal.For(body.executor())
 	c.Caller.Executor = executor.String()
 	return body, c.Caller, err
 }

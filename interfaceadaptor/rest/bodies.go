@@ -23,3 +23,12 @@ func NewID[T any]() ident.Of[T] {
 	_, _ = rand.Read(entropy[:]) // never fails, as documented
 	return ident.New[T](time.Now(), entropy)
 }
+
+// ExecutorOf returns the user account that a JSON body names as its executor; zero: none, or it can't be read.
+func ExecutorOf(body []byte) (executor ident.UserID) {
+	members, _ := membersOf(body)
+	if named := members.take(executorField); len(named) != 1 || readID(&executor, named[0]) != nil {
+		return ident.UserID{}
+	}
+	return executor
+}

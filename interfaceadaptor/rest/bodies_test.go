@@ -69,7 +69,7 @@ func TestBodiesArePlainStructs(t *testing.T) {
 			}
 		}
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/walls/paint", strings.NewReader("{"+strings.Join(members, ",")+"}"))
-		request.Header.Set("Content-Type", mediaJSON)
+		request.Header.Set("Content-Type", MediaJSON)
 		request.Header.Set(IdempotencyKey, "key")
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, request)

@@ -8,13 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/dynamodbtest"
 	"example.com/threads/es/sequence"
-	"example.com/threads/extras/tasks"
-	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
@@ -24,35 +21,22 @@ import (
 type system struct {
 	http.Handler
 	gateway es.EventPersistenceGateway
-	tasks   *es.Service[task.Task, task.Order, task.Event]
-	all     []rest.Aggregate
 }
 
 func newSystem(t *testing.T) system {
 	t.Helper()
-	return newSystemWith(t, es.SpoolLimits{})
-}
-
-func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
-	t.Helper()
 	tables, _ := dynamodbtest.Tables(t)
-	tables.Spool = limits
 	gateway := dynamodbtest.Open(t, tables)
 	threads := es.NewService(chatstore.Threads(), gateway, es.Settings{})
 	accounts := es.NewService(chatstore.Accounts(), gateway, es.Settings{})
-	orders := es.NewService(task.Aggregate(), gateway, es.Settings{})
 	t.Cleanup(func() {
-		services := es.Services{threads, accounts, orders}
+		services := es.Services{threads, accounts}
 		if err := services.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
 	coded := chat.WithCodes(threads, sequence.New(gateway, chat.CodeKind, sequence.Settings{}))
-	intake := &tasks.Intake{
-		Store: tasks.Store{Handler: orders, Events: gateway, Threads: threads.Repository, AuthorOf: rest.AuthorOf}, Clock: time.Now,
-	}
-	all := []rest.Aggregate{rest.Threads(coded), rest.Accounts(accounts), rest.Tasks(intake)}
-	return system{handlerWith(all, intake, io.Discard), gateway, orders, all}
+	return system{handlerOf([]rest.Aggregate{rest.Threads(coded), rest.Accounts(accounts)}, io.Discard), gateway}
 }
 
 // do sends a command and checks everything that a success must contain.

@@ -51,7 +51,6 @@ func FuzzEveryBody(f *testing.F) {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, fuzzedPaths[uint(path)%uint(len(fuzzedPaths))], strings.NewReader(body))
 		request.Header.Set("Content-Type", "application/json")
 		expectUnderstood(t, handler, request)
-		_ = rest.AuthorOf([]byte(`{"path":"/threads/create","body":` + body + `}`)) // must not panic
 	})
 }
 

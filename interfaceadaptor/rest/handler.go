@@ -1,16 +1,16 @@
 package rest
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
-
-	"example.com/threads/extras/tasks"
 )
 
 // Settings of the handler.
@@ -21,8 +21,8 @@ type Settings struct {
 	Log *slog.Logger
 	// Timeout limits a request; after it the response is 503.
 	Timeout time.Duration
-	// Tasks makes tasks of commands whose answer is fetched later; nil: there are none.
-	Tasks *tasks.Intake
+	// Wrap wraps the execution of requests, once they have been decoded and checked. The first is the outermost.
+	Wrap []func(Perform) Perform
 	// Alive, Ready and Metrics answer /health/alive, /health/ready and /metrics.
 	Alive, Ready, Metrics http.Handler
 	// Warning is shown on the page at /; empty: there is none.
@@ -36,22 +36,27 @@ type Settings struct {
 type api struct {
 	settings Settings
 	headers  []requestHeader
+	perform  Perform
 }
 
 // NewHandler returns the HTTP API. infrastructure/httpserver must give every request a valid X-Request-Id, and
 // responses headers that prevent caching.
 func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
 	a := &api{settings: settings, headers: requestHeaders()}
+	a.perform = func(ctx context.Context, _ http.Header, r Request) (Reply, error) { return r.Execute(ctx) }
+	for _, wrap := range slices.Backward(settings.Wrap) {
+		a.perform = wrap(a.perform)
+	}
 	router := chi.NewRouter()
 	router.Use(settings.Around, middleware.GetHead)
 	unrouted := func(w http.ResponseWriter, r *http.Request) {
 		methods := allowed(router, r.URL.Path)
 		if methods == "" { // chi takes a method that it does not know for one that the path does not allow
-			newProblem(http.StatusNotFound, pathNotFound, "there is nothing at this path; /docs tells what there is").write(w)
+			NewProblem(http.StatusNotFound, PathNotFound, "there is nothing at this path; /docs tells what there is").write(w)
 			return
 		}
 		w.Header().Set("Allow", methods)
-		newProblem(http.StatusMethodNotAllowed, methodNotAllowed, "this path takes "+methods).write(w)
+		NewProblem(http.StatusMethodNotAllowed, methodNotAllowed, "this path takes "+methods).write(w)
 	}
 	router.NotFound(unrouted)
 	router.MethodNotAllowed(unrouted)
@@ -61,8 +66,8 @@ func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
 		router.Post(op.Path, a.serve(op))
 	}
 	for _, aggregate := range aggregates {
-		for _, reading := range aggregate.Readings {
-			router.Get(reading.Path, a.read(reading))
+		for _, exchange := range aggregate.Exchanges {
+			router.Method(exchange.method(), exchange.Path, a.exchange(exchange))
 		}
 	}
 	router.Method(http.MethodGet, "/health/alive", settings.Alive)

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/admission"
@@ -19,7 +18,6 @@ const (
 	requestID      = "X-Request-Id"
 	correlationID  = "X-Correlation-Id"
 	traceparent    = "traceparent"
-	Prefer         = "Prefer"
 )
 
 // The response headers.
@@ -28,7 +26,6 @@ const (
 	consistencyToken   = "Consistency-Token"
 	idempotentReplayed = "Idempotent-Replayed"
 	retryAfter         = "Retry-After"
-	preferenceApplied  = "Preference-Applied"
 )
 
 const visibleASCII = `^[!-~]{1,128}$`
@@ -38,8 +35,7 @@ type Conditions struct {
 	Caller         es.Caller // without the executor until the body is read
 	IfVersion      uint64    // 0: none is asked for
 	IdempotencyKey string
-
-	principal admission.Principal
+	Principal      admission.Principal
 }
 
 // requestHeader describes a header that clients can send.
@@ -98,27 +94,7 @@ func requestHeaders() []requestHeader {
 			description: "W3C Trace Context: the request is part of this trace, and its id is logged and stored with the events. A malformed one is ignored.",
 			read:        func(*Conditions, string) error { return nil },
 		},
-		{
-			name: Prefer, example: respondAsync,
-			description: "With respond-async (RFC 7240) the command is checked and becomes a task: the answer is 202 with its task_id, and the task's result is the command's answer or its problem. Other preferences are ignored.",
-			read:        func(*Conditions, string) error { return nil },
-		},
 	}
-}
-
-const respondAsync = "respond-async"
-
-// prefersLater reports whether the client does not want to wait for the command.
-func prefersLater(header http.Header) bool {
-	for _, value := range header.Values(Prefer) {
-		for preference := range strings.SplitSeq(value, ",") {
-			name, _, _ := strings.Cut(preference, ";")
-			if strings.EqualFold(strings.TrimSpace(name), respondAsync) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // readHeaders parses the headers. A condition that the operation does not support is rejected.

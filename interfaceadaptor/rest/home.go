@@ -33,7 +33,7 @@ func serveJSON(document any) http.HandlerFunc {
 		panic(fmt.Sprintf("rest: a document of ours can't be written: %v", err)) // it is the same in every run
 	}
 	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", mediaJSON)
+		w.Header().Set("Content-Type", MediaJSON)
 		_, _ = w.Write(body.Bytes())
 	}
 }

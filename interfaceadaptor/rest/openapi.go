@@ -12,13 +12,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/es"
-	"example.com/threads/extras/tasks"
 	"example.com/threads/interfaceadaptor/admission"
 )
 
 const (
-	mediaJSON    = "application/json"
-	mediaProblem = "application/problem+json"
+	MediaJSON    = "application/json"
+	MediaProblem = "application/problem+json"
 	schemaPrefix = "#/components/schemas/"
 )
 
@@ -46,8 +45,8 @@ func document(service string, aggregates []Aggregate, headers []requestHeader) *
 		for _, op := range aggregate.Operations {
 			doc.AddOperation(describe(schemas, op, headers))
 		}
-		for _, reading := range aggregate.Readings {
-			doc.AddOperation(describeReading(schemas, aggregate.Name, reading))
+		for _, exchange := range aggregate.Exchanges {
+			doc.AddOperation(describeExchange(schemas, aggregate.Name, exchange, headers))
 		}
 	}
 	doc.Tags = append(doc.Tags, &huma.Tag{Name: "operation", Description: "For those who run the service."})
@@ -66,12 +65,9 @@ func describe(schemas huma.Registry, op Operation, headers []requestHeader) *hum
 		Tags:        []string{tag},
 		Summary:     op.Summary,
 		Description: op.Description,
-		RequestBody: &huma.RequestBody{Required: true, Content: describeContent(schemas, op)},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{MediaJSON: {Schema: describeBody(schemas, op.Do.body)}}},
 		Responses:   describeProblems(schemas, problemsOf(op)),
 		Metadata:    rights(op.needs()...),
-	}
-	if op.Stream != nil {
-		described.Parameters = append(described.Parameters, describeExecutorHeader())
 	}
 	for _, header := range headers {
 		if !slices.Contains(op.Without, header.name) {
@@ -81,14 +77,7 @@ func describe(schemas huma.Registry, op Operation, headers []requestHeader) *hum
 	described.Responses[strconv.Itoa(op.successStatus())] = &huma.Response{
 		Description: "It is done.",
 		Headers:     describeAnswerHeaders(op),
-		Content:     map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(op.Do.answer, true, "")}},
-	}
-	if op.later() {
-		described.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{
-			Description: "With Prefer: respond-async: it is a task now.",
-			Headers:     describeHeaders(requestID, etag, consistencyToken, idempotentReplayed, preferenceApplied),
-			Content:     map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(reflect.TypeFor[taskReply](), true, "")}},
-		}
+		Content:     map[string]*huma.MediaType{MediaJSON: {Schema: schemas.Schema(op.Do.answer, true, "")}},
 	}
 	return described
 }
@@ -96,15 +85,6 @@ func describe(schemas huma.Registry, op Operation, headers []requestHeader) *hum
 // rights are those of an operation, for functions that describe who is admitted.
 func rights(needed ...admission.Right) map[string]any {
 	return map[string]any{admission.Rights: needed}
-}
-
-func describeContent(schemas huma.Registry, op Operation) map[string]*huma.MediaType {
-	if op.Stream != nil {
-		return map[string]*huma.MediaType{mediaNDJSON: {Schema: &huma.Schema{
-			Type: huma.TypeString, Examples: []any{`{"path":"/threads/create","body":{"name":"release planning"}}`},
-		}}}
-	}
-	return map[string]*huma.MediaType{mediaJSON: {Schema: describeBody(schemas, op.Do.body)}}
 }
 
 // operationID is the name of an operation in generated clients.
@@ -124,37 +104,30 @@ func (h requestHeader) describe() *huma.Param {
 // earlyProblems returns the errors that any request can get before a handler is called.
 func earlyProblems() []*Problem {
 	return []*Problem{
-		newProblem(http.StatusExpectationFailed, expectationFailed, "the header Expect can be 100-continue and nothing else; leave it out"),
-		newProblem(http.StatusRequestHeaderFieldsTooLarge, headersTooLarge, "the URL and the headers together must have at most 32768 bytes"),
+		NewProblem(http.StatusExpectationFailed, expectationFailed, "the header Expect can be 100-continue and nothing else; leave it out"),
+		NewProblem(http.StatusRequestHeaderFieldsTooLarge, headersTooLarge, "the URL and the headers together must have at most 32768 bytes"),
 	}
 }
 
 // problemsOf returns the errors of an operation.
 func problemsOf(op Operation) []*Problem {
-	tooLarge, media := requestTooLarge(), mediaJSON
-	if op.Stream != nil {
-		tooLarge, media = importTooLarge(), mediaNDJSON
-	}
 	problems := append(earlyProblems(),
 		malformed("the header %s must be sent once", tenantCode),
-		tooLarge,
-		unsupported(media),
-		invalidFields([]FieldError{{"body.executor_id", "is required"}}),
-		problemOf(es.ErrUnavailable),
-		problemOf(fmt.Errorf("anything else")),
-		newProblem(http.StatusInternalServerError, storeInconsistent, inconsistent),
+		requestTooLarge(),
+		unsupported(MediaJSON),
+		InvalidFields([]FieldError{{"body.executor_id", "is required"}}),
+		ProblemOf(es.ErrUnavailable),
+		ProblemOf(fmt.Errorf("anything else")),
+		NewProblem(http.StatusInternalServerError, storeInconsistent, inconsistent),
 	)
-	if op.later() {
-		problems = append(problems, problemOf(tasks.ErrNoRoom))
-	}
 	for _, rejection := range op.Rejections {
-		problems = append(problems, problemOf(rejection))
+		problems = append(problems, ProblemOf(rejection))
 	}
 	if op.Do.versioned {
-		problems = append(problems, problemOf(es.ErrConcurrentUpdate), problemOf(es.ErrKeyReused))
+		problems = append(problems, ProblemOf(es.ErrConcurrentUpdate), ProblemOf(es.ErrKeyReused))
 	}
 	if op.Do.versioned && !slices.Contains(op.Without, IfMatch) {
-		problems = append(problems, problemOf(&es.VersionMismatchError{Expected: 7, Current: 9}))
+		problems = append(problems, ProblemOf(&es.VersionMismatchError{Expected: 7, Current: 9}))
 	}
 	return problems
 }
@@ -169,7 +142,7 @@ func describeProblems(schemas huma.Registry, problems []*Problem) map[string]*hu
 		if !begun {
 			response = &huma.Response{
 				Headers: describeHeaders(requestID),
-				Content: map[string]*huma.MediaType{mediaProblem: {Schema: schema, Examples: map[string]*huma.Example{}}},
+				Content: map[string]*huma.MediaType{MediaProblem: {Schema: schema, Examples: map[string]*huma.Example{}}},
 			}
 			responses[status] = response
 		}
@@ -177,14 +150,17 @@ func describeProblems(schemas huma.Registry, problems []*Problem) map[string]*hu
 			maps.Copy(response.Headers, describeHeaders(retryAfter))
 		}
 		response.Description = strings.TrimPrefix(response.Description+", `"+problem.Code+"`", ", ")
-		response.Content[mediaProblem].Examples[problem.Code] = &huma.Example{Summary: problem.Detail, Value: problem}
+		response.Content[MediaProblem].Examples[problem.Code] = &huma.Example{Summary: problem.Detail, Value: problem}
 	}
 	return responses
 }
 
+// versionHeaders are those of answers that tell an aggregate's version.
+var versionHeaders = []string{requestID, etag, consistencyToken, idempotentReplayed}
+
 func describeAnswerHeaders(op Operation) map[string]*huma.Param {
 	if op.Do.versioned {
-		return describeHeaders(requestID, etag, consistencyToken, idempotentReplayed)
+		return describeHeaders(versionHeaders...)
 	}
 	return describeHeaders(requestID)
 }
@@ -195,7 +171,6 @@ func describeHeaders(names ...string) map[string]*huma.Param {
 		etag:               {Description: "The version of the thread or account, for If-Match.", Example: `"7"`},
 		consistencyToken:   {Description: "Names the version to the read API: an answer that was asked for with it shows the command's effect.", Example: exampleID + ":7"},
 		idempotentReplayed: {Description: "The first answer again: the command was applied before, with the same Idempotency-Key.", Example: "true"},
-		preferenceApplied:  {Description: "The preference that was followed.", Example: respondAsync},
 		retryAfter:         {Description: "Seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},
 	}
 	described := map[string]*huma.Param{}

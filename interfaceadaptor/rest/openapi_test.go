@@ -90,14 +90,14 @@ func TestTheDocumentCoversTheContract(t *testing.T) {
 		if path == "/threads/create" || path == "/accounts/register" || path == "/tenants/create" {
 			success = "201"
 		}
-		if got := schema(op.at("requestBody"), mediaJSON); got != want.body {
+		if got := schema(op.at("requestBody"), MediaJSON); got != want.body {
 			t.Errorf("%s accepts %q, want %q", path, got, want.body)
 		}
-		if got := schema(op.at("responses", success), mediaJSON); got != want.answer {
+		if got := schema(op.at("responses", success), MediaJSON); got != want.answer {
 			t.Errorf("%s answers %q, want %q", path, got, want.answer)
 		}
 		for _, status := range []string{"400", "413", "415", "417", "422", "431", "500", "503"} {
-			if got := schema(op.at("responses", status), mediaProblem); got != "code current_version detail errors status title" {
+			if got := schema(op.at("responses", status), MediaProblem); got != "code current_version detail errors status title" {
 				t.Errorf("%s with %s answers %q", path, status, got)
 			}
 		}

@@ -2,13 +2,10 @@ package rest
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"reflect"
 
-	"example.com/threads/domain/ident"
 	"example.com/threads/interfaceadaptor/admission"
 )
 
@@ -19,7 +16,7 @@ type Aggregate struct {
 	Name       string // of all aggregates of the type, in paths: "threads"
 	About      string // what the operations are, in the OpenAPI document
 	Operations []Operation
-	Readings   []Reading
+	Exchanges  []Exchange
 }
 
 // Operation is a POST that changes something. [api.serve] serves all of them and [document] describes them.
@@ -29,7 +26,6 @@ type Operation struct {
 	Description string
 	Status      int             // of success; 0: 200
 	Do          Action          // what it does: [Command], [Resulting] or [Answering]
-	Stream      Streamer        // executes in place of Do, for a body of lines
 	Rejections  []error         // those of the domain that can come back
 	Right       admission.Right // that it needs; empty: admission.Write
 	Global      bool            // it works in the tenant with the empty code, whichever the caller's is
@@ -37,18 +33,32 @@ type Operation struct {
 	Without     []string        // request headers that make no sense here: one that carries a condition is refused
 }
 
-// Streamer executes a request while its body arrives.
-type Streamer func(ctx context.Context, c Conditions, body io.Reader) (Reply, error)
-
-// Reading is a GET on something that somebody owns.
-type Reading struct {
-	Path, Summary, Description string // the path may have names in braces, as in /tasks/{task_id}
-	Media                      string
-	Answer                     reflect.Type // of JSON; nil for other media
-	Rejections                 []error
-	// Serve answers a request of asker's, or returns why not.
-	Serve func(w http.ResponseWriter, r *http.Request, c Conditions, asker ident.UserID) error
+// Prepare decodes and checks a body, as the handler does.
+func (o Operation) Prepare(c Conditions, body []byte) (Request, error) {
+	if len(body) > MaxBody {
+		return Request{}, requestTooLarge()
+	}
+	request, err := o.Do.prepare(c, body)
+	request.Operation = o
+	return request, err
 }
+
+// Exchange is a request that an aggregate serves itself: a GET on what somebody owns, or a body that is not one JSON
+// object. A header says who asks.
+type Exchange struct {
+	Method                     string       // default: GET
+	Path, Summary, Description string       // the path may have names in braces, as in /threads/{thread_id}
+	Takes, Example             string       // the media type of the body, and an example of one; empty: there is none
+	Gives                      string       // the media type of the answer
+	Answer                     reflect.Type // of JSON; nil for other media
+	Status                     int          // of success; 0: 200
+	Rejections                 []error
+	Serve                      Server
+}
+
+// Server answers a request whose caller has an executor, or returns why not. Where a body or an answer is streamed, it
+// limits the time itself.
+type Server func(w http.ResponseWriter, r *http.Request, c Conditions) error
 
 // operations returns the table of all operations. One with a body that can't be served is a mistake in this program.
 func operations(aggregates []Aggregate) (all []Operation) {
@@ -72,8 +82,7 @@ func (o Operation) needs() []admission.Right {
 	return needed
 }
 
-// later reports whether the operation can become a task: it is a command, and needs the rights of those who write, no
-// more.
-func (o Operation) later() bool { return o.Do.isCommand && o.Right == "" && !o.Operators }
+// IsOrdinary reports whether the operation is a command that needs the rights of those who write, no more.
+func (o Operation) IsOrdinary() bool { return o.Do.isCommand && o.Right == "" && !o.Operators }
 
 func (o Operation) successStatus() int { return cmp.Or(o.Status, http.StatusOK) }

@@ -28,7 +28,7 @@ func pages(schemas huma.Registry) []*huma.Operation {
 	text := &huma.Schema{Type: huma.TypeString}
 	html := map[string]*huma.MediaType{"text/html": {Schema: text}}
 	asJSON := func(answer reflect.Type) map[string]*huma.MediaType {
-		return map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(answer, true, "")}}
+		return map[string]*huma.MediaType{MediaJSON: {Schema: schemas.Schema(answer, true, "")}}
 	}
 	health := asJSON(reflect.TypeFor[healthAnswer]())
 	home := asJSON(reflect.TypeFor[homeAnswer]())
@@ -50,7 +50,7 @@ func pages(schemas huma.Registry) []*huma.Operation {
 		get("/", "home", "What this is, and where to go on", "A page for browsers and JSON for everybody else.", home),
 		get("/docs", "docs", "This document as a page", "The page loads nothing from elsewhere.", html),
 		get("/openapi.json", "openapi", "This document", "OpenAPI 3.1, made from what the program serves.",
-			map[string]*huma.MediaType{mediaJSON: {Schema: &huma.Schema{Type: huma.TypeObject}}}),
+			map[string]*huma.MediaType{MediaJSON: {Schema: &huma.Schema{Type: huma.TypeObject}}}),
 		get("/health/alive", "alive", "The program runs", "Checks nothing beyond that the program can answer.", health),
 		ready,
 		get("/metrics", "metrics", "The program's measurements", "In the text format of Prometheus.",

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
@@ -35,25 +36,35 @@ type Body[C any] interface {
 // Action decodes and executes a request, and knows the types of body and response.
 type Action struct {
 	// prepare decodes and checks a request.
-	prepare      func(c Conditions, raw []byte) (prepared, error)
+	prepare      func(c Conditions, raw []byte) (Request, error)
 	body, answer reflect.Type
 	unservable   error // why the body can't be served
 	versioned    bool  // the answer carries the aggregate's version in its headers
 	isCommand    bool
 }
 
-// prepared is a request that can be executed.
-type prepared struct {
-	execute       func(ctx context.Context) (Reply, error)
-	caller        es.Caller
-	name, content string // of the command; see [es.Request]
-	key           string // of the command's aggregate; empty: it creates one
+// Request is a request that has been decoded and checked, so that it can be executed.
+type Request struct {
+	Conditions              // with the executor
+	Operation     Operation // that it asks for
+	Body          []byte    // as sent
+	Name, Content string    // of a command; see [es.Request]
+	Aggregate     string    // the key of a command's aggregate; empty: it creates one
+
+	execute func(ctx context.Context) (Reply, error)
 }
+
+// Execute does what the request asks for.
+func (r Request) Execute(ctx context.Context) (Reply, error) { return r.execute(ctx) }
+
+// Perform executes a request that was sent with the header.
+type Perform func(ctx context.Context, header http.Header, r Request) (Reply, error)
 
 // Reply is a successful response.
 type Reply struct {
-	body    any
-	headers map[string]string
+	Body   any
+	Header map[string]string
+	Status int // 0: the operation's
 }
 
 // ReplyOf is the reply to what changed an aggregate: body, and the headers that tell the version.
@@ -65,32 +76,32 @@ func ReplyOf(result es.Result, body any) Reply {
 	if result.Replayed {
 		headers[idempotentReplayed] = "true"
 	}
-	return Reply{body, headers}
+	return Reply{Body: body, Header: headers}
 }
 
 // Command returns the action that has service handle the command that a body of type B means.
 func Command[B Body[C], C, A any](service Commands[C], answerOf func(es.Result) A) Action {
-	action := actionOf[B, A](func(shape bodyShape[B], c Conditions, body B) (p prepared, err error) {
+	action := actionOf[B, A](func(shape bodyShape[B], c Conditions, body B) (r Request, err error) {
 		request := body.Asked()
 		request.Caller, request.IfVersion, request.IdempotencyKey = c.Caller, c.IfVersion, c.IdempotencyKey
 		if request.IdempotencyKey != "" {
 			if request.Content, err = shape.canonical(body); err != nil {
-				return p, err
+				return r, err
 			}
 		}
-		p = prepared{caller: c.Caller, name: request.Name, content: request.Content}
+		r.Name, r.Content = request.Name, request.Content
 		if !request.Begins {
 			aggregate, _, _ := strings.Cut(request.Name, ".")
-			p.key = aggregate + "-" + request.ID
+			r.Aggregate = aggregate + "-" + request.ID
 		}
-		p.execute = func(ctx context.Context) (Reply, error) {
+		r.execute = func(ctx context.Context) (Reply, error) {
 			result, err := service.Handle(ctx, request)
 			if err != nil {
 				return Reply{}, err
 			}
 			return ReplyOf(result, answerOf(result)), nil
 		}
-		return p, nil
+		return r, nil
 	})
 	action.versioned, action.isCommand = true, true
 	return action
@@ -98,8 +109,8 @@ func Command[B Body[C], C, A any](service Commands[C], answerOf func(es.Result) 
 
 // Resulting returns the action that does with a body of type B what leads to a result, and is no command.
 func Resulting[B acting, A any](do func(context.Context, Conditions, B) (es.Result, error), answerOf func(es.Result) A) Action {
-	action := actionOf[B, A](func(_ bodyShape[B], c Conditions, body B) (prepared, error) {
-		return prepared{execute: func(ctx context.Context) (Reply, error) {
+	action := actionOf[B, A](func(_ bodyShape[B], c Conditions, body B) (Request, error) {
+		return Request{execute: func(ctx context.Context) (Reply, error) {
 			result, err := do(ctx, c, body)
 			if err != nil {
 				return Reply{}, err
@@ -113,10 +124,10 @@ func Resulting[B acting, A any](do func(context.Context, Conditions, B) (es.Resu
 
 // Answering returns the action that answers a body of type B, and changes no aggregate's version.
 func Answering[B acting, A any](do func(context.Context, Conditions, B) (A, error)) Action {
-	return actionOf[B, A](func(_ bodyShape[B], c Conditions, body B) (prepared, error) {
-		return prepared{execute: func(ctx context.Context) (Reply, error) {
+	return actionOf[B, A](func(_ bodyShape[B], c Conditions, body B) (Request, error) {
+		return Request{execute: func(ctx context.Context) (Reply, error) {
 			answer, err := do(ctx, c, body)
-			return Reply{body: answer}, err
+			return Reply{Body: answer}, err
 		}}, nil
 	})
 }
@@ -125,15 +136,17 @@ func Answering[B acting, A any](do func(context.Context, Conditions, B) (A, erro
 type acting interface{ executor() ident.UserID }
 
 // actionOf returns an action with a body of type B and an answer of type A. The conditions have the executor.
-func actionOf[B acting, A any](prepare func(bodyShape[B], Conditions, B) (prepared, error)) Action {
+func actionOf[B acting, A any](prepare func(bodyShape[B], Conditions, B) (Request, error)) Action {
 	shape, unservable := shapeOf[B]()
-	return Action{unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), prepare: func(c Conditions, raw []byte) (prepared, error) {
+	return Action{unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), prepare: func(c Conditions, raw []byte) (Request, error) {
 		body, caller, err := read(shape, c, raw)
 		if err != nil {
-			return prepared{}, err
+			return Request{}, err
 		}
 		c.Caller = caller
-		return prepare(shape, c, body)
+		request, err := prepare(shape, c, body)
+		request.Conditions, request.Body = c, raw
+		return request, err
 	}}
 }
 

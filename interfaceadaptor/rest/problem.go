@@ -22,13 +22,16 @@ type Problem struct {
 	CurrentVersion uint64       `json:"current_version,omitempty" doc:"With version_mismatch: the version of the thread or account." minimum:"1"`
 }
 
+// Error makes a problem an error, with which a server can answer.
+func (p *Problem) Error() string { return p.Detail }
+
 // The codes of problems without an error of a use case, or with special handling. The others are in [codes]. The last
 // two are sent before a handler is called.
 const (
-	malformedRequest     = "malformed_request"
-	pathNotFound         = "path_not_found"
+	Malformed            = "malformed_request"
+	PathNotFound         = "path_not_found"
 	methodNotAllowed     = "method_not_allowed"
-	bodyTooLarge         = "body_too_large"
+	BodyTooLarge         = "body_too_large"
 	unsupportedMediaType = "unsupported_media_type"
 	invalidRequest       = "invalid_request"
 	versionMismatch      = "version_mismatch"
@@ -66,54 +69,59 @@ var codes = []struct {
 
 const inconsistent = "what is stored of it contradicts itself; sending it again does not help, an operator has to mend it; it has been logged"
 
-// problemOf converts an error of a use case, using the table's text and never the wrapped error's.
-func problemOf(err error) *Problem {
+// ProblemOf converts an error of a use case, using the table's text and never the wrapped error's.
+func ProblemOf(err error) *Problem {
 	status, known := statuses[es.KindOf(err)]
+	var problem *Problem
 	var mismatch *es.VersionMismatchError
 	var fields invalidBody
 	var refusal *admission.Refusal
 	var invalid interface{ Invalid() (field, reason string) }
 	var rejection *ident.Rejection
 	switch {
+	case errors.As(err, &problem):
+		return problem
 	case errors.As(err, &refusal):
-		return newProblem(refusal.Status, refusal.Code, refusal.Detail)
+		return NewProblem(refusal.Status, refusal.Code, refusal.Detail)
 	case errors.As(err, &fields):
-		return invalidFields(fields)
+		return InvalidFields(fields)
 	case status == http.StatusInternalServerError:
-		return newProblem(status, storeInconsistent, inconsistent)
+		return NewProblem(status, storeInconsistent, inconsistent)
 	case !known:
-		return newProblem(http.StatusInternalServerError, internal, "something went wrong; it has been logged with the X-Request-Id of this answer")
+		return NewProblem(http.StatusInternalServerError, internal, "something went wrong; it has been logged with the X-Request-Id of this answer")
 	case status == http.StatusServiceUnavailable:
-		return newProblem(status, storeUnavailable, cmp.Or(es.PublicReason(err), es.ErrUnavailable.Error()))
+		return NewProblem(status, storeUnavailable, cmp.Or(es.PublicReason(err), es.ErrUnavailable.Error()))
 	case errors.As(err, &mismatch):
-		problem := newProblem(status, versionMismatch, mismatch.Error())
+		problem := NewProblem(status, versionMismatch, mismatch.Error())
 		problem.CurrentVersion = mismatch.Current
 		return problem
 	case errors.As(err, &invalid):
 		field, reason := invalid.Invalid()
-		return invalidFields([]FieldError{{"body." + field, reason}})
+		return InvalidFields([]FieldError{{"body." + field, reason}})
 	case errors.As(err, &rejection):
-		return newProblem(status, rejection.Code(), rejection.Error())
+		return NewProblem(status, rejection.Code(), rejection.Error())
 	}
 	for _, known := range codes {
 		if errors.Is(err, known.err) {
-			return newProblem(status, known.code, known.err.Error())
+			return NewProblem(status, known.code, known.err.Error())
 		}
 	}
 	panic(fmt.Sprintf("rest: no code for %v", err))
 }
 
-func invalidFields(fields []FieldError) *Problem {
-	problem := newProblem(http.StatusUnprocessableEntity, invalidRequest, "the request has invalid fields; errors tells which")
+// InvalidFields returns the problem of a request with invalid fields.
+func InvalidFields(fields []FieldError) *Problem {
+	problem := NewProblem(http.StatusUnprocessableEntity, invalidRequest, "the request has invalid fields; errors tells which")
 	problem.Errors = fields
 	return problem
 }
 
 func malformed(format string, args ...any) *Problem {
-	return newProblem(http.StatusBadRequest, malformedRequest, fmt.Sprintf(format, args...))
+	return NewProblem(http.StatusBadRequest, Malformed, fmt.Sprintf(format, args...))
 }
 
-func newProblem(status int, code, detail string) *Problem {
+// NewProblem returns a problem with this HTTP status and code.
+func NewProblem(status int, code, detail string) *Problem {
 	return &Problem{Status: status, Title: http.StatusText(status), Detail: detail, Code: code}
 }
 
@@ -122,7 +130,7 @@ func (p *Problem) transient() bool { return p.Code == storeUnavailable || p.Code
 
 // write sends the problem.
 func (p *Problem) write(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", mediaProblem)
+	w.Header().Set("Content-Type", MediaProblem)
 	if p.transient() {
 		w.Header().Set(retryAfter, "1")
 	}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,9 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
-	"example.com/threads/extras/tasks"
 	"example.com/threads/interfaceadaptor/admission"
 )
 
@@ -28,10 +27,6 @@ func (a *api) serve(op Operation) http.HandlerFunc {
 			problem.write(w)
 			return
 		}
-		if op.Stream != nil {
-			a.serveStream(w, r, op, conditions)
-			return
-		}
 		raw, problem := readBody(w, r)
 		if problem != nil {
 			problem.write(w)
@@ -39,104 +34,31 @@ func (a *api) serve(op Operation) http.HandlerFunc {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
 		defer cancel()
-		status := op.successStatus()
-		request, err := op.Do.prepare(conditions, raw)
+		request, err := op.Prepare(conditions, raw)
 		var answer Reply
-		switch {
-		case err != nil:
-		case op.later() && a.settings.Tasks != nil && prefersLater(r.Header):
-			answer, err = a.later(ctx, op, conditions, request, raw)
-			status = http.StatusAccepted
-		default:
-			answer, err = request.execute(ctx)
+		if err == nil {
+			answer, err = a.perform(ctx, r.Header, request)
 		}
 		if err != nil {
 			a.fail(w, r, err)
 			return
 		}
-		answer.write(w, status)
-	}
-}
-
-// later makes a task of a command.
-func (a *api) later(ctx context.Context, op Operation, c Conditions, request prepared, raw []byte) (Reply, error) {
-	c.Caller = request.caller
-	asked, err := askedOf(c)
-	if err != nil {
-		return Reply{}, err
-	}
-	answer, err := accepted(a.settings.Tasks.Later(ctx, asked, tasks.Later{
-		Path: op.Path, Body: raw, IdempotencyKey: c.IdempotencyKey, IfVersion: c.IfVersion,
-	}, request.name, request.content))
-	if err == nil {
-		answer.headers[preferenceApplied] = respondAsync
-	}
-	return answer, err
-}
-
-// serveStream serves an operation whose body is lines.
-func (a *api) serveStream(w http.ResponseWriter, r *http.Request, op Operation, c Conditions) {
-	if problem := c.nameExecutor(r.Header); problem != nil {
-		problem.write(w)
-		return
-	}
-	if !says(r.Header, mediaNDJSON) {
-		unsupported(mediaNDJSON).write(w)
-		return
-	}
-	if r.ContentLength > MaxImport {
-		importTooLarge().write(w)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), importTimeout)
-	defer cancel()
-	deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
-	_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
-	body := &arriving{reader: http.MaxBytesReader(w, r.Body, MaxImport)}
-	answer, err := op.Stream(ctx, c, body)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		importTooLarge().write(w)
-	case body.err != nil && !errors.Is(body.err, io.EOF):
-		malformed("the body did not arrive whole").write(w)
-	case err != nil:
-		a.fail(w, r, err)
-	default:
-		answer.write(w, op.successStatus())
+		answer.Write(w, cmp.Or(answer.Status, op.successStatus()))
 	}
 }
 
 func unsupported(media string) *Problem {
-	return newProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as "+media+" in UTF-8, not encoded otherwise")
+	return NewProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as "+media+" in UTF-8, not encoded otherwise")
 }
 
 func requestTooLarge() *Problem {
-	return newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 65536 bytes")
-}
-
-func importTooLarge() *Problem {
-	return newProblem(http.StatusRequestEntityTooLarge, bodyTooLarge, "the body must have at most 16777216 bytes; send the rest as another import")
-}
-
-// arriving is a body that remembers why it ended.
-type arriving struct {
-	reader io.Reader
-	err    error
-}
-
-func (b *arriving) Read(p []byte) (int, error) {
-	n, err := b.reader.Read(p)
-	if err != nil {
-		b.err = err
-	}
-	return n, err
+	return NewProblem(http.StatusRequestEntityTooLarge, BodyTooLarge, "the body must have at most 65536 bytes")
 }
 
 // readBody reads the JSON of a request.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
-	if !says(r.Header, mediaJSON) {
-		return nil, unsupported(mediaJSON)
+	if !says(r.Header, MediaJSON) {
+		return nil, unsupported(MediaJSON)
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var tooLarge *http.MaxBytesError
@@ -177,9 +99,9 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (a *api) problemOf(w http.ResponseWriter, r *http.Request, err error) *Problem {
 	if refusal := (*admission.Refusal)(nil); errors.As(err, &refusal) {
 		refusal.SetHeaders(w.Header())
-		return problemOf(err)
+		return ProblemOf(err)
 	}
-	problem := problemOf(err)
+	problem := ProblemOf(err)
 	switch problem.Code {
 	case internal:
 		a.settings.Log.ErrorContext(r.Context(), "a command failed", "path", r.URL.Path, "error", err)
@@ -189,12 +111,12 @@ func (a *api) problemOf(w http.ResponseWriter, r *http.Request, err error) *Prob
 	return problem
 }
 
-// write answers with the reply.
-func (r Reply) write(w http.ResponseWriter, status int) {
-	for name, value := range r.headers {
+// Write answers with the reply.
+func (r Reply) Write(w http.ResponseWriter, status int) {
+	for name, value := range r.Header {
 		w.Header().Set(name, value)
 	}
-	w.Header().Set("Content-Type", mediaJSON)
+	w.Header().Set("Content-Type", MediaJSON)
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(r.body) // fails only when the client has gone
+	_ = json.NewEncoder(w).Encode(r.Body) // fails only when the client has gone
 }

@@ -16,7 +16,6 @@ import (
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/extras/tasks"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/rest"
 )
@@ -51,17 +50,11 @@ func (f fails[C]) Snapshot(context.Context, es.Caller, string) (uint64, error) {
 
 // handlerOf returns the handler as the programs serve it. It logs to log.
 func handlerOf(aggregates []rest.Aggregate, log io.Writer) http.Handler {
-	return handlerWith(aggregates, nil, log)
-}
-
-// handlerWith is handlerOf with tasks.
-func handlerWith(aggregates []rest.Aggregate, intake *tasks.Intake, log io.Writer) http.Handler {
 	logger := slog.New(slog.NewJSONHandler(log, nil))
 	return httpserver.Wrap(logger, nil, rest.NewHandler(aggregates, rest.Settings{
 		Source:  "write-api",
 		Log:     logger,
 		Timeout: 10 * time.Second,
-		Tasks:   intake,
 		Alive:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		Ready:   http.NotFoundHandler(),
 		Metrics: http.NotFoundHandler(),

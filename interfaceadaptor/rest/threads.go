@@ -181,7 +181,7 @@ func Threads(threads Service[thread.Command]) Aggregate {
 			}),
 			Rejections: []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted},
 			Right:      admission.Operate,
-			Without:    []string{IfMatch, IdempotencyKey, Prefer},
+			Without:    []string{IfMatch, IdempotencyKey},
 		},
 	}}
 }

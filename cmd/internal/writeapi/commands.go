@@ -11,8 +11,8 @@ import (
 	"example.com/threads/es/memory"
 	"example.com/threads/es/sequence"
 	"example.com/threads/extras/erasure"
-	"example.com/threads/extras/tasks"
-	"example.com/threads/extras/tasks/task"
+	"example.com/threads/extras/tasks"      // extra:tasks
+	"example.com/threads/extras/tasks/task" // extra:tasks
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
@@ -22,8 +22,7 @@ import (
 type Commands struct {
 	es.Services
 	Operations []rest.Aggregate
-	// Tasks creates tasks.
-	Tasks *tasks.Intake
+	Tasks      *tasks.Intake // extra:tasks
 }
 
 // NewCommands returns the commands over gateway. keys seal texts; nil: texts are not sealed. handle has what settings
@@ -41,29 +40,27 @@ func NewCommands(gateway es.Store, keys *erasure.Keyring, settings CommandSettin
 	threads := es.NewService(chatstore.Threads(), gateway, ofThreads)
 	accounts := es.NewService(chatstore.Accounts(), gateway, ofOthers)
 	tenants := es.NewService(chatstore.Tenants(), gateway, ofOthers)
-	orders := es.NewService(task.Aggregate(), gateway, ofOthers)
 
-	intake := &tasks.Intake{
-		Store: tasks.Store{Handler: orders, Events: gateway, Threads: threads.Repository, Keys: keys, AuthorOf: rest.AuthorOf}, Clock: time.Now,
-	}
 	sealedThreads := es.Prepared[thread.Thread, thread.Command, thread.Event]{Service: threads, Prepare: chat.SealThread(keys, threads.Load)}
 	sealedAccounts := es.Prepared[account.Account, account.Command, account.Event]{Service: accounts, Prepare: chat.SealAccount(keys)}
 	codes := sequence.New(gateway, chat.CodeKind, settings.Codes)
-	return &Commands{
+	c := &Commands{
 		Services: es.Services{
 			threads,
 			accounts,
 			tenants,
-			orders,
 		},
 		Operations: []rest.Aggregate{
 			rest.Threads(chat.WithCodes(sealedThreads, codes)),
 			rest.Accounts(sealedAccounts),
 			rest.Tenants(tenants),
-			rest.Tasks(intake),
 		},
-		Tasks: intake,
 	}
+	orders := es.NewService(task.Aggregate(), gateway, ofOthers) // extra:tasks {
+	c.Tasks = &tasks.Intake{Store: tasks.Store{Handler: orders, Events: gateway, Threads: threads.Repository, Keys: keys}, Clock: time.Now}
+	c.Services = append(c.Services, orders)
+	c.Operations = append(c.Operations, tasks.Operations(c.Tasks, handle.Logger)) // extra:tasks }
+	return c
 }
 
 // drainTimeout limits how long snapshots are written after the last response. Missing snapshots only make the next load

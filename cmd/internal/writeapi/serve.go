@@ -14,6 +14,7 @@ import (
 	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/tasks" // extra:tasks
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/chatstore"
@@ -58,15 +59,19 @@ func (s *Server) Run(ctx context.Context) error {
 	var background sync.WaitGroup
 	background.Go(func() { commands.CatchUp(due, s.log) })
 	api := rest.NewHandler(commands.Operations, rest.Settings{
-		Source:   "write-api",
-		Log:      s.log,
-		Timeout:  2 * s.settings.StoreTimeout, // a command may wait for another one as long
-		Tasks:    commands.Tasks,
-		Alive:    http.HandlerFunc(s.Alive),
-		Ready:    http.HandlerFunc(s.Ready),
-		Metrics:  measurements.Handler(s.settings.Measurements, registry),
-		Warning:  s.Notes["warning"],
-		Describe: s.Describe,
+		Source:  "write-api",
+		Log:     s.log,
+		Timeout: 2 * s.settings.StoreTimeout, // a command may wait for another one as long
+		Alive:   http.HandlerFunc(s.Alive),
+		Ready:   http.HandlerFunc(s.Ready),
+		Metrics: measurements.Handler(s.settings.Measurements, registry),
+		Warning: s.Notes["warning"],
+		Describe: append(s.Describe,
+			tasks.Describe(commands.Operations), // extra:tasks
+		),
+		Wrap: []func(rest.Perform) rest.Perform{
+			commands.Tasks.Accept, // extra:tasks
+		},
 		Around: func(next http.Handler) http.Handler {
 			return metrics.HTTP(registry, rest.Route)(httpserver.NameSpans(rest.Route)(next))
 		},

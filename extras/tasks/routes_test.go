@@ -1,4 +1,4 @@
-package rest_test
+package tasks_test
 
 import (
 	"context"
@@ -19,15 +19,6 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 )
 
-func (s system) get(t *testing.T, path string, extra headers) answer {
-	t.Helper()
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
-	for name, value := range extra {
-		request.Header.Set(name, value)
-	}
-	return send(t, s, request)
-}
-
 func lines(who string, more headers) headers {
 	all := headers{"Content-Type": "application/x-ndjson", "X-Executor-Id": who}
 	for name, value := range more {
@@ -38,8 +29,8 @@ func lines(who string, more headers) headers {
 
 func TestTasksOverREST(t *testing.T) {
 	s := newSystem(t)
-	thread := s.do(t, "/threads/create", fields{"executor_id": ada, "name": "tea"}, nil).text("thread_id")
-	s.do(t, "/threads/add_member", fields{"executor_id": ada, "thread_id": thread, "user_account_id": bob, "role": "Member"}, nil)
+	thread := s.do(t, "/threads/create", fields{"executor_id": adaID, "name": "tea"}, nil).text("thread_id")
+	s.do(t, "/threads/add_member", fields{"executor_id": adaID, "thread_id": thread, "user_account_id": bobID, "role": "Member"}, nil)
 	accept := func(a answer) string {
 		t.Helper()
 		id := a.text("task_id")
@@ -49,24 +40,24 @@ func TestTasksOverREST(t *testing.T) {
 		return id
 	}
 	input := `{"path":"/threads/rename","body":{}}` + "\n\n" + `{}`
-	id := accept(post(t, s, "/tasks/import", input, lines(ada, headers{"Idempotency-Key": "one"})))
-	if again := accept(post(t, s, "/tasks/import", input, lines(ada, headers{"Idempotency-Key": "one"}))); again != id {
+	id := accept(post(t, s, "/tasks/import", input, lines(adaID, headers{"Idempotency-Key": "one"})))
+	if again := accept(post(t, s, "/tasks/import", input, lines(adaID, headers{"Idempotency-Key": "one"}))); again != id {
 		t.Errorf("the same key gives %s, and then %s", id, again)
 	}
-	exporting := accept(post(t, s, "/tasks/export_thread", fields{"executor_id": ada, "thread_id": thread}, nil))
-	running := accept(post(t, s, "/tasks/import", input, lines(ada, nil)))
-	finished := accept(post(t, s, "/tasks/import", "", lines(ada, nil)))
+	exporting := accept(post(t, s, "/tasks/export_thread", fields{"executor_id": adaID, "thread_id": thread}, nil))
+	running := accept(post(t, s, "/tasks/import", input, lines(adaID, nil)))
+	finished := accept(post(t, s, "/tasks/import", "", lines(adaID, nil)))
 	parsed, err := ident.Parse[task.Task](finished)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.tasks.Handle(t.Context(), es.Request[task.Order]{Caller: es.Caller{Executor: ada}, ID: parsed.String(), Command: task.Succeed{}}); err != nil {
+	if _, err := s.tasks.Handle(t.Context(), es.Request[task.Order]{Caller: es.Caller{Executor: adaID}, ID: parsed.String(), Command: task.Succeed{}}); err != nil {
 		t.Fatal(err)
 	}
 
-	queued := s.get(t, "/tasks/"+id, headers{"X-Executor-Id": ada})
+	queued := s.get(t, "/tasks/"+id, headers{"X-Executor-Id": adaID})
 	for name, want := range map[string]any{
-		"task_id": id, "kind": "import", "status": "queued", "done": 0.0, "total": 2.0, "rejected": 0.0, "message": "", "created_by": ada,
+		"task_id": id, "kind": "import", "status": "queued", "done": 0.0, "total": 2.0, "rejected": 0.0, "message": "", "created_by": adaID,
 	} {
 		if got := queued.body[name]; got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
@@ -75,11 +66,11 @@ func TestTasksOverREST(t *testing.T) {
 	if _, err := time.Parse(time.RFC3339, queued.text("created_at")); err != nil || len(queued.body) != 10 {
 		t.Errorf("%v: %s", err, queued.raw)
 	}
-	if got := s.get(t, "/tasks/"+finished+"/result", headers{"X-Executor-Id": ada}); got.status != http.StatusOK || got.raw != "" || got.header.Get("Content-Type") != "application/x-ndjson" {
+	if got := s.get(t, "/tasks/"+finished+"/result", headers{"X-Executor-Id": adaID}); got.status != http.StatusOK || got.raw != "" || got.header.Get("Content-Type") != "application/x-ndjson" {
 		t.Errorf("an empty result: %d %q", got.status, got.raw)
 	}
-	cancelled := post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": running}, nil)
-	if cancelled.status != http.StatusAccepted || s.get(t, "/tasks/"+running, headers{"X-Executor-Id": ada}).text("status") != "cancelled" {
+	cancelled := post(t, s, "/tasks/cancel", fields{"executor_id": adaID, "task_id": running}, nil)
+	if cancelled.status != http.StatusAccepted || s.get(t, "/tasks/"+running, headers{"X-Executor-Id": adaID}).text("status") != "cancelled" {
 		t.Errorf("cancel: %d %s", cancelled.status, cancelled.raw)
 	}
 
@@ -88,26 +79,26 @@ func TestTasksOverREST(t *testing.T) {
 		status int
 		code   string
 	}{
-		"another account's task":       {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": bob}), 404, "task_not_found"},
-		"another tenant's":             {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": ada, "X-Tenant-Code": "acme"}), 404, "task_not_found"},
-		"another account's result":     {s.get(t, "/tasks/"+finished+"/result", headers{"X-Executor-Id": bob}), 404, "task_not_found"},
-		"no task":                      {s.get(t, "/tasks/"+nobody, headers{"X-Executor-Id": ada}), 404, "task_not_found"},
-		"no id":                        {s.get(t, "/tasks/nonsense", headers{"X-Executor-Id": ada}), 404, "task_not_found"},
-		"nobody asks":                  {s.get(t, "/tasks/"+id, nil), 400, "malformed_request"},
+		"another account's task":       {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": bobID}), 404, "task_not_found"},
+		"another tenant's":             {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": adaID, "X-Tenant-Code": "acme"}), 404, "task_not_found"},
+		"another account's result":     {s.get(t, "/tasks/"+finished+"/result", headers{"X-Executor-Id": bobID}), 404, "task_not_found"},
+		"no task":                      {s.get(t, "/tasks/"+nobodyID, headers{"X-Executor-Id": adaID}), 404, "task_not_found"},
+		"no id":                        {s.get(t, "/tasks/nonsense", headers{"X-Executor-Id": adaID}), 404, "task_not_found"},
+		"nobodyID asks":                {s.get(t, "/tasks/"+id, nil), 400, "malformed_request"},
 		"a stranger asks":              {s.get(t, "/tasks/"+id, headers{"X-Executor-Id": "me"}), 400, "malformed_request"},
-		"not finished":                 {s.get(t, "/tasks/"+exporting+"/result", headers{"X-Executor-Id": ada}), 409, "task_not_finished"},
-		"cancelled by another account": {post(t, s, "/tasks/cancel", fields{"executor_id": bob, "task_id": id}, nil), 404, "task_not_found"},
-		"cancelled at the end":         {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": finished}, nil), 409, "task_finished"},
-		"cancelled twice":              {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": running}, nil), 409, "task_finished"},
-		"cancel nothing":               {post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": nobody}, nil), 404, "task_not_found"},
-		"export by a member":           {post(t, s, "/tasks/export_thread", fields{"executor_id": bob, "thread_id": thread}, nil), 403, "not_an_admin"},
-		"export by a stranger":         {post(t, s, "/tasks/export_thread", fields{"executor_id": eve, "thread_id": thread}, nil), 403, "not_a_member"},
-		"export nothing":               {post(t, s, "/tasks/export_thread", fields{"executor_id": ada, "thread_id": nobody}, nil), 404, "thread_not_found"},
+		"not finished":                 {s.get(t, "/tasks/"+exporting+"/result", headers{"X-Executor-Id": adaID}), 409, "task_not_finished"},
+		"cancelled by another account": {post(t, s, "/tasks/cancel", fields{"executor_id": bobID, "task_id": id}, nil), 404, "task_not_found"},
+		"cancelled at the end":         {post(t, s, "/tasks/cancel", fields{"executor_id": adaID, "task_id": finished}, nil), 409, "task_finished"},
+		"cancelled twice":              {post(t, s, "/tasks/cancel", fields{"executor_id": adaID, "task_id": running}, nil), 409, "task_finished"},
+		"cancel nothing":               {post(t, s, "/tasks/cancel", fields{"executor_id": adaID, "task_id": nobodyID}, nil), 404, "task_not_found"},
+		"export by a member":           {post(t, s, "/tasks/export_thread", fields{"executor_id": bobID, "thread_id": thread}, nil), 403, "not_an_admin"},
+		"export by a stranger":         {post(t, s, "/tasks/export_thread", fields{"executor_id": eveID, "thread_id": thread}, nil), 403, "not_a_member"},
+		"export nothing":               {post(t, s, "/tasks/export_thread", fields{"executor_id": adaID, "thread_id": nobodyID}, nil), 404, "thread_not_found"},
 		"import without an executor":   {post(t, s, "/tasks/import", input, headers{"Content-Type": "application/x-ndjson"}), 400, "malformed_request"},
-		"import of JSON":               {post(t, s, "/tasks/import", input, headers{"X-Executor-Id": ada}), 415, "unsupported_media_type"},
-		"a long line":                  {post(t, s, "/tasks/import", strings.Repeat("x", tasks.MaxLine+1), lines(ada, nil)), 422, "invalid_request"},
-		"an import of 16 MiB":          {post(t, s, "/tasks/import", strings.Repeat("\n", rest.MaxImport+1), lines(ada, nil)), 413, "body_too_large"},
-		"another import":               {post(t, s, "/tasks/import", "{}", lines(ada, headers{"Idempotency-Key": "one"})), 422, "idempotency_key_reused"},
+		"import of JSON":               {post(t, s, "/tasks/import", input, headers{"X-Executor-Id": adaID}), 415, "unsupported_media_type"},
+		"a long line":                  {post(t, s, "/tasks/import", strings.Repeat("x", tasks.MaxLine+1), lines(adaID, nil)), 422, "invalid_request"},
+		"an import of 16 MiB":          {post(t, s, "/tasks/import", strings.Repeat("\n", tasks.MaxImport+1), lines(adaID, nil)), 413, "body_too_large"},
+		"another import":               {post(t, s, "/tasks/import", "{}", lines(adaID, headers{"Idempotency-Key": "one"})), 422, "idempotency_key_reused"},
 	} {
 		t.Run(about, func(t *testing.T) { test.got.problem(t, test.status, test.code) })
 	}
@@ -130,46 +121,43 @@ func TestUploadsAreBounded(t *testing.T) {
 		return a.text("task_id")
 	}
 	for range 3 {
-		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tasks/import", io.MultiReader(strings.NewReader(body), brokenReader{}))
-		for name, value := range lines(ada, headers{"X-Tenant-Code": "acme"}) {
-			request.Header.Set(name, value)
-		}
-		send(t, s, request).problem(t, http.StatusBadRequest, "malformed_request")
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tasks/import", io.MultiReader(strings.NewReader(body), breaksOff{func() {}}))
+		send(t, s, request, lines(adaID, headers{"X-Tenant-Code": "acme"})).problem(t, http.StatusBadRequest, "malformed_request")
 	}
-	first := accepted(importing(ada, "one", "acme"))
+	first := accepted(importing(adaID, "one", "acme"))
 	for range 3 {
-		if again := accepted(importing(ada, "one", "acme")); again != first {
+		if again := accepted(importing(adaID, "one", "acme")); again != first {
 			t.Errorf("a repeat is task %s, want %s", again, first)
 		}
 	}
-	accepted(importing(ada, "two", "acme"))
-	importing(ada, "three", "acme").problem(t, http.StatusConflict, "task_storage_full")
+	accepted(importing(adaID, "two", "acme"))
+	importing(adaID, "three", "acme").problem(t, http.StatusConflict, "task_storage_full")
 	s.create(t, "acme", strings.Repeat(" ", 40_000)).problem(t, http.StatusConflict, "task_storage_full")
-	accepted(importing(bob, "one", "acme"))
-	importing(eve, "one", "acme").problem(t, http.StatusConflict, "task_storage_full")
-	accepted(importing(eve, "one", "other"))
-	if cancelled := post(t, s, "/tasks/cancel", fields{"executor_id": ada, "task_id": first}, headers{"X-Tenant-Code": "acme"}); cancelled.status != http.StatusAccepted {
+	accepted(importing(bobID, "one", "acme"))
+	importing(eveID, "one", "acme").problem(t, http.StatusConflict, "task_storage_full")
+	accepted(importing(eveID, "one", "other"))
+	if cancelled := post(t, s, "/tasks/cancel", fields{"executor_id": adaID, "task_id": first}, headers{"X-Tenant-Code": "acme"}); cancelled.status != http.StatusAccepted {
 		t.Fatal(cancelled.raw)
 	}
 	accepted(s.create(t, "acme", ""))
-	accepted(importing(ada, "three", "acme"))
+	accepted(importing(adaID, "three", "acme"))
 }
 
 // create sends a command that becomes a task of ada's.
 func (s system) create(t *testing.T, tenant, space string) answer {
 	t.Helper()
-	return post(t, s, "/threads/create", `{"executor_id":"`+ada+`","name":"tea"`+space+`}`, headers{"Prefer": "respond-async", "X-Tenant-Code": tenant})
+	return post(t, s, "/threads/create", `{"executor_id":"`+adaID+`","name":"tea"`+space+`}`, headers{"Prefer": "respond-async", "X-Tenant-Code": tenant})
 }
 
 // Lines are parsed like requests and rejected for the same reasons.
 func TestLines(t *testing.T) {
 	s := newSystem(t)
-	thread := s.do(t, "/threads/create", fields{"executor_id": ada, "name": "tea"}, nil).text("thread_id")
-	handled := rest.NewLines(append(s.all, rest.Tenants(nil)), "tasks", 10*time.Second, slog.New(slog.DiscardHandler))
+	thread := s.do(t, "/threads/create", fields{"executor_id": adaID, "name": "tea"}, nil).text("thread_id")
+	handled := tasks.NewLines(append(s.all, forOperators), "tasks", 10*time.Second, slog.New(slog.DiscardHandler))
 	handle := func(raw string, forOthers bool) (key string, outcome tasks.Outcome) {
 		t.Helper()
 		key, do := handled.Prepare(tasks.Line{
-			Raw: []byte(raw), Caller: es.Caller{Executor: ada}, ForOthers: forOthers, Later: tasks.Later{IdempotencyKey: raw},
+			Raw: []byte(raw), Caller: es.Caller{Executor: adaID}, ForOthers: forOthers, Later: tasks.Later{IdempotencyKey: raw},
 		})
 		outcome, err := do(t.Context())
 		if err != nil {
@@ -192,10 +180,10 @@ func TestLines(t *testing.T) {
 		`{"path":"/threads/nowhere","body":{}}`:                                                                                     "path_not_found",
 		`{"path":"/threads/snapshot","body":{"thread_id":"` + thread + `"}}`:                                                        "path_not_found",
 		`{"path":"/tasks/cancel","body":{"task_id":"` + thread + `"}}`:                                                              "path_not_found",
-		`{"path":"/tenants/suspend","body":{"tenant_code":"acme"}}`:                                                                 "path_not_found",
+		`{"path":"/tenants/suspend","body":{"executor_id":"` + adaID + `"}}`:                                                        "path_not_found",
 		`{"path":"/tasks/import","body":{}}`:                                                                                        "path_not_found",
 		`{"path":"/threads/rename","body":{"thread_id":"` + thread + `","name":"tea"}}`:                                             "name_unchanged",
-		`{"path":"/threads/rename","body":{"thread_id":"` + thread + `","name":"tea","executor_id":"` + bob + `"}}`:                 "forbidden",
+		`{"path":"/threads/rename","body":{"thread_id":"` + thread + `","name":"tea","executor_id":"` + bobID + `"}}`:               "forbidden",
 		`{"path":"/threads/post_message","body":{"thread_id":"` + thread + `","text":"` + strings.Repeat("x", rest.MaxBody) + `"}}`: "body_too_large",
 	} {
 		_, outcome := handle(raw, false)
@@ -204,7 +192,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("%.200s: %s, %v, want %s", raw, outcome.Body, err, code)
 		}
 	}
-	if _, outcome := handle(`{"path":"/threads/rename","body":{"thread_id":"`+thread+`","name":"x","executor_id":"`+bob+`"}}`, true); !strings.Contains(string(outcome.Body), "not_a_member") {
+	if _, outcome := handle(`{"path":"/threads/rename","body":{"thread_id":"`+thread+`","name":"x","executor_id":"`+bobID+`"}}`, true); !strings.Contains(string(outcome.Body), "not_a_member") {
 		t.Errorf("a token that may act for others: %s", outcome.Body)
 	}
 	// Both forms of the thread's id give the same key; a creation has no key.
@@ -229,14 +217,14 @@ func TestAuthorOf(t *testing.T) {
 		`{"path":"/threads/create","body":{"executor_id":"` + ulid + `","name":"tea"}}`:                 ulid,
 		`{"path":"/nowhere","body":{"txt":"tea","executor_id":{"value":"` + uuid + `"}}}`:               ulid,
 		`{"path":"/threads/create","body":{"name":"tea"}}`:                                              "",
-		`{"path":"/threads/create","body":{"executor_id":"ada"}}`:                                       "",
+		`{"path":"/threads/create","body":{"executor_id":"adaID"}}`:                                     "",
 		`{"path":"/threads/create","body":{"executor_id":"` + ulid + `","executor_id":"` + ulid + `"}}`: "",
 		`{"path":"/threads/create","body":"` + ulid + `"}`:                                              "",
 		`{"body":{"executor_id":"` + ulid + `"}}`:                                                       "",
 		`nonsense`: "",
 		``:         "",
 	} {
-		if got := rest.AuthorOf([]byte(line)); got != want {
+		if got := tasks.AuthorOf([]byte(line)); got != want {
 			t.Errorf("%s is in the name of %q, want %q", line, got, want)
 		}
 	}
@@ -245,8 +233,8 @@ func TestAuthorOf(t *testing.T) {
 // An unknown outcome must not count as a rejection.
 func TestLinesWhoseOutcomeIsUnknown(t *testing.T) {
 	for _, err := range []error{es.ErrUnavailable, es.ErrConcurrentUpdate, context.Canceled, errors.New("anything else")} {
-		handled := rest.NewLines(failing(err), "tasks", time.Second, slog.New(slog.DiscardHandler))
-		_, do := handled.Prepare(tasks.Line{Raw: []byte(`{"path":"/threads/create","body":{"name":"new"}}`), Caller: es.Caller{Executor: ada}})
+		handled := tasks.NewLines([]rest.Aggregate{rest.Threads(fails{err})}, "tasks", time.Second, slog.New(slog.DiscardHandler))
+		_, do := handled.Prepare(tasks.Line{Raw: []byte(`{"path":"/threads/create","body":{"name":"new"}}`), Caller: es.Caller{Executor: adaID}})
 		if outcome, got := do(t.Context()); !errors.Is(got, err) {
 			t.Errorf("%v: %+v, %v", err, outcome, got)
 		}
@@ -259,9 +247,11 @@ func FuzzLines(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	handled := rest.NewLines([]rest.Aggregate{rest.Threads(compliant{})}, "tasks", time.Second, slog.New(slog.DiscardHandler))
+	handled := tasks.NewLines([]rest.Aggregate{rest.Threads(fails{})}, "tasks", time.Second, slog.New(slog.DiscardHandler))
 	f.Fuzz(func(t *testing.T, raw string) {
-		_, do := handled.Prepare(tasks.Line{Raw: []byte(raw), Caller: es.Caller{Executor: ada}})
+		_ = tasks.AuthorOf([]byte(raw))                                             // must not panic
+		_ = tasks.AuthorOf([]byte(`{"path":"/threads/create","body":` + raw + `}`)) // must not panic
+		_, do := handled.Prepare(tasks.Line{Raw: []byte(raw), Caller: es.Caller{Executor: adaID}})
 		outcome, err := do(t.Context())
 		if err != nil || !json.Valid(outcome.Body) {
 			t.Errorf("%q: %s, %v", raw, outcome.Body, err)

@@ -1,0 +1,3 @@
+package tasks
+
+var AuthorOf = authorOf

@@ -1,0 +1,80 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"example.com/threads/interfaceadaptor/rest"
+)
+
+const (
+	prefer            = "Prefer"
+	preferenceApplied = "Preference-Applied"
+	respondAsync      = "respond-async"
+)
+
+// prefersLater reports whether the client does not want to wait for the command.
+func prefersLater(header http.Header) bool {
+	for _, value := range header.Values(prefer) {
+		for preference := range strings.SplitSeq(value, ",") {
+			name, _, _ := strings.Cut(preference, ";")
+			if strings.EqualFold(strings.TrimSpace(name), respondAsync) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Accept makes tasks of the commands whose clients prefer that, and passes the others on.
+func (i *Intake) Accept(next rest.Perform) rest.Perform {
+	return func(ctx context.Context, header http.Header, r rest.Request) (rest.Reply, error) {
+		if !r.Operation.IsOrdinary() || !prefersLater(header) {
+			return next(ctx, header, r)
+		}
+		result, err := i.Later(ctx, askedOf(r.Conditions), Later{
+			Path: r.Operation.Path, Body: r.Body, IdempotencyKey: r.IdempotencyKey, IfVersion: r.IfVersion,
+		}, r.Name, r.Content)
+		if err != nil {
+			return rest.Reply{}, err
+		}
+		reply := rest.ReplyOf(result, acceptedOf(result))
+		reply.Status, reply.Header[preferenceApplied] = http.StatusAccepted, respondAsync
+		return reply, nil
+	}
+}
+
+// Describe adds to the OpenAPI document what [Intake.Accept] does with the commands of the aggregates.
+func Describe(aggregates []rest.Aggregate) func(*huma.OpenAPI) {
+	return func(doc *huma.OpenAPI) {
+		for _, aggregate := range aggregates {
+			for _, op := range aggregate.Operations {
+				if !op.IsOrdinary() {
+					continue
+				}
+				described := doc.Paths[op.Path].Post
+				described.Parameters = append(described.Parameters, &huma.Param{
+					Name: prefer, In: "header", Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{respondAsync}},
+					Description: "With respond-async (RFC 7240) the command is checked and becomes a task: the answer is 202 with its task_id, and the task's result is the command's answer or its problem. Other preferences are ignored.",
+				})
+				headers := maps.Clone(described.Responses[strconv.Itoa(cmp.Or(op.Status, http.StatusOK))].Headers)
+				headers[preferenceApplied] = &huma.Param{Description: "The preference that was followed.", Example: respondAsync, Schema: &huma.Schema{Type: huma.TypeString}}
+				described.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{
+					Description: "With Prefer: respond-async: it is a task now.", Headers: headers,
+					Content: map[string]*huma.MediaType{rest.MediaJSON: {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[Accepted](), true, "")}},
+				}
+				full := rest.ProblemOf(ErrNoRoom)
+				conflict := described.Responses[strconv.Itoa(full.Status)] // every command can have one
+				conflict.Description += ", `" + full.Code + "`"
+				conflict.Content[rest.MediaProblem].Examples[full.Code] = &huma.Example{Summary: full.Detail, Value: full}
+			}
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/rest"
+)
+
+// The operations on tasks over HTTP.
+
+const mediaNDJSON = "application/x-ndjson"
+
+// MaxImport is the maximum size of an import, in bytes.
+const MaxImport = 16 << 20
+
+// Accepted is the answer to every request that becomes a task.
+type Accepted struct {
+	TaskID string `json:"task_id" doc:"The task." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
+}
+
+func acceptedOf(r es.Result) Accepted { return Accepted{r.Key.ID} }
+
+type cancelTask struct {
+	rest.By
+	Task task.ID `json:"task_id" doc:"The task."`
+}
+
+type exportThread struct {
+	rest.By
+	Thread thread.ID `json:"thread_id" doc:"The thread."`
+}
+
+// Operations returns what clients can ask of tasks. log receives why a result was cut short.
+func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
+	cancel := func(ctx context.Context, c rest.Conditions, body cancelTask) (es.Result, error) {
+		order := task.Cancel{Executor: body.Executor, Operator: c.Principal.IsOperator()}
+		return intake.Cancel(ctx, es.Request[task.Order]{
+			Caller: c.Caller, ID: body.Task.String(), Command: order, Name: task.OrderName(order), Content: body.Task.String(),
+			IfVersion: c.IfVersion, IdempotencyKey: c.IdempotencyKey,
+		})
+	}
+	export := func(ctx context.Context, c rest.Conditions, body exportThread) (es.Result, error) {
+		return intake.Export(ctx, askedOf(c), body.Thread)
+	}
+	return rest.Aggregate{
+		Name: "tasks", About: "Long work: many commands at once, the history of a thread, and commands whose answer is fetched later.",
+		Operations: []rest.Operation{
+			{
+				Path: "/tasks/export_thread", Status: http.StatusAccepted, Summary: "Export a thread",
+				Description: "Writes the events of the thread as they are stored, one a line. Admins only.",
+				Do:          rest.Resulting[exportThread](export, acceptedOf),
+				Rejections:  []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted, thread.ErrNotMember, thread.ErrNotAdmin},
+				Without:     []string{rest.IfMatch},
+			},
+			{
+				Path: "/tasks/cancel", Status: http.StatusAccepted, Summary: "Cancel a task",
+				Description: "Ends a task before it is done. What it has done by then, and may be doing for a second more, stays. Its creator only, and operators, " +
+					"who name the tenant of the task in the header X-Tenant-Code; it may be suspended.",
+				Do:         rest.Resulting[cancelTask](cancel, acceptedOf),
+				Operators:  true,
+				Rejections: []error{task.ErrTaskNotFound, task.ErrTaskFinished},
+			},
+		},
+		Exchanges: []rest.Exchange{
+			{
+				Method: http.MethodPost, Path: "/tasks/import", Summary: "Import commands",
+				Description: "Handles each line as a command of its own: `{\"path\": \"/threads/post_message\", \"body\": {...}}`, where executor_id may be left out and means who asks. " +
+					"Lines for the same thread or account are handled in their order. A line is applied once, whatever happens to the server. 16 MiB at most. " +
+					"The inputs of unfinished tasks and the results of the last 7 days may take 256 MiB of an account, and 4 GiB of a tenant.",
+				Takes: mediaNDJSON, Example: `{"path":"/threads/create","body":{"name":"release planning"}}`,
+				Status: http.StatusAccepted, Gives: rest.MediaJSON, Answer: reflect.TypeFor[Accepted](),
+				Rejections: []error{
+					tooLarge, malformedBody, &ident.InvalidError{Field: "line 7", Reason: "must have at most 67584 bytes"},
+					account.ErrAccountErased, ErrNoRoom, es.ErrKeyReused, es.ErrConcurrentUpdate,
+				},
+				Serve: importLines(intake),
+			},
+			{
+				Path: "/tasks/{task_id}", Summary: "A task", Description: "How far a task is. Its creator only.",
+				Gives: rest.MediaJSON, Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Serve: getTask(intake),
+			},
+			{
+				Path: "/tasks/{task_id}/result", Summary: "The result of a task",
+				Description: "Of an import: the rejected lines with their numbers and problems. Of an export: the events of the thread. Of a command: its answer, or its problem. One JSON a line; kept for 7 days. Its creator only.",
+				Gives:       mediaNDJSON, Rejections: []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Serve: getResult(intake, log),
+			},
+		},
+	}
+}
+
+// askedOf is who asks for a task.
+func askedOf(c rest.Conditions) Asked {
+	return Asked{Caller: c.Caller, ForOthers: c.Principal.NamesAnyone(), IdempotencyKey: c.IdempotencyKey}
+}
+
+var (
+	tooLarge      = rest.NewProblem(http.StatusRequestEntityTooLarge, rest.BodyTooLarge, "the body must have at most 16777216 bytes; send the rest as another import")
+	malformedBody = rest.NewProblem(http.StatusBadRequest, rest.Malformed, "the body did not arrive whole")
+)
+
+// importTimeout limits an import's upload.
+const importTimeout = 5 * time.Minute
+
+func importLines(intake *Intake) rest.Server {
+	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+		if r.ContentLength > MaxImport {
+			return tooLarge
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), importTimeout)
+		defer cancel()
+		deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
+		_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
+		body := &arriving{reader: http.MaxBytesReader(w, r.Body, MaxImport)}
+		result, err := intake.Import(ctx, askedOf(c), body)
+		switch {
+		case errors.As(err, new(*http.MaxBytesError)):
+			return tooLarge
+		case body.err != nil && !errors.Is(body.err, io.EOF):
+			return malformedBody
+		case err != nil:
+			return err
+		}
+		rest.ReplyOf(result, acceptedOf(result)).Write(w, http.StatusAccepted)
+		return nil
+	}
+}
+
+// arriving is a body that remembers why it ended.
+type arriving struct {
+	reader io.Reader
+	err    error
+}
+
+func (b *arriving) Read(p []byte) (int, error) {
+	n, err := b.reader.Read(p)
+	if err != nil {
+		b.err = err
+	}
+	return n, err
+}
+
+// taskAnswer is a task.
+type taskAnswer struct {
+	TaskID    string `json:"task_id" doc:"The task." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
+	Kind      string `json:"kind" doc:"What it does." enum:"import,export_thread,command" example:"import"`
+	Status    string `json:"status" doc:"How far it is; the last three are final." enum:"queued,running,succeeded,failed,cancelled" example:"running"`
+	Done      uint64 `json:"done" doc:"Lines or events that are done, the rejected ones among them." example:"700"`
+	Total     uint64 `json:"total" doc:"Lines or events; 0 if they have not been counted yet." example:"1000"`
+	Rejected  uint64 `json:"rejected" doc:"Lines that were rejected." example:"3"`
+	Message   string `json:"message" doc:"Why it failed; else empty." example:""`
+	CreatedAt string `json:"created_at" doc:"When it was created: RFC 3339, in UTC." example:"2026-02-28T12:00:00.000000Z"`
+	UpdatedAt string `json:"updated_at" doc:"When it changed last." example:"2026-02-28T12:00:07.000000Z"`
+	CreatedBy string `json:"created_by" doc:"The user account that created it." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
+}
+
+const timeLayout = "2006-01-02T15:04:05.000000Z"
+
+// named is the task that a request names.
+func named(r *http.Request) (task.ID, error) {
+	id, err := ident.Parse[task.Task](chi.URLParam(r, "task_id"))
+	if err != nil {
+		err = task.ErrTaskNotFound // as everything that is no task
+	}
+	return id, err
+}
+
+func getTask(intake *Intake) rest.Server {
+	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+		id, err := named(r)
+		if err != nil {
+			return err
+		}
+		found, err := intake.Find(r.Context(), c.Caller, id)
+		if err != nil {
+			return err
+		}
+		rest.Reply{Body: taskAnswer{
+			TaskID: id.String(), Kind: string(found.Kind), Status: string(found.Status), Done: found.Done, Total: found.Total, Rejected: found.Rejected,
+			Message: found.Message, CreatedAt: found.CreatedAt.Format(timeLayout), UpdatedAt: found.UpdatedAt.Format(timeLayout), CreatedBy: found.CreatedBy.String(),
+		}}.Write(w, http.StatusOK)
+		return nil
+	}
+}
+
+// partTimeout is how long a client may take to receive a part of a result.
+const partTimeout = 30 * time.Second
+
+func getResult(intake *Intake, log *slog.Logger) rest.Server {
+	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+		id, err := named(r)
+		if err != nil {
+			return err
+		}
+		parts, err := intake.Result(r.Context(), c.Caller, id)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", mediaNDJSON)
+		if r.Method == http.MethodHead {
+			return nil
+		}
+		for part, err := range parts {
+			if err != nil {
+				log.WarnContext(r.Context(), "an answer was cut short", "path", r.URL.Path, "error", err)
+				panic(http.ErrAbortHandler) // so that the client sees it, too
+			}
+			// Where it can't be set, the server's holds.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(partTimeout))
+			if _, err := w.Write(part); err != nil {
+				return nil // the client has gone
+			}
+		}
+		return nil
+	}
+}
