@@ -1,9 +1,11 @@
 package es_test
 
 import (
+	"errors"
 	"testing"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/notebook"
 )
 
 func TestTheFormOfAnID(t *testing.T) {
@@ -31,5 +33,21 @@ func TestTheFormOfAnID(t *testing.T) {
 		if err := id.Check(); es.KindOf(err) != es.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Stores would take any text, but what is stored under it is in no rows.
+func TestAServiceRefusesOtherIDs(t *testing.T) {
+	service := es.NewService(notebook.Aggregate(), nil, es.Settings{})
+	for _, id := range []string{"n-1", "01h42kbhcwebagha6wx8rp6x68"} {
+		var invalid *es.InvalidError
+		if _, err := service.Handle(t.Context(), request(ada, id, say(ada, "hello"))); !errors.As(err, &invalid) || invalid.Field != "id" {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	other := request(ada, notebook.NewID(), say(ada, "hello"))
+	other.Caller.Tenant = "ACME!"
+	if _, err := service.Handle(t.Context(), other); es.KindOf(err) != es.Invalid {
+		t.Errorf("a tenant that is none: %v", err)
 	}
 }

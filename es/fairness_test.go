@@ -52,15 +52,15 @@ func onEachStore(t *testing.T, processes int, test func(t *testing.T, gateways [
 // busy is one of several processes that write to the same aggregate.
 type busy struct {
 	*notebook.Service
-	counters es.Counters
+	metrics *es.Metrics
 }
 
 func newBusy(t *testing.T, gateway es.EventPersistenceGateway) *busy {
 	t.Helper()
-	b := &busy{}
+	b := &busy{metrics: es.NewMetrics()}
 	b.Service = es.NewService(notebook.Aggregate(), gateway, es.Settings{
 		// The test measures fairness, not speed, so a busy machine must not fail it.
-		Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Counters: &b.counters,
+		Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Metrics: b.metrics,
 	})
 	t.Cleanup(func() {
 		if err := b.Close(context.WithoutCancel(t.Context())); err != nil {
@@ -163,7 +163,7 @@ func TestOneProcessAloneWaitsForNobody(t *testing.T) {
 	postsBy(t, 8, 20, func(int, int) (es.Result, error) {
 		return alone.Handle(t.Context(), request(ada, id, say(ada, "hello")))
 	})
-	if conflicts := alone.counters.Conflicts.Load(); conflicts != 0 {
-		t.Errorf("a single process had %d conflicts", conflicts)
+	if conflicts := measuredOf(t, alone.metrics, "commands_conflicts_total"); conflicts != 0 {
+		t.Errorf("a single process had %v conflicts", conflicts)
 	}
 }

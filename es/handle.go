@@ -45,7 +45,7 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []
 			calls = s.answerHandled(calls, handled.Receipt)
 		case errors.Is(err, ErrConflict):
 			conflicts++
-			s.settings.Counters.Conflicts.Add(1)
+			s.settings.Metrics.conflicts.Inc()
 			s.turns.met(key, try.state.Version)
 			if conflicts%turnAfterConflicts == 0 {
 				// The faster writers may not know that this one is waiting. An error is ignored: the store will report
@@ -114,7 +114,7 @@ func again(ctx context.Context, takes time.Duration) bool {
 }
 
 func (s *Service[S, C, E]) giveUp(ctx context.Context, key AggregateID, calls []*call[C], attempts int) {
-	s.settings.Counters.GivenUp.Add(int64(len(calls)))
+	s.settings.Metrics.givenUp.Add(float64(len(calls)))
 	s.settings.Logger.WarnContext(ctx, "commands failed: other writers kept changing the aggregate until the timeout",
 		"tenant", key.Tenant, "aggregate", key.String(), "attempts", attempts, "commands", len(calls))
 	for _, c := range calls {
@@ -148,7 +148,8 @@ func (s *Service[S, C, E]) save(ctx context.Context, key AggregateID, try attemp
 		err := s.Save(ctx, key, write)
 		span.End()
 		if err == nil {
-			s.settings.Observer.Written(len(decided), len(write.Events))
+			s.settings.Metrics.perWrite.Observe(float64(len(decided)))
+			s.settings.Metrics.events.Observe(float64(len(write.Events)))
 			s.turns.wrote(key, after.Version, time.Since(try.began))
 		}
 		return err

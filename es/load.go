@@ -9,10 +9,10 @@ import (
 // Load returns the cached state if there is one, otherwise the latest.
 func (r *Repository[S, E]) Load(ctx context.Context, key AggregateID) (State[S], error) {
 	if known, found := r.states.get(key); found {
-		r.counters.Hits.Add(1)
+		r.metrics.hits.Inc()
 		return known.state, nil
 	}
-	r.counters.Misses.Add(1)
+	r.metrics.misses.Inc()
 	return r.Reload(ctx, key)
 }
 
@@ -83,7 +83,7 @@ func (r *Repository[S, E]) base(ctx context.Context, key AggregateID, known Stat
 		if err == nil {
 			return State[S]{Version: version, Value: state}, nil
 		}
-		r.counters.SnapshotsUnreadable.Add(1)
+		r.metrics.unreadable.Inc()
 		r.snapshotter.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
 			"tenant", key.Tenant, "aggregate", key.String(), "version", snapshot.Version, "error", err)
 	}

@@ -8,19 +8,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Observer is told what a [Service] does, for metrics. Its methods are called concurrently and must not block.
-type Observer interface {
-	// Handled is called for each command with its name and its outcome: accepted, replayed, or the kind of its error.
-	Handled(name, outcome string)
-	// Written is called for each write to the store with the numbers of its commands and events.
-	Written(commands, events int)
-}
-
-type nobody struct{}
-
-func (nobody) Handled(string, string) {}
-func (nobody) Written(int, int)       {}
-
 func outcomeOf(result Result, err error) string {
 	switch {
 	case err != nil:
@@ -34,7 +21,7 @@ func outcomeOf(result Result, err error) string {
 // observe reports a command's end. A rejection is an answer, not a failure of the span.
 func (s *Service[S, C, E]) observe(span trace.Span, name string, result Result, err error) {
 	outcome := outcomeOf(result, err)
-	s.settings.Observer.Handled(name, outcome)
+	s.settings.Metrics.commands.WithLabelValues(name, outcome).Inc()
 	if !span.IsRecording() {
 		return
 	}

@@ -47,27 +47,6 @@ func (g *oneAtATime) service(settings es.Settings) *es.Service[purse, putIn, coi
 	return es.NewService(purses(), g, settings)
 }
 
-// told records the calls of an observer.
-type told struct {
-	mutex    sync.Mutex
-	outcomes map[string]int
-	writes   []int // the number of commands in each write
-	events   int
-}
-
-func (o *told) Handled(name, outcome string) {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	o.outcomes[name+" "+outcome]++
-}
-
-func (o *told) Written(commands, events int) {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	o.writes = append(o.writes, commands)
-	o.events += events
-}
-
 // Commands of several traces share a write. Each trace must link to the write, and each event must contain the trace of
 // its own command.
 func TestCommandsThatShareAWriteAreTracedAndCounted(t *testing.T) {
@@ -84,8 +63,8 @@ func shareAWrite(t *testing.T) (shared bool) {
 	spans := tracetest.NewSpanRecorder()
 	tracer := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)).Tracer("test")
 	store := &oneAtATime{goOn: make(chan struct{})}
-	observed := &told{outcomes: map[string]int{}}
-	service := store.service(es.Settings{Observer: observed, Timeout: time.Minute})
+	metrics := es.NewMetrics()
+	service := store.service(es.Settings{Metrics: metrics, Timeout: time.Minute})
 	id := ulid.Make().String()
 
 	const commands = 8
@@ -114,8 +93,9 @@ func shareAWrite(t *testing.T) (shared bool) {
 		t.Error("a command without coins was accepted")
 	}
 
-	if observed.outcomes["purse.PutIn accepted"] != commands || observed.outcomes["purse.PutIn internal"] != 1 || observed.events != 2*commands {
-		t.Errorf("observed %v, %d events", observed.outcomes, observed.events)
+	accepted, failed := measuredOf(t, metrics, "commands_total", "purse.PutIn", "accepted"), measuredOf(t, metrics, "commands_total", "purse.PutIn", "internal")
+	if events := measuredOf(t, metrics, "events_per_write"); accepted != commands || failed != 1 || events != 2*commands {
+		t.Errorf("measured %v accepted and %v failed commands with %v events", accepted, failed, events)
 	}
 	byTrace := map[trace.TraceID]int{} // the spans and links of writes
 	appends := 0
@@ -130,8 +110,9 @@ func shareAWrite(t *testing.T) (shared bool) {
 			}
 		}
 	}
-	if appends != len(observed.writes) || len(byTrace) != commands || slices.Max(slices.Collect(maps.Values(byTrace))) != 1 {
-		t.Errorf("%d spans of %d writes; traces with their writes: %v", appends, len(observed.writes), byTrace)
+	writes := int(measuredOf(t, metrics, "commands_per_write_count"))
+	if appends != writes || len(byTrace) != commands || slices.Max(slices.Collect(maps.Values(byTrace))) != 1 {
+		t.Errorf("%d spans of %d writes; traces with their writes: %v", appends, writes, byTrace)
 	}
 	for _, event := range store.written {
 		span := es.Traced(event.Traceparent)
@@ -139,7 +120,7 @@ func shareAWrite(t *testing.T) (shared bool) {
 			t.Errorf("event %d names the trace %q", event.SeqNr, event.Traceparent)
 		}
 	}
-	return slices.Max(observed.writes) > 1
+	return writes < commands
 }
 
 func TestWithoutATraceThereIsNoTraceparent(t *testing.T) {

@@ -14,7 +14,7 @@ type Repository[S, E any] struct {
 	apply       func(S, E) S
 	states      *stateCache[S]
 	snapshotter *snapshotter[S]
-	counters    *Counters
+	metrics     typeMetrics
 }
 
 // SnapshotCodec encodes states for snapshots. It may be used concurrently.
@@ -32,16 +32,16 @@ type SnapshotCodec[S any] interface {
 func NewRepository[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenceGateway, settings Settings) *Repository[S, E] {
 	aggregate, settings = aggregate.withDefaults(), settings.withDefaults()
 	snapshots := aggregate.Snapshots
-	states := newStateCache(settings.CacheBytes, snapshots.Size)
-	counters := settings.Counters
+	metrics := settings.Metrics.types(aggregate.Type())
+	states := newStateCache(settings.CacheBytes, snapshots.Size, metrics)
 	return &Repository[S, E]{
 		gateway:     store,
 		codec:       aggregate.Events,
 		snapshots:   snapshots,
 		apply:       aggregate.Apply,
 		states:      states,
-		snapshotter: newSnapshotter(store, snapshots, states, counters, settings),
-		counters:    counters,
+		snapshotter: newSnapshotter(store, snapshots, states, metrics, settings),
+		metrics:     metrics,
 	}
 }
 
@@ -56,9 +56,6 @@ func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key AggregateID, st
 
 // Type returns the name of the aggregate type.
 func (r *Repository[S, E]) Type() string { return r.codec.Type() }
-
-// Counters returns the repository's counters.
-func (r *Repository[S, E]) Counters() *Counters { return r.counters }
 
 // Cached returns the number of states in the cache, and an estimate of their size in bytes.
 func (r *Repository[S, E]) Cached() (states int, bytes uint64) {

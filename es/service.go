@@ -32,7 +32,8 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 // Handle applies a command. It returns when the events are in the journal, or the command is rejected. A rejection (the
 // decider's, a [VersionMismatchError] or [ErrKeyReused]) was decided on the latest state. After
 // [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable], or when ctx ends first, the
-// outcome is unknown: repeat with the same idempotency key to learn it.
+// outcome is unknown: repeat with the same idempotency key to learn it. An id that is not of the form of
+// [AggregateID.Check] is an [InvalidError].
 func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (Result, error) {
 	ctx, span := StartSpan(ctx, request.Name)
 	defer span.End()
@@ -42,6 +43,10 @@ func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (Resu
 }
 
 func (s *Service[S, C, E]) await(ctx context.Context, request Request[C]) (Result, error) {
+	key := s.key(request.Caller, request.ID)
+	if err := key.Check(); err != nil {
+		return Result{}, err
+	}
 	c := &call[C]{
 		ctx:         ctx,
 		request:     request,
@@ -49,7 +54,7 @@ func (s *Service[S, C, E]) await(ctx context.Context, request Request[C]) (Resul
 		traceparent: Traceparent(ctx),
 		answered:    make(chan struct{}),
 	}
-	s.enqueue(s.key(request.Caller, request.ID), c)
+	s.enqueue(key, c)
 	select {
 	case <-c.answered:
 		return c.result, c.err
@@ -83,7 +88,7 @@ func (s *Service[S, C, E]) key(caller Caller, id string) AggregateID {
 // report counts and logs an inconsistent aggregate, which an operator must repair.
 func (s *Service[S, C, E]) report(ctx context.Context, key AggregateID, err error) {
 	if KindOf(err) == Inconsistent {
-		s.settings.Counters.Inconsistent.Add(1)
+		s.settings.Metrics.inconsistent.Inc()
 		s.settings.Logger.ErrorContext(ctx, "an aggregate takes no commands because its head and journal contradict each other: `journal check` tells what to do",
 			"tenant", key.Tenant, "aggregate", key.String(), "error", err)
 	}

@@ -213,16 +213,17 @@ func TestConflictsWithoutEndAreGivenUp(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	other, _ := process(t, gateway)
 	id := open(t, other)
-	service, log, counters := logging(t, contested(gateway), es.Settings{Timeout: 400 * time.Millisecond})
+	service, log, metrics := logging(t, contested(gateway), es.Settings{Timeout: 400 * time.Millisecond})
 	began := time.Now()
 	rejected(t, service, request(ada, id, say(ada, "in vain")), es.ErrConcurrentUpdate)
 	if took := time.Since(began); took < 200*time.Millisecond || took > 2*time.Second {
 		t.Errorf("given up after %s", took)
 	}
 	closed(t, service)
-	if counters.GivenUp.Load() != 1 || counters.Conflicts.Load() < 5 || !strings.Contains(log.String(), "aggregate=notebook-"+id) ||
+	givenUp, conflicts := measuredOf(t, metrics, "commands_given_up_total"), measuredOf(t, metrics, "commands_conflicts_total")
+	if givenUp != 1 || conflicts < 5 || !strings.Contains(log.String(), "aggregate=notebook-"+id) ||
 		!strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "attempts=") {
-		t.Errorf("%d given up after %d conflicts: %s", counters.GivenUp.Load(), counters.Conflicts.Load(), log.String())
+		t.Errorf("%v given up after %v conflicts: %s", givenUp, conflicts, log.String())
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 // AnyService is a [Service] with any state, commands and events.
 type AnyService interface {
 	Type() string
-	Counters() *Counters
 	Cached() (states int, bytes uint64)
 	WriteSnapshotsDue(ctx context.Context) (written int, err error)
 	Close(ctx context.Context) error

@@ -3,7 +3,6 @@ package es
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 )
 
@@ -24,27 +23,12 @@ type Settings struct {
 	CacheBytes uint64
 	// Logger receives messages for the operator. Default: slog.Default().
 	Logger *slog.Logger
-	// Counters receive the counts. Default: not shared.
-	Counters *Counters
-	// Observer is told of commands and writes. Default: nobody.
-	Observer Observer
+	// Metrics count. A type has one service or repository in them. Default: new ones, which nobody sees.
+	Metrics *Metrics
 }
 
 // receiptLifetime is how long a repeat with the same idempotency key gets the first answer.
 const receiptLifetime = 48 * time.Hour
-
-// Counters are running totals, for metrics.
-type Counters struct {
-	Conflicts           atomic.Int64 // writes that failed because another writer was faster
-	GivenUp             atomic.Int64 // commands that failed with ErrConcurrentUpdate
-	Inconsistent        atomic.Int64 // batches that failed because a head and its journal contradict each other
-	Hits                atomic.Int64 // states that Load found in the cache
-	Misses              atomic.Int64 // states that Load read from the store
-	SnapshotsWritten    atomic.Int64
-	SnapshotBytes       atomic.Int64 // of the written snapshots, before the store compresses them
-	SnapshotsFailed     atomic.Int64 // snapshots that could not be written; the aggregate's next event retries
-	SnapshotsUnreadable atomic.Int64 // snapshots that were skipped because they cannot be read
-}
 
 func (s Settings) withDefaults() Settings {
 	if s.Timeout == 0 {
@@ -65,11 +49,8 @@ func (s Settings) withDefaults() Settings {
 	if s.Logger == nil {
 		s.Logger = slog.Default()
 	}
-	if s.Counters == nil {
-		s.Counters = new(Counters)
-	}
-	if s.Observer == nil {
-		s.Observer = nobody{}
+	if s.Metrics == nil {
+		s.Metrics = NewMetrics()
 	}
 	return s
 }

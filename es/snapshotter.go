@@ -23,7 +23,7 @@ type snapshotter[S any] struct {
 	snapshots EventPersistenceGateway
 	codec     SnapshotCodec[S]
 	states    *stateCache[S]
-	counters  *Counters
+	metrics   typeMetrics
 	every     uint64
 	logger    *slog.Logger
 
@@ -40,12 +40,12 @@ type dueSnapshot[S any] struct {
 	state State[S]
 }
 
-func newSnapshotter[S any](snapshots EventPersistenceGateway, codec SnapshotCodec[S], states *stateCache[S], counters *Counters, settings Settings) *snapshotter[S] {
+func newSnapshotter[S any](snapshots EventPersistenceGateway, codec SnapshotCodec[S], states *stateCache[S], metrics typeMetrics, settings Settings) *snapshotter[S] {
 	return &snapshotter[S]{
 		snapshots: snapshots,
 		codec:     codec,
 		states:    states,
-		counters:  counters,
+		metrics:   metrics,
 		every:     settings.SnapshotEvery,
 		logger:    settings.Logger,
 		due:       map[AggregateID]dueSnapshot[S]{},
@@ -93,7 +93,7 @@ func (s *snapshotter[S]) work() {
 			continue
 		}
 		if err := s.write(due.ctx, key, due.state); err != nil {
-			s.counters.SnapshotsFailed.Add(1)
+			s.metrics.failed.Inc()
 			s.logger.WarnContext(due.ctx, "could not write a snapshot; the aggregate's next event will retry",
 				"tenant", key.Tenant, "aggregate", key.String(), "version", due.state.Version, "error", err)
 		}
@@ -122,8 +122,8 @@ func (s *snapshotter[S]) write(ctx context.Context, key AggregateID, state State
 	if err := s.snapshots.SaveSnapshot(ctx, key, Snapshot{Version: state.Version, Payload: payload}); err != nil {
 		return err
 	}
-	s.counters.SnapshotsWritten.Add(1)
-	s.counters.SnapshotBytes.Add(int64(len(payload)))
+	s.metrics.written.Inc()
+	s.metrics.writtenBytes.Add(float64(len(payload)))
 	s.states.remember(key, state, state.Version)
 	return nil
 }

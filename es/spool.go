@@ -51,15 +51,15 @@ func (l SpoolLimits) WithDefaults() SpoolLimits {
 const (
 	// MaxPart is the maximum size of a part's uncompressed content, in bytes.
 	MaxPart = 2 << 20
-	// MaxFileName is the maximum length of a file's name, in bytes.
-	MaxFileName = 64
+	// maxFileName is the maximum length of a file's name, in bytes.
+	maxFileName = 64
 )
 
 // CheckParts reports parts that break the contract of [Spool], independent of the stored data.
 func CheckParts(file File, parts [][]byte) error {
 	switch {
-	case file.Name == "" || len(file.Name) > MaxFileName:
-		return fmt.Errorf("the name of the file %q must have 1 to %d bytes", file.Name, MaxFileName)
+	case file.Name == "" || len(file.Name) > maxFileName:
+		return fmt.Errorf("the name of the file %q must have 1 to %d bytes", file.Name, maxFileName)
 	case file.Owner == "":
 		return fmt.Errorf("the file %s has no owner", file.Name)
 	}

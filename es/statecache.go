@@ -22,16 +22,17 @@ type sized[S any] struct {
 
 // stateCache holds the states of recently used aggregates, limited by their size in memory.
 type stateCache[S any] struct {
-	size  func(S) int
-	limit uint64
+	size    func(S) int
+	limit   uint64
+	metrics typeMetrics
 
 	mutex  sync.Mutex
 	states *simplelru.LRU[AggregateID, sized[S]]
 	bytes  uint64
 }
 
-func newStateCache[S any](limit uint64, size func(S) int) *stateCache[S] {
-	c := &stateCache[S]{size: size, limit: limit}
+func newStateCache[S any](limit uint64, size func(S) int, metrics typeMetrics) *stateCache[S] {
+	c := &stateCache[S]{size: size, limit: limit, metrics: metrics}
 	var err error
 	c.states, err = simplelru.NewLRU(math.MaxInt, func(_ AggregateID, gone sized[S]) { c.bytes -= gone.bytes })
 	if err != nil {
@@ -51,6 +52,7 @@ func (c *stateCache[S]) forget(key AggregateID) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.states.Remove(key)
+	c.measure()
 }
 
 // remember stores the state if it is newer than the cached one, and returns the newer one.
@@ -69,7 +71,13 @@ func (c *stateCache[S]) remember(key AggregateID, state State[S], snapshotVersio
 	for c.bytes += kept.bytes; c.bytes > c.limit; {
 		c.states.RemoveOldest()
 	}
+	c.measure()
 	return kept.cached
+}
+
+func (c *stateCache[S]) measure() {
+	c.metrics.states.Set(float64(c.states.Len()))
+	c.metrics.bytes.Set(float64(c.bytes))
 }
 
 func (c *stateCache[S]) usage() (states int, bytes uint64) {

@@ -19,14 +19,14 @@ import (
 	"example.com/threads/es/internal/notebook"
 )
 
-// logging is a service with its log and counters.
-func logging(t *testing.T, gateway es.EventPersistenceGateway, settings es.Settings) (*notebook.Service, *bytes.Buffer, *es.Counters) {
+// logging is a service with its log and metrics.
+func logging(t *testing.T, gateway es.EventPersistenceGateway, settings es.Settings) (*notebook.Service, *bytes.Buffer, *es.Metrics) {
 	t.Helper()
 	var log bytes.Buffer
-	settings.Logger, settings.Counters = slog.New(slog.NewTextHandler(&log, nil)), new(es.Counters)
+	settings.Logger, settings.Metrics = slog.New(slog.NewTextHandler(&log, nil)), es.NewMetrics()
 	service := es.NewService(notebook.Aggregate(), gateway, settings)
 	t.Cleanup(func() { _ = service.Close(t.Context()) })
-	return service, &log, settings.Counters
+	return service, &log, settings.Metrics
 }
 
 // changeHead overwrites the head's version in the table; 0 deletes the head.
@@ -71,12 +71,13 @@ func TestAHeadThatContradictsItsJournal(t *testing.T) {
 			accepted(t, before, request(ada, id, say(ada, "three")))
 			changeHead(t, tables, client, id, version)
 
-			service, log, counters := logging(t, gateway, es.Settings{})
+			service, log, metrics := logging(t, gateway, es.Settings{})
 			rejected(t, service, request(ada, id, say(ada, "four")), es.ErrInconsistent)
 			text := log.String()
-			if counters.Inconsistent.Load() != 1 || !strings.Contains(text, "level=ERROR") || !strings.Contains(text, names) ||
+			counted := measuredOf(t, metrics, "commands_inconsistent_total")
+			if counted != 1 || !strings.Contains(text, "level=ERROR") || !strings.Contains(text, names) ||
 				!strings.Contains(text, "aggregate=notebook-"+id) {
-				t.Errorf("counted %d, logged %s", counters.Inconsistent.Load(), text)
+				t.Errorf("counted %v, logged %s", counted, text)
 			}
 			if version != "2" { // a head at another version can't be loaded
 				if _, err := service.Snapshot(t.Context(), es.Caller{}, id); es.KindOf(err) != es.Inconsistent {

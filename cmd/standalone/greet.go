@@ -101,7 +101,7 @@ func (y *servers) tellRebuilds(ctx context.Context, stdout io.Writer) error {
 
 func tellRebuild(rebuild esrun.Rebuilding) string {
 	switch {
-	case rebuild.Over && rebuild.Phase == projection.Done.String():
+	case rebuild.Over && rebuild.Phase == string(projection.Done):
 		return "The read model has been rebuilt."
 	case rebuild.Over:
 		return "The rebuild has ended, and the read model is as it was: " + rebuild.Phase + "."

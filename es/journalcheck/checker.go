@@ -20,9 +20,6 @@ type Store interface {
 	es.Maintainer
 }
 
-// Decoders decode events and snapshots, by aggregate type. Those of other types are not decoded.
-type Decoders map[string]Decoder
-
 // Decoder decodes the payloads of an aggregate type.
 type Decoder struct {
 	// Event returns why an event can't be decoded.
@@ -34,11 +31,11 @@ type Decoder struct {
 // Checker checks and repairs. It is safe for concurrent use.
 type Checker struct {
 	store    Store
-	decoders Decoders
+	decoders map[string]Decoder
 }
 
-// New returns a Checker of store.
-func New(store Store, decoders Decoders) *Checker { return &Checker{store, decoders} }
+// New returns a Checker of store. Events and snapshots are decoded by aggregate type; those of other types are not.
+func New(store Store, decoders map[string]Decoder) *Checker { return &Checker{store, decoders} }
 
 // ErrUnknown means that nothing is stored for an aggregate.
 var ErrUnknown = errors.New("neither events nor a head nor a snapshot are stored under this id: " +
@@ -115,14 +112,14 @@ func (c *Checker) All(
 }
 
 func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Finding, error) {
-	misplaced := findings{id: stored.ID}
+	elsewhere := findings{id: stored.ID}
 	for _, fault := range stored.Faults {
-		misplaced.add(Misplaced, fault.Expected, fault.Found,
+		elsewhere.add(misplaced, fault.Expected, fault.Found,
 			"check that SHARD_COUNT is that of the programs that wrote it; if so, another program wrote the item: move or delete it by hand",
 			"it is stored where no program reads it: its %s is wrong", fault.Field)
 	}
 	if len(stored.Faults) > 0 {
-		return misplaced.all(), nil
+		return elsewhere.all(), nil
 	}
 	found, err := c.Aggregate(ctx, stored.ID)
 	if errors.Is(err, ErrUnknown) {

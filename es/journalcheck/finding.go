@@ -6,31 +6,28 @@ import (
 	"example.com/threads/es"
 )
 
-// Kind is the kind of a finding.
-type Kind string
-
 // The kinds of findings.
 const (
-	HeadMissing      Kind = "head_missing"      // events without a head
-	HeadBehind       Kind = "head_behind"       // the journal has later events
-	HeadAhead        Kind = "head_ahead"        // the journal ends earlier
-	HeadAlone        Kind = "head_alone"        // no events at all
-	HeadUnreadable   Kind = "head_unreadable"   // an invalid attribute in the head
-	EventsMissing    Kind = "events_missing"    // a gap in the journal
-	EventUnreadable  Kind = "event_unreadable"  // no JSON, or not readable by this program
-	EventContradicts Kind = "event_contradicts" // the event's envelope names another place
-	SnapshotPointer  Kind = "snapshot_pointer"  // the head does not point to the latest intact snapshot
-	SnapshotBroken   Kind = "snapshot_broken"   // an unusable snapshot
-	SnapshotAhead    Kind = "snapshot_ahead"    // a snapshot of a version that the journal does not reach
-	Misplaced        Kind = "misplaced"         // an item where no program reads it
-	More             Kind = "more"              // findings beyond the maximum
+	headMissing      = "head_missing"      // events without a head
+	headBehind       = "head_behind"       // the journal has later events
+	headAhead        = "head_ahead"        // the journal ends earlier
+	headAlone        = "head_alone"        // no events at all
+	headUnreadable   = "head_unreadable"   // an invalid attribute in the head
+	eventsMissing    = "events_missing"    // a gap in the journal
+	eventUnreadable  = "event_unreadable"  // no JSON, or not readable by this program
+	eventContradicts = "event_contradicts" // the event's envelope names another place
+	snapshotPointer  = "snapshot_pointer"  // the head does not point to the latest intact snapshot
+	snapshotBroken   = "snapshot_broken"   // an unusable snapshot
+	snapshotAhead    = "snapshot_ahead"    // a snapshot of a version that the journal does not reach
+	misplaced        = "misplaced"         // an item where no program reads it
+	more             = "more"              // findings beyond the maximum
 )
 
 // Finding describes one fault of one aggregate for an operator.
 type Finding struct {
 	Tenant     string `json:"tenant"`
 	AID        string `json:"aid"`
-	Kind       Kind   `json:"kind"`
+	Kind       string `json:"kind"` // such as "head_behind"
 	What       string `json:"what"`
 	Expected   string `json:"expected"`
 	Found      string `json:"found"`
@@ -49,7 +46,7 @@ type findings struct {
 	more int
 }
 
-func (f *findings) add(kind Kind, expected, found, next string, what string, args ...any) {
+func (f *findings) add(kind string, expected, found, next string, what string, args ...any) {
 	if len(f.told) == maxFindings {
 		f.more++
 		return
@@ -60,9 +57,9 @@ func (f *findings) add(kind Kind, expected, found, next string, what string, arg
 	})
 }
 
-var repairable = map[Kind]bool{
-	HeadMissing: true, HeadBehind: true, HeadAhead: true, HeadUnreadable: true,
-	SnapshotPointer: true, SnapshotBroken: true, SnapshotAhead: true,
+var repairable = map[string]bool{
+	headMissing: true, headBehind: true, headAhead: true, headUnreadable: true,
+	snapshotPointer: true, snapshotBroken: true, snapshotAhead: true,
 }
 
 // all returns the findings, with a last one for those beyond the maximum.
@@ -71,7 +68,7 @@ func (f *findings) all() []Finding {
 		return f.told
 	}
 	last := Finding{
-		Tenant: f.id.Tenant.String(), AID: f.id.String(), Kind: More, What: fmt.Sprintf("%d more findings are not told", f.more),
+		Tenant: f.id.Tenant.String(), AID: f.id.String(), Kind: more, What: fmt.Sprintf("%d more findings are not told", f.more),
 		Expected: "none", Found: fmt.Sprint(f.more), Next: "fix the findings listed, and check again",
 	}
 	return append(f.told[:len(f.told):len(f.told)], last)

@@ -23,109 +23,109 @@ const (
 // Damages of an aggregate, with their findings and those that are left after a repair.
 var spoilt = map[string]struct {
 	statements []string
-	want       []journalcheck.Kind
-	left       []journalcheck.Kind
+	want       []string
+	left       []string
 	head       es.Head // after the repair
 }{
 	"nothing": {head: es.Head{Version: 30, SnapshotVersion: 20}},
 	"a head that is behind": {
 		statements: []string{"UPDATE aggregates SET version = 28" + whose},
-		want:       []journalcheck.Kind{journalcheck.HeadBehind},
+		want:       []string{"head_behind"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a head that is ahead": {
 		statements: []string{"UPDATE aggregates SET version = 33" + whose},
-		want:       []journalcheck.Kind{journalcheck.HeadAhead},
+		want:       []string{"head_ahead"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a lost head": {
 		statements: []string{"DELETE FROM aggregates" + whose},
-		want:       []journalcheck.Kind{journalcheck.HeadMissing},
+		want:       []string{"head_missing"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a head of another type": {
 		statements: []string{"UPDATE aggregates SET type = 'other'" + whose},
-		want:       []journalcheck.Kind{journalcheck.HeadUnreadable},
+		want:       []string{"head_unreadable"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"no events": {
 		statements: []string{"DELETE FROM events" + whose},
-		want:       []journalcheck.Kind{journalcheck.HeadAlone},
-		left:       []journalcheck.Kind{journalcheck.HeadAlone},
+		want:       []string{"head_alone"},
+		left:       []string{"head_alone"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"gaps": {
 		statements: []string{"DELETE FROM events" + whose + " AND version IN (1, 12, 13)"},
-		want:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.EventsMissing},
-		left:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.EventsMissing},
+		want:       []string{"events_missing", "events_missing"},
+		left:       []string{"events_missing", "events_missing"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a gap and a head that is behind": { // over a gap a corrected head would be wrong
 		statements: []string{"DELETE FROM events" + whose + " AND version = 12", "UPDATE aggregates SET version = 11" + whose},
-		want:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.HeadBehind},
-		left:       []journalcheck.Kind{journalcheck.EventsMissing, journalcheck.HeadBehind},
+		want:       []string{"events_missing", "head_behind"},
+		left:       []string{"events_missing", "head_behind"},
 		head:       es.Head{Version: 11, SnapshotVersion: 20},
 	},
 	"the last events lost": {
 		statements: []string{"DELETE FROM events" + whose + " AND version > 15"},
-		want:       []journalcheck.Kind{journalcheck.HeadAhead, journalcheck.SnapshotAhead, journalcheck.SnapshotPointer},
+		want:       []string{"head_ahead", "snapshot_ahead", "snapshot_pointer"},
 		head:       es.Head{Version: 15, SnapshotVersion: 10},
 	},
 	"a pointer to an older snapshot": {
 		statements: []string{"UPDATE aggregates SET snapshot_version = 10" + whose},
-		want:       []journalcheck.Kind{journalcheck.SnapshotPointer},
+		want:       []string{"snapshot_pointer"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a pointer to nothing": {
 		statements: []string{"UPDATE aggregates SET snapshot_version = 25" + whose},
-		want:       []journalcheck.Kind{journalcheck.SnapshotPointer},
+		want:       []string{"snapshot_pointer"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a pointer that is none": {
 		statements: []string{"UPDATE aggregates SET snapshot_version = -7" + whose},
-		want:       []journalcheck.Kind{journalcheck.HeadUnreadable},
+		want:       []string{"head_unreadable"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a broken snapshot": {
 		statements: []string{"UPDATE snapshots SET snapshot = x'00'" + whose + " AND version = 20"},
-		want:       []journalcheck.Kind{journalcheck.SnapshotBroken, journalcheck.SnapshotPointer},
+		want:       []string{"snapshot_broken", "snapshot_pointer"},
 		head:       es.Head{Version: 30, SnapshotVersion: 10},
 	},
 	"all snapshots broken": {
 		statements: []string{"UPDATE snapshots SET checksum = 'none'" + whose},
-		want: []journalcheck.Kind{
-			journalcheck.SnapshotBroken, journalcheck.SnapshotBroken, journalcheck.SnapshotBroken, journalcheck.SnapshotPointer,
+		want: []string{
+			"snapshot_broken", "snapshot_broken", "snapshot_broken", "snapshot_pointer",
 		},
 		head: es.Head{Version: 30},
 	},
 	"a lost snapshot": {
 		statements: []string{"DELETE FROM snapshots" + whose + " AND version = 20"},
-		want:       []journalcheck.Kind{journalcheck.SnapshotPointer},
+		want:       []string{"snapshot_pointer"},
 		head:       es.Head{Version: 30, SnapshotVersion: 10},
 	},
 	"an event that is no JSON": {
 		statements: []string{setEvent + "'{\"type\"'" + whose + " AND version = 5"},
-		want:       []journalcheck.Kind{journalcheck.EventUnreadable},
-		left:       []journalcheck.Kind{journalcheck.EventUnreadable},
+		want:       []string{"event_unreadable"},
+		left:       []string{"event_unreadable"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"an event in another's place": { // with that event's seq_nr, id and command_id
 		statements: []string{"UPDATE events SET event_content = (SELECT e.event_content FROM events e WHERE e.aggregate_id = :id AND e.version = 6)" +
 			whose + " AND version = 5"},
-		want: []journalcheck.Kind{journalcheck.EventContradicts, journalcheck.EventContradicts, journalcheck.EventContradicts},
-		left: []journalcheck.Kind{journalcheck.EventContradicts, journalcheck.EventContradicts, journalcheck.EventContradicts},
+		want: []string{"event_contradicts", "event_contradicts", "event_contradicts"},
+		left: []string{"event_contradicts", "event_contradicts", "event_contradicts"},
 		head: es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"an event of another tenant": {
 		statements: []string{"UPDATE events SET event_content = replace(event_content, '\"one\"', '\"two\"')" + whose + " AND version = 5"},
-		want:       []journalcheck.Kind{journalcheck.EventContradicts},
-		left:       []journalcheck.Kind{journalcheck.EventContradicts},
+		want:       []string{"event_contradicts"},
+		left:       []string{"event_contradicts"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 	"a head that is behind, and an unreadable event": {
 		statements: []string{"UPDATE aggregates SET version = 28" + whose, setEvent + "''" + whose + " AND version = 5"},
-		want:       []journalcheck.Kind{journalcheck.EventUnreadable, journalcheck.HeadBehind},
-		left:       []journalcheck.Kind{journalcheck.EventUnreadable},
+		want:       []string{"event_unreadable", "head_behind"},
+		left:       []string{"event_unreadable"},
 		head:       es.Head{Version: 30, SnapshotVersion: 20},
 	},
 }
@@ -161,7 +161,7 @@ func TestWhatIsSpoiltIsToldAndMended(t *testing.T) {
 }
 
 // wantDryRun checks that a dry run reports the repair and changes nothing.
-func wantDryRun(t *testing.T, w world, id es.AggregateID, want, left []journalcheck.Kind) {
+func wantDryRun(t *testing.T, w world, id es.AggregateID, want, left []string) {
 	t.Helper()
 	repair, err := journalcheck.New(w, nil).Repair(t.Context(), id, true)
 	if err != nil || (len(repair.Steps) > 0) != (len(want) > len(left)) {
@@ -205,7 +205,7 @@ func TestEveryAggregateIsChecked(t *testing.T) {
 		t.Fatalf("%d aggregates, %v", len(seen), err)
 	}
 	for _, id := range wrong {
-		wantKinds(t, seen[id], journalcheck.HeadMissing)
+		wantKinds(t, seen[id], "head_missing")
 		delete(seen, id)
 	}
 	for _, found := range seen {
@@ -237,8 +237,8 @@ func TestEventsThatTheProgramCannotReadAreTold(t *testing.T) {
 	w := newWorld(t)
 	id := w.aggregate(t)
 	refuse := journalcheck.Decoder{Event: func([]byte) error { return errors.New("unheard of") }, Snapshot: versionIn(id)}
-	found, err := journalcheck.New(w, journalcheck.Decoders{"tested": refuse}).Aggregate(t.Context(), id)
-	if err != nil || len(found) != 30 || found[0].Kind != journalcheck.EventUnreadable {
+	found, err := journalcheck.New(w, map[string]journalcheck.Decoder{"tested": refuse}).Aggregate(t.Context(), id)
+	if err != nil || len(found) != 30 || found[0].Kind != "event_unreadable" {
 		t.Errorf("%d findings, %v", len(found), err)
 	}
 }
@@ -261,7 +261,7 @@ func TestASnapshotOfAnotherStateIsTold(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			id := w.aggregate(t)
-			checker := journalcheck.New(w, journalcheck.Decoders{"tested": {Event: func([]byte) error { return nil }, Snapshot: versionIn(id)}})
+			checker := journalcheck.New(w, map[string]journalcheck.Decoder{"tested": {Event: func([]byte) error { return nil }, Snapshot: versionIn(id)}})
 			if found, err := checker.Aggregate(t.Context(), id); err != nil || len(found) > 0 {
 				t.Fatalf("told %+v, %v", found, err)
 			}
@@ -270,7 +270,7 @@ func TestASnapshotOfAnotherStateIsTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantKinds(t, found, journalcheck.SnapshotBroken, journalcheck.SnapshotPointer)
+			wantKinds(t, found, "snapshot_broken", "snapshot_pointer")
 			if !strings.Contains(found[0].Found, test.found) {
 				t.Errorf("told: %+v", found[0])
 			}
@@ -292,7 +292,7 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 	w.spoil(t, id, setEvent+"''"+whose)
 	found := check(t, w, id)
-	if last := found[len(found)-1]; len(found) != 101 || last.Kind != journalcheck.More || last.Found != "130" {
+	if last := found[len(found)-1]; len(found) != 101 || last.Kind != "more" || last.Found != "130" {
 		t.Errorf("%d findings, the last is %+v", len(found), last)
 	}
 }
@@ -329,7 +329,7 @@ func TestWhatIsWrongIsToldOfABusyAggregate(t *testing.T) {
 	w := newWorld(t)
 	id := w.aggregate(t)
 	w.spoil(t, id, "UPDATE aggregates SET snapshot_version = 10"+whose)
-	wantKinds(t, check(t, &busy{world: w, t: t, times: 1000, next: 30}, id), journalcheck.SnapshotPointer)
+	wantKinds(t, check(t, &busy{world: w, t: t, times: 1000, next: 30}, id), "snapshot_pointer")
 }
 
 // contended is a store in which a program appends just before a head is replaced.

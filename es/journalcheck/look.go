@@ -87,20 +87,20 @@ func (c *Checker) checkEntry(l *look, stored es.StoredEntry) {
 		"a program that can't read it stops there"
 	at := "event " + decimal(stored.SeqNr)
 	for _, fault := range stored.Faults {
-		l.add(EventContradicts, fault.Expected, fault.Found, next, "%s is stored with a wrong %s", at, fault.Field)
+		l.add(eventContradicts, fault.Expected, fault.Found, next, "%s is stored with a wrong %s", at, fault.Field)
 	}
 	var says envelope
 	if err := json.Unmarshal(stored.Payload, &says); err != nil {
-		l.add(EventUnreadable, "an event as JSON", abbreviate(stored.Payload), next, "%s can't be read: %v", at, err)
+		l.add(eventUnreadable, "an event as JSON", abbreviate(stored.Payload), next, "%s can't be read: %v", at, err)
 		return
 	}
 	wrong := says.contradictions(l.id, stored.Entry)
 	for _, fault := range wrong {
-		l.add(EventContradicts, fault.Expected, fault.Found, next, "%s says another %s than its place", at, fault.Field)
+		l.add(eventContradicts, fault.Expected, fault.Found, next, "%s says another %s than its place", at, fault.Field)
 	}
 	if decoder, known := c.decoders[l.id.Type]; known && len(wrong) == 0 {
 		if err := decoder.Event(stored.Payload); err != nil {
-			l.add(EventUnreadable, "an event that this program knows", abbreviate(stored.Payload),
+			l.add(eventUnreadable, "an event that this program knows", abbreviate(stored.Payload),
 				"if a newer release wrote it, use that release; otherwise "+next, "%s can't be read: %v", at, err)
 		}
 	}
@@ -113,7 +113,7 @@ func (l *look) checkGaps() {
 		if gap.first == gap.last {
 			what = fmt.Sprintf("event %d is missing", gap.first)
 		}
-		l.add(EventsMissing, fmt.Sprintf("events 1 to %d without a gap", l.last()), "nothing",
+		l.add(eventsMissing, fmt.Sprintf("events 1 to %d without a gap", l.last()), "nothing",
 			"restore the events from a backup of the journal: until then commands and rows of this aggregate stand still", "%s", what)
 	}
 }
@@ -126,11 +126,11 @@ func (l *look) checkHead() {
 	case !l.head.Exists && last == 0:
 		return
 	case !l.head.Exists:
-		l.add(HeadMissing, version(last), "nothing", repair+" writes the head; until then commands don't find this aggregate",
+		l.add(headMissing, version(last), "nothing", repair+" writes the head; until then commands don't find this aggregate",
 			"there are events without a head")
 		return
 	case last == 0:
-		l.add(HeadAlone, "events 1 to "+decimal(l.head.Version), "none",
+		l.add(headAlone, "events 1 to "+decimal(l.head.Version), "none",
 			"check that this program uses the same journal as the others; if so, restore the events from a backup: without events nothing can be repaired",
 			"there is a head without any event")
 		return
@@ -138,16 +138,16 @@ func (l *look) checkHead() {
 	unreadable := map[string]bool{}
 	for _, fault := range l.head.Faults {
 		unreadable[fault.Field] = true
-		l.add(HeadUnreadable, fault.Expected, fault.Found, repair+" rewrites it", "the head's %s is wrong", fault.Field)
+		l.add(headUnreadable, fault.Expected, fault.Found, repair+" rewrites it", "the head's %s is wrong", fault.Field)
 	}
 	switch {
 	case unreadable["version"]:
 	case l.head.Version < last:
-		l.add(HeadBehind, version(last), version(l.head.Version),
+		l.add(headBehind, version(last), version(l.head.Version),
 			repair+" moves it forward; until then commands of this aggregate fail, and the events after it are not read",
 			"the head is behind the journal")
 	case l.head.Version > last:
-		l.add(HeadAhead, version(last), version(l.head.Version),
+		l.add(headAhead, version(last), version(l.head.Version),
 			"if a backup of the journal has the events after "+decimal(last)+", restore them first; otherwise "+repair+
 				" moves the head back, and those events are lost", "the head is ahead of the journal")
 	}
@@ -160,10 +160,10 @@ func (l *look) checkSnapshots() {
 		switch {
 		case last == 0:
 		case snapshot.Version > last:
-			l.add(SnapshotAhead, "no later version than "+decimal(last), decimal(snapshot.Version),
+			l.add(snapshotAhead, "no later version than "+decimal(last), decimal(snapshot.Version),
 				repair+" deletes it: otherwise it would be used once there are as many events again", "%s is of a version that the journal does not reach", at)
 		case snapshot.Broken != "":
-			l.add(SnapshotBroken, "a whole snapshot", snapshot.Broken,
+			l.add(snapshotBroken, "a whole snapshot", snapshot.Broken,
 				repair+" deletes it, and "+Command("snapshots take", l.id)+" writes a new one; meanwhile loading is correct but slower", "%s can't be used", at)
 		}
 	}
@@ -176,7 +176,7 @@ func (l *look) checkSnapshots() {
 		}
 	}
 	if want := l.pointer(); l.head.SnapshotVersion != want {
-		l.add(SnapshotPointer, pointerText(want), pointerText(l.head.SnapshotVersion),
+		l.add(snapshotPointer, pointerText(want), pointerText(l.head.SnapshotVersion),
 			repair+" corrects it; meanwhile loading is correct but slower", "the head does not point to the latest intact snapshot")
 	}
 }

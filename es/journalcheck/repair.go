@@ -62,28 +62,28 @@ type repairPlan struct {
 
 func planOf(seen *look, found []Finding) repairPlan {
 	var p repairPlan
-	kinds := map[Kind]bool{}
+	kinds := map[string]bool{}
 	for _, finding := range found {
 		kinds[finding.Kind] = true
 		if !finding.Repairable {
 			p.left = append(p.left, finding)
 		}
 	}
-	if kinds[EventsMissing] || seen.last() == 0 {
+	if kinds[eventsMissing] || seen.last() == 0 {
 		return repairPlan{left: found}
 	}
 	for _, snapshot := range seen.snapshots {
 		switch {
-		case snapshot.Version > seen.last() && kinds[SnapshotAhead]:
+		case snapshot.Version > seen.last() && kinds[snapshotAhead]:
 			p.steps = append(p.steps, fmt.Sprintf("delete snapshot %d, which is ahead of the journal", snapshot.Version))
-		case snapshot.Version <= seen.last() && snapshot.Broken != "" && kinds[SnapshotBroken]:
+		case snapshot.Version <= seen.last() && snapshot.Broken != "" && kinds[snapshotBroken]:
 			p.steps = append(p.steps, fmt.Sprintf("delete snapshot %d, which can't be used", snapshot.Version))
 		default:
 			continue
 		}
 		p.drop = append(p.drop, snapshot.Version)
 	}
-	p.moveHead = kinds[HeadMissing] || kinds[HeadBehind] || kinds[HeadAhead] || kinds[HeadUnreadable] || kinds[SnapshotPointer]
+	p.moveHead = kinds[headMissing] || kinds[headBehind] || kinds[headAhead] || kinds[headUnreadable] || kinds[snapshotPointer]
 	if p.moveHead {
 		p.head = es.Head{Version: seen.last(), SnapshotVersion: seen.pointer()}
 		p.steps = append([]string{fmt.Sprintf("write the head: version %d, which was %s, and %s, which was %s", p.head.Version,

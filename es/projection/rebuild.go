@@ -95,7 +95,7 @@ func (r *Rebuild) Resume(ctx context.Context) error {
 			return err
 		case state.Over():
 			return ErrNothingBegun
-		case !state.Live && state.Handlers != VersionsOf(r.handlers):
+		case !state.Live && state.Handlers != versionsOf(r.handlers):
 			return r.begin(ctx)
 		case !state.Live:
 			if err := r.checkJournal(ctx); err != nil {
@@ -170,7 +170,7 @@ func (r *Rebuild) begin(ctx context.Context) error {
 	if err := r.checkJournal(ctx); err != nil {
 		return err
 	}
-	if err := r.sets.Begin(ctx, VersionsOf(r.handlers), time.Now()); err != nil {
+	if err := r.sets.Begin(ctx, versionsOf(r.handlers), time.Now()); err != nil {
 		return err
 	}
 	return r.run(ctx)
@@ -268,7 +268,7 @@ func (w *rebuilding) save(ctx context.Context) error {
 	state := w.now()
 	w.options.Observe(state, w.since, w.from)
 	cancelled, err := w.sets.Save(ctx, state)
-	if cancelled && state.Phase < Switching {
+	if before := []Phase{Reading, catchingUp, verifying}; cancelled && slices.Contains(before, state.Phase) {
 		w.stop(ErrCancelled)
 	}
 	return err
@@ -281,7 +281,7 @@ func (w *rebuilding) enter(ctx context.Context, phase Phase) error {
 		w.state.Total = 0 // it was an estimate
 	}
 	w.mu.Unlock()
-	w.options.Logger.InfoContext(ctx, "rebuilding the rows: "+phase.String(), "events", w.now().Done)
+	w.options.Logger.InfoContext(ctx, "rebuilding the rows: "+string(phase), "events", w.now().Done)
 	if err := w.save(ctx); err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (w *rebuilding) work(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := w.enter(ctx, Settling); err != nil {
+	if err := w.enter(ctx, settling); err != nil {
 		return err
 	}
 	// If the live rows were ahead of the journal, the source may have skipped events as known that are missing from the
@@ -339,7 +339,7 @@ func (w *rebuilding) make(ctx context.Context) error {
 	if _, err := projector.Repair(ctx); err != nil {
 		return err
 	}
-	if err := w.enter(ctx, CatchingUp); err != nil {
+	if err := w.enter(ctx, catchingUp); err != nil {
 		return err
 	}
 	level := leveller{ahead: make(map[es.AggregateID][2]uint64)}
@@ -352,13 +352,13 @@ func (w *rebuilding) make(ctx context.Context) error {
 			break
 		}
 	}
-	if err := w.enter(ctx, Verifying); err != nil {
+	if err := w.enter(ctx, verifying); err != nil {
 		return err
 	}
 	if err := w.verify(ctx, next, projector); err != nil {
 		return err
 	}
-	if err := w.enter(ctx, Switching); err != nil {
+	if err := w.enter(ctx, switching); err != nil {
 		return err
 	}
 	return w.sets.Switch(ctx, func(ctx context.Context, next Making) error {

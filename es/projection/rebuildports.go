@@ -2,7 +2,6 @@ package projection
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"time"
 
@@ -94,7 +93,7 @@ type RebuildState struct {
 
 // Over reports that nothing is left to do.
 func (s RebuildState) Over() bool {
-	return s.Phase == NoRebuild || s.Phase == Done || s.Phase == Cancelled
+	return s.Phase == "" || s.Phase == Done || s.Phase == Cancelled
 }
 
 // Left estimates the time until all events are read; 0: unknown. since is when this process started; from is the number
@@ -106,31 +105,16 @@ func (s RebuildState) Left(now, since time.Time, from uint64) time.Duration {
 	return time.Duration(float64(now.Sub(since)) / float64(s.Done-from) * float64(s.Total-s.Done))
 }
 
-// Phase is a phase of a rebuild.
-type Phase int
+// Phase is a phase of a rebuild; "": there was none.
+type Phase string
 
 // The phases, in order.
 const (
-	NoRebuild  Phase = iota
-	Reading          // the whole journal
-	CatchingUp       // with the live set
-	Verifying        // the new rows against the journal
-	Switching        // the new set becomes the live one
-	Settling         // compares the live rows with the journal once more
-	Done
-	Cancelled
+	Reading    Phase = "reading"     // the whole journal
+	catchingUp Phase = "catching up" // with the live set
+	verifying  Phase = "verifying"   // the new rows against the journal
+	switching  Phase = "switching"   // the new set becomes the live one
+	settling   Phase = "settling"    // compares the live rows with the journal once more
+	Done       Phase = "done"
+	Cancelled  Phase = "cancelled"
 )
-
-var phases = [...]string{"none", "reading", "catching up", "verifying", "switching", "settling", "done", "cancelled"}
-
-func (p Phase) String() string { return phases[p] }
-
-// ParsePhase parses the result of String.
-func ParsePhase(text string) (Phase, error) {
-	for phase, name := range phases {
-		if name == text {
-			return Phase(phase), nil
-		}
-	}
-	return NoRebuild, fmt.Errorf("no phase of a rebuild: %q", text)
-}

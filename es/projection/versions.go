@@ -15,8 +15,8 @@ type Versioned interface {
 	RowsVersion() int
 }
 
-// VersionsOf returns the versions of handlers as text.
-func VersionsOf(handlers []Handler) string {
+// versionsOf returns the versions of handlers as text.
+func versionsOf(handlers []Handler) string {
 	versions := make([]string, len(handlers))
 	for i, handler := range handlers {
 		version := 1
@@ -36,7 +36,7 @@ func Outdated(ctx context.Context, sets RowSets, handlers []Handler) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	made, now := versionsIn(text), versionsIn(VersionsOf(handlers))
+	made, now := versionsIn(text), versionsIn(versionsOf(handlers))
 	var outdated []string
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if before, known := made[name]; !known {

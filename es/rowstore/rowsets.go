@@ -52,7 +52,7 @@ var rebuilds = table.Table[rebuildRow]{
 	ID: func(r *rebuildRow) []string { return []string{r.projection} },
 	Fields: func(r *rebuildRow) []any {
 		return []any{
-			&r.projection, &r.generation, &r.Set, &r.Handlers, table.Text(&r.Phase, projection.ParsePhase), &r.Done, &r.Total, &r.Cancelled,
+			&r.projection, &r.generation, &r.Set, &r.Handlers, (*string)(&r.Phase), &r.Done, &r.Total, &r.Cancelled,
 			&r.Failure, table.Time(&r.StartedAt), table.Time(&r.UpdatedAt),
 		}
 	},
@@ -81,7 +81,7 @@ func (r *RowSets) Save(ctx context.Context, state projection.RebuildState) (canc
 	s := r.store
 	_, err = s.db.ExecContext(ctx, "UPDATE projection_rebuilds SET phase = ?, events_done = ?, events_total = ?, failure = ?, updated_at = ? "+
 		"WHERE projection = ? AND set_name = ? AND phase NOT IN ('done', 'cancelled')",
-		state.Phase.String(), state.Done, state.Total, Cut(state.Failure, reasonKept), state.UpdatedAt.UnixMicro(), s.projection, state.Set)
+		string(state.Phase), state.Done, state.Total, Cut(state.Failure, reasonKept), state.UpdatedAt.UnixMicro(), s.projection, state.Set)
 	if err == nil {
 		err = s.db.GetContext(ctx, &cancelled, "SELECT cancelled FROM projection_rebuilds WHERE projection = ? AND set_name = ?", s.projection, state.Set)
 	}

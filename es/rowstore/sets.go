@@ -16,9 +16,6 @@ import (
 // tables of the live set have their plain names. Which positions are theirs stands in row_sets, a table of the set
 // itself: so a statement that renames the tables changes both together.
 
-// Queryer is a database or a transaction.
-type Queryer = table.Queryer
-
 type setRow struct{ projection, name, handlers string }
 
 var sets = table.Table[setRow]{
@@ -28,7 +25,7 @@ var sets = table.Table[setRow]{
 }
 
 // setOf is the name of a projection's live set: its own where there has been no rebuild.
-func setOf(ctx context.Context, from Queryer, name string) (string, error) {
+func setOf(ctx context.Context, from table.Queryer, name string) (string, error) {
 	found := name
 	err := sets.Load(ctx, from, [][]string{{name}}, "", func(row setRow) { found = row.name })
 	return found, err
@@ -40,7 +37,7 @@ const setSeparator = "@"
 // liveNames are the names of the live sets that are not those of their projections, by projection.
 type liveNames map[string]string
 
-func liveSets(ctx context.Context, from Queryer) (liveNames, error) {
+func liveSets(ctx context.Context, from table.Queryer) (liveNames, error) {
 	found := liveNames{}
 	err := sets.Query(ctx, from, func(row setRow) { found[row.projection] = row.name }, "SELECT projection, set_name, handlers FROM row_sets")
 	return found, err
@@ -65,7 +62,7 @@ func (s *Store) set(ctx context.Context) (string, error) {
 }
 
 // reading is where the store reads outside of Change.
-func (s *Store) reading() Queryer {
+func (s *Store) reading() table.Queryer {
 	if s.within != nil {
 		return s.within
 	}

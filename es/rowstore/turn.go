@@ -45,8 +45,8 @@ type serverLock struct {
 	done    chan struct{}
 }
 
-// ErrLost is why a turn or a rebuild has ended that was not given up.
-var ErrLost = errors.New("the connection that holds the lock on the read model is lost")
+// errLost is why a turn or a rebuild has ended that was not given up.
+var errLost = errors.New("the connection that holds the lock on the read model is lost")
 
 // AwaitTurn waits until it is this process's turn. holder is what others see of it. It fails when ctx ends, or with an
 // error of the database; then it may be tried again.
@@ -102,7 +102,7 @@ func (l *serverLock) keep() {
 		_, err := l.conn.ExecContext(ctx, "DO 1")
 		cancel()
 		if err != nil && l.lost.Err() == nil {
-			l.stop(fmt.Errorf("%w: %w", ErrLost, err))
+			l.stop(fmt.Errorf("%w: %w", errLost, err))
 			return
 		}
 	}

@@ -146,14 +146,14 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 
 // Versions returns the versions of the aggregates that have a position in the named projection. Errors of the database
 // are not wrapped.
-func Versions(ctx context.Context, from Queryer, name string, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+func Versions(ctx context.Context, from table.Queryer, name string, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	return versionsIn(ctx, from, "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)", []any{name, name}, keys)
 }
 
 const versionsAtOnce = 500
 
 // versionsIn reads positions of the set that a condition names.
-func versionsIn(ctx context.Context, from Queryer, set string, setArgs []any, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+func versionsIn(ctx context.Context, from table.Queryer, set string, setArgs []any, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	versions := make(map[es.AggregateID]uint64, len(keys))
 	primaries := primariesOf("", keys)
 	slices.SortFunc(primaries, slices.Compare)

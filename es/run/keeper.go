@@ -203,7 +203,7 @@ func (m *readModel) rebuilding(ctx context.Context) (*Rebuilding, error) {
 	}
 	left, interrupted := m.pace.left(state, time.Now())
 	return &Rebuilding{
-		Phase: state.Phase.String(), Events: state.Done, EventsTotal: state.Total, Failure: state.Failure, Over: state.Over(),
+		Phase: string(state.Phase), Events: state.Done, EventsTotal: state.Total, Failure: state.Failure, Over: state.Over(),
 		SecondsLeft: left.Seconds(), Interrupted: interrupted,
 	}, nil
 }

@@ -53,7 +53,7 @@ func (u *Updater) Look(ctx context.Context) State {
 	opened, turn := u.opened.Load(), u.turn.Load()
 	if opened == nil {
 		for _, name := range []string{"database", "stream", "processes"} {
-			u.check(ctx, &found, name, ErrNotOpen)
+			u.check(ctx, &found, name, errNotOpen)
 		}
 		return found
 	}

@@ -135,16 +135,16 @@ func New(options Options, registry prometheus.Registerer) *Updater {
 
 // Errors of an [Updater]'s methods for operators.
 var (
-	ErrNotOpen    = errors.New("the database has not been reached yet")
+	errNotOpen    = errors.New("the database has not been reached yet")
 	ErrStandingBy = errors.New("this program does not write the read model now")
 )
 
-// Database returns the read model's database, or [ErrNotOpen].
+// Database returns the read model's database, or an error.
 func (u *Updater) Database() (*sqlx.DB, error) {
 	if opened := u.opened.Load(); opened != nil {
 		return opened.db, nil
 	}
-	return nil, ErrNotOpen
+	return nil, errNotOpen
 }
 
 // Projector returns the projector of the current turn, or [ErrStandingBy].

@@ -12,42 +12,35 @@ import (
 	"example.com/threads/es"
 )
 
-// Store stores the last numbers of sequences. It is safe for concurrent use, from any number of processes.
-type Store interface {
-	// Draw reserves the next count numbers of the tenant's sequence for the caller and returns the first of them; a new
-	// sequence starts with 1. After an error the numbers may be lost; they are never drawn again.
-	Draw(ctx context.Context, tenant es.Tenant, sequence string, count uint64) (first uint64, err error)
-}
-
 // Reset says when a sequence starts with 1 again.
 type Reset string
 
-// The resets.
+// The resets: never, year, month and day.
 const (
-	Never   Reset = "never"
-	Yearly  Reset = "year"
-	Monthly Reset = "month"
-	Daily   Reset = "day"
+	never   Reset = "never"
+	yearly  Reset = "year"
+	monthly Reset = "month"
+	daily   Reset = "day"
 )
 
 // Resets returns all resets as strings.
 func Resets() []string {
-	return []string{string(Never), string(Yearly), string(Monthly), string(Daily)}
+	return []string{string(never), string(yearly), string(monthly), string(daily)}
 }
 
 // layouts are the names of periods, in UTC. They are part of codes: after a reset, the numbers alone are not unique.
-var layouts = map[Reset]string{Never: "", Yearly: "2006", Monthly: "200601", Daily: "20060102"}
+var layouts = map[Reset]string{never: "", yearly: "2006", monthly: "200601", daily: "20060102"}
 
 // Settings of a sequence. Zero fields take their defaults.
 type Settings struct {
-	Reset Reset            // default: Never
+	Reset Reset            // default: never
 	Block uint64           // numbers to draw at once and keep in memory; default: 1
 	Clock func() time.Time // default: time.Now
 }
 
 // Sequence draws the numbers of one kind of things. It is safe for concurrent use.
 type Sequence struct {
-	store    Store
+	store    es.Sequences
 	kind     string
 	settings Settings
 
@@ -66,8 +59,8 @@ type block struct {
 const maxBlocks = 10_000
 
 // New returns the sequence of a kind, such as "ORDER", whose codes begin with it.
-func New(store Store, kind string, settings Settings) *Sequence {
-	settings.Reset = cmp.Or(settings.Reset, Never)
+func New(store es.Sequences, kind string, settings Settings) *Sequence {
+	settings.Reset = cmp.Or(settings.Reset, never)
 	settings.Block = cmp.Or(settings.Block, 1)
 	if settings.Clock == nil {
 		settings.Clock = time.Now

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
-	"example.com/threads/infrastructure/metrics"
 )
 
 // Projection is the name of the projection that publishes events.
@@ -61,9 +62,12 @@ func newPublication(s Settings, events Events, log *slog.Logger, turn *run.Turn)
 		handlers = append(handlers, p.publisher.Handler(each))
 	}
 	registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry())
-	metrics.Total(registry, "events_published_total", "Events that the broker has accepted, repeats included.", &p.publisher.Published)
-	metrics.Total(registry, "events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused)
-	metrics.Total(registry, "events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
+	total := func(name, help string, of *atomic.Int64) {
+		promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(of.Load()) })
+	}
+	total("events_published_total", "Events that the broker has accepted, repeats included.", &p.publisher.Published)
+	total("events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused)
+	total("events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
 	p.Followed, err = turn.Follow(Projection, p.publisher, store, registry, projection.Options{
 		Logger:        log.With("projection", Projection),
 		RepairWorkers: 1, // events are handed over by one change at a time

@@ -2,11 +2,9 @@ package metrics
 
 import (
 	"net/http"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
@@ -20,9 +18,4 @@ func NewRegistry() *prometheus.Registry {
 // Handler answers /metrics.
 func Handler(registry *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})
-}
-
-// Total registers a running total of a package that does not know Prometheus.
-func Total(registry prometheus.Registerer, name, help string, total *atomic.Int64) {
-	promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(total.Load()) })
 }

@@ -51,10 +51,11 @@ func (s *Server) Run(ctx context.Context) error {
 	registry := metrics.NewRegistry()
 	s.measureClock(registry)
 	registry.MustRegister(s.store.Metrics...)
+	measured := es.NewMetrics()
+	registry.MustRegister(measured)
 	commands := NewCommands(s.store.Gateway, s.keys, s.settings.CommandSettings, es.Settings{
-		CheckClock: s.store.CheckClock, Logger: s.log, Observer: newObserver(registry),
+		CheckClock: s.store.CheckClock, Logger: s.log, Metrics: measured,
 	})
-	measure(registry, commands.Services)
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { commands.CatchUp(due, s.log) })

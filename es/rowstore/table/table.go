@@ -37,8 +37,8 @@ type Queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Execer is a database or a transaction.
-type Execer interface {
+// execer is a database or a transaction.
+type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
@@ -111,17 +111,17 @@ func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query s
 }
 
 // Insert inserts rows in the order of their keys. It fails if one exists.
-func (t Table[R]) Insert(ctx context.Context, into Execer, dialect sqldialect.Dialect, rows []R) error {
+func (t Table[R]) Insert(ctx context.Context, into execer, dialect sqldialect.Dialect, rows []R) error {
 	return t.write(ctx, into, rows, func(n int) string { return dialect.Insert(t.Name, t.Columns, n) })
 }
 
 // Upsert inserts or updates rows, in the order of their keys.
-func (t Table[R]) Upsert(ctx context.Context, into Execer, dialect sqldialect.Dialect, rows []R) error {
+func (t Table[R]) Upsert(ctx context.Context, into execer, dialect sqldialect.Dialect, rows []R) error {
 	return t.write(ctx, into, rows, func(n int) string { return dialect.Upsert(t.Name, t.Columns[:t.Key], t.Columns, n) })
 }
 
 // write runs statement, built for a number of rows, until all rows are written, in the order of their keys.
-func (t Table[R]) write(ctx context.Context, into Execer, rows []R, statement func(rows int) string) error {
+func (t Table[R]) write(ctx context.Context, into execer, rows []R, statement func(rows int) string) error {
 	text, holds := "", 0
 	for left := t.ordered(rows); len(left) > 0; left = left[holds:] {
 		n, args, err := t.values(left)
@@ -172,7 +172,7 @@ func (t Table[R]) ordered(rows []R) []keyed[R] {
 }
 
 // Delete deletes the rows with these keys. A missing row is no error.
-func (t Table[R]) Delete(ctx context.Context, from Execer, keys [][]string) error {
+func (t Table[R]) Delete(ctx context.Context, from execer, keys [][]string) error {
 	for some := range slices.Chunk(inOrder(keys), rowsAtOnce) {
 		where, args := Where(t.Columns[:t.Key], some)
 		if _, err := from.ExecContext(ctx, "DELETE FROM "+t.Name+" WHERE "+where, args...); err != nil {

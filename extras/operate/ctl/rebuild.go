@@ -118,7 +118,7 @@ func (o *operator) tellRebuild(ctx context.Context, cmd *cli.Command, sets *rows
 	if state.Phase == projection.Cancelled || state.Cancelled {
 		text = "the rebuild ends and its rows are dropped: the live rows are unchanged\n"
 	}
-	return o.print(cmd, map[string]any{"phase": state.Phase.String(), "events": state.Done, "seconds": took.Seconds()}, text)
+	return o.print(cmd, map[string]any{"phase": state.Phase, "events": state.Done, "seconds": took.Seconds()}, text)
 }
 
 func (o *operator) dropOld(ctx context.Context, cmd *cli.Command, sets *rowstore.RowSets) error {

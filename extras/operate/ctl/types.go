@@ -21,8 +21,8 @@ func byName(types []es.AnyAggregate) knownTypes {
 
 func (t knownTypes) names() []string { return slices.Sorted(maps.Keys(t)) }
 
-func (t knownTypes) decoders() journalcheck.Decoders {
-	decoders := journalcheck.Decoders{}
+func (t knownTypes) decoders() map[string]journalcheck.Decoder {
+	decoders := map[string]journalcheck.Decoder{}
 	for name, each := range t {
 		decoders[name] = journalcheck.Decoder{
 			Event: func(payload []byte) error {
