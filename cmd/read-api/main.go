@@ -34,8 +34,8 @@ type settings struct {
 	api         readapi.Settings
 	databaseURL string
 	store       eventstore.Settings
-	erasure     erasure.Settings
-	access      access.Settings // extra:access
+	erasure     erasure.Settings // extra:erasure
+	access      access.Settings  // extra:access
 	logging     program.Logging
 	tracing     tracing.Settings
 }
@@ -45,9 +45,9 @@ func readSettings(r *config.Reader) (s settings) {
 	s.api.Measurements = measurements.ReadSettings(r)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadPlace(r)
-	s.erasure = erasure.ReadSettings(r, "")
-	s.access = access.ReadSettings(r) // extra:access
-	s.access.ReadLive(r)              // extra:access
+	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
+	s.access = access.ReadSettings(r)       // extra:access
+	s.access.ReadLive(r)                    // extra:access
 	s.logging = program.ReadLogging(r)
 	s.tracing = tracing.ReadSettings(r)
 	return s
@@ -73,10 +73,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	defer func() { _ = db.Close() }()
 	store := eventstore.OpenLater(s.store, eventstore.Ports{Log: log, Tracer: traces.Provider()})
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	keys, err := erasure.OpenIn(ctx, s.erasure, store.Store)
+	keys, err := erasure.OpenIn(ctx, s.erasure, store.Store) // extra:erasure {
 	if err != nil {
 		return err
-	}
+	} // extra:erasure }
 	letIn, err := access.Open(ctx, s.access, false, log) // extra:access {
 	if err != nil {
 		return err

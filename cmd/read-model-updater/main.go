@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
@@ -59,7 +60,8 @@ func main() { program.Main("read-model-updater", run) }
 type settings struct {
 	updater     updater.Settings
 	store       eventstore.Settings
-	erasure     erasure.Settings
+	erasure     erasure.Settings    // extra:erasure
+	publishing  publishing.Settings // extra:publishing
 	databaseURL string
 	access      access.Settings // extra:access
 	logging     program.Logging
@@ -69,14 +71,14 @@ type settings struct {
 func readSettings(r *config.Reader) (s settings) {
 	s.updater = updater.ReadSettings(r)
 	s.updater.Measurements = measurements.ReadSettings(r)
-	s.updater.Publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
+	s.publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
 	s.updater.Commands = writeapi.ReadCommands(r)
 	s.updater.Source.Streams = eventstore.ReadStreams(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
-	s.erasure = erasure.ReadSettings(r, "")
-	s.access = access.ReadSettings(r) // extra:access
+	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
+	s.access = access.ReadSettings(r)       // extra:access
 	s.logging = program.ReadLogging(r)
 	s.tracing = tracing.ReadSettings(r)
 	return s
@@ -132,14 +134,26 @@ func (s settings) open(ctx context.Context, tracer trace.TracerProvider, log *sl
 	if err != nil {
 		return updater.Databases{}, errors.Join(err, db.Close())
 	}
-	keys, err := erasure.Open(ctx, s.erasure, store)
+	keys, err := erasure.Open(ctx, s.erasure, store) // extra:erasure {
 	if err != nil {
 		return updater.Databases{}, errors.Join(err, store.Close(ctx), db.Close())
-	}
+	} // extra:erasure }
 	closeBoth := func() {
 		if err := errors.Join(store.Close(context.WithoutCancel(ctx)), db.Close()); err != nil {
 			log.WarnContext(ctx, "the databases could not be closed cleanly", "error", err)
 		}
 	}
-	return updater.Databases{Store: store, Keys: keys, ReadModel: db, Close: closeBoth}, nil
+	found := updater.Databases{Store: store, ReadModel: db, Close: closeBoth}
+	found.Keys = keys // extra:tasks
+	// extra:erasure {
+	found.Wrap = append(found.Wrap, keys.Commands(store.Gateway))
+	found.Consumers = append(found.Consumers, keys.Forget(aggregates.Types())...)
+	// extra:erasure }
+	// extra:publishing {
+	found.Consumers = append(found.Consumers, publishing.Consumer(s.publishing, publishing.Events{
+		Types:  publishing.All(aggregates.Types()),
+		Around: func(broker publishing.Broker) publishing.Broker { return keys.Broker(broker) }, // extra:erasure
+	}, log))
+	// extra:publishing }
+	return found, nil
 }

@@ -9,7 +9,6 @@ import (
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
 	esrun "example.com/threads/es/run"
-	"example.com/threads/extras/erasure"
 )
 
 // failureLab is the failure lab of a program that was built with the tag lab; see lab.go.
@@ -25,13 +24,13 @@ type failureLab interface {
 
 // addLab adds the lab's faults between the servers and their ports, and starts a second writer.
 func (y *servers) addLab(
-	ctx context.Context, lab failureLab, s settings, opened *eventstore.Store, keys *erasure.Keyring, log *slog.Logger,
+	ctx context.Context, lab failureLab, s settings, opened *eventstore.Store, log *slog.Logger,
 ) (*eventstore.Store, error) {
 	y.lab, y.labPage = lab, lab.Handler()
 	writeSettings := s.write
 	writeSettings.Address = "127.0.0.1:0"
 	var err error
-	if y.second, err = writeapi.Listen(ctx, writeSettings, opened, keys, log); err != nil {
+	if y.second, err = writeapi.Listen(ctx, writeSettings, opened, log); err != nil {
 		return nil, err
 	}
 	lab.WriteBeside(y.second.URL())

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
@@ -28,6 +29,7 @@ import (
 	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/extras/operate/routes"
 	"example.com/threads/extras/page"
+	"example.com/threads/extras/publishing" // extra:publishing
 	"example.com/threads/infrastructure/tracing"
 	rdbmigration "example.com/threads/rdb-migration"
 )
@@ -75,11 +77,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	keys, err := erasure.Open(ctx, s.erasure, store)
-	if err != nil {
+	if system.keys, err = erasure.Open(ctx, s.erasure, store); err != nil { // extra:erasure {
 		return err
-	}
-	if err := system.listen(ctx, s, store, keys, readModel, traces, log); err != nil {
+	} // extra:erasure }
+	if err := system.listen(ctx, s, store, readModel, traces, log); err != nil {
 		return err
 	}
 	return system.run(ctx, s, stdout)
@@ -117,7 +118,8 @@ type servers struct {
 	read    *readapi.Server
 	updater *updater.Server
 	web     *page.Server
-	access  *access.Access // extra:access
+	access  *access.Access   // extra:access
+	keys    *erasure.Keyring // extra:erasure
 
 	// With a failure lab only.
 	lab     esrun.Faults
@@ -127,7 +129,7 @@ type servers struct {
 
 // listen takes all addresses, or none.
 func (y *servers) listen(
-	ctx context.Context, s settings, store *eventstore.Store, keys *erasure.Keyring, readModel *sqlx.DB, traces *tracing.Traces, log *slog.Logger,
+	ctx context.Context, s settings, store *eventstore.Store, readModel *sqlx.DB, traces *tracing.Traces, log *slog.Logger,
 ) (err error) {
 	var taken []io.Closer
 	defer func() {
@@ -144,12 +146,12 @@ func (y *servers) listen(
 	s.read.Limits.Schema = y.access.Schema // extra:access }
 	writable := store
 	if s.lab != nil {
-		if writable, err = y.addLab(ctx, s.lab, s, store, keys, log); err != nil {
+		if writable, err = y.addLab(ctx, s.lab, s, store, log); err != nil {
 			return err
 		}
 		taken = append(taken, y.second)
 	}
-	if y.write, err = writeapi.Listen(ctx, s.write, writable, keys, log); err != nil {
+	if y.write, err = writeapi.Listen(ctx, s.write, writable, log); err != nil {
 		return err
 	}
 	taken = append(taken, y.write)
@@ -157,7 +159,6 @@ func (y *servers) listen(
 		return err
 	}
 	taken = append(taken, y.read)
-	y.read.Queries, y.read.Journals = keys.Reader(y.read.Queries), keys.Journals(y.read.Journals) // extra:erasure
 	y.web, err = page.Listen(ctx, s.web, y.access, y.labPage, log)
 	if errors.Is(err, syscall.EADDRINUSE) && s.web.Address == page.UsualAddress {
 		// The default address was taken, so use any other: the banner shows it.
@@ -172,7 +173,7 @@ func (y *servers) listen(
 	y.write.Tracer, y.read.Tracer = traces.Tracer("http"), traces.Tracer("http")
 	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
 		Open: func(context.Context) (updater.Databases, error) {
-			return updater.Databases{Store: store, Keys: keys, ReadModel: readModel, Close: func() {}}, nil
+			return y.databases(s, store, readModel, log), nil
 		},
 		Notify: y.read.Changed,
 		Tracer: traces.Provider(),
@@ -187,6 +188,7 @@ func (y *servers) listen(
 	}
 	routes.AddTo(y.updater.Mux, y.updater.Updater, log)
 	y.protect(store, log) // extra:access
+	y.seal(store)         // extra:erasure
 	return nil
 }
 
@@ -204,6 +206,34 @@ func (y *servers) protect(store *eventstore.Store, log *slog.Logger) {
 	y.read.Around = append(y.read.Around, y.access.Tenants(y.read.IsActive))
 	y.access.Protect(y.updater.Server)
 } // extra:access }
+
+// databases returns what the updater works on.
+func (y *servers) databases(s settings, store *eventstore.Store, readModel *sqlx.DB, log *slog.Logger) updater.Databases {
+	found := updater.Databases{Store: store, ReadModel: readModel, Close: func() {}}
+	found.Keys = y.keys // extra:tasks
+	// extra:erasure {
+	found.Wrap = append(found.Wrap, y.keys.Commands(store.Gateway))
+	found.Consumers = append(found.Consumers, y.keys.Forget(aggregates.Types())...)
+	// extra:erasure }
+	// extra:publishing {
+	found.Consumers = append(found.Consumers, publishing.Consumer(s.publishing, publishing.Events{
+		Types:  publishing.All(aggregates.Types()),
+		Around: func(broker publishing.Broker) publishing.Broker { return y.keys.Broker(broker) }, // extra:erasure
+	}, log))
+	// extra:publishing }
+	return found
+}
+
+// seal seals what people write, and opens what they read. // extra:erasure {
+func (y *servers) seal(store *eventstore.Store) {
+	for _, write := range []*writeapi.Server{y.write, y.second} {
+		if write != nil {
+			write.Wrap = append(write.Wrap, y.keys.Commands(store.Gateway))
+			write.Keys = y.keys // extra:tasks
+		}
+	}
+	y.read.Queries, y.read.Journals = y.keys.Reader(y.read.Queries), y.keys.Journals(y.read.Journals)
+} // extra:erasure }
 
 // run serves until ctx ends or one of the servers fails.
 func (y *servers) run(ctx context.Context, s settings, stdout io.Writer) error {

@@ -40,7 +40,8 @@ type settings struct {
 	snapshotKeep int
 	read         readapi.Settings
 	updater      updater.Settings
-	erasure      erasure.Settings
+	erasure      erasure.Settings    // extra:erasure
+	publishing   publishing.Settings // extra:publishing
 	web          page.Settings
 	access       access.Settings // extra:access
 	lab          failureLab      // nil: none
@@ -61,9 +62,9 @@ func readSettings(r *config.Reader) settings {
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 		tracing:      tracing.ReadSettings(r),
 	}
-	s.access.ReadLive(r) // extra:access
-	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key"))
-	s.updater.Publishing = publishing.ReadSettings(r, webhook.Kind) // extra:publishing
+	s.access.ReadLive(r)                                                        // extra:access
+	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key")) // extra:erasure
+	s.publishing = publishing.ReadSettings(r, webhook.Kind)                     // extra:publishing
 	s.updater.Commands = s.write.CommandSettings
 	s.write.Measurements.Profiles = measurements.ReadProfiles(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)

@@ -12,7 +12,6 @@ import (
 	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
-	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
@@ -74,6 +73,6 @@ func (s settings) ofCommands() ctl.Settings {
 			return &ctl.Store{Kind: s.store.Kind, Gateway: store.Gateway, Unseal: unseal, Close: store.Close}, nil
 		},
 		Types:  aggregates.Types(),
-		Others: updater.OtherProjections(),
+		Others: aggregates.OtherProjections(),
 	}
 }

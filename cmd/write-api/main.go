@@ -26,8 +26,8 @@ func main() { program.Main("write-api", run) }
 type settings struct {
 	api     writeapi.Settings
 	store   eventstore.Settings
-	erasure erasure.Settings
-	access  access.Settings // extra:access
+	erasure erasure.Settings // extra:erasure
+	access  access.Settings  // extra:access
 	logging program.Logging
 	tracing tracing.Settings
 }
@@ -36,8 +36,8 @@ func readSettings(r *config.Reader) (s settings) {
 	s.api = writeapi.ReadSettings(r)
 	s.api.Measurements = measurements.ReadSettings(r)
 	s.store = eventstore.ReadSettings(r)
-	s.erasure = erasure.ReadSettings(r, "")
-	s.access = access.ReadSettings(r) // extra:access
+	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
+	s.access = access.ReadSettings(r)       // extra:access
 	s.logging = program.ReadLogging(r)
 	s.tracing = tracing.ReadSettings(r)
 	return s
@@ -61,16 +61,18 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	keys, err := erasure.Open(ctx, s.erasure, store)
+	keys, err := erasure.Open(ctx, s.erasure, store) // extra:erasure {
 	if err != nil {
 		return err
-	}
-	server, err := writeapi.Listen(ctx, s.api, store, keys, log)
+	} // extra:erasure }
+	server, err := writeapi.Listen(ctx, s.api, store, log)
 	if err != nil {
 		return err
 	}
 	server.Tracer = traces.Tracer("http")
-	letIn, err := access.Open(ctx, s.access, true, log) // extra:access {
+	server.Wrap = append(server.Wrap, keys.Commands(store.Gateway)) // extra:erasure
+	server.Keys = keys                                              // extra:tasks
+	letIn, err := access.Open(ctx, s.access, true, log)             // extra:access {
 	if err != nil {
 		return errors.Join(err, server.Close())
 	}

@@ -40,7 +40,7 @@ func Of(aggregate es.AnyAggregate) Type {
 			return published, err
 		}
 		recorded.ClientIP = ""
-		published.Event.Type, published.Event.Data, err = aggregate.EncodeEvent(recorded)
+		published.Type, published.Data, err = aggregate.EncodeEvent(recorded)
 		return published, err
 	}}
 }
@@ -68,10 +68,10 @@ func Encode(event Event) ([]byte, error) {
 		return nil, &RefusedError{fmt.Errorf("event %d of %s is beyond what the extension seqnr can hold", event.SeqNr, aid)}
 	}
 	body, err := json.Marshal(cloudEvent{
-		SpecVersion: "1.0", ID: event.EventID, Source: "/" + event.Tenant.String() + "/" + aid, Type: event.Event.Type,
+		SpecVersion: "1.0", ID: event.EventID, Source: "/" + event.Tenant.String() + "/" + aid, Type: event.Type,
 		Time: event.OccurredAt.UTC(), Subject: aid, PartitionKey: aid, SeqNr: event.SeqNr,
 		CorrelationID: event.CorrelationID, CausationID: event.CausationID,
-		DataContentType: "application/json", Data: event.Event.Data,
+		DataContentType: "application/json", Data: event.Data,
 	})
 	if err != nil {
 		return nil, &RefusedError{err}

@@ -3,7 +3,6 @@ package publishing
 import (
 	"context"
 
-	"example.com/threads/es"
 	"example.com/threads/es/projection"
 )
 
@@ -21,7 +20,7 @@ func (h handler) Type() string { return h.of.Name }
 // Decode implements [projection.Handler].
 func (h handler) Decode(payload []byte) (projection.Event, error) {
 	event, err := h.of.Decode(payload)
-	return projection.Event{Envelope: event.Envelope, Event: event.Event}, err
+	return projection.Event{Envelope: event.Envelope, Event: event}, err
 }
 
 // Load implements [projection.Handler]. An event needs no rows.
@@ -38,8 +37,7 @@ type fold struct {
 
 // Apply implements [projection.Fold].
 func (f *fold) Apply(event projection.Event) error {
-	content := event.Event.(Content) // Decode created it
-	f.events = append(f.events, es.Recorded[Content]{Envelope: event.Envelope, Event: content})
+	f.events = append(f.events, event.Event.(Event)) // Decode created it
 	return nil
 }
 

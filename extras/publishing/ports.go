@@ -9,21 +9,15 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// Content is an event in its published form.
-type Content struct {
-	Type string // the event's name in the journal
-	Data []byte // the event, JSON
-}
-
-// Event is an event with its envelope.
-type Event = es.Recorded[Content]
+// Event is an event in its published form.
+type Event = es.Described
 
 // Broker accepts events. Publish may be called concurrently, but not for two events of one aggregate. It returns when
 // the broker has answered for the one event, so events of one aggregate never overtake each other.
 type Broker interface {
-	// Publish returns nil once the broker has stored the event. A *[RefusedError] means that the broker would always
-	// refuse this event. Every other error is an outage: the event may be stored or not, and is published again; a
-	// *[BusyError] says when.
+	// Publish returns nil once the broker has stored the event. A *[RefusedError], or any [projection.ErrRefused],
+	// means that the event would always be refused. Every other error is an outage: the event may be stored or not, and
+	// is published again; a *[BusyError] says when.
 	//
 	// ctx ends when the broker has not answered within 10 s. Errors are logged and stored. Their text has no words of
 	// the broker, because those may be the words of the event.

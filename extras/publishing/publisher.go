@@ -180,7 +180,11 @@ func (p *Publisher) ask(ctx context.Context, event Event) (err error) {
 			err = &RefusedError{fmt.Errorf("panic (%T) while publishing\n%s", reason, debug.Stack())}
 		}
 	}()
-	return p.broker.Publish(ctx, event)
+	err = p.broker.Publish(ctx, event)
+	if refusal := (*RefusedError)(nil); errors.Is(err, projection.ErrRefused) && !errors.As(err, &refusal) {
+		err = &RefusedError{err}
+	}
+	return err
 }
 
 // count counts the events without an answer.

@@ -18,7 +18,6 @@ import (
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase/chat"
 )
 
 // ErrTaskNotFinished: there is no result yet.
@@ -164,7 +163,7 @@ func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request ta
 		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
 		IdempotencyKey: asked.IdempotencyKey,
 	}
-	if err := chat.DigestContent(ctx, i.Keys, &order); err != nil {
+	if err := erasure.DigestContent(ctx, i.Keys, &order); err != nil {
 		return es.Result{}, err
 	}
 	return i.Handler.Handle(ctx, order)

@@ -6,12 +6,14 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
-	"example.com/threads/extras/erasure"
 	"example.com/threads/usecase/query"
 )
 
 // accountRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
 const accountRowsVersion = 2
+
+// erasedName is shown in place of the name of an erased account.
+const erasedName = "[erased]"
 
 // AccountRows is the [projection.Handler] of accounts.
 func AccountRows(store projection.RowStore[query.Account], events *es.Codec[account.Event]) projection.Handler {
@@ -49,7 +51,7 @@ func nextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 	case account.Closed:
 		row.Closed = true
 	case account.Erased:
-		row.Closed, row.Name = true, erasure.Erased
+		row.Closed, row.Name = true, erasedName
 	}
 	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, changedBy(by, row.Audit)
 	return row, nil

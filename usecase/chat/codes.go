@@ -11,20 +11,14 @@ import (
 // CodeKind is the sequence of the threads' codes, with which they begin.
 const CodeKind = "THREAD"
 
-// ThreadService handles commands on threads and stores their snapshots.
-type ThreadService interface {
-	Handle(ctx context.Context, request es.Request[thread.Command]) (es.Result, error)
-	Snapshot(ctx context.Context, caller es.Caller, id string) (uint64, error)
-}
-
 // WithCodes returns threads, with a code for each new thread from codes. The code of a creation that is rejected or
 // repeated is lost; a repeat gets the first answer, and with it the first code.
-func WithCodes(threads ThreadService, codes *sequence.Sequence) ThreadService {
+func WithCodes(threads Service[thread.Command], codes *sequence.Sequence) Service[thread.Command] {
 	return codedThreads{threads, codes}
 }
 
 type codedThreads struct {
-	ThreadService
+	Service[thread.Command]
 	codes *sequence.Sequence
 }
 
@@ -37,5 +31,5 @@ func (t codedThreads) Handle(ctx context.Context, request es.Request[thread.Comm
 		create.Code = thread.RecordedCode(code)
 		request.Command = create
 	}
-	return t.ThreadService.Handle(ctx, request)
+	return t.Service.Handle(ctx, request)
 }

@@ -80,7 +80,6 @@ type closingFold struct {
 	handler closings
 	tx      projection.Tx
 	closed  map[AccountRow]es.Envelope // by which event
-	erased  []process.Command          // that destroy the keys of those who are erased
 }
 
 // Apply implements [projection.Fold].
@@ -91,11 +90,8 @@ func (f *closingFold) Apply(recorded projection.Event) error {
 		return fmt.Errorf("%T is no event of an account", recorded.Event)
 	}
 	switch event.(type) {
-	case account.Closed:
+	case account.Closed, account.Erased:
 		f.closed[of] = recorded.Envelope
-	case account.Erased:
-		f.closed[of] = recorded.Envelope
-		f.erased = append(f.erased, destruction(of, recorded.Envelope))
 	case account.Registered, account.Renamed:
 	}
 	return nil
@@ -111,7 +107,7 @@ func (f *closingFold) Save(ctx context.Context) error {
 		return err
 	}
 	closed := make(map[AccountRow]Closing, len(f.closed))
-	leaving := f.erased
+	var leaving []process.Command
 	for of, by := range f.closed {
 		closed[of] = Closing{by.EventID, by.CorrelationID}
 		memberships, err := store.Of(ctx, f.tx, of)

@@ -18,7 +18,7 @@ func (p program) newLeaveOnClose(turn *run.Turn) (run.Consumer, error) {
 	commands := es.NewService(chatstore.Threads(), store.Gateway, es.Settings{CacheBytes: 1 << 20, CheckClock: store.CheckClock, Logger: p.ports.Log})
 	return turn.Process(run.Process{
 		Name:     chat.LeaveOnClose,
-		Send:     chat.SendForClosed(chat.SendWithdrawals(commands), p.databases.Keys.Destroy),
+		Send:     chat.SendWithdrawals(commands),
 		Handlers: func(commands *outbox.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(commands) },
 		Ignore:   knownTypes(),
 		Hold:     store.CheckClock,

@@ -11,25 +11,28 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
-	"example.com/threads/extras/erasure"
-	"example.com/threads/extras/publishing"
+	"example.com/threads/extras/erasure" // extra:tasks
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/usecase/chat"
 )
 
 // Databases are what the projection reads from and writes to.
 type Databases struct {
 	Store     *eventstore.Store
-	Keys      *erasure.Keyring // nil: erasure is off
 	ReadModel *sqlx.DB
 	Close     func()
+
+	Wrap      []writeapi.Wrap                         // the services of commands
+	Consumers []func(*run.Turn) (run.Consumer, error) // beside those of this package
+	Keys      *erasure.Keyring                        // extra:tasks
 }
 
 // Ports are what an updater needs from its program.
@@ -56,9 +59,6 @@ var advice = run.Advice{
 	Ignore:  "set IGNORE_AGGREGATE_TYPES=",
 }
 
-// OtherProjections are those that a rebuild of the read model leaves alone.
-func OtherProjections() []string { return []string{chat.LeaveOnClose, publishing.Projection} }
-
 // program is what the consumers are made of.
 type program struct {
 	settings  Settings
@@ -69,7 +69,7 @@ type program struct {
 func options(settings Settings, ports Ports) run.Options {
 	return run.Options{
 		ReadModel: run.ReadModel{
-			Name: chatrows.Projection, Tables: chatrows.Tables(), Handlers: chatrows.Handlers(), Others: OtherProjections(),
+			Name: chatrows.Projection, Tables: chatrows.Tables(), Handlers: chatrows.Handlers(), Others: aggregates.OtherProjections(),
 		},
 		Open: func(ctx context.Context) (run.Databases, error) {
 			databases, err := ports.Open(ctx)
@@ -87,7 +87,7 @@ func options(settings Settings, ports Ports) run.Options {
 				Trouble:   store.Trouble,
 				Rows:      databases.ReadModel,
 				Metrics:   store.Metrics,
-				Consumers: []func(*run.Turn) (run.Consumer, error){p.newTaskWorker, p.newLeaveOnClose, p.newPublication},
+				Consumers: append([]func(*run.Turn) (run.Consumer, error){p.newTaskWorker, p.newLeaveOnClose}, databases.Consumers...),
 				Close:     databases.Close,
 			}, nil
 		},

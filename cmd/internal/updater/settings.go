@@ -6,7 +6,6 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/writeapi"
-	"example.com/threads/extras/publishing"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -16,7 +15,6 @@ type Settings struct {
 	Source       eventstore.SourceSettings
 	Ignore       []string // aggregate types
 	Measurements measurements.Settings
-	Publishing   publishing.Settings
 	Commands     writeapi.CommandSettings // of the commands of tasks
 	// VerifyRate is how many aggregates per second are continuously compared with the journal; 0: none.
 	VerifyRate int

@@ -19,7 +19,7 @@ func (p program) newTaskWorker(turn *run.Turn) (run.Consumer, error) {
 	if settings.CacheBytes == 0 {
 		settings.CacheBytes = memory.Limit() / 40 // it handles fewer commands than the write-api
 	}
-	commands := writeapi.NewCommands(databases.Store.Gateway, databases.Keys, settings, es.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
+	commands := writeapi.NewCommands(databases.Store.Gateway, databases.Wrap, databases.Keys, settings, es.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	const source = "tasks"
 	return tasks.Consume(turn, tasks.Ports{
 		Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {

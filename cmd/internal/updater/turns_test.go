@@ -28,8 +28,9 @@ func TestATurnComesBack(t *testing.T) {
 		}
 		turns.end()
 	}
-	settings := Settings{Publishing: publishing.Settings{URL: broker.URL, Topic: "events", Kinds: []*publishing.Kind{webhook.Kind}}}
-	if err := newUpdater(t, url, db, slog.New(slog.DiscardHandler), settings, turns).Run(ctx); err != nil || count != wanted {
+	log := slog.New(slog.DiscardHandler)
+	publisher := publishing.Consumer(publishing.Settings{URL: broker.URL, Topic: "events", Kinds: []*publishing.Kind{webhook.Kind}}, publishing.Events{}, log)
+	if err := newUpdater(t, url, db, log, turns, publisher).Run(ctx); err != nil || count != wanted {
 		t.Errorf("%d turns, %v", count, err)
 	}
 }

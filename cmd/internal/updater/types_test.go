@@ -13,7 +13,7 @@ import (
 
 // A type that one list lacks would be served in part.
 func TestEveryAggregateTypeIsRegisteredEverywhere(t *testing.T) {
-	commands := writeapi.NewCommands(nil, nil, writeapi.CommandSettings{}, es.Settings{})
+	commands := writeapi.NewCommands(nil, nil, nil, writeapi.CommandSettings{}, es.Settings{})
 	for _, each := range aggregates.Types() {
 		if !slices.ContainsFunc(chatrows.Handlers(), func(handler projection.Handler) bool { return handler.Type() == each.Type() }) {
 			t.Errorf("the read model has no rows of %s: add its handler to chatrows.Handlers", each.Type())

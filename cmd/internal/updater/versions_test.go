@@ -40,7 +40,7 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	began := false
-	u := newUpdater(t, url, db, log, Settings{}, atBegin{tell: func() {
+	u := newUpdater(t, url, db, log, atBegin{tell: func() {
 		defer stop()
 		began = true
 		if versions, err := sets.Handlers(context.WithoutCancel(ctx)); err != nil || versions == "" {
@@ -53,17 +53,17 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 }
 
 // newUpdater returns one on a SQLite file with events and rows.
-func newUpdater(t *testing.T, url string, db *sqlx.DB, log *slog.Logger, settings Settings, faults run.Faults) *run.Updater {
+func newUpdater(t *testing.T, url string, db *sqlx.DB, log *slog.Logger, faults run.Faults, consumers ...func(*run.Turn) (run.Consumer, error)) *run.Updater {
 	t.Helper()
 	store, err := eventstore.Open(t.Context(), eventstore.Settings{Kind: stores.SQLite, URL: url}, eventstore.Ports{Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
-	return run.New(options(settings, Ports{
+	return run.New(options(Settings{}, Ports{
 		IsActive: func(*eventstore.Store) func(context.Context, es.Tenant) (bool, error) { return nil },
 		Open: func(context.Context) (Databases, error) {
-			return Databases{Store: store, ReadModel: db, Close: func() {}}, nil
+			return Databases{Store: store, ReadModel: db, Close: func() {}, Consumers: consumers}, nil
 		},
 		Faults: faults, Log: log,
 	}), prometheus.NewRegistry())

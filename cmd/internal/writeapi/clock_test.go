@@ -79,7 +79,7 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := writeapi.Listen(t.Context(), s.api, store, nil, logger)
+	server, err := writeapi.Listen(t.Context(), s.api, store, logger)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,10 @@ import (
 	"log/slog"
 	"time"
 
-	"example.com/threads/domain/account"
-	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
 	"example.com/threads/es/sequence"
-	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/erasure"    // extra:tasks
 	"example.com/threads/extras/tasks"      // extra:tasks
 	"example.com/threads/extras/tasks/task" // extra:tasks
 	"example.com/threads/interfaceadaptor/chatstore"
@@ -25,9 +23,15 @@ type Commands struct {
 	Tasks      *tasks.Intake // extra:tasks
 }
 
-// NewCommands returns the commands over gateway. keys seal texts; nil: texts are not sealed. handle has what settings
-// lack.
-func NewCommands(gateway es.Store, keys *erasure.Keyring, settings CommandSettings, handle es.Settings) *Commands {
+// Wrap wraps the services of commands.
+type Wrap = func(chat.Services) chat.Services
+
+// NewCommands returns the commands over gateway, wrapped in order. handle has what settings lack.
+func NewCommands(
+	gateway es.Store, wraps []Wrap,
+	keys *erasure.Keyring, // extra:tasks
+	settings CommandSettings, handle es.Settings,
+) *Commands {
 	cache := settings.CacheBytes
 	if cache == 0 {
 		cache = min(memory.Limit()/3*2, 1<<30)
@@ -41,8 +45,10 @@ func NewCommands(gateway es.Store, keys *erasure.Keyring, settings CommandSettin
 	accounts := es.NewService(chatstore.Accounts(), gateway, ofOthers)
 	tenants := es.NewService(chatstore.Tenants(), gateway, ofOthers)
 
-	sealedThreads := es.Prepared[thread.Thread, thread.Command, thread.Event]{Service: threads, Prepare: chat.SealThread(keys, threads.Load)}
-	sealedAccounts := es.Prepared[account.Account, account.Command, account.Event]{Service: accounts, Prepare: chat.SealAccount(keys)}
+	wrapped := chat.Services{Threads: threads, Accounts: accounts}
+	for _, wrap := range wraps {
+		wrapped = wrap(wrapped)
+	}
 	codes := sequence.New(gateway, chat.CodeKind, settings.Codes)
 	c := &Commands{
 		Services: es.Services{
@@ -51,8 +57,8 @@ func NewCommands(gateway es.Store, keys *erasure.Keyring, settings CommandSettin
 			tenants,
 		},
 		Operations: []rest.Aggregate{
-			rest.Threads(chat.WithCodes(sealedThreads, codes)),
-			rest.Accounts(sealedAccounts),
+			rest.Threads(chat.WithCodes(wrapped.Threads, codes)),
+			rest.Accounts(wrapped.Accounts),
 			rest.Tenants(tenants),
 		},
 	}

@@ -27,14 +27,17 @@ type Server struct {
 	*httpserver.Server
 	settings Settings
 	store    *eventstore.Store
-	keys     *erasure.Keyring
+	// Wrap wraps the services of commands, in order. Set it before Run.
+	Wrap []Wrap
+	// Keys seal the input of tasks.
+	Keys *erasure.Keyring // extra:tasks
 	// Describe adds to the OpenAPI document. Set it before Run.
 	Describe []func(*huma.OpenAPI)
 	log      *slog.Logger
 }
 
 // Listen takes the address. The server answers while [Server.Run] runs.
-func Listen(ctx context.Context, settings Settings, store *eventstore.Store, keys *erasure.Keyring, log *slog.Logger) (*Server, error) {
+func Listen(ctx context.Context, settings Settings, store *eventstore.Store, log *slog.Logger) (*Server, error) {
 	server, err := httpserver.Listen(ctx, log, "WRITE_API_ADDR", settings.Address)
 	if err != nil {
 		return nil, err
@@ -43,7 +46,7 @@ func Listen(ctx context.Context, settings Settings, store *eventstore.Store, key
 	if store.Skew != nil {
 		server.Checks = append(server.Checks, httpserver.Check{Name: "clock", Run: store.Skew.Check})
 	}
-	return &Server{Server: server, settings: settings, store: store, keys: keys, log: log}, nil
+	return &Server{Server: server, settings: settings, store: store, log: log}, nil
 }
 
 // Run takes commands until ctx ends, then finishes the accepted ones.
@@ -53,7 +56,7 @@ func (s *Server) Run(ctx context.Context) error {
 	registry.MustRegister(s.store.Metrics...)
 	measured := es.NewMetrics()
 	registry.MustRegister(measured)
-	commands := NewCommands(s.store.Gateway, s.keys, s.settings.CommandSettings, es.Settings{
+	commands := NewCommands(s.store.Gateway, s.Wrap, s.Keys, s.settings.CommandSettings, es.Settings{
 		CheckClock: s.store.CheckClock, Logger: s.log, Metrics: measured,
 	})
 	due, stop := context.WithCancel(ctx)

@@ -26,7 +26,7 @@ func Event(seqNr uint64, size int) publishing.Event {
 		OccurredAt: time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC),
 		Caller:     es.Caller{CorrelationID: "a talk", CausationID: "a cause"},
 	}}
-	e.Event.Type, e.Event.Data = "ThreadRenamed", fmt.Appendf(nil, `{"name":%q}`, strings.Repeat("x", size))
+	e.Type, e.Data = "ThreadRenamed", fmt.Appendf(nil, `{"name":%q}`, strings.Repeat("x", size))
 	return e
 }
 

@@ -1,4 +1,4 @@
-package publishing_test
+package erasure_test
 
 import (
 	"bytes"
@@ -15,22 +15,22 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
+	"example.com/threads/es/projection"
 	"example.com/threads/es/testenv"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/erasure/masterkey"
-	"example.com/threads/extras/publishing"
 )
 
 // taking is a broker that stores the events.
 type taking struct {
 	mu     sync.Mutex
-	events []publishing.Event
-	before func(publishing.Event) // called before an event is stored
+	events []es.Described
+	before func(es.Described) // called before an event is stored
 }
 
 func (*taking) Close() error { return nil }
 
-func (b *taking) Publish(_ context.Context, event publishing.Event) error {
+func (b *taking) Publish(_ context.Context, event es.Described) error {
 	if b.before != nil {
 		b.before(event)
 	}
@@ -40,22 +40,19 @@ func (b *taking) Publish(_ context.Context, event publishing.Event) error {
 	return nil
 }
 
-func nobody(publishing.Event) string { return "" }
-
-func said(data string) publishing.Event {
-	return publishing.Event{Event: publishing.Content{Type: "Said", Data: []byte(data)}}
+func said(data string) es.Described {
+	return es.Described{Type: "Said", Data: []byte(data)}
 }
 
 // A sealed text that can't be opened must never reach a broker, and parks only its aggregate.
 func TestSealedTextsAreNotPublished(t *testing.T) {
 	var off *erasure.Keyring
 	var broker taking
-	to := publishing.Opened(&broker, off, nobody)
-	if err := to.Publish(t.Context(), said(`{"text":"hello"}`)); err != nil || string(broker.events[0].Event.Data) != `{"text":"hello"}` {
+	to := off.Broker(&broker)
+	if err := to.Publish(t.Context(), said(`{"text":"hello"}`)); err != nil || string(broker.events[0].Data) != `{"text":"hello"}` {
 		t.Errorf("published %v, %v", broker.events, err)
 	}
-	var refused *publishing.RefusedError
-	if err := to.Publish(t.Context(), said(`{"text":"\u00011ada:YWJj"}`)); !errors.As(err, &refused) || len(broker.events) != 1 {
+	if err := to.Publish(t.Context(), said(`{"text":"\u00011ada:YWJj"}`)); !errors.Is(err, projection.ErrRefused) || len(broker.events) != 1 {
 		t.Errorf("published %v, %v", broker.events, err)
 	}
 }
@@ -83,7 +80,7 @@ func keyrings(t *testing.T, url string) (one, other *erasure.Keyring) {
 }
 
 // Once the event that erases a person is at the broker, no text of the person may follow in clear: neither one that was
-// opened before, nor one that is opened with a cached key. The process manager has not destroyed the key yet.
+// opened before, nor one that is opened with a cached key. The process has not destroyed the key yet.
 func TestNoClearTextFollowsAnErasure(t *testing.T) {
 	for name, url := range map[string]func(*testing.T) string{
 		"SQLite": func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "events.db") },
@@ -91,7 +88,7 @@ func TestNoClearTextFollowsAnErasure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			writer, keys := keyrings(t, url(t))
-			messages := make([]publishing.Event, 20)
+			messages := make([]es.Described, 20)
 			for i := range messages {
 				sealed, err := writer.Seal(t.Context(), es.Tenant(""), "ada", fmt.Sprint(i), "Rhubarbwords")
 				if err != nil {
@@ -105,15 +102,10 @@ func TestNoClearTextFollowsAnErasure(t *testing.T) {
 			}
 			first, answer := make(chan struct{}), make(chan struct{})
 			var once sync.Once
-			broker := &taking{before: func(publishing.Event) { once.Do(func() { close(first); <-answer }) }}
-			to := publishing.Opened(broker, keys, func(event publishing.Event) string {
-				if event.Event.Type == "Erased" {
-					return event.AggregateID
-				}
-				return ""
-			})
+			broker := &taking{before: func(es.Described) { once.Do(func() { close(first); <-answer }) }}
+			to := keys.Broker(broker)
 			var publishers sync.WaitGroup
-			publish := func(event publishing.Event) {
+			publish := func(event es.Described) {
 				publishers.Go(func() {
 					if err := to.Publish(t.Context(), event); err != nil {
 						t.Error(err)
@@ -122,8 +114,8 @@ func TestNoClearTextFollowsAnErasure(t *testing.T) {
 			}
 			publish(messages[0])
 			<-first // it is on its way to the broker in clear
-			erased := publishing.Event{Event: publishing.Content{Type: "Erased", Data: []byte(`{}`)}}
-			erased.AggregateID = "ada"
+			erased := es.Described{Type: "AccountErased", Data: []byte(`{}`)}
+			erased.AggregateType, erased.AggregateID = "account", "ada"
 			publish(erased)
 			for _, message := range messages[1:] {
 				publish(message)
@@ -134,12 +126,12 @@ func TestNoClearTextFollowsAnErasure(t *testing.T) {
 			var after, clear int
 			for _, event := range broker.events {
 				switch {
-				case event.Event.Type == "Erased":
+				case event.Type == "AccountErased":
 					after = 1
-				case bytes.Contains(event.Event.Data, []byte("Rhubarbwords")):
+				case bytes.Contains(event.Data, []byte("Rhubarbwords")):
 					clear += after
-				case !bytes.Contains(event.Event.Data, []byte(erasure.Erased)):
-					t.Errorf("published %s", event.Event.Data)
+				case !bytes.Contains(event.Data, []byte(erasure.Erased)):
+					t.Errorf("published %s", event.Data)
 				}
 			}
 			if len(broker.events) != 21 || after != 1 || clear > 0 {

@@ -1,0 +1,153 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/es"
+	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/usecase/chat"
+)
+
+// Commands returns services that seal the names and texts in commands with their executor's key. store is where the
+// threads are.
+func (k *Keyring) Commands(store es.EventPersistenceGateway) func(chat.Services) chat.Services {
+	threads := es.NewRepository(chatstore.Threads(), store, es.Settings{CacheBytes: 1})
+	return func(services chat.Services) chat.Services {
+		if k != nil {
+			services.Threads = sealed[thread.Command]{services.Threads, func(ctx context.Context, r *es.Request[thread.Command]) error {
+				return k.sealThread(ctx, r, threads)
+			}}
+		}
+		services.Accounts = sealed[account.Command]{services.Accounts, k.sealAccount}
+		return services
+	}
+}
+
+// sealed is a service whose requests are sealed first, or rejected.
+type sealed[C any] struct {
+	chat.Service[C]
+	seal func(context.Context, *es.Request[C]) error
+}
+
+// Handle seals a request and has the service handle it.
+func (s sealed[C]) Handle(ctx context.Context, request es.Request[C]) (es.Result, error) {
+	if err := s.seal(ctx, &request); err != nil {
+		return es.Result{}, err
+	}
+	return s.Service.Handle(ctx, request)
+}
+
+// sealThread seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no
+// change, whoever does.
+func (k *Keyring) sealThread(ctx context.Context, r *es.Request[thread.Command], threads *es.Repository[thread.Thread, thread.Event]) (err error) {
+	seal := sealer{ctx, k, r.Caller}
+	switch c := r.Command.(type) {
+	case thread.Create:
+		c.Name, err = seal.name(r.ID, c.Name)
+		r.Command = c
+	case thread.Rename:
+		c.Name, err = seal.newName(r.ID, c.Name, threads)
+		r.Command = c
+	case thread.PostMessage:
+		c.Text, err = seal.text(c.Message, c.Text)
+		r.Command = c
+	case thread.EditMessage:
+		c.Text, err = seal.text(c.Message, c.Text)
+		r.Command = c
+	case thread.Delete, thread.AddMember, thread.RemoveMember, thread.ChangeMemberRole, thread.Withdraw, thread.DeleteMessage:
+		return nil // no words
+	}
+	if err != nil {
+		return err
+	}
+	return DigestContent(ctx, k, r)
+}
+
+// sealAccount seals a command on an account. Nobody can be erased while erasure is off.
+func (k *Keyring) sealAccount(ctx context.Context, r *es.Request[account.Command]) (err error) {
+	_, erases := r.Command.(account.Erase)
+	switch {
+	case k == nil && erases:
+		return chat.ErrErasureOff
+	case k == nil:
+		return nil
+	}
+	seal := sealer{ctx, k, r.Caller}
+	switch c := r.Command.(type) {
+	case account.Register:
+		c.Name, err = seal.name(r.ID, c.Name)
+		r.Command = c
+	case account.Rename:
+		c.Name, err = seal.name(r.ID, c.Name)
+		r.Command = c
+	case account.Close, account.Erase:
+		return nil // no words
+	}
+	if err != nil {
+		return err
+	}
+	return DigestContent(ctx, k, r)
+}
+
+// sealer seals what a caller says.
+type sealer struct {
+	ctx    context.Context //nolint:containedctx // of one request
+	keys   *Keyring
+	caller es.Caller
+}
+
+func (s sealer) seal(about, words string) (string, error) {
+	sealed, err := s.keys.Seal(s.ctx, s.caller.Tenant, s.caller.Executor, about, words)
+	return sealed, unlessErased(err)
+}
+
+func (s sealer) name(of string, name writing.Name) (writing.Name, error) {
+	sealed, err := s.seal(of, name.String())
+	return writing.RecordedName(sealed), err
+}
+
+func (s sealer) text(of thread.MessageID, text thread.Text) (thread.Text, error) {
+	sealed, err := s.seal(of.String(), text.String())
+	return thread.RecordedText(sealed), err
+}
+
+// newName is a thread's new name: the one that it has, sealed as it is, or another one.
+func (s sealer) newName(
+	of string, name writing.Name, threads *es.Repository[thread.Thread, thread.Event],
+) (writing.Name, error) {
+	known, err := threads.Reload(s.ctx, es.AggregateID{Tenant: s.caller.Tenant, Type: thread.AggregateType, ID: of})
+	if err != nil {
+		return name, err
+	}
+	before, err := s.keys.OpenOne(s.ctx, s.caller.Tenant, known.Value.Name().String())
+	if err == nil && before == name.String() {
+		return known.Value.Name(), nil
+	}
+	return s.name(of, name) // also where the former name can't be read
+}
+
+// DigestContent replaces the content that a repeat is recognised by: its hash in a receipt must not tell the words.
+// keys is nil if erasure is off.
+func DigestContent[C any](ctx context.Context, keys *Keyring, r *es.Request[C]) error {
+	if keys == nil || r.IdempotencyKey == "" {
+		return nil
+	}
+	digest, err := keys.Digest(ctx, r.Caller.Tenant, r.Caller.Executor, r.Content)
+	if err != nil {
+		return unlessErased(err)
+	}
+	r.FormerContent, r.Content = r.Content, "digest "+digest
+	return nil
+}
+
+// unlessErased turns the error of an erased owner into a rejection.
+func unlessErased(err error) error {
+	if errors.Is(err, ErrErased) {
+		return account.ErrAccountErased
+	}
+	return err
+}
