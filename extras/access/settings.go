@@ -56,6 +56,7 @@ func ReadSettings(r *config.Reader) Settings {
 
 // ReadLive reads the settings of a program with WebSockets and event streams.
 func (s *Settings) ReadLive(r *config.Reader) {
+	r = r.Group(heading)
 	s.Uninitialized = r.Int("WEBSOCKET_INIT_LIMIT", 500, 1, 1_000_000,
 		"WebSockets of one client address that have not sent connection_init yet; one more is answered with 429")
 	s.Live = r.Int("LIVE_CONNECTION_LIMIT_ACCOUNT", 1000, 1, 1_000_000,

@@ -29,6 +29,7 @@ type Settings struct {
 
 // ReadSettings reads where events are published, for a program with these kinds of brokers.
 func ReadSettings(r *config.Reader, kinds ...*Kind) Settings {
+	r = r.Group("Publishing (extras/publishing)")
 	s := Settings{Kinds: kinds}
 	s.URL = r.Secret("PUBLISH_URL", "broker that every event is published to: "+s.expected()+"; without it nothing is published", func(text string) error {
 		_, _, err := s.kind(text)
