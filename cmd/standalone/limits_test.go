@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+
 	"example.com/threads/es/testenv"
 )
 
@@ -91,6 +94,40 @@ func TestOperationsOnAWebSocketAreLimited(t *testing.T) {
 		}
 	}
 	t.Error("no operation was refused")
+}
+
+func TestWebSocketsWithoutAnInitAreBounded(t *testing.T) {
+	r := start(t, map[string]string{"WEBSOCKET_INIT_LIMIT": "1"})
+	dial := func() (*websocket.Conn, error) {
+		conn, _, err := websocket.Dial(t.Context(), strings.Replace(r.read, "http", "ws", 1)+"/graphql", //nolint:bodyclose // of an upgrade
+			&websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
+		return conn, err
+	}
+	first, err := dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dial(); err == nil || !strings.Contains(err.Error(), "429") {
+		t.Errorf("the second one: %v", err)
+	}
+	if err := wsjson.Write(t.Context(), first, frame{Type: "connection_init"}); err != nil {
+		t.Fatal(err)
+	}
+	if ack, err := next(t, first); err != nil || ack.Type != "connection_ack" {
+		t.Fatalf("%+v, %v", ack, err)
+	}
+	second, err := dial()
+	if err != nil {
+		t.Fatalf("after connection_init of the first: %v", err)
+	}
+	_ = second.CloseNow()
+	testenv.Eventually(t, 10*time.Second, func() error { // as it has left
+		third, err := dial()
+		if err == nil {
+			_ = third.CloseNow()
+		}
+		return err
+	})
 }
 
 func TestConnectionsOfAnAccountAreBounded(t *testing.T) {

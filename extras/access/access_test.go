@@ -3,6 +3,7 @@ package access_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -127,5 +128,51 @@ func TestWhatARefusalTells(t *testing.T) {
 		if header.Get("RateLimit-Limit") != "5" {
 			t.Errorf("%s: the RateLimit headers are missing", about)
 		}
+	}
+}
+
+// What a request holds is free again when it ends, and a stream gives its body back once it has been read.
+func TestWhatARequestHolds(t *testing.T) {
+	gate := &access.Gate{Memory: limits.NewBudget(10, 10), Live: limits.NewBudget(1, 1), Uninitialized: limits.NewBudget(100, 1), Verify: func(context.Context, string) (access.Identity, error) {
+		return access.NewIdentity(ada, "", []string{"threads:read"}, time.Time{})
+	}}
+	read := []admission.Right{admission.Read}
+	handle := func(do func(admission.Guard, *http.Request)) {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("12345678"))
+		request.Header.Set("Authorization", "Bearer x")
+		gate.Around(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { do(admission.Of(r), r) })).ServeHTTP(httptest.NewRecorder(), request)
+	}
+	expect := func(about string, guard admission.Guard, stage admission.Stage, want int) {
+		t.Helper()
+		if _, err := guard.Enter(admission.Ask{Stage: stage, Rights: read}); refusedWith(err) != want {
+			t.Errorf("%s: %v", about, err)
+		}
+	}
+	for _, stage := range []admission.Stage{admission.Request, admission.Stream, admission.Handshake} {
+		handle(func(guard admission.Guard, r *http.Request) {
+			expect("the first", guard, stage, 0)
+			if stage == admission.Handshake {
+				handle(func(guard admission.Guard, _ *http.Request) {
+					expect("the second before connection_init", guard, stage, http.StatusTooManyRequests)
+				})
+				expect("connection_init", guard, admission.Init, 0)
+				handle(func(guard admission.Guard, _ *http.Request) {
+					expect("the second", guard, stage, 0)
+					expect("more connections than an account may have", guard, admission.Init, http.StatusTooManyRequests)
+				})
+				return
+			}
+			if _, err := guard.Hold(3); refusedWith(err) != http.StatusTooManyRequests {
+				t.Errorf("an answer beside the body: %v", err)
+			}
+			_, _ = io.ReadAll(r.Body)
+			release, err := guard.Hold(3)
+			if (err == nil) != (stage == admission.Stream) {
+				t.Errorf("an answer after the body, at stage %d: %v", stage, err)
+			}
+			if err == nil {
+				release()
+			}
+		})
 	}
 }

@@ -655,9 +655,8 @@ type Query {
     before: String
   ): HistoryConnection!
   """
-  All events of an account, in order, as a Relay connection. For the account itself, and for operators: a
-  token of another account needs the scope ` + "`" + `threads:operate` + "`" + `. It comes from the journal. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each
-  other; without either it is the first 50.
+  All events of an account, in order, as a Relay connection. For the account itself, and for operators of the
+  service. It comes from the journal. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each other; without either it is the first 50.
   """
   accountHistory(
     "The account's id."
