@@ -8,8 +8,8 @@ import (
 
 // The names of the indexes are fixed; those of the tables are settings.
 const (
-	JournalIndex  = "journal-aid-index"
-	SnapshotIndex = "snapshot-aid-index"
+	journalIndex  = "journal-aid-index"
+	snapshotIndex = "snapshot-aid-index"
 )
 
 // Table is the definition of a table.
@@ -31,8 +31,8 @@ const billingMode = types.BillingModePayPerRequest
 // changes, is not in it, so commands do not pay for this index.
 func Tables(journal, snapshot string) []Table {
 	return []Table{
-		{Name: journal, Index: JournalIndex, Stream: true},
-		{Name: snapshot, Index: SnapshotIndex, Projection: []string{"checksum", "parts", "ttl"}, TTL: "ttl"},
+		{Name: journal, Index: journalIndex, Stream: true},
+		{Name: snapshot, Index: snapshotIndex, Projection: []string{"checksum", "parts", "ttl"}, TTL: "ttl"},
 	}
 }
 
