@@ -15,7 +15,7 @@ import (
 
 // mostNames is how many exported names the library has at most, without methods and fields. Lower it when names go; a
 // new name needs another one to go.
-const mostNames = 400
+const mostNames = 296
 
 // kits are packages for tests and examples.
 var kits = regexp.MustCompile(`internal|estest|testenv|projectiontest|dynamodbtest|faults|examples`)
@@ -79,7 +79,6 @@ func TestAPIIsSmall(t *testing.T) {
 	if err != nil || names > mostNames {
 		t.Errorf("there are %d exported names, more than %d; %v", names, mostNames, err)
 	}
-	t.Log(names)
 }
 
 // comments returns those at a name in a group of constants or variables.

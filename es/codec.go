@@ -20,9 +20,12 @@ type Codec[E any] struct {
 }
 
 // NewCodec returns the codec of an aggregate type for a table of events. canonical converts an identifier from every
-// form in which one was ever written. It panics if the table has a name or event type twice, which is a programming
-// error.
+// form in which one was ever written; nil: there was one form. It panics if the table has a name or event type twice,
+// which is a programming error.
 func NewCodec[E any](aggregateType string, canonical func(string) (string, error), table ...EventType[E]) *Codec[E] {
+	if canonical == nil {
+		canonical = func(text string) (string, error) { return text, nil }
+	}
 	c := &Codec[E]{aggregate: aggregateType, canonical: canonical, byName: map[string]EventType[E]{}, byType: map[reflect.Type]EventType[E]{}}
 	for _, row := range table {
 		_, named := c.byName[row.name]

@@ -28,7 +28,7 @@ var shelves = es.Aggregate[Shelf, Move, Moved]{
 		return []Moved{{move.Pieces}}, nil
 	},
 	Apply:  func(s Shelf, e Moved) Shelf { return Shelf{s.Pieces + e.Pieces} },
-	Events: es.NewCodec("shelf", es.AsWritten, es.Plain[Moved, Moved]("PiecesMoved")),
+	Events: es.NewCodec("shelf", nil, es.Plain[Moved, Moved]("PiecesMoved")),
 }
 
 var stocks = rowstore.JSONRows[Moved, Stock]{

@@ -9,9 +9,6 @@ func Plain[E, T any](name string) EventType[E] {
 	return Event[E](name, func(event T) T { return event }, same)
 }
 
-// AsWritten is the canonical form for a codec whose identifiers were never written in another form.
-func AsWritten(text string) (string, error) { return text, nil }
-
 // PlainSnapshots encodes states as their own JSON, which also estimates their size: it is for small states.
 type PlainSnapshots[S any] struct{}
 

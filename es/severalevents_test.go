@@ -37,7 +37,7 @@ func purses() es.Aggregate[purse, putIn, coinIn] {
 		},
 		Apply:  func(p purse, _ coinIn) purse { return p + 1 },
 		Answer: func(events []coinIn) map[string]string { return map[string]string{"coins": fmt.Sprint(len(events))} },
-		Events: es.NewCodec("purse", es.AsWritten, es.Plain[coinIn, coinIn]("CoinIn")),
+		Events: es.NewCodec("purse", nil, es.Plain[coinIn, coinIn]("CoinIn")),
 	}
 }
 

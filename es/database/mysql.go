@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,9 @@ func openMySQL(dsn string, settings Settings) (*pool, error) {
 	config.ParseTime = true
 	config.Loc = time.UTC
 	config.MaxAllowedPacket = 0 // use the server's value
-	config.Timeout = orElse(config.Timeout, mysqlDialTimeout)
-	config.ReadTimeout = orElse(config.ReadTimeout, mysqlIOTimeout)
-	config.WriteTimeout = orElse(config.WriteTimeout, mysqlIOTimeout)
+	config.Timeout = cmp.Or(config.Timeout, mysqlDialTimeout)
+	config.ReadTimeout = cmp.Or(config.ReadTimeout, mysqlIOTimeout)
+	config.WriteTimeout = cmp.Or(config.WriteTimeout, mysqlIOTimeout)
 	config.Logger = driverLog{settings.Logger}
 	session := maps.Clone(mysqlSession)
 	if settings.Silence > 0 {
@@ -79,13 +80,6 @@ func explainMySQL(config *mysql.Config, err error) error {
 		}
 	}
 	return fmt.Errorf("no answer from the database server at %s: start it, or correct the address in the DSN: %w", at, err)
-}
-
-func orElse(value, otherwise time.Duration) time.Duration {
-	if value == 0 {
-		return otherwise
-	}
-	return value
 }
 
 // ServerTime returns the clock of the server behind db, which must be MySQL or MariaDB.

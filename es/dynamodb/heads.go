@@ -27,7 +27,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.
 				return
 			}
 			for _, found := range page {
-				id, seqNr, err := g.Place(item(found).text("pkey"), item(found).text("skey"))
+				id, seqNr, err := g.Place(found.text("pkey"), found.text("skey"))
 				if err != nil || seqNr != headSeqNr || id.Type != aggregateType {
 					continue // misplaced, or a kept snapshot
 				}

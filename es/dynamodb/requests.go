@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/es"
 )
 
 const (
@@ -64,7 +66,7 @@ func (g *Gateway) getEvents(ctx context.Context, keys []map[string]types.Attribu
 		if rest = output.UnprocessedKeys; len(rest) == 0 {
 			return found, nil
 		}
-		if attempt == contentionAttempts || !wait(ctx, retry.NextBackOff()) {
+		if attempt == contentionAttempts || es.Wait(ctx, retry.NextBackOff()) != nil {
 			return nil, errUnprocessed
 		}
 	}
@@ -110,7 +112,7 @@ func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2
 			if !yield(found, nil) {
 				return
 			}
-			if pages.HasMorePages() && !wait(ctx, scanPause) {
+			if pages.HasMorePages() && es.Wait(ctx, scanPause) != nil {
 				yield(nil, ctx.Err())
 				return
 			}

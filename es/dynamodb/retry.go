@@ -32,13 +32,3 @@ func retryContended(ctx context.Context, try func() error) (err error) {
 	}, backoff.WithBackOff(pauses()), backoff.WithMaxTries(contentionAttempts))
 	return err
 }
-
-// wait waits for the duration. It returns false when ctx has ended.
-func wait(ctx context.Context, duration time.Duration) bool {
-	select {
-	case <-time.After(duration):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -172,17 +172,14 @@ func (s *Source) iterator(ctx context.Context, streamARN, shardID string, at pos
 	return aws.ToString(answer.ShardIterator), nil
 }
 
-func isNotFound(err error) bool {
-	var fault *types.ResourceNotFoundException
+func is[T error](err error) bool {
+	var fault T
 	return errors.As(err, &fault)
 }
 
-func isExpired(err error) bool {
-	var fault *types.ExpiredIteratorException
-	return errors.As(err, &fault)
-}
-
-func isTrimmed(err error) bool {
-	var fault *types.TrimmedDataAccessException
-	return errors.As(err, &fault)
-}
+// The stream's answers that need another iterator or position.
+var (
+	isNotFound = is[*types.ResourceNotFoundException]
+	isExpired  = is[*types.ExpiredIteratorException]
+	isTrimmed  = is[*types.TrimmedDataAccessException]
+)

@@ -1,6 +1,7 @@
 package journalcheck
 
 import (
+	"cmp"
 	"encoding/hex"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ func (e envelope) contradictions(id es.AggregateID, entry es.Entry) []es.Fault {
 	var found []es.Fault
 	compare := func(field, expected, says string) {
 		if expected != says {
-			found = append(found, es.Fault{Field: field, Expected: orNothing(expected), Found: orNothing(says)})
+			found = append(found, es.Fault{Field: field, Expected: cmp.Or(expected, "nothing"), Found: cmp.Or(says, "nothing")})
 		}
 	}
 	compare("aggregate_id", id.ID, string(e.Aggregate))
@@ -73,11 +74,4 @@ func (e envelope) contradictions(id es.AggregateID, entry es.Entry) []es.Fault {
 		compare("occurred_at", entry.OccurredAt.Format(time.RFC3339Nano), e.OccurredAt)
 	}
 	return found
-}
-
-func orNothing(value string) string {
-	if value == "" {
-		return "nothing"
-	}
-	return value
 }

@@ -308,7 +308,7 @@ func TestARebuildGoesOnAfterItsProcess(t *testing.T) {
 				keys[key]++
 				break
 			}
-			time.Sleep(after)
+			_ = es.Wait(t.Context(), after) // at no particular moment of the rebuild
 			stop()
 		}
 	}

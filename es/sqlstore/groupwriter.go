@@ -176,14 +176,22 @@ func (w *groupWriter) close(ctx context.Context) error {
 	w.mutex.Lock()
 	w.closed = true
 	w.mutex.Unlock()
+	if err := await(ctx, &w.running); err != nil {
+		return err
+	}
+	w.disconnect()
+	return nil
+}
+
+// await waits until no write is in progress.
+func await(ctx context.Context, running *sync.WaitGroup) error {
 	done := make(chan struct{})
 	go func() {
-		w.running.Wait()
+		running.Wait()
 		close(done)
 	}()
 	select {
 	case <-done:
-		w.disconnect()
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("writes of the event store are still in progress: %w", ctx.Err())

@@ -97,15 +97,5 @@ func (w *transactionWriter) close(ctx context.Context) error {
 	w.mutex.Lock()
 	w.closed = true
 	w.mutex.Unlock()
-	done := make(chan struct{})
-	go func() {
-		w.running.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("writes of the event store are still in progress: %w", ctx.Err())
-	}
+	return await(ctx, &w.running)
 }

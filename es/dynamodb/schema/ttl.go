@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -23,7 +24,7 @@ func setUpTTL(ctx context.Context, client *dynamodb.Client, table Table, asDefin
 		case types.TimeToLiveStatusEnabled, types.TimeToLiveStatusEnabling:
 			got = aws.ToString(ttl.AttributeName)
 		case types.TimeToLiveStatusDisabling: // for up to an hour it can't be turned on again
-			report.Differences = append(report.Differences, Difference{table.Name, "time to live", orNone(table.TTL), "being turned off"})
+			report.Differences = append(report.Differences, Difference{table.Name, "time to live", cmp.Or(table.TTL, "none"), "being turned off"})
 			return nil
 		case types.TimeToLiveStatusDisabled:
 		}
@@ -32,7 +33,7 @@ func setUpTTL(ctx context.Context, client *dynamodb.Client, table Table, asDefin
 	case got == table.TTL:
 		return nil
 	case got != "" || !asDefined:
-		report.Differences = append(report.Differences, Difference{table.Name, "time to live", orNone(table.TTL), orNone(got)})
+		report.Differences = append(report.Differences, Difference{table.Name, "time to live", cmp.Or(table.TTL, "none"), cmp.Or(got, "none")})
 		return nil
 	}
 	_, err = client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
@@ -44,11 +45,4 @@ func setUpTTL(ctx context.Context, client *dynamodb.Client, table Table, asDefin
 	}
 	report.Created = append(report.Created, fmt.Sprintf("time to live on %s of table %s", table.TTL, table.Name))
 	return nil
-}
-
-func orNone(value string) string {
-	if value == "" {
-		return "none"
-	}
-	return value
 }

@@ -46,7 +46,7 @@ var counters = es.Aggregate[Counter, Add, Added]{
 		return []Added{{add.By}}, nil
 	},
 	Apply:  func(c Counter, e Added) Counter { return Counter{c.Value + e.By} },
-	Events: es.NewCodec("counter", es.AsWritten, es.Plain[Added, Added]("CounterAdded")),
+	Events: es.NewCodec("counter", nil, es.Plain[Added, Added]("CounterAdded")),
 }
 
 var totals = rowstore.JSONRows[Added, Total]{
