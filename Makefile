@@ -21,7 +21,7 @@ endif
 .DEFAULT_GOAL := help
 
 run: ## builds and runs everything in one process on SQLite in ./data; needs only Go. AUTH=dev requires tokens
-	@go build -tags lab -o ./bin/standalone ./cmd/standalone && LAB=$${LAB:-on} exec ./bin/standalone
+	@go build -tags lab -ldflags="-s -w" -o ./bin/standalone ./cmd/standalone && LAB=$${LAB:-on} exec ./bin/standalone
 
 test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg $(RERUN_FLAGS) --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)

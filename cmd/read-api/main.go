@@ -7,12 +7,14 @@ import (
 	"io"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/eventstore/dynamo"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/es/database"
-	"example.com/threads/extras/access"  // extra:access
-	"example.com/threads/extras/erasure" // extra:erasure
+	"example.com/threads/extras/access"          // extra:access
+	"example.com/threads/extras/erasure"         // extra:erasure
+	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/tracing"
@@ -71,9 +73,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	defer func() { _ = db.Close() }()
-	store := eventstore.OpenLater(s.store, eventstore.Ports{Log: log, Tracer: traces.Provider()})
+	store := eventstore.OpenLater(func(ctx context.Context) (*eventstore.Store, error) {
+		return dynamo.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: traces.Provider()})
+	})
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	keys, err := erasure.OpenIn(ctx, s.erasure, store.Store) // extra:erasure {
+	keys, err := awskeys.OpenIn(ctx, s.erasure, store.Store) // extra:erasure {
 	if err != nil {
 		return err
 	} // extra:erasure }

@@ -11,6 +11,7 @@ import (
 
 	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/eventstore/dynamo"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/updater"
@@ -19,8 +20,9 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	esrun "example.com/threads/es/run"
-	"example.com/threads/extras/access"  // extra:access
-	"example.com/threads/extras/erasure" // extra:erasure
+	"example.com/threads/extras/access"          // extra:access
+	"example.com/threads/extras/erasure"         // extra:erasure
+	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/extras/operate/routes"
 	"example.com/threads/extras/publishing"         // extra:publishing
 	"example.com/threads/extras/publishing/kafka"   // extra:publishing
@@ -73,7 +75,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.updater.Measurements = measurements.ReadSettings(r)
 	s.publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
 	s.updater.Commands = writeapi.ReadCommands(r)
-	s.updater.Source.Streams = eventstore.ReadStreams(r)
+	s.updater.Source.ReadStreams(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
@@ -122,7 +124,7 @@ const spareConns = 16
 
 func (s settings) open(ctx context.Context, tracer trace.TracerProvider, log *slog.Logger) (updater.Databases, error) {
 	db, err := database.Open(ctx, s.databaseURL, database.Settings{
-		MaxConns: s.updater.Source.Streams.Concurrency + spareConns, Rebuildable: true, Silence: esrun.Silence, Tracer: tracer, Logger: log,
+		MaxConns: s.updater.Source.Concurrency + spareConns, Rebuildable: true, Silence: esrun.Silence, Tracer: tracer, Logger: log,
 	})
 	if err != nil {
 		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)
@@ -130,11 +132,11 @@ func (s settings) open(ctx context.Context, tracer trace.TracerProvider, log *sl
 	if err := migration.Check(ctx, db, rdbmigration.ReadModel()...); err != nil {
 		return updater.Databases{}, errors.Join(fmt.Errorf("DATABASE_URL: %w", err), db.Close())
 	}
-	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: tracer})
+	store, err := dynamo.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: tracer})
 	if err != nil {
 		return updater.Databases{}, errors.Join(err, db.Close())
 	}
-	keys, err := erasure.Open(ctx, s.erasure, store) // extra:erasure {
+	keys, err := awskeys.Open(ctx, s.erasure, store) // extra:erasure {
 	if err != nil {
 		return updater.Databases{}, errors.Join(err, store.Close(ctx), db.Close())
 	} // extra:erasure }

@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	if system.keys, err = erasure.Open(ctx, s.erasure, store); err != nil { // extra:erasure {
+	if system.keys, err = erasure.Open(ctx, s.erasure, store.SQL()); err != nil { // extra:erasure {
 		return err
 	} // extra:erasure }
 	if err := system.listen(ctx, s, store, readModel, traces, log); err != nil {

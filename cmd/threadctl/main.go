@@ -11,11 +11,13 @@ import (
 
 	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/eventstore/dynamo"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
-	"example.com/threads/extras/erasure" // extra:erasure
+	"example.com/threads/extras/erasure"         // extra:erasure
+	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/infrastructure/config"
 )
@@ -62,12 +64,12 @@ func (s settings) ofCommands() ctl.Settings {
 		SnapshotEvery: s.snapshotEvery,
 		Logger:        s.logging.Logger,
 		Open: func(ctx context.Context, log *slog.Logger) (*ctl.Store, error) {
-			store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log})
+			store, err := dynamo.Open(ctx, s.store, eventstore.Ports{Log: log})
 			if err != nil {
 				return nil, err
 			}
 			unseal := func(ctx context.Context) (func(context.Context, es.Tenant, []byte) ([]byte, error), error) {
-				keys, err := erasure.Open(ctx, s.erasure, store)
+				keys, err := awskeys.Open(ctx, s.erasure, store)
 				return keys.OpenJSON, err
 			}
 			return &ctl.Store{Kind: s.store.Kind, Gateway: store.Gateway, Unseal: unseal, Close: store.Close}, nil

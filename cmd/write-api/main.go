@@ -6,11 +6,13 @@ import (
 	"io"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/eventstore/dynamo"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
-	"example.com/threads/extras/access"  // extra:access
-	"example.com/threads/extras/erasure" // extra:erasure
+	"example.com/threads/extras/access"          // extra:access
+	"example.com/threads/extras/erasure"         // extra:erasure
+	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/tracing"
 )
@@ -56,12 +58,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer traces.Stop()
-	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: traces.Provider()})
+	store, err := dynamo.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: traces.Provider()})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	keys, err := erasure.Open(ctx, s.erasure, store) // extra:erasure {
+	keys, err := awskeys.Open(ctx, s.erasure, store) // extra:erasure {
 	if err != nil {
 		return err
 	} // extra:erasure }

@@ -4,7 +4,6 @@ import (
 	"embed"
 	"io/fs"
 
-	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/es/migration"
 )
 
@@ -19,6 +18,3 @@ func Schema() migration.Set {
 	}
 	return migration.Set{Name: "keys of people", Table: "erasure_migrations", Files: files}
 }
-
-// Table defines the keys' table in DynamoDB. Its backups must not be kept longer than erased data may exist.
-func Table(name string) schema.Table { return schema.Table{Name: name} }

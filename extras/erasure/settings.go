@@ -2,17 +2,14 @@ package erasure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/es/migration"
 	"example.com/threads/extras/erasure/masterkey"
-	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -35,7 +32,7 @@ const oneOf = "with ERASURE=on, set one of ERASURE_KEY, ERASURE_KEY_FILE and ERA
 func ReadSettings(r *config.Reader, fallback string) Settings {
 	r = r.Group("Forgetting a person (extras/erasure)")
 	var s Settings
-	s.On, s.KeyTable = readPlace(r)
+	s.On, s.KeyTable = ReadPlace(r)
 	s.Key = r.Secret("ERASURE_KEY", oneOf+"master key, base64 of 32 bytes; keys that it has replaced may follow, separated by commas", func(text string) error {
 		if text == "" {
 			return nil
@@ -60,73 +57,42 @@ func ReadSettings(r *config.Reader, fallback string) Settings {
 	return s
 }
 
-func readPlace(r *config.Reader) (on bool, table string) {
+// ReadPlace reads whether erasure is on, and the name of the DynamoDB table of keys.
+func ReadPlace(r *config.Reader) (on bool, table string) {
 	on = r.OneOf("ERASURE", "whether texts and names are sealed, so that a person can be forgotten", "off", "on") == "on"
 	return on, r.String("KEY_TABLE", "personal-keys", "with ERASURE=on and dynamodb: table of people's keys")
 }
 
-// ReadTables returns the DynamoDB tables that the settings need.
-func ReadTables(r *config.Reader) (tables []schema.Table) {
-	if on, name := readPlace(r); on {
-		tables = append(tables, Table(name))
-	}
-	return tables
-}
-
-// Database is where the keys are: that of the event store.
-type Database interface {
-	// SQL is the database of a relational store; nil: the store is on DynamoDB.
-	SQL() *sqlx.DB
-	DynamoDB() *awsdynamodb.Client
-}
-
-// Open returns a keyring over the keys in the event store's database; nil: erasure is off.
-func Open(ctx context.Context, s Settings, database Database) (*Keyring, error) {
+// Open returns a keyring over the keys in the database of a relational event store; nil: erasure is off. The package
+// awskeys has DynamoDB and AWS KMS.
+func Open(ctx context.Context, s Settings, db *sqlx.DB) (*Keyring, error) {
 	if !s.On {
 		return nil, nil
 	}
-	keys, err := s.keys(ctx, database)
+	keys, err := s.Keys(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	master, err := s.master(ctx)
+	master, err := s.Master()
 	if err != nil {
 		return nil, err
 	}
 	return NewKeyring(keys, master, time.Now), nil
 }
 
-// OpenIn is Open for a program that can run without the event store. With erasure on, it needs the store at the start.
-func OpenIn[D Database](ctx context.Context, s Settings, open func(context.Context) (D, error)) (*Keyring, error) {
-	if !s.On {
-		return nil, nil
-	}
-	database, err := open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return Open(ctx, s, database)
-}
-
-func (s Settings) keys(ctx context.Context, database Database) (Store, error) {
-	db := database.SQL()
-	if db == nil {
-		return NewDynamoDBStore(database.DynamoDB(), s.KeyTable), nil
-	}
+// Keys returns the store of keys in the database of a relational event store.
+func (s Settings) Keys(ctx context.Context, db *sqlx.DB) (Store, error) {
 	if err := migration.Check(ctx, db, Schema()); err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
 	return NewRelationalStore(db)
 }
 
-func (s Settings) master(ctx context.Context) (Master, error) {
+// Master returns the master key of a setting or a file.
+func (s Settings) Master() (Master, error) {
 	switch {
 	case s.KMSKey != "":
-		awsConfig, err := awsclient.Load(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return masterkey.NewKMS(kms.NewFromConfig(awsConfig), s.KMSKey), nil
+		return nil, errors.New("ERASURE_KMS_KEY: this program has no client of AWS KMS; set ERASURE_KEY or ERASURE_KEY_FILE")
 	case s.Key != "":
 		return masterkey.Parse(s.Key)
 	case s.MakeFile:

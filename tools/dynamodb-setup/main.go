@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"example.com/threads/es/dynamodb/schema"
-	"example.com/threads/extras/erasure" // extra:erasure
+	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
@@ -97,6 +97,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 func readTables(r *config.Reader) []schema.Table {
 	names := stores.ReadTables(r)
 	tables := schema.Tables(names.Journal, names.Snapshot)
-	tables = append(tables, erasure.ReadTables(r)...) // extra:erasure
+	tables = append(tables, awskeys.ReadTables(r)...) // extra:erasure
 	return tables
 }

@@ -9,16 +9,15 @@ import (
 // Later is an event store that is opened at the first use. Until then, and while the store is down, the program serves
 // everything else.
 type Later struct {
-	settings Settings
-	ports    Ports
-	opening  *semaphore.Weighted // guards store
-	store    *Store              // nil: not opened yet
-	own      bool                // Close closes store
+	open    func(context.Context) (*Store, error)
+	opening *semaphore.Weighted // guards store
+	store   *Store              // nil: not opened yet
+	own     bool                // Close closes store
 }
 
-// OpenLater returns a store that is not open yet.
-func OpenLater(settings Settings, ports Ports) *Later {
-	return &Later{settings: settings, ports: ports, opening: semaphore.NewWeighted(1), own: true}
+// OpenLater returns a store that open opens at the first use.
+func OpenLater(open func(context.Context) (*Store, error)) *Later {
+	return &Later{open: open, opening: semaphore.NewWeighted(1), own: true}
 }
 
 // Opened returns a Later over an open store. The caller closes the store.
@@ -33,7 +32,7 @@ func (l *Later) Store(ctx context.Context) (*Store, error) {
 	if l.store != nil {
 		return l.store, nil
 	}
-	store, err := Open(ctx, l.settings, l.ports)
+	store, err := l.open(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package eventstore
 import (
 	"time"
 
-	"example.com/threads/es/dynamodb"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 )
@@ -25,12 +24,14 @@ type Settings struct {
 	SnapshotTTL   time.Duration
 }
 
+const defaultShards = 64 // as in es/dynamodb
+
 // ReadPlace reads the kind and the place of the event store. Programs that only read need nothing else.
 func ReadPlace(r *config.Reader) (s Settings) {
 	s.Kind, s.URL = stores.ReadEventStore(r)
 	tables := stores.ReadTables(r)
 	s.JournalTable, s.SnapshotTable = tables.Journal, tables.Snapshot
-	s.Shards = r.Int("SHARD_COUNT", dynamodb.DefaultShards, 1, 1<<16,
+	s.Shards = r.Int("SHARD_COUNT", defaultShards, 1, 1<<16,
 		"with dynamodb: number of logical shards; must never change once there is data")
 	return s
 }

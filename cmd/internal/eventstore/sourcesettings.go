@@ -3,7 +3,6 @@ package eventstore
 import (
 	"time"
 
-	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -11,7 +10,11 @@ import (
 type SourceSettings struct {
 	PollMin time.Duration // between two polls that return events
 	PollMax time.Duration // between two polls that return none
-	Streams dynamodbstreams.Settings
+
+	// Of DynamoDB's stream.
+	PageLimit     int32 // records per poll
+	DiscoverEvery time.Duration
+	Concurrency   int // shards at the same time
 }
 
 // ReadSource reads the poll interval of any source.
@@ -31,14 +34,12 @@ func ReadSource(r *config.Reader) SourceSettings {
 
 // ReadStreams reads the other settings for DynamoDB Streams. It also declares and checks the variables that the AWS SDK
 // reads by itself.
-func ReadStreams(r *config.Reader) dynamodbstreams.Settings {
+func (s *SourceSettings) ReadStreams(r *config.Reader) {
 	r.URL("AWS_ENDPOINT_URL_DYNAMODB_STREAMS",
 		"endpoint of the streams if they are not on AWS; with DynamoDB Local the same as for the tables")
-	return dynamodbstreams.Settings{
-		PageLimit: int32(r.Int("STREAM_PAGE_LIMIT", 1000, 1, 1000, "with dynamodb: records per poll")),
-		DiscoverEvery: r.Duration("STREAM_DISCOVERY_INTERVAL", 10*time.Second, time.Second, 5*time.Minute,
-			"with dynamodb: time between two listings of the shards"),
-		Concurrency: r.Int("STREAM_CONCURRENCY", 16, 1, 1024,
-			"with dynamodb: shards projected at the same time, each with a connection to the database"),
-	}
+	s.PageLimit = int32(r.Int("STREAM_PAGE_LIMIT", 1000, 1, 1000, "with dynamodb: records per poll"))
+	s.DiscoverEvery = r.Duration("STREAM_DISCOVERY_INTERVAL", 10*time.Second, time.Second, 5*time.Minute,
+		"with dynamodb: time between two listings of the shards")
+	s.Concurrency = r.Int("STREAM_CONCURRENCY", 16, 1, 1024,
+		"with dynamodb: shards projected at the same time, each with a connection to the database")
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -15,12 +14,12 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/dynamodb"
-	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/migration"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/run"
 	"example.com/threads/es/skew"
+	"example.com/threads/es/sqlqueue"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config/stores"
 )
 
@@ -37,13 +36,14 @@ type Store struct {
 	// Metrics are those of the store: consumed capacity or connections.
 	Metrics []prometheus.Collector
 
-	settings Settings
-	ports    Ports
-	close    func(context.Context) error
-	aws      *awsdynamodb.Client     // DynamoDB only
-	streams  dynamodbstreams.Streams // DynamoDB only
-	places   dynamodbstreams.Places  // DynamoDB only
-	db       *sqlx.DB                // relational stores only
+	// Source returns a source of the store's changes. Sources of one store share the readers of its stream. No argument
+	// is called before Run.
+	Source func(projection.Sink, projection.Checkpoints, SourceSettings) (run.Source, error)
+	// Close completes the accepted writes, until ctx ends.
+	Close func(context.Context) error
+
+	DB     *sqlx.DB // of a relational store
+	Client any      // of a store on DynamoDB: the AWS SDK's client, which not every program links
 }
 
 // Ports are what a store needs from its program.
@@ -56,53 +56,8 @@ type Ports struct {
 	OnAppend func()
 }
 
-// Open connects to the store.
+// Open connects to a relational store. The package dynamo opens every kind.
 func Open(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
-	if settings.Kind == stores.DynamoDB {
-		return openDynamoDB(ctx, settings, ports)
-	}
-	return openRelational(ctx, settings, ports)
-}
-
-func openDynamoDB(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
-	config, err := awsclient.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	consumed := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "dynamodb_consumed_capacity_units_total",
-		Help: "Read and write units that answered calls took, by table, index (empty: the table itself) and operation.",
-	}, []string{"table", "index", "operation"})
-	client := awsclient.DynamoDB(config, awsclient.CountCapacity(func(c awsclient.Consumed) {
-		consumed.WithLabelValues(c.Table, c.Index, c.Operation).Add(c.Units)
-	}))
-	gateway, err := dynamodb.New(client, dynamodb.Settings{
-		JournalTable:  settings.JournalTable,
-		SnapshotTable: settings.SnapshotTable,
-		Shards:        settings.Shards,
-		SnapshotKeep:  settings.SnapshotKeep,
-		SnapshotTTL:   settings.SnapshotTTL,
-		Clock:         time.Now,
-	}, ports.Log)
-	if err != nil {
-		return nil, err
-	}
-	return &Store{
-		Gateway:  gateway,
-		Check:    gateway.Check,
-		Trouble:  func(context.Context) error { return nil },
-		Skew:     settings.compareWith(gateway.Now),
-		Metrics:  []prometheus.Collector{consumed},
-		settings: settings,
-		ports:    ports,
-		close:    func(context.Context) error { return nil },
-		aws:      client,
-		streams:  dynamodbstreams.Share(awsclient.Streams(config)),
-		places:   gateway,
-	}, nil
-}
-
-func openRelational(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
 	db, err := database.Open(ctx, settings.URL, database.Settings{Tracer: ports.Tracer, Logger: ports.Log})
 	if err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
@@ -123,24 +78,32 @@ func openRelational(ctx context.Context, settings Settings, ports Ports) (*Store
 		Check: func(ctx context.Context) error {
 			return errors.Join(gateway.Check(ctx), migration.Ready(ctx, db, sqlstore.Schema()))
 		},
-		Trouble:  gateway.Check,
-		Metrics:  []prometheus.Collector{collectors.NewDBStatsCollector(db.DB, "event_store")},
-		settings: settings,
-		ports:    ports,
-		close: func(ctx context.Context) error {
+		Trouble: gateway.Check,
+		Metrics: []prometheus.Collector{collectors.NewDBStatsCollector(db.DB, "event_store")},
+		Source: func(projector projection.Sink, checkpoints projection.Checkpoints, polls SourceSettings) (run.Source, error) {
+			queue, err := sqlstore.NewQueue(db)
+			if err != nil {
+				return nil, err
+			}
+			return sqlqueue.New(
+				sqlqueue.Ports{Queue: queue, Projector: projector, Checkpoints: checkpoints, Log: ports.Log},
+				sqlqueue.Settings{PollMin: polls.PollMin, PollMax: polls.PollMax},
+			), nil
+		},
+		Close: func(ctx context.Context) error {
 			defer func() { _ = db.Close() }()
 			return gateway.Close(ctx)
 		},
-		db: db,
+		DB: db,
 	}
 	if settings.Kind == stores.MySQL {
-		store.Skew = settings.compareWith(func(ctx context.Context) (time.Time, error) { return database.ServerTime(ctx, db) })
+		store.Skew = settings.CompareWith(func(ctx context.Context) (time.Time, error) { return database.ServerTime(ctx, db) })
 	}
 	return store, nil
 }
 
-// compareWith returns a watch that compares this computer's clock with another.
-func (s Settings) compareWith(other func(context.Context) (time.Time, error)) *skew.Watch {
+// CompareWith returns a watch that compares this computer's clock with another.
+func (s Settings) CompareWith(other func(context.Context) (time.Time, error)) *skew.Watch {
 	clock := s.Clock
 	if clock == nil {
 		clock = time.Now
@@ -157,10 +120,7 @@ func (s *Store) CheckClock(ctx context.Context) error {
 }
 
 // SQL returns the database of a relational store; nil: the store is on DynamoDB.
-func (s *Store) SQL() *sqlx.DB { return s.db }
+func (s *Store) SQL() *sqlx.DB { return s.DB }
 
-// DynamoDB returns the client of a store on DynamoDB, otherwise nil.
-func (s *Store) DynamoDB() *awsdynamodb.Client { return s.aws }
-
-// Close completes the accepted writes, until ctx ends.
-func (s *Store) Close(ctx context.Context) error { return s.close(ctx) }
+// DynamoDB returns the AWS SDK's client of a store on DynamoDB, otherwise nil.
+func (s *Store) DynamoDB() any { return s.Client }

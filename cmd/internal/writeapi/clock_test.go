@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/eventstore/dynamo"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/cmd/internal/writeapi"
@@ -75,7 +76,7 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 	}
 	s.store.Clock, s.api.Measurements = clock, measurements.Settings{}
 	logger := slog.New(slog.DiscardHandler)
-	store, err := eventstore.Open(t.Context(), s.store, eventstore.Ports{Log: logger})
+	store, err := dynamo.Open(t.Context(), s.store, eventstore.Ports{Log: logger})
 	if err != nil {
 		t.Fatal(err)
 	}

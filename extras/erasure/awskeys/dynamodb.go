@@ -1,4 +1,4 @@
-package erasure
+package awskeys
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"example.com/threads/es"
+	"example.com/threads/extras/erasure"
 )
 
 // dynamoDBStore stores keys in a DynamoDB table of their own. The pkey consists of tenant and owner.
@@ -25,7 +26,7 @@ type dynamoDBStore struct {
 }
 
 // NewDynamoDBStore returns a store over a table.
-func NewDynamoDBStore(client *dynamodb.Client, table string) Store {
+func NewDynamoDBStore(client *dynamodb.Client, table string) erasure.Store {
 	return dynamoDBStore{client, table}
 }
 
@@ -43,23 +44,23 @@ func keyOf(tenant es.Tenant, owner string) item {
 	return item{pkey: &types.AttributeValueMemberS{Value: tenant.String() + separator + owner}}
 }
 
-func entryOf(found item) (Entry, error) {
+func entryOf(found item) (erasure.Entry, error) {
 	if at, erased := found[erasedAt].(*types.AttributeValueMemberN); erased {
 		millis, err := strconv.ParseInt(at.Value, 10, 64)
-		return Entry{ErasedAt: time.UnixMilli(millis).UTC()}, err
+		return erasure.Entry{ErasedAt: time.UnixMilli(millis).UTC()}, err
 	}
 	wrapped, _ := found[wrappedA].(*types.AttributeValueMemberB)
 	if wrapped == nil {
-		return Entry{}, errors.New("an item of the key table has no key")
+		return erasure.Entry{}, errors.New("an item of the key table has no key")
 	}
-	return Entry{Wrapped: wrapped.Value}, nil
+	return erasure.Entry{Wrapped: wrapped.Value}, nil
 }
 
 const batchGet = 100 // keys in a BatchGetItem
 
-// Keys implements [Store].
-func (s dynamoDBStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]Entry, error) {
-	found := make(map[string]Entry, len(owners))
+// Keys implements [erasure.Store].
+func (s dynamoDBStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]erasure.Entry, error) {
+	found := make(map[string]erasure.Entry, len(owners))
 	for begin := 0; begin < len(owners); begin += batchGet {
 		var keys []item
 		for _, owner := range owners[begin:min(begin+batchGet, len(owners))] {
@@ -74,7 +75,7 @@ func (s dynamoDBStore) Keys(ctx context.Context, tenant es.Tenant, owners []stri
 
 const batchAttempts = 8 // for a request that DynamoDB answers only partly
 
-func (s dynamoDBStore) read(ctx context.Context, keys []item, into map[string]Entry) error {
+func (s dynamoDBStore) read(ctx context.Context, keys []item, into map[string]erasure.Entry) error {
 	asked := map[string]types.KeysAndAttributes{s.table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
 	pauses := &backoff.ExponentialBackOff{InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.33}
 	for attempt := 0; len(asked) > 0; attempt++ {
@@ -100,8 +101,8 @@ func (s dynamoDBStore) read(ctx context.Context, keys []item, into map[string]En
 	return nil
 }
 
-// Create implements [Store].
-func (s dynamoDBStore) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (Entry, error) {
+// Create implements [erasure.Store].
+func (s dynamoDBStore) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
 	put := keyOf(tenant, owner)
 	put[wrappedA] = &types.AttributeValueMemberB{Value: wrapped}
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -111,14 +112,14 @@ func (s dynamoDBStore) Create(ctx context.Context, tenant es.Tenant, owner strin
 	var exists *types.ConditionalCheckFailedException
 	switch {
 	case err == nil:
-		return Entry{Wrapped: wrapped}, nil
+		return erasure.Entry{Wrapped: wrapped}, nil
 	case errors.As(err, &exists):
 		return entryOf(exists.Item)
 	}
-	return Entry{}, explain("store a key", err)
+	return erasure.Entry{}, explain("store a key", err)
 }
 
-// Destroy implements [Store].
+// Destroy implements [erasure.Store].
 func (s dynamoDBStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: aws.String(s.table), Key: keyOf(tenant, owner),

@@ -1,4 +1,4 @@
-package masterkey
+package awskeys
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func contextOf(about string) map[string]string { return map[string]string{"owner
 func (k *KMS) Wrap(ctx context.Context, key []byte, about string) ([]byte, error) {
 	output, err := k.client.Encrypt(ctx, &kms.EncryptInput{KeyId: aws.String(k.key), Plaintext: key, EncryptionContext: contextOf(about)})
 	if err != nil {
-		return nil, explain(err)
+		return nil, explainKMS(err)
 	}
 	return output.CiphertextBlob, nil
 }
@@ -36,13 +36,13 @@ func (k *KMS) Wrap(ctx context.Context, key []byte, about string) ([]byte, error
 func (k *KMS) Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error) {
 	output, err := k.client.Decrypt(ctx, &kms.DecryptInput{KeyId: aws.String(k.key), CiphertextBlob: wrapped, EncryptionContext: contextOf(about)})
 	if err != nil {
-		return nil, explain(err)
+		return nil, explainKMS(err)
 	}
 	return output.Plaintext, nil
 }
 
-// explain marks errors that a retry may avoid.
-func explain(err error) error {
+// explainKMS marks errors that a retry may avoid.
+func explainKMS(err error) error {
 	var unsent *smithyhttp.RequestSendError
 	if errors.As(err, &unsent) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary {
 		return unavailable{err}

@@ -1,4 +1,4 @@
-package erasure_test
+package awskeys_test
 
 import (
 	"testing"
@@ -6,15 +6,15 @@ import (
 	"example.com/threads/es/dynamodb/dynamodbtest"
 	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/es/testenv"
-	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/erasure/awskeys"
 	"example.com/threads/extras/erasure/keystoretest"
 )
 
 func TestContractOnDynamoDB(t *testing.T) {
 	_, client := dynamodbtest.Tables(t)
 	table := testenv.UniqueName(t)
-	if _, err := schema.Setup(t.Context(), client, []schema.Table{erasure.Table(table)}); err != nil {
+	if _, err := schema.Setup(t.Context(), client, []schema.Table{awskeys.Table(table)}); err != nil {
 		t.Fatal(err)
 	}
-	keystoretest.Run(t, erasure.NewDynamoDBStore(client, table))
+	keystoretest.Run(t, awskeys.NewDynamoDBStore(client, table))
 }

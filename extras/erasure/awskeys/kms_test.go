@@ -1,0 +1,79 @@
+package awskeys_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/erasure/awskeys"
+)
+
+// check wraps and unwraps a key.
+func check(t *testing.T, m erasure.Master) {
+	t.Helper()
+	key := bytes.Repeat([]byte("k"), 32)
+	wrapped, err := m.Wrap(t.Context(), key, "acme/ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(wrapped, key) {
+		t.Error("the wrapped key contains the key")
+	}
+	if got, err := m.Unwrap(t.Context(), wrapped, "acme/ada"); err != nil || !bytes.Equal(got, key) {
+		t.Errorf("unwrapped %q, %v", got, err)
+	}
+	if _, err := m.Unwrap(t.Context(), wrapped, "acme/bob"); err == nil {
+		t.Error("a key was unwrapped for another owner")
+	}
+}
+
+// The server behaves like AWS KMS: it stores the encryption context and rejects another one.
+func TestKMS(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			KeyId, Plaintext, CiphertextBlob string
+			EncryptionContext                map[string]string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.KeyId != "alias/threads" {
+			t.Errorf("asked %+v, %v", asked, err)
+		}
+		about := asked.EncryptionContext["owner"] + "\n"
+		answer := map[string]any{"KeyId": "arn"}
+		switch r.Header.Get("X-Amz-Target") {
+		case "TrentService.Encrypt":
+			answer["CiphertextBlob"] = base64.StdEncoding.EncodeToString([]byte(about + asked.Plaintext))
+		case "TrentService.Decrypt":
+			blob, _ := base64.StdEncoding.DecodeString(asked.CiphertextBlob)
+			plain, own := strings.CutPrefix(string(blob), about)
+			if !own {
+				w.WriteHeader(http.StatusBadRequest)
+				answer = map[string]any{"__type": "InvalidCiphertextException"}
+			}
+			answer["Plaintext"] = plain
+		default:
+			t.Errorf("asked for %s", r.Header.Get("X-Amz-Target"))
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	}))
+	defer server.Close()
+	wrapped := awskeys.NewKMS(kms.New(kms.Options{
+		Region: "eu-central-1", BaseEndpoint: aws.String(server.URL), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
+		RetryMaxAttempts: 1,
+	}), "alias/threads")
+	check(t, wrapped)
+	server.Close()
+	_, err := wrapped.Wrap(t.Context(), []byte("key"), "acme/ada")
+	if classified := interface{ Class() string }(nil); !errors.As(err, &classified) || classified.Class() != "unavailable" {
+		t.Errorf("without a server: %v", err)
+	}
+}

@@ -1,0 +1,82 @@
+// Package awskeys keeps the keys of people in DynamoDB, and the master key in AWS KMS. A program that needs neither
+// uses the package erasure alone, and does not link the AWS SDK.
+package awskeys
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es/dynamodb/schema"
+	"example.com/threads/extras/erasure"
+	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/config"
+)
+
+// Table defines the keys' table in DynamoDB. Its backups must not be kept longer than erased data may exist.
+func Table(name string) schema.Table { return schema.Table{Name: name} }
+
+// ReadTables returns the DynamoDB tables that the settings need.
+func ReadTables(r *config.Reader) (tables []schema.Table) {
+	if on, name := erasure.ReadPlace(r); on {
+		tables = append(tables, Table(name))
+	}
+	return tables
+}
+
+// Database is where the keys are: that of the event store.
+type Database interface {
+	// SQL is the database of a relational store; nil: the store is on DynamoDB.
+	SQL() *sqlx.DB
+	// DynamoDB is the *dynamodb.Client of a store on DynamoDB.
+	DynamoDB() any
+}
+
+// Open returns a keyring over the keys in the event store's database; nil: erasure is off.
+func Open(ctx context.Context, s erasure.Settings, database Database) (*erasure.Keyring, error) {
+	if !s.On {
+		return nil, nil
+	}
+	keys, err := keysIn(ctx, s, database)
+	if err != nil {
+		return nil, err
+	}
+	master, err := masterOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return erasure.NewKeyring(keys, master, time.Now), nil
+}
+
+// OpenIn is Open for a program that can run without the event store. With erasure on, it needs the store at the start.
+func OpenIn[D Database](ctx context.Context, s erasure.Settings, open func(context.Context) (D, error)) (*erasure.Keyring, error) {
+	if !s.On {
+		return nil, nil
+	}
+	database, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return Open(ctx, s, database)
+}
+
+func keysIn(ctx context.Context, s erasure.Settings, database Database) (erasure.Store, error) {
+	if db := database.SQL(); db != nil {
+		return s.Keys(ctx, db)
+	}
+	return NewDynamoDBStore(database.DynamoDB().(*dynamodb.Client), s.KeyTable), nil // as Database says
+}
+
+func masterOf(ctx context.Context, s erasure.Settings) (erasure.Master, error) {
+	if s.KMSKey == "" {
+		return s.Master()
+	}
+	awsConfig, err := awsclient.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return NewKMS(kms.NewFromConfig(awsConfig), s.KMSKey), nil
+}
