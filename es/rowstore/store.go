@@ -9,8 +9,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/sqldialect"
 )
 
 // Store implements [projection.Store] and [projection.Checkpoints] for one projection in a relational database.
@@ -177,7 +177,7 @@ func (s *Store) explain(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch s.dialect.Classify(err) {
+	switch sqldialect.ClassOf(err) {
 	case sqldialect.Transient:
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrTransient, err)
 	case sqldialect.Refused, sqldialect.Duplicate:

@@ -11,9 +11,9 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore/table"
-	"example.com/threads/es/sqldialect"
 )
 
 // Tx is a transaction. Handlers use it for their statements, and [Tx.Explain] for their errors.
@@ -138,7 +138,7 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 		return t.Explain("change positions", err)
 	}
 	err := positions.Insert(ctx, t, t.Dialect, made)
-	if err != nil && t.Dialect.Classify(err) == sqldialect.Duplicate {
+	if err != nil && sqldialect.ClassOf(err) == sqldialect.Duplicate {
 		return fmt.Errorf("make positions: %w: %w", projection.ErrTransient, err)
 	}
 	return t.Explain("make positions", err)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"example.com/threads/es"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // Append writes head, entries and receipts in one transaction. On SQLite, concurrent Appends share a transaction. After
@@ -62,7 +62,7 @@ func (a appending) apply(ctx context.Context, in session) error {
 	if err == nil {
 		err = a.addReceipts(ctx, in)
 	}
-	if a.gateway.dialect.Classify(err) == sqldialect.Duplicate {
+	if sqldialect.ClassOf(err) == sqldialect.Duplicate {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return err

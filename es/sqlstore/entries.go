@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // entriesPage is the number of entries in memory at once: 3 MB if all have the maximum size.

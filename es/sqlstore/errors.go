@@ -6,19 +6,19 @@ import (
 	"fmt"
 
 	"example.com/threads/es"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // explain adds what failed, and classifies the error: a result (ErrConflict, *HandledError, *InconsistentError), the
 // caller has disconnected (context.Canceled), the store did not answer (es.ErrUnavailable), its disk is full or
 // its data damaged (es.ErrFull, ErrDamaged), or a fault.
-func explain(ctx context.Context, dialect sqldialect.Dialect, err error, format string, args ...any) error {
+func explain(ctx context.Context, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
 	doing := fmt.Sprintf(format, args...)
 	var handled *es.HandledError
-	class := dialect.Classify(err)
+	class := sqldialect.ClassOf(err)
 	switch ended := ctx.Err(); {
 	case errors.Is(err, es.ErrConflict), errors.Is(err, es.ErrInconsistent), errors.As(err, &handled):
 		return fmt.Errorf("%s: %w", doing, err)

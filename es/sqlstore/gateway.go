@@ -14,7 +14,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/internal/once"
 	"example.com/threads/es/internal/packing"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // Settings of a gateway.

@@ -10,7 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // maxGroup is the maximum number of changes in a transaction. It limits how long the first waits for the last.

@@ -8,24 +8,22 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // Queue reads the event store as a queue: the events of all aggregates and tenants by sequence number. Another process
 // can follow it by remembering its last number.
 type Queue struct {
-	db      *sqlx.DB
-	dialect sqldialect.Dialect
-	holes   *holes // nil if numbers become visible in order
+	db    *sqlx.DB
+	holes *holes // nil if numbers become visible in order
 }
 
 // NewQueue returns a queue over a database that has the event store's tables.
 func NewQueue(db *sqlx.DB) (*Queue, error) {
-	dialect, err := sqldialect.Of(db)
-	if err != nil {
+	if _, err := sqldialect.Of(db); err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	queue := &Queue{db: db, dialect: dialect}
+	queue := &Queue{db: db}
 	if db.DriverName() == "mysql" {
 		queue.holes = &holes{db: db, now: time.Now}
 	}
@@ -63,7 +61,7 @@ func (q *Queue) Read(ctx context.Context, after uint64, limit int) ([]es.Queued,
 		}
 	}
 	if err != nil {
-		return nil, explain(ctx, q.dialect, err, "read the queue of events after %d", after)
+		return nil, explain(ctx, err, "read the queue of events after %d", after)
 	}
 	if q.holes != nil {
 		rows = q.holes.before(after, rows)
@@ -84,13 +82,13 @@ func (q *Queue) rows(ctx context.Context, after uint64, limit int) (rows []queue
 func (q *Queue) StoreID(ctx context.Context) (string, error) {
 	var id string
 	err := q.db.GetContext(ctx, &id, "SELECT store_id FROM event_queue WHERE id = 1")
-	return id, explain(ctx, q.dialect, err, "read the id of the event store")
+	return id, explain(ctx, err, "read the id of the event store")
 }
 
 // End returns the position of the last visible entry; 0 if there is none.
 func (q *Queue) End(ctx context.Context) (uint64, error) {
 	end, err := lastNumber(ctx, q.db)
-	return end, explain(ctx, q.dialect, err, "find the end of the queue of events")
+	return end, explain(ctx, err, "find the end of the queue of events")
 }
 
 func lastNumber(ctx context.Context, in session) (last uint64, err error) {
@@ -105,7 +103,7 @@ const exactBacklog = 10_000
 // to the last number, which includes unused numbers.
 func (q *Queue) Backlog(ctx context.Context, after uint64) (es.Backlog, error) {
 	backlog, err := q.backlog(ctx, after)
-	return backlog, explain(ctx, q.dialect, err, "count the events after %d", after)
+	return backlog, explain(ctx, err, "count the events after %d", after)
 }
 
 func (q *Queue) backlog(ctx context.Context, after uint64) (es.Backlog, error) {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"example.com/threads/es"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // Draw updates the sequence's row. A retry after a lost answer draws again, which leaves a gap.
@@ -36,7 +36,7 @@ func (d *drawing) apply(ctx context.Context, in session) error {
 	updated, err := changed(ctx, in, update, d.count, d.tenant, d.sequence)
 	if err == nil && updated == 0 {
 		_, err = in.ExecContext(ctx, d.gateway.dialect.Insert("sequences", []string{"tenant_code", "name", "drawn"}, 1), d.tenant, d.sequence, d.count)
-		if d.gateway.dialect.Classify(err) == sqldialect.Duplicate {
+		if sqldialect.ClassOf(err) == sqldialect.Duplicate {
 			_, err = in.ExecContext(ctx, update, d.count, d.tenant, d.sequence)
 		}
 	}

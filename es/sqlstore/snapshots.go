@@ -9,7 +9,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // SaveSnapshot inserts the snapshot, points the aggregate to it and trims old ones, in one transaction. A pointer to a
@@ -71,7 +71,7 @@ func (s snapshotting) apply(ctx context.Context, in session) error {
 	if err == nil && !whole {
 		err = s.packed.insert(ctx, in, s.gateway.dialect)
 	}
-	if s.gateway.dialect.Classify(err) == sqldialect.Duplicate {
+	if sqldialect.ClassOf(err) == sqldialect.Duplicate {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 var (
@@ -90,7 +90,7 @@ func (s *storingParts) increase(ctx context.Context, in session, update string, 
 		return err
 	}
 	_, err = in.ExecContext(ctx, s.gateway.dialect.Insert(table, columns, 1), append(args, more...)...)
-	if s.gateway.dialect.Classify(err) == sqldialect.Duplicate {
+	if sqldialect.ClassOf(err) == sqldialect.Duplicate {
 		_, err = in.ExecContext(ctx, update, args...)
 	}
 	return err

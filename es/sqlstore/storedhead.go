@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"example.com/threads/es"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 type storedHeadRow struct {
@@ -97,7 +97,7 @@ func (r replacing) insert(ctx context.Context, in session) error {
 	_, err := in.ExecContext(ctx, "INSERT INTO aggregates (tenant_code, aggregate_id, type, version, snapshot_version, created_at) "+
 		"VALUES (?, ?, ?, ?, ?, ?)",
 		r.id.Tenant, r.id.String(), r.id.Type, r.head.Version, r.head.SnapshotVersion, r.gateway.settings.Clock().UnixMicro())
-	if r.gateway.dialect.Classify(err) == sqldialect.Duplicate {
+	if sqldialect.ClassOf(err) == sqldialect.Duplicate {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return err

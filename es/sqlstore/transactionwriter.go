@@ -11,7 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 const attempts = 8
@@ -44,7 +44,7 @@ func (w *transactionWriter) write(ctx context.Context, change storeChange) (err 
 		if err = w.try(ctx, change); errors.Is(err, errRefused) {
 			err = change.refused(ctx, w.db)
 		}
-		if err != nil && w.dialect.Classify(err) != sqldialect.Transient {
+		if err != nil && sqldialect.ClassOf(err) != sqldialect.Transient {
 			return struct{}{}, backoff.Permanent(err)
 		}
 		return struct{}{}, err

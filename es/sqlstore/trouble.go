@@ -14,7 +14,7 @@ func (t *trouble) Unwrap() error { return t.error }
 
 // explain is the function explain. It also remembers what [Gateway.Check] returns.
 func (g *Gateway) explain(ctx context.Context, err error, format string, args ...any) error {
-	err = explain(ctx, g.dialect, err, format, args...)
+	err = explain(ctx, err, format, args...)
 	switch {
 	case errors.Is(err, es.ErrDamaged):
 		g.trouble.Store(&trouble{es.ErrDamaged})

@@ -68,10 +68,7 @@ func keyrings(t *testing.T, url string) (one, other *erasure.Keyring) {
 	if _, err := migration.Up(t.Context(), db, erasure.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	store, err := erasure.NewRelationalStore(db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := erasure.NewRelationalStore(db)
 	master, err := masterkey.Parse(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
 	if err != nil {
 		t.Fatal(err)

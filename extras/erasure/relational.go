@@ -9,20 +9,16 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/database"
 )
 
 // relationalStore stores keys in the database of a relational event store.
 type relationalStore struct {
-	db      *sqlx.DB
-	dialect sqldialect.Dialect
+	db *sqlx.DB
 }
 
 // NewRelationalStore returns a store over a database that has the tables of [Schema].
-func NewRelationalStore(db *sqlx.DB) (Store, error) {
-	dialect, err := sqldialect.Of(db)
-	return relationalStore{db, dialect}, err
-}
+func NewRelationalStore(db *sqlx.DB) Store { return relationalStore{db} }
 
 type keyRow struct {
 	Owner    string `db:"owner_id"`
@@ -50,7 +46,7 @@ func (s relationalStore) Keys(ctx context.Context, tenant es.Tenant, owners []st
 		}
 		var rows []keyRow
 		err := s.db.SelectContext(ctx, &rows, "SELECT owner_id, wrapped, erased_at FROM personal_keys WHERE tenant_code = ? AND owner_id IN ("+
-			sqldialect.Marks(len(some))+")", args...)
+			database.Marks(len(some))+")", args...)
 		if err != nil {
 			return nil, s.explain("read keys", err)
 		}
@@ -63,20 +59,18 @@ func (s relationalStore) Keys(ctx context.Context, tenant es.Tenant, owners []st
 
 // Create implements [Store].
 func (s relationalStore) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (Entry, error) {
-	_, err := s.db.ExecContext(ctx, s.insert(), tenant.String(), owner, wrapped, 0)
+	_, err := s.db.ExecContext(ctx, insertKey, tenant.String(), owner, wrapped, 0)
 	switch {
 	case err == nil:
 		return Entry{Wrapped: wrapped}, nil
-	case s.dialect.Classify(err) != sqldialect.Duplicate:
+	case !database.IsDuplicate(err):
 		return Entry{}, s.explain("store a key", err)
 	}
 	found, err := s.Keys(ctx, tenant, []string{owner})
 	return found[owner], err
 }
 
-func (s relationalStore) insert() string {
-	return s.dialect.Insert("personal_keys", []string{"tenant_code", "owner_id", "wrapped", "erased_at"}, 1)
-}
+const insertKey = "INSERT INTO personal_keys (tenant_code, owner_id, wrapped, erased_at) VALUES (?, ?, ?, ?)"
 
 // Destroy implements [Store]. On SQLite, it overwrites the key's bytes in the database file and empties the
 // write-ahead log. While another connection reads from the log, it fails and must be retried.
@@ -92,8 +86,8 @@ func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner st
 			return s.explain("destroy a key", err)
 		}
 	}
-	_, err = conn.ExecContext(ctx, s.insert(), tenant.String(), owner, []byte{}, at.UnixMicro())
-	if s.dialect.Classify(err) == sqldialect.Duplicate { // usually the owner has a key or a tombstone already
+	_, err = conn.ExecContext(ctx, insertKey, tenant.String(), owner, []byte{}, at.UnixMicro())
+	if database.IsDuplicate(err) { // usually the owner has a key or a tombstone already
 		_, err = conn.ExecContext(ctx, "UPDATE personal_keys SET wrapped = ?, erased_at = ? WHERE tenant_code = ? AND owner_id = ? AND erased_at = 0",
 			[]byte{}, at.UnixMicro(), tenant.String(), owner)
 	}
@@ -114,7 +108,7 @@ func (s relationalStore) explain(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if class := s.dialect.Classify(err); class == sqldialect.Transient || class == sqldialect.Ended && !errors.Is(err, context.Canceled) {
+	if database.IsTransient(err) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)

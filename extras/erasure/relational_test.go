@@ -28,11 +28,7 @@ func openKeys(t *testing.T, url string) (erasure.Store, *sqlx.DB) {
 	if _, err := migration.Up(t.Context(), db, erasure.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	store, err := erasure.NewRelationalStore(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return store, db
+	return erasure.NewRelationalStore(db), db
 }
 
 func TestContractOnSQLite(t *testing.T) {

@@ -85,7 +85,7 @@ func (s Settings) Keys(ctx context.Context, db *sqlx.DB) (Store, error) {
 	if err := migration.Check(ctx, db, Schema()); err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
-	return NewRelationalStore(db)
+	return NewRelationalStore(db), nil
 }
 
 // Master returns the master key of a setting or a file.

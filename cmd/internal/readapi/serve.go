@@ -45,10 +45,7 @@ type Server struct {
 func Listen(
 	ctx context.Context, settings Settings, db *sqlx.DB, store *eventstore.Later, log *slog.Logger,
 ) (*Server, error) {
-	reader, err := queryreader.New(db)
-	if err != nil {
-		return nil, err
-	}
+	reader := queryreader.New(db)
 	server, err := httpserver.Listen(ctx, log, "READ_API_ADDR", settings.Address)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // Table maps rows of type R to a table.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/rowstore/table"
-	"example.com/threads/es/sqldialect"
 )
 
 func TestAConditionGoesGroupByGroup(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/es/database"
 	"example.com/threads/es/process"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
-	"example.com/threads/es/sqldialect"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/usecase/chat"
 )
@@ -94,7 +94,7 @@ func (Memberships) Lock(ctx context.Context, tx projection.Tx, accounts []chat.A
 		}
 	}
 	err = knownAccounts.Insert(ctx, in, in.Dialect, unknown)
-	if err != nil && in.Dialect.Classify(err) == sqldialect.Duplicate {
+	if database.IsDuplicate(err) {
 		return nil, fmt.Errorf("store user accounts: %w: %w", projection.ErrTransient, err)
 	}
 	return closed, in.Explain("store user accounts", err)

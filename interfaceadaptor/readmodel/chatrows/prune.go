@@ -6,7 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/database"
 )
 
 // Pruned counts rows.
@@ -88,7 +88,7 @@ func deleteRows(ctx context.Context, db *sqlx.DB, table, column, tenant string, 
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	result, err := db.ExecContext(ctx, "DELETE FROM "+table+" WHERE tenant_code = ? AND "+column+" IN ("+sqldialect.Marks(len(ids))+")", args...)
+	result, err := db.ExecContext(ctx, "DELETE FROM "+table+" WHERE tenant_code = ? AND "+column+" IN ("+database.Marks(len(ids))+")", args...)
 	if err != nil {
 		return 0, err
 	}

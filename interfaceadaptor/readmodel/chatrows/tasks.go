@@ -7,8 +7,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
+	"example.com/threads/es/database"
 	"example.com/threads/es/rowstore/table"
-	"example.com/threads/es/sqldialect"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/query"
 )
@@ -37,7 +37,7 @@ func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, withou
 	}
 	others := ""
 	if len(without) > 0 {
-		others = " AND t.tenant_code NOT IN (" + sqldialect.Marks(len(without)) + ")"
+		others = " AND t.tenant_code NOT IN (" + database.Marks(len(without)) + ")"
 		for _, tenant := range without {
 			args = append(args, tenant.String())
 		}
@@ -45,7 +45,7 @@ func UnfinishedTasks(ctx context.Context, db *sqlx.DB, kinds []task.Kind, withou
 	var keys []es.AggregateID
 	err := Tasks.Query(ctx, db, func(row query.Task) {
 		keys = append(keys, es.AggregateID{Tenant: row.Tenant, Type: task.AggregateType, ID: row.ID.String()})
-	}, "SELECT "+Tasks.List("t")+" FROM tasks t WHERE t.status IN (?, ?) AND t.kind IN ("+sqldialect.Marks(len(kinds))+")"+others+" ORDER BY t.created_at, t.id LIMIT ?",
+	}, "SELECT "+Tasks.List("t")+" FROM tasks t WHERE t.status IN (?, ?) AND t.kind IN ("+database.Marks(len(kinds))+")"+others+" ORDER BY t.created_at, t.id LIMIT ?",
 		append(args, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("look for tasks to do: %w", err)

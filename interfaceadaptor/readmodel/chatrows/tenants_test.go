@@ -25,10 +25,7 @@ import (
 // Each event is projected; then the row and the list are compared.
 func TestRowsOfTenants(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		reader, err := queryreader.New(db.DB)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := queryreader.New(db.DB)
 		given := feed.New(t, db.DB, chatrows.Projection, chatrows.Handlers()...)
 		acme, other := code(t, "acme"), code(t, "other")
 		row := query.Tenant{ID: tenant.IDOf(acme), Code: acme, CreatedAt: given.Now().Add(feed.Tick)}

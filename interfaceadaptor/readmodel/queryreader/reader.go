@@ -11,17 +11,16 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/es/database"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
-	"example.com/threads/es/sqldialect"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/usecase/query"
 )
 
 // Reader reads the read model. It implements the ports of usecase/query and is safe for concurrent use.
 type Reader struct {
-	db      *sqlx.DB
-	dialect sqldialect.Dialect
+	db *sqlx.DB
 }
 
 var (
@@ -30,13 +29,7 @@ var (
 )
 
 // New returns a reader of the read model in db.
-func New(db *sqlx.DB) (*Reader, error) {
-	dialect, err := sqldialect.Of(db)
-	if err != nil {
-		return nil, err
-	}
-	return &Reader{db: db, dialect: dialect}, nil
-}
+func New(db *sqlx.DB) *Reader { return &Reader{db} }
 
 // isMember restricts a statement on threads t to those with the user account as a member.
 const isMember = ` AND EXISTS (SELECT 1 FROM members v
@@ -145,11 +138,8 @@ func (r *Reader) Versions(ctx context.Context, keys []es.AggregateID) (map[es.Ag
 // explain adds what failed, and wraps [es.ErrUnavailable] if a retry may succeed: after a conflict, or after a
 // statement that the database aborted. The error of an ended context is not changed.
 func (r *Reader) explain(doing string, err error) error {
-	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-	switch class := r.dialect.Classify(err); {
-	case class == sqldialect.Transient, class == sqldialect.Ended && !ended:
+	if database.IsTransient(err) {
 		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
-	default:
-		return fmt.Errorf("%s: %w", doing, err)
 	}
+	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -18,7 +18,6 @@ type rules interface {
 	onConflict(key, others []string) string
 	writing() *sql.TxOptions
 	viewing() *sql.TxOptions
-	classify(err error) Class
 }
 
 // Of returns the dialect of db, whose driver must be "mysql" (also for MariaDB) or "sqlite".
@@ -61,12 +60,15 @@ func (d Dialect) Upsert(table string, key, columns []string, rows int) string {
 	return d.Insert(table, columns, rows) + " " + d.onConflict(key, others)
 }
 
-// Classify classifies an error of the database.
-func (d Dialect) Classify(err error) Class {
+// ClassOf classifies an error of any of the databases.
+func ClassOf(err error) Class {
 	if class, known := classifyAny(err); known {
 		return class
 	}
-	return d.classify(err)
+	if class := classifyMySQL(err); class != Fault {
+		return class
+	}
+	return classifySQLite(err)
 }
 
 // Marks returns n placeholders for a list.

@@ -13,7 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es/database"
-	"example.com/threads/es/sqldialect"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/testenv"
 )
 
@@ -122,7 +122,7 @@ func expectClass(t *testing.T, dialect sqldialect.Dialect, what string, err erro
 		t.Errorf("%s succeeded", what)
 		return
 	}
-	if got := dialect.Classify(err); got != want {
+	if got := sqldialect.ClassOf(err); got != want {
 		t.Errorf("%s: %v is of class %d instead of %d", what, err, got, want)
 	}
 }

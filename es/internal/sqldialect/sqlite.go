@@ -29,7 +29,7 @@ func (sqliteRules) writing() *sql.TxOptions { return nil }
 // viewing returns a transaction that takes no lock: see _txlock.
 func (sqliteRules) viewing() *sql.TxOptions { return &sql.TxOptions{ReadOnly: true} }
 
-func (sqliteRules) classify(err error) Class {
+func classifySQLite(err error) Class {
 	var failed *sqlite.Error
 	if !errors.As(err, &failed) {
 		return Fault

@@ -58,7 +58,7 @@ var mysqlClasses = map[uint16]Class{
 	1712: Damaged,   // broken index of InnoDB
 }
 
-func (mysqlRules) classify(err error) Class {
+func classifyMySQL(err error) Class {
 	switch {
 	case errors.Is(err, mysql.ErrInvalidConn):
 		return Transient
