@@ -1,0 +1,161 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/threads/es"
+	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+)
+
+// changing is a journal that can be empty, and calls onPage before each page of a rebuild.
+type changing struct {
+	projection.WholeJournal
+	empty  bool
+	onPage func()
+}
+
+func (c *changing) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
+	if c.empty {
+		return func(func(projection.Record, error) bool) {}
+	}
+	return c.WholeJournal.EventsAfter(ctx, key, after)
+}
+
+func (c *changing) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
+	if c.empty {
+		return func(func(projection.Head, error) bool) {}
+	}
+	return c.WholeJournal.Heads(ctx, aggregateType)
+}
+
+func (c *changing) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Page, error] {
+	return func(yield func(projection.Page, error) bool) {
+		if c.empty {
+			return
+		}
+		for page, err := range c.WholeJournal.Read(ctx, part, parts, after) {
+			if c.onPage(); !yield(page, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// rebuilt is a world with rows of some notebooks, and what a rebuild of them needs.
+type rebuilt struct {
+	*world
+	journal *changing
+	store   *rowstore.Store
+	sets    *rowstore.RowSets
+}
+
+func onEach(t *testing.T, test func(t *testing.T, r *rebuilt)) {
+	for name, open := range map[string]func(*testing.T) *world{"sqlite": newWorld, "mysql": onServer} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t)
+			_, stop := start(t, w.options(notes.Handler()))
+			for written := range 3 {
+				w.wantNotes(t, w.open(t, written), written)
+			}
+			stop()
+			store, err := rowstore.New(w.file.DB, notes.Table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			journal := &changing{WholeJournal: projection.NewJournalReader(w.file), onPage: func() {}}
+			test(t, &rebuilt{w, journal, store, rowstore.NewRowSets(store, []string{notes.Table})})
+		})
+	}
+}
+
+func (r *rebuilt) rebuild(options projection.RebuildOptions, handlers ...projection.Handler) *projection.Rebuild {
+	return projection.NewRebuild(r.sets, r.store, r.journal, options, handlers...)
+}
+
+// rows counts the rows of a set.
+func (r *rebuilt) rows(t *testing.T, table string) (rows int) {
+	t.Helper()
+	if err := r.file.DB.GetContext(t.Context(), &rows, "SELECT COUNT(*) FROM "+table); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func (r *rebuilt) wantNothingBegun(t *testing.T) {
+	t.Helper()
+	if state, err := r.sets.State(t.Context()); err != nil || !state.Over() {
+		t.Errorf("it has begun: %+v, %v", state, err)
+	}
+}
+
+func TestNoRebuildWithoutATypeThatHasRows(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rebuilt) {
+		if err := r.rebuild(projection.RebuildOptions{}).Start(t.Context()); err == nil || !strings.Contains(err.Error(), `"notebook"`) {
+			t.Errorf("the rebuild ends with %v", err)
+		}
+		r.wantNothingBegun(t)
+	})
+}
+
+// An event store that is lost or wrongly configured is empty. It must not make the rows disappear by itself.
+func TestNoRebuildFromAnEmptyJournalUnlessAskedFor(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rebuilt) {
+		before := r.rows(t, notes.Table)
+		rebuild := r.rebuild(projection.RebuildOptions{}, notes.Handler())
+		r.journal.empty = true
+		if err := rebuild.Start(t.Context()); !errors.Is(err, projection.ErrEmptyJournal) {
+			t.Errorf("the rebuild ends with %v", err)
+		}
+		r.wantNothingBegun(t)
+
+		// The journal is emptied while a rebuild is interrupted.
+		ctx, kill := context.WithCancel(t.Context())
+		r.journal.empty, r.journal.onPage = false, kill
+		if err := rebuild.Start(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		r.journal.empty, r.journal.onPage = true, func() {}
+		if err := rebuild.Resume(t.Context()); !errors.Is(err, projection.ErrEmptyJournal) {
+			t.Errorf("the resumed rebuild ends with %v", err)
+		}
+		if now := r.rows(t, notes.Table); now != before || before == 0 {
+			t.Errorf("there were %d rows, and there are %d", before, now)
+		}
+
+		if err := rebuild.Cancel(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.rebuild(projection.RebuildOptions{FromEmpty: true}, notes.Handler()).Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if now, old := r.rows(t, notes.Table), r.rows(t, notes.Table+"_old"); now != 0 || old != before {
+			t.Errorf("there are %d rows, and %d of %d beside them", now, old, before)
+		}
+		if err := rebuild.Start(t.Context()); err != nil {
+			t.Errorf("without rows there is nothing to lose: %v", err)
+		}
+	})
+}
+
+// The versions of a type's rows must stay known while a program without the type runs.
+func TestVersionsOutliveAProgramWithoutTheType(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rebuilt) {
+		later := notes
+		later.Version = 1000
+		for _, step := range []struct {
+			handlers []projection.Handler
+			want     []string
+		}{{[]projection.Handler{notes.Handler()}, nil}, {nil, nil}, {[]projection.Handler{later.Handler()}, []string{notebook.Type}}} {
+			if outdated, err := projection.Outdated(t.Context(), r.sets, step.handlers); err != nil || !slices.Equal(outdated, step.want) {
+				t.Errorf("%v is outdated, want %v: %v", outdated, step.want, err)
+			}
+		}
+	})
+}
