@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
@@ -27,7 +28,7 @@ import (
 // Without the event store the program must start and answer everything except history. Once the store is there, it must
 // find it. History does not need the thread's rows.
 func TestHistoryWithoutTheEventStore(t *testing.T) {
-	db := readmodeltest.SQLite(t)
+	db := readmodeltest.SQLite(t, readmodel.Schemas()...)
 	folder := filepath.Join(t.TempDir(), "later")
 	store := "sqlite:" + filepath.Join(folder, "events.db")
 	p := programtest.Start(t, run, map[string]string{

@@ -14,6 +14,7 @@ import (
 	"example.com/threads/cmd/internal/eventstore/dynamo"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
+	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
@@ -31,7 +32,6 @@ import (
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	"example.com/threads/infrastructure/tracing"
-	rdbmigration "example.com/threads/rdb-migration"
 )
 
 const about = `
@@ -129,7 +129,7 @@ func (s settings) open(ctx context.Context, tracer trace.TracerProvider, log *sl
 	if err != nil {
 		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	if err := migration.Check(ctx, db, rdbmigration.ReadModel()...); err != nil {
+	if err := migration.Check(ctx, db, readmodel.Schemas()...); err != nil {
 		return updater.Databases{}, errors.Join(fmt.Errorf("DATABASE_URL: %w", err), db.Close())
 	}
 	store, err := dynamo.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: tracer})

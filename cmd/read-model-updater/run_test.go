@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/projection"
@@ -257,7 +258,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	projector := projection.New(store, projection.NewJournalReader(s.gateway), projection.Options{}, append(chatrows.Handlers(), gizmos{})...)
+	projector := projection.New(store, projection.NewJournalReader(s.gateway), projection.Options{}, append(readmodel.Handlers(), gizmos{})...)
 	config := testenv.DynamoDBConfig(t)
 	source := dynamodbstreams.New(s.env["JOURNAL_TABLE"], dynamodbstreams.Ports{
 		Places: s.gateway, Tables: awsclient.DynamoDB(config), Streams: awsclient.Streams(config), Projector: projector, Checkpoints: store, Log: slog.New(slog.DiscardHandler),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
@@ -27,7 +28,6 @@ import (
 	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/interfaceadaptor/chatstore"
-	rdbmigration "example.com/threads/rdb-migration"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/usecase/chat"
 )
@@ -98,7 +98,7 @@ func (s *system) setUpTables(t *testing.T) {
 
 func (s *system) migrate(t *testing.T) {
 	t.Helper()
-	if _, err := migration.Up(t.Context(), s.db, rdbmigration.ReadModel()...); err != nil {
+	if _, err := migration.Up(t.Context(), s.db, readmodel.Schemas()...); err != nil {
 		t.Fatal(err)
 	}
 }

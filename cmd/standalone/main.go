@@ -18,6 +18,7 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
+	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
@@ -31,7 +32,6 @@ import (
 	"example.com/threads/extras/page"
 	"example.com/threads/extras/publishing" // extra:publishing
 	"example.com/threads/infrastructure/tracing"
-	rdbmigration "example.com/threads/rdb-migration"
 )
 
 func main() {
@@ -92,7 +92,7 @@ func openReadModel(ctx context.Context, s settings, tracer trace.TracerProvider,
 	if err != nil {
 		return nil, err
 	}
-	if _, err := migration.Up(ctx, db, rdbmigration.ReadModel()...); err != nil {
+	if _, err := migration.Up(ctx, db, readmodel.Schemas()...); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil

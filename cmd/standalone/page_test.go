@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 
+	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/es/database"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -197,7 +198,7 @@ func TestWhoMayOperate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := rowstore.NewRowSets(store, chatrows.Tables())
+	sets := rowstore.NewRowSets(store, readmodel.Tables())
 	testenv.Eventually(t, 20*time.Second, func() error {
 		state, err := sets.State(t.Context())
 		if err == nil && state.Phase != projection.Done {

@@ -13,6 +13,8 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/eventstore/dynamo"
 	"example.com/threads/cmd/internal/program"
+	"example.com/threads/cmd/internal/readmodel"
+	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
@@ -74,7 +76,8 @@ func (s settings) ofCommands() ctl.Settings {
 			}
 			return &ctl.Store{Kind: s.store.Kind, Gateway: store.Gateway, Unseal: unseal, Close: store.Close}, nil
 		},
-		Types:  aggregates.Types(),
-		Others: aggregates.OtherProjections(),
+		Types:     aggregates.Types(),
+		ReadModel: updater.ReadModel(),
+		Schemas:   readmodel.Schemas(),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
@@ -91,7 +92,7 @@ func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 // sqliteStore returns the environment of an empty event store and read model.
 func sqliteStore(t *testing.T) func(string) string {
 	t.Helper()
-	url, _ := sqlitetest.New(t)
+	url, _ := sqlitetest.New(t, readmodel.Schemas()...)
 	environment := map[string]string{"EVENT_STORE": "sqlite", "EVENT_STORE_URL": url, "DATABASE_URL": url}
 	return func(name string) string { return environment[name] }
 }

@@ -68,7 +68,7 @@ func TestARepeatedInputIsDeleted(t *testing.T) {
 		}
 	}
 	if found, _ := w.finish(t, id); found.Status != task.Succeeded || w.held() > 0 {
-		t.Errorf("the first task: %+v; %d parts are left", found.Task, w.held())
+		t.Errorf("the first task: %+v; %d parts are left", found.Row, w.held())
 	}
 }
 
@@ -98,7 +98,7 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("a command: %v", err)
 	}
 	if found, _ := w.finish(t, id); found.Status != task.Failed || found.Message != tasks.ErrNoRoom.Error() {
-		t.Errorf("a task without room for its result: %+v", found.Task)
+		t.Errorf("a task without room for its result: %+v", found.Row)
 	}
 }
 

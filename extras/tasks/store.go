@@ -13,19 +13,18 @@ import (
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/usecase/chat"
-	"example.com/threads/usecase/query"
 )
 
 // Store is where tasks, their inputs and results are. All fields but Keys are required. It is safe for concurrent use.
 type Store struct {
-	Handler Handler
+	Handler Orders
 	Events  EventStore
 	Threads Threads
 	Keys    *erasure.Keyring // nil: erasure is off
 }
 
-// Handler handles commands on tasks.
-type Handler interface {
+// Orders handles commands on tasks.
+type Orders interface {
 	Handle(ctx context.Context, request es.Request[task.Order]) (es.Result, error)
 }
 
@@ -77,7 +76,7 @@ func expiryOf(id task.ID) time.Time { return id.ULID().Timestamp().Add(Kept) }
 
 // Details is a task with everything known about it.
 type Details struct {
-	query.Task
+	Row
 	Request  task.Request
 	Progress task.Progress
 	Envelope es.Envelope // of the event that created it
@@ -102,7 +101,7 @@ func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found De
 		if err != nil {
 			return found, err
 		}
-		if found.Task, err = chat.NextTask(found.Task, found.Version > 0, recorded); err != nil {
+		if found.Row, err = next(found.Row, found.Version > 0, recorded); err != nil {
 			return found, err
 		}
 		if created, begins := recorded.Event.(task.Created); begins {

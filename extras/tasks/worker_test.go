@@ -38,7 +38,7 @@ func TestAnImport(t *testing.T) {
 	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(lines)))
 	found, rejected := w.finish(t, created(t, result, err))
 	if found.Status != task.Succeeded || found.Done != lines || found.Total != lines || found.Rejected != lines/10 || found.CreatedBy != ada {
-		t.Errorf("got %+v", found.Task)
+		t.Errorf("got %+v", found.Row)
 	}
 	wantApplied(t, w, lines)
 	wantRejected(t, rejected, lines)
@@ -107,11 +107,11 @@ func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
 	}
 	w.onResult = nil
 	if before := w.find(t, id); before.Finished() || before.Done == 0 {
-		t.Fatalf("after the kills: %+v", before.Task)
+		t.Fatalf("after the kills: %+v", before.Row)
 	}
 	found, rejected := w.finish(t, id)
 	if found.Status != task.Succeeded || found.Done != lines || found.Rejected != lines/10 {
-		t.Errorf("got %+v", found.Task)
+		t.Errorf("got %+v", found.Row)
 	}
 	wantApplied(t, w, lines)
 	wantRejected(t, rejected, lines)
@@ -138,7 +138,7 @@ func TestACancelledImportStops(t *testing.T) {
 	}
 	found, _ := w.finish(t, id)
 	if found.Status != task.Cancelled || found.Done == 0 || found.Done == 3000 || parts > 2 {
-		t.Errorf("%d parts, %+v", parts, found.Task)
+		t.Errorf("%d parts, %+v", parts, found.Row)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 	sent := len(w.order)
 	for _, id := range []task.ID{importing, exporting} {
 		if found := w.find(t, id); found.Finished() || found.Progress.Parts > 1 {
-			t.Errorf("while the tenant is suspended: %+v", found.Task)
+			t.Errorf("while the tenant is suspended: %+v", found.Row)
 		}
 	}
 	if sent == lines/10*9 {
@@ -169,7 +169,7 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 	w.suspend.Store(false)
 	found, rejected := w.finish(t, importing)
 	if found.Status != task.Succeeded || found.Done != lines {
-		t.Errorf("after the suspension: %+v", found.Task)
+		t.Errorf("after the suspension: %+v", found.Row)
 	}
 	wantApplied(t, w, lines)
 	wantRejected(t, rejected, lines)
@@ -179,7 +179,7 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 		}
 	}
 	if found, exported := w.finish(t, exporting); found.Status != task.Succeeded || exported != strings.Join(w.events, "\n")+"\n" {
-		t.Errorf("after the suspension: %+v", found.Task)
+		t.Errorf("after the suspension: %+v", found.Row)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestASlowImportOfASuspendedTenant(t *testing.T) {
 		return time.Since(begun) > 3*time.Second
 	})
 	if found := w.find(t, id); found.Finished() || len(w.order) < 10 || len(w.order) > 200 {
-		t.Errorf("%d lines were sent: %+v", len(w.order), found.Task)
+		t.Errorf("%d lines were sent: %+v", len(w.order), found.Row)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestAnExport(t *testing.T) {
 	w.onResult = nil
 	found, exported := w.finish(t, id)
 	if want := strings.Join(w.events, "\n") + "\n"; exported != want || found.Status != task.Succeeded || found.Done != 3000 || found.Total != 3000 {
-		t.Errorf("%d bytes of %d, %+v", len(exported), len(want), found.Task)
+		t.Errorf("%d bytes of %d, %+v", len(exported), len(want), found.Row)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestAnExportIsForAdmins(t *testing.T) {
 	w.denied = thread.ErrNotAdmin // revoked in the meantime
 	found, exported := w.finish(t, id)
 	if found.Status != task.Failed || found.Message != thread.ErrNotAdmin.Error() || exported != "" {
-		t.Errorf("%+v: %q", found.Task, exported)
+		t.Errorf("%+v: %q", found.Row, exported)
 	}
 	if _, err := w.intake().Export(t.Context(), asked(), newThread(t)); !errors.Is(err, thread.ErrNotAdmin) {
 		t.Errorf("got %v", err)
@@ -252,7 +252,7 @@ func TestACommandIsDoneLater(t *testing.T) {
 		result, err := w.intake().Later(t.Context(), asked(), later, "say", text)
 		found, answer := w.finish(t, created(t, result, err))
 		if found.Status != want.status || found.Message != want.message || answer != want.result+"\n" || found.Total != 1 || found.Request.Subject != "/say" {
-			t.Errorf("%s: %+v, %s", text, found.Task, answer)
+			t.Errorf("%s: %+v, %s", text, found.Row, answer)
 		}
 		if want.status == task.Succeeded && w.applied["the client's"] != 1 {
 			t.Errorf("the command was sent with the keys %v", w.applied)
@@ -265,7 +265,7 @@ func TestAnInputThatIsGone(t *testing.T) {
 	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	clear(w.files)
 	if found, _ := w.finish(t, created(t, result, err)); found.Status != task.Failed || !strings.Contains(found.Message, "expired") {
-		t.Errorf("%+v", found.Task)
+		t.Errorf("%+v", found.Row)
 	}
 }
 
@@ -278,12 +278,12 @@ func TestATaskThatCanNotBeDone(t *testing.T) {
 	looks := 0
 	w.work(t.Context(), t, func() bool { looks++; return looks > 100 })
 	if found := w.find(t, id); found.Finished() {
-		t.Errorf("while nothing answers: %+v", found.Task)
+		t.Errorf("while nothing answers: %+v", found.Row)
 	}
 	w.broken = errors.New("a fault")
 	w.work(t.Context(), t, func() bool { return w.finished(id) })
 	if found := w.find(t, id); found.Status != task.Failed || !strings.Contains(found.Message, "log") {
-		t.Errorf("after many attempts: %+v", found.Task)
+		t.Errorf("after many attempts: %+v", found.Row)
 	}
 }
 

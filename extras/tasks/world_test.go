@@ -65,7 +65,7 @@ func newWorld() *world {
 	return &world{states: map[string]task.Task{}, journal: map[string][]es.Entry{}, kinds: map[string]task.Kind{}, files: map[string][]byte{}, applied: map[string]int{}, byKey: map[string]es.Result{}, problem: `{"code":"rejected"}`}
 }
 
-// Handle implements [tasks.Handler].
+// Handle implements [tasks.Orders].
 func (w *world) Handle(ctx context.Context, r es.Request[task.Order]) (es.Result, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -310,7 +310,7 @@ func (w *world) finish(t *testing.T, id task.ID) (tasks.Details, string) {
 	w.work(ctx, t, func() bool { return w.finished(id) })
 	found, err := w.intake().Find(t.Context(), es.Caller{Executor: ada.String()}, id)
 	if err != nil || !found.Finished() {
-		t.Fatalf("%+v, %v", found.Task, err)
+		t.Fatalf("%+v, %v", found.Row, err)
 	}
 	parts, err := w.intake().Result(t.Context(), es.Caller{Executor: ada.String()}, id)
 	if err != nil {

@@ -19,7 +19,7 @@ type asker struct {
 
 // admit determines who sends a request and whether queries are allowed. A WebSocket may say later who it is of, because
 // browsers can't set its headers: [socket.initialize].
-func (a asker) admit(r *http.Request) (asker, error) {
+func (h *handler) admit(r *http.Request, a asker) (asker, error) {
 	tenant, err := tenantFrom(r.Header)
 	ask := admission.Ask{Rights: []admission.Right{admission.Read}, Tenant: tenant}
 	switch {
@@ -35,7 +35,7 @@ func (a asker) admit(r *http.Request) (asker, error) {
 	}
 	a.Principal = principal
 	if tokens, named := r.Header[consistencyHeader]; named && err == nil {
-		a.tokens, err = query.ParseTokens(strings.Join(tokens, ","))
+		a.tokens, err = h.queries.ParseTokens(strings.Join(tokens, ","))
 	}
 	return a, err
 }

@@ -15,6 +15,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
+	"example.com/threads/extras/tasks"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/query"
 )
@@ -37,6 +38,7 @@ type Settings struct {
 	OperationLimit  int           // concurrent operations per WebSocket: 256
 	InFlightLimit   int           // total complexity of operations that are resolved at once: ComplexityLimit
 
+	Tasks  tasks.Reader                  // of tasks
 	Schema func(*ast.Schema) *ast.Schema // changes the schema that is served; nil: it is served as it is
 }
 
@@ -76,7 +78,7 @@ func NewHandler(streams context.Context, queries *query.Queries, history *query.
 		connections: semaphore.NewWeighted(int64(settings.ConnectionLimit)),
 		turns:       newTurns(settings.InFlightLimit),
 	}
-	h.engine = newEngine(resolver{queries, history, p}, settings.Schema(Schema()), p, settings.ComplexityLimit, h.aroundOperation)
+	h.engine = newEngine(resolver{queries, history, p, settings.Tasks}, settings.Schema(Schema()), p, settings.ComplexityLimit, h.aroundOperation)
 	return h
 }
 
@@ -84,7 +86,7 @@ func NewHandler(streams context.Context, queries *query.Queries, history *query.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := asker{guard: admission.Of(r)}
 	r = r.WithContext(withAsker(r.Context(), a))
-	a, err := a.admit(r)
+	a, err := h.admit(r, a)
 	if err != nil {
 		h.deny(w, r, err)
 		return

@@ -2,6 +2,7 @@ package graphql
 
 import (
 	"example.com/threads/domain/ident"
+	"example.com/threads/extras/tasks"
 	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/query"
@@ -12,6 +13,7 @@ type resolver struct {
 	queries   *query.Queries
 	history   *query.History
 	presenter presenter
+	tasks     tasks.Reader
 }
 
 var _ generated.ResolverRoot = resolver{}

@@ -14,7 +14,7 @@ func (r queryResolver) GetTask(ctx context.Context, taskID, userAccountID string
 	if err != nil {
 		return model.Task{}, err
 	}
-	found, err := r.queries.Task(ctx, viewer, id)
+	found, err := r.tasks.Task(ctx, viewer, id)
 	return model.NewTask(found), err
 }
 
@@ -28,7 +28,7 @@ func (r queryResolver) Tasks(ctx context.Context, userAccountID string, first *i
 	if err != nil {
 		return model.TaskConnection{}, err
 	}
-	page, err := r.queries.Tasks(ctx, viewer, asked)
+	page, err := r.tasks.Tasks(ctx, viewer, asked)
 	return model.NewConnection(model.TaskList, page, model.NewTask), err
 }
 
@@ -38,7 +38,7 @@ func (r subscriptionResolver) TaskChanged(ctx context.Context, taskID, userAccou
 	if err != nil {
 		return nil, err
 	}
-	return stream(ctx, r, r.queries.TaskChanges(ctx, viewer, id), model.NewTask), nil
+	return stream(ctx, r, r.tasks.Changes(ctx, r.queries, viewer, id), model.NewTask), nil
 }
 
 func viewerAndTask(ctx context.Context, userAccountID, taskID string) (query.Viewer, task.ID, error) {

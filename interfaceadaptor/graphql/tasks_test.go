@@ -5,19 +5,56 @@ import (
 	"testing"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/es"
+	"example.com/threads/es/migration"
+	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 )
 
+// taskFeed projects the events of a tenant's tasks.
+type taskFeed struct {
+	*feed.Feed
+	tenant es.Tenant
+}
+
+func newTaskFeed(t *testing.T, db *readmodeltest.Database, tenant es.Tenant) taskFeed {
+	t.Helper()
+	if _, err := migration.Up(t.Context(), db.DB, tasks.Schema()); err != nil {
+		t.Fatal(err)
+	}
+	return taskFeed{feed.New(t, db.DB, chatrows.Projection, tasks.Handler()), tenant}
+}
+
+// created creates a queued import of 10 lines.
+func (f taskFeed) created(creator ident.UserID) task.ID {
+	id := readmodeltest.NewID[task.Task]()
+	f.next(id, task.Created{Request: task.Request{Creator: creator, Kind: task.Import, Parts: 1, Total: 10}})
+	return id
+}
+
+// next projects a task's next event.
+func (f taskFeed) next(id task.ID, event task.Event) {
+	feed.Happened(f.Feed, task.Events(), f.tenant, id.String(), event)
+}
+
+func withTasks(t *testing.T, db *readmodeltest.Database) settings {
+	t.Helper()
+	return settings{Settings: graphql.Settings{Tasks: tasks.NewReader(readmodeltest.NewReader(t, db.DB))}}
+}
+
 func TestTasksOfTheirCreators(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		a, w := serve(t, db, withTasks(t, db)), newTaskFeed(t, db, "acme")
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
-		first := w.Task(alice)
+		first := w.created(alice)
 		created := w.Now().Format(timeFormat)
-		second := w.Task(alice)
-		w.Task(bob)
-		w.WithTask(first, task.Finished{Status: task.Failed, Progress: task.Progress{Done: 7, Total: 10}})
+		second := w.created(alice)
+		w.created(bob)
+		w.next(first, task.Finished{Status: task.Failed, Progress: task.Progress{Done: 7, Total: 10}})
 		changed := w.Now().Format(timeFormat)
 
 		ask := func(tenant, document string) answer { return a.ask(t, asked{tenant: tenant}, document) }
@@ -57,9 +94,9 @@ func TestTasksOfTheirCreators(t *testing.T) {
 // A subscription to a task must report its progress and end with it.
 func TestATaskIsFollowedToItsEnd(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		a, w := serve(t, db, withTasks(t, db)), newTaskFeed(t, db, "acme")
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
-		id := w.Task(alice)
+		id := w.created(alice)
 		document := func(viewer ident.UserID) string {
 			return fmt.Sprintf(`subscription { taskChanged(taskId: "%s", userAccountId: "%s") { status done } }`, id, viewer)
 		}
@@ -72,9 +109,9 @@ func TestATaskIsFollowedToItsEnd(t *testing.T) {
 			}
 		}
 		want(task.Queued, 0)
-		w.WithTask(id, task.Progressed{Progress: task.Progress{Done: 4, Total: 10}})
+		w.next(id, task.Progressed{Progress: task.Progress{Done: 4, Total: 10}})
 		want(task.Running, 4)
-		w.WithTask(id, task.Finished{Status: task.Succeeded, Progress: task.Progress{Done: 10, Total: 10}})
+		w.next(id, task.Finished{Status: task.Succeeded, Progress: task.Progress{Done: 10, Total: 10}})
 		want(task.Succeeded, 10)
 		if event, _ := s.take(t); event != eventComplete {
 			t.Errorf("%s after the end", event)

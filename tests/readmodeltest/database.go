@@ -32,11 +32,11 @@ type Database struct {
 	worlds map[string]*World // by tenant
 }
 
-// Each runs a test on a new read model of every kind.
-func Each(t *testing.T, run func(t *testing.T, db *Database)) {
+// Each runs a test on a new read model of every kind. more are the schemas of extras.
+func Each(t *testing.T, run func(t *testing.T, db *Database), more ...migration.Set) {
 	t.Helper()
-	t.Run("SQLite", func(t *testing.T) { run(t, SQLite(t)) })
-	t.Run("MySQL", func(t *testing.T) { run(t, MySQL(t)) })
+	t.Run("SQLite", func(t *testing.T) { run(t, SQLite(t, more...)) })
+	t.Run("MySQL", func(t *testing.T) { run(t, MySQL(t, more...)) })
 }
 
 // CaughtUp sets whether the read model has caught up with its journal once.
@@ -56,14 +56,14 @@ func (d *Database) CaughtUp(t *testing.T, caughtUp bool) {
 // Statements returns the number of statements that went through Counted.
 func (d *Database) Statements() int64 { return d.counter.statements.Load() }
 
-func open(t *testing.T, address string) *Database {
+func open(t *testing.T, address string, more []migration.Set) *Database {
 	t.Helper()
 	db, err := database.Open(t.Context(), address, database.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := migration.Up(t.Context(), db, rdbmigration.ReadModel()...); err != nil {
+	if _, err := migration.Up(t.Context(), db, append(rdbmigration.ReadModel(), more...)...); err != nil {
 		t.Fatal(err)
 	}
 	d := &Database{URL: address, DB: db, t: t, worlds: map[string]*World{}}
@@ -92,15 +92,15 @@ func connectorOf(t *testing.T, db *sqlx.DB, address string) driver.Connector {
 }
 
 // SQLite returns a new read model for tests that do not depend on the database.
-func SQLite(t *testing.T) *Database {
+func SQLite(t *testing.T, more ...migration.Set) *Database {
 	t.Helper()
-	return open(t, "sqlite:"+filepath.Join(t.TempDir(), "readmodel.db"))
+	return open(t, "sqlite:"+filepath.Join(t.TempDir(), "readmodel.db"), more)
 }
 
 // MySQL returns a new read model on MySQL or MariaDB, for tests of their behaviour.
-func MySQL(t *testing.T) *Database {
+func MySQL(t *testing.T, more ...migration.Set) *Database {
 	t.Helper()
-	return open(t, testenv.MySQL(t))
+	return open(t, testenv.MySQL(t), more)
 }
 
 // NewReader returns a reader of the read model in db, which may be a Database's pool or another one.

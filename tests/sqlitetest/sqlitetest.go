@@ -3,6 +3,7 @@ package sqlitetest
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -13,8 +14,9 @@ import (
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
-// New makes a file with both schemas, and returns its URL and the open database. Both go when the test ends.
-func New(t *testing.T) (url string, db *sqlx.DB) {
+// New makes a file with both schemas and those of extras, and returns its URL and the open database. Both go when the
+// test ends.
+func New(t *testing.T, more ...migration.Set) (url string, db *sqlx.DB) {
 	t.Helper()
 	url = "sqlite:" + filepath.Join(t.TempDir(), "threads.db")
 	db, err := database.Open(t.Context(), url, database.Settings{})
@@ -22,7 +24,7 @@ func New(t *testing.T) (url string, db *sqlx.DB) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := migration.Up(t.Context(), db, append(rdbmigration.ReadModel(), sqlstore.Schema())...); err != nil {
+	if _, err := migration.Up(t.Context(), db, slices.Concat(rdbmigration.ReadModel(), more, []migration.Set{sqlstore.Schema()})...); err != nil {
 		t.Fatal(err)
 	}
 	return url, db

@@ -24,7 +24,7 @@ func AccountRows(store projection.RowStore[query.Account], events *es.Codec[acco
 
 // nextAccount is the row after recorded, the next event of its account.
 func nextAccount(row query.Account, exists bool, recorded es.Recorded[account.Event]) (query.Account, error) {
-	by, err := auditOf(recorded.Envelope)
+	by, err := AuditOf(recorded.Envelope)
 	if err != nil {
 		return row, err
 	}
@@ -53,7 +53,7 @@ func nextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 	case account.Erased:
 		row.Closed, row.Name = true, erasedName
 	}
-	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, changedBy(by, row.Audit)
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, ChangedBy(by, row.Audit)
 	return row, nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// auditOf returns the audit of a row that an event makes.
-func auditOf(at es.Envelope) (query.Audit, error) {
+// AuditOf returns the audit of a row that an event makes.
+func AuditOf(at es.Envelope) (query.Audit, error) {
 	by, err := ident.Parse[ident.UserAccount](at.Executor)
 	if err != nil {
 		return query.Audit{}, fmt.Errorf("the executor is %q, which is no user account", at.Executor)
@@ -20,8 +20,8 @@ func auditOf(at es.Envelope) (query.Audit, error) {
 	}, nil
 }
 
-// changedBy returns the audit of a row that an event changes; by is the audit of a row that the event makes.
-func changedBy(by, before query.Audit) query.Audit {
+// ChangedBy returns the audit of a row that an event changes; by is the audit of a row that the event makes.
+func ChangedBy(by, before query.Audit) query.Audit {
 	by.CreatedBy, by.CreatedIP = before.CreatedBy, before.CreatedIP
 	return by
 }

@@ -149,7 +149,7 @@ type Change struct {
 // Fold returns the change that recorded, the next event of its thread, makes to rows. It is pure. It fails if the event
 // contradicts the rows or is unknown.
 func Fold(rows Rows, recorded projection.Event) (Change, error) {
-	by, err := auditOf(recorded.Envelope)
+	by, err := AuditOf(recorded.Envelope)
 	if err != nil {
 		return Change{}, err
 	}
@@ -180,7 +180,7 @@ func (w *work) apply(event any) error {
 	case row.Deleted:
 		return errors.New("the thread is deleted")
 	}
-	row.Version, row.UpdatedAt, row.Audit = w.at.SeqNr, w.at.OccurredAt, changedBy(w.by, row.Audit)
+	row.Version, row.UpdatedAt, row.Audit = w.at.SeqNr, w.at.OccurredAt, ChangedBy(w.by, row.Audit)
 	w.after.Thread = row
 
 	switch e := event.(type) {
@@ -241,7 +241,7 @@ func (w *work) member(id thread.MemberID, change func(*query.Member)) error {
 	if !exists || row.Removed || row.Thread != w.id {
 		return fmt.Errorf("member %s is not in the thread", id)
 	}
-	row.UpdatedAt, row.Audit = w.at.OccurredAt, changedBy(w.by, row.Audit)
+	row.UpdatedAt, row.Audit = w.at.OccurredAt, ChangedBy(w.by, row.Audit)
 	change(&row)
 	w.after.Members = []query.Member{row}
 	return nil
@@ -253,7 +253,7 @@ func (w *work) message(id thread.MessageID, change func(*query.Message)) error {
 	if !exists || row.Deleted || row.Thread != w.id {
 		return fmt.Errorf("message %s is not in the thread", id)
 	}
-	row.UpdatedAt, row.Audit = w.at.OccurredAt, changedBy(w.by, row.Audit)
+	row.UpdatedAt, row.Audit = w.at.OccurredAt, ChangedBy(w.by, row.Audit)
 	change(&row)
 	w.after.Messages = []query.Message{row}
 	return nil

@@ -46,7 +46,7 @@ func TenantRows(store projection.RowStore[query.Tenant], events *es.Codec[tenant
 
 // nextTenant is the row after recorded, the next event of its tenant.
 func nextTenant(row query.Tenant, exists bool, recorded es.Recorded[tenant.Event]) (query.Tenant, error) {
-	by, err := auditOf(recorded.Envelope)
+	by, err := AuditOf(recorded.Envelope)
 	if err != nil {
 		return row, err
 	}
@@ -70,6 +70,6 @@ func nextTenant(row query.Tenant, exists bool, recorded es.Recorded[tenant.Event
 	case tenant.Reactivated:
 		row.Suspended = false
 	}
-	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, changedBy(by, row.Audit)
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, ChangedBy(by, row.Audit)
 	return row, nil
 }

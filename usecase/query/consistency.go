@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,10 +15,8 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/extras/tasks/task"
 )
 
 // Settings of [Queries]. Zero fields take their defaults.
@@ -45,49 +44,76 @@ type Token struct {
 	Version  uint64
 }
 
-// key returns the aggregate's key for a tenant. Registered tenants belong to the tenant with the empty code.
-func (t Token) key(of es.Tenant) es.AggregateID {
-	if t.Type == tenant.AggregateType {
-		of = es.Tenant("")
-	}
-	return es.AggregateID{Tenant: of, Type: t.Type, ID: t.ID}
+// Awaitable is an aggregate type whose versions tokens can name.
+type Awaitable struct {
+	Type   string
+	Global bool // it belongs to the tenant with the empty code, whoever asks
+	// Shows reports whether the viewer may know the version of the aggregate; nil: only those who are trusted with all.
+	// Like an error that is [es.NotFound], false means not.
+	Shows func(ctx context.Context, viewer Viewer, id string) (bool, error)
 }
 
-// tokenTypes are the aggregate types that tokens can name. A token without a type has the first.
-var tokenTypes = []string{
-	thread.AggregateType,
-	account.AggregateType,
-	tenant.AggregateType,
-	task.AggregateType,
+// awaitable returns the types of the core. A token without a type has the first.
+func (q *Queries) awaitable() []Awaitable {
+	return []Awaitable{
+		{Type: thread.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) (bool, error) {
+			parsed, err := ident.Parse[thread.Thread](id)
+			if err == nil { // also for those who have left it, and of a deleted one, because they wait for that
+				_, err = q.ThreadPosition(ctx, viewer, parsed)
+			}
+			return true, err
+		}},
+		{Type: account.AggregateType, Shows: func(context.Context, Viewer, string) (bool, error) {
+			return true, nil // every account of the tenant sees it
+		}},
+	}
+}
+
+// Add makes tokens of more types known. Call it before the first query.
+func (q *Queries) Add(types ...Awaitable) { q.types = append(q.types, types...) }
+
+func (q *Queries) awaitableOf(name string) Awaitable {
+	return q.types[slices.IndexFunc(q.types, func(known Awaitable) bool { return known.Type == name })]
 }
 
 // ParseTokens parses the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas.
 // The type may be left out for a thread. Anything else is an [ident.InvalidError].
-func ParseTokens(header string) ([]Token, error) {
-	invalid := &ident.InvalidError{
-		Field:  "Consistency-Token",
-		Reason: fmt.Sprintf("must be 1 to %d tokens of the form <thread id>:<version>, account-<id>:<version> or task-<id>:<version>, separated by commas", MaxTokens),
-	}
+func (q *Queries) ParseTokens(header string) ([]Token, error) {
 	if strings.Count(header, ",") >= MaxTokens {
-		return nil, invalid
+		return nil, q.invalidTokens()
 	}
 	var tokens []Token
 	for text := range strings.SplitSeq(header, ",") {
-		token, valid := parseToken(strings.TrimSpace(text))
+		token, valid := q.parseToken(strings.TrimSpace(text))
 		if !valid {
-			return nil, invalid
+			return nil, q.invalidTokens()
 		}
 		tokens = append(tokens, token)
 	}
 	return tokens, nil
 }
 
-func parseToken(text string) (token Token, valid bool) {
+func (q *Queries) invalidTokens() error {
+	forms := "<" + q.types[0].Type + " id>:<version>"
+	for _, known := range q.types[1:] {
+		if known.Shows != nil {
+			forms += ", " + known.Type + "-<id>:<version>"
+		}
+	}
+	if last := strings.LastIndex(forms, ", "); last >= 0 {
+		forms = forms[:last] + " or " + forms[last+2:]
+	}
+	return &ident.InvalidError{
+		Field: "Consistency-Token", Reason: fmt.Sprintf("must be 1 to %d tokens of the form %s, separated by commas", MaxTokens, forms),
+	}
+}
+
+func (q *Queries) parseToken(text string) (token Token, valid bool) {
 	id, versionText, _ := strings.Cut(text, ":")
-	token.Type = tokenTypes[0]
-	for _, name := range tokenTypes {
-		if rest, named := strings.CutPrefix(id, name+"-"); named {
-			token.Type, id = name, rest
+	token.Type = q.types[0].Type
+	for _, known := range q.types {
+		if rest, named := strings.CutPrefix(id, known.Type+"-"); named {
+			token.Type, id = known.Type, rest
 			break
 		}
 	}
@@ -106,7 +132,10 @@ func (q *Queries) Await(ctx context.Context, viewer Viewer, tokens []Token) erro
 	began := time.Now()
 	least := make(map[es.AggregateID]uint64, len(tokens))
 	for _, token := range tokens {
-		key := token.key(viewer.Tenant)
+		key := es.AggregateID{Tenant: viewer.Tenant, Type: token.Type, ID: token.ID}
+		if q.awaitableOf(token.Type).Global {
+			key.Tenant = ""
+		}
 		least[key] = max(least[key], token.Version)
 		if span.IsRecording() {
 			span.SetAttributes(es.VersionAttribute(key, token.Version))
@@ -131,11 +160,14 @@ func (q *Queries) Await(ctx context.Context, viewer Viewer, tokens []Token) erro
 // awaitShown returns if the viewer may know the versions of the aggregates, and otherwise when ctx ends.
 func (q *Queries) awaitShown(ctx context.Context, viewer Viewer, keys map[es.AggregateID]uint64) error {
 	for key := range keys {
-		shown, err := q.showsVersion(ctx, viewer, key)
-		if err != nil {
+		shown, err := false, error(nil)
+		if shows := q.awaitableOf(key.Type).Shows; shows != nil {
+			shown, err = shows(ctx, viewer, key.ID)
+		}
+		if err != nil && es.KindOf(err) != es.NotFound {
 			return err
 		}
-		if !shown {
+		if !shown || err != nil {
 			<-ctx.Done()
 			return ctx.Err()
 		}
@@ -143,37 +175,12 @@ func (q *Queries) awaitShown(ctx context.Context, viewer Viewer, keys map[es.Agg
 	return nil
 }
 
-// showsVersion reports whether the viewer may know the version of an aggregate. Those who have left a thread may, and
-// those of a deleted one, because they wait for that.
-func (q *Queries) showsVersion(ctx context.Context, viewer Viewer, key es.AggregateID) (shown bool, err error) {
-	switch key.Type {
-	case account.AggregateType:
-		return true, nil // every account of the tenant sees it
-	case thread.AggregateType:
-		var id thread.ID
-		if id, err = ident.Parse[thread.Thread](key.ID); err == nil {
-			_, err = q.ThreadPosition(ctx, viewer, id)
-		}
-	case task.AggregateType:
-		var id task.ID
-		if id, err = ident.Parse[task.Task](key.ID); err == nil {
-			_, err = q.Task(ctx, viewer, id)
-		}
-	default:
-		return false, nil
-	}
-	if es.KindOf(err) == es.NotFound {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // ThreadChanges yields the thread as the viewer sees it: its current state, then a state after each change. When
 // changes arrive faster than they are read, intermediate states are skipped, never the latest. The sequence ends with
 // the first error ([thread.ErrThreadNotFound] when the thread is deleted or the viewer is no longer a member), and
 // without an error when ctx ends.
 func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
-	return changes(ctx, q, viewer.key(id), func(ctx context.Context) (Thread, uint64, error) {
+	return Changes(ctx, q, viewer.key(id), func(ctx context.Context) (Thread, uint64, error) {
 		found, err := q.Thread(ctx, viewer, id)
 		return found, found.Version, err
 	})
@@ -181,8 +188,8 @@ func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID
 
 const readTimeout = 5 * time.Second // for one read of a subscription
 
-// changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
-func changes[T any](ctx context.Context, q *Queries, key es.AggregateID, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
+// Changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
+func Changes[T any](ctx context.Context, q *Queries, key es.AggregateID, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
 	within := func() (T, uint64, error) {
 		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()

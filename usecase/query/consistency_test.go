@@ -35,6 +35,8 @@ func token(id thread.ID, version uint64) query.Token {
 }
 
 func TestTokens(t *testing.T) {
+	queries := query.New(nil, nil, query.Settings{})
+	queries.Add(query.Awaitable{Type: "gadget"})
 	id := readmodeltest.NewID[thread.Thread]()
 	one := id.String() + ":7"
 	for header, want := range map[string]int{
@@ -42,6 +44,7 @@ func TestTokens(t *testing.T) {
 		"thread-" + one:                       1,
 		"thread-" + one + "," + one:           2,
 		"account-" + one:                      1,
+		"gadget-" + one:                       1,
 		"gizmo-" + one:                        0,
 		"thread-:7":                           0,
 		" " + one + " , " + one + " ":         2,
@@ -58,7 +61,7 @@ func TestTokens(t *testing.T) {
 		"x:1":                                 0,
 		id.String() + ":99999999999999999999": 0,
 	} {
-		tokens, err := query.ParseTokens(header)
+		tokens, err := queries.ParseTokens(header)
 		if len(tokens) != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %v, %v", header, tokens, err)
 		}
@@ -69,6 +72,9 @@ func TestTokens(t *testing.T) {
 			named := "thread"
 			if strings.HasPrefix(header, "account-") {
 				named = "account"
+			}
+			if strings.HasPrefix(header, "gadget-") {
+				named = "gadget"
 			}
 			if token != (query.Token{Type: named, ID: id.String(), Version: 7}) {
 				t.Errorf("%q: %v", header, token)

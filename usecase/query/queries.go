@@ -15,6 +15,7 @@ type Queries struct {
 	Reader
 	watcher  *Watcher
 	settings Settings
+	types    []Awaitable
 }
 
 // Reader combines the ports of all queries.
@@ -24,12 +25,13 @@ type Reader interface {
 	MessageReader
 	AccountReader
 	TenantReader
-	TaskReader
 }
 
 // New returns queries on reader. watcher must run for [Queries.Await] and [Queries.ThreadChanges].
 func New(reader Reader, watcher *Watcher, settings Settings) *Queries {
-	return &Queries{Reader: reader, watcher: watcher, settings: settings.withDefaults()}
+	q := &Queries{Reader: reader, watcher: watcher, settings: settings.withDefaults()}
+	q.types = q.awaitable()
+	return q
 }
 
 // ThreadsAfter returns at most limit of the viewer's threads, from the position after the thread after; zero means from

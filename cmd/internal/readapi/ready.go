@@ -12,7 +12,6 @@ import (
 	"example.com/threads/es/rowstore"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	rdbmigration "example.com/threads/rdb-migration"
 )
 
 const (
@@ -37,7 +36,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		health.Check(check.Name, "")
 	}
 	var report rowstore.Report
-	err := migration.Ready(ctx, s.db, rdbmigration.ReadModel()...)
+	err := migration.Ready(ctx, s.db, readmodel.Schemas()...)
 	if err == nil {
 		report, err = rowstore.ReadReport(ctx, s.db, chatrows.Projection)
 	}

@@ -18,6 +18,7 @@ import (
 	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
+	"example.com/threads/extras/tasks" // extra:tasks
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
@@ -95,9 +96,13 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	queries := query.New(s.Queries, s.watcher, query.Settings{
 		WaitTimeout: s.settings.WaitTimeout, Waited: measureWaits(registry),
 	})
+	queries.Add(query.Awaitable{Type: tenant.AggregateType, Global: true})
+	limits := s.settings.Limits
+	limits.Tasks = tasks.NewReader(s.reader) // extra:tasks
+	queries.Add(limits.Tasks.Versions())     // extra:tasks
 	mux := http.NewServeMux()
 	history := query.NewHistory(s.Journals)
-	endpoint := graphql.NewHandler(ctx, queries, history, s.log, s.settings.Limits)
+	endpoint := graphql.NewHandler(ctx, queries, history, s.log, limits)
 	mux.Handle("GET /graphql", endpoint)
 	mux.Handle("POST /graphql", endpoint)
 	mux.HandleFunc("GET /health/alive", s.Alive)

@@ -14,6 +14,7 @@ import (
 	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
+	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
@@ -59,6 +60,13 @@ var advice = run.Advice{
 	Ignore:  "set IGNORE_AGGREGATE_TYPES=",
 }
 
+// ReadModel returns the projection of the rows. A rebuild leaves the others alone.
+func ReadModel() run.ReadModel {
+	return run.ReadModel{
+		Name: chatrows.Projection, Tables: readmodel.Tables(), Handlers: readmodel.Handlers(), Others: aggregates.OtherProjections(),
+	}
+}
+
 // program is what the consumers are made of.
 type program struct {
 	settings  Settings
@@ -68,9 +76,7 @@ type program struct {
 
 func options(settings Settings, ports Ports) run.Options {
 	return run.Options{
-		ReadModel: run.ReadModel{
-			Name: chatrows.Projection, Tables: chatrows.Tables(), Handlers: chatrows.Handlers(), Others: aggregates.OtherProjections(),
-		},
+		ReadModel: ReadModel(),
 		Open: func(ctx context.Context) (run.Databases, error) {
 			databases, err := ports.Open(ctx)
 			if err != nil {

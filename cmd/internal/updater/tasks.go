@@ -1,6 +1,5 @@
-package updater
+package updater // extra:tasks
 
-// extra:tasks {
 import (
 	"context"
 
@@ -10,7 +9,6 @@ import (
 	"example.com/threads/es/run"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
-	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
 // newTaskWorker returns what executes tasks.
@@ -23,7 +21,7 @@ func (p program) newTaskWorker(turn *run.Turn) (run.Consumer, error) {
 	const source = "tasks"
 	return tasks.Consume(turn, tasks.Ports{
 		Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
-			return chatrows.UnfinishedTasks(ctx, databases.ReadModel, kinds, without, limit)
+			return tasks.Unfinished(ctx, databases.ReadModel, kinds, without, limit)
 		},
 		IsActive: p.ports.IsActive(databases.Store),
 		Store:    commands.Tasks.Store,
@@ -31,4 +29,4 @@ func (p program) newTaskWorker(turn *run.Turn) (run.Consumer, error) {
 		Log:      log,
 		Source:   source,
 	}, func(ctx context.Context) { commands.Finish(ctx, log) }), nil
-} // extra:tasks }
+}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/publishing/webhook"
 	"example.com/threads/tests/sqlitetest"
@@ -16,7 +17,7 @@ import (
 func TestATurnComesBack(t *testing.T) {
 	broker := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer broker.Close()
-	url, db := sqlitetest.New(t)
+	url, db := sqlitetest.New(t, readmodel.Schemas()...)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	const wanted = 3

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -22,7 +23,7 @@ import (
 // A program with other handlers takes rows without a version as its own. So the source must wait until the versions are
 // stored.
 func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
-	url, db := sqlitetest.New(t)
+	url, db := sqlitetest.New(t, readmodel.Schemas()...)
 	if _, err := db.ExecContext(t.Context(), "CREATE TRIGGER held BEFORE INSERT ON row_sets BEGIN SELECT RAISE(ABORT, 'held'); END"); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := rowstore.NewRowSets(model, chatrows.Tables())
+	sets := rowstore.NewRowSets(model, readmodel.Tables())
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

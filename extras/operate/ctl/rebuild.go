@@ -11,7 +11,6 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
-	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
 const aboutRebuild = `Builds all rows of the read model from the journal in new tables beside the live ones. It
@@ -57,11 +56,11 @@ func checkRebuild(ctx context.Context, cmd *cli.Command) (context.Context, error
 }
 
 func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command, s *rowStation) error {
-	sets := rowstore.NewRowSets(s.rows, chatrows.Tables())
+	sets := rowstore.NewRowSets(s.rows, s.settings.ReadModel.Tables)
 	if cmd.Bool("drop-old") {
 		return o.dropOld(ctx, cmd, sets)
 	}
-	others, err := run.Others(s.db.DB, 0, s.settings.Others...)
+	others, err := run.Others(s.db.DB, 0, s.settings.ReadModel.Others...)
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (o *operator) rebuildRows(ctx context.Context, cmd *cli.Command, s *rowStat
 			}
 			progress.tell("%s: %d of %d events%s", state.Phase, state.Done, state.Total, pace)
 		},
-	}, chatrows.Handlers()...)
+	}, s.settings.ReadModel.Handlers...)
 	switch {
 	case cmd.Bool("cancel"):
 		err = rebuild.Cancel(ctx)

@@ -15,10 +15,9 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/es/run"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	rdbmigration "example.com/threads/rdb-migration"
 )
 
 // Settings are what a program gives the commands: its settings, and how it opens its event store.
@@ -28,8 +27,9 @@ type Settings struct {
 	Open          func(context.Context, *slog.Logger) (*Store, error)
 	// Types are the aggregate types that the commands know.
 	Types []es.AnyAggregate
-	// Others are the names of the projections that a rebuild leaves alone.
-	Others []string
+	// ReadModel is the projection of the rows, and Schemas are those of its database.
+	ReadModel run.ReadModel
+	Schemas   []migration.Set
 }
 
 // Store is an open event store.
@@ -111,7 +111,7 @@ func (o *operator) withReadModel(do func(context.Context, *cli.Command, readMode
 			return fmt.Errorf("DATABASE_URL: %w", err)
 		}
 		defer func() { _ = db.Close() }()
-		if err := migration.Check(ctx, db, rdbmigration.ReadModel()...); err != nil {
+		if err := migration.Check(ctx, db, settings.Schemas...); err != nil {
 			return fmt.Errorf("DATABASE_URL: %w", err)
 		}
 		return do(ctx, cmd, readModel{db, settings, log})
@@ -134,12 +134,12 @@ func (o *operator) withRows(do func(context.Context, *cli.Command, *rowStation) 
 			return err
 		}
 		defer s.close(ctx)
-		rows, err := rowstore.New(db.DB, chatrows.Projection)
+		rows, err := rowstore.New(db.DB, s.settings.ReadModel.Name)
 		if err != nil {
 			return err
 		}
 		// It logs nothing: what it finds is printed.
-		projector := projection.New(rows, projection.NewJournalReader(s.store.Gateway), projection.Options{}, chatrows.Handlers()...)
+		projector := projection.New(rows, projection.NewJournalReader(s.store.Gateway), projection.Options{}, s.settings.ReadModel.Handlers...)
 		return do(ctx, cmd, &rowStation{s, db, projector, rows})
 	})
 }

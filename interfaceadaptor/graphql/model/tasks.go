@@ -3,7 +3,7 @@ package model
 import (
 	"time"
 
-	"example.com/threads/usecase/query"
+	"example.com/threads/extras/tasks"
 )
 
 // Task is the schema's Task.
@@ -23,7 +23,7 @@ type Task struct {
 }
 
 // NewTask converts a task.
-func NewTask(t query.Task) Task {
+func NewTask(t tasks.Row) Task {
 	return Task{
 		ID: t.ID.String(), TaskID: t.ID.String(), Kind: string(t.Kind), Status: string(t.Status), Done: int(t.Done), Total: int(t.Total),
 		Rejected: int(t.Rejected), Message: t.Message, Version: int(t.Version), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, CreatedBy: t.CreatedBy.String(),

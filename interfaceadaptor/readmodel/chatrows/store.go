@@ -7,7 +7,6 @@ import (
 
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
@@ -24,7 +23,6 @@ func Tables() []string {
 		Messages.Name,
 		Accounts.Name,
 		Tenants.Name,
-		Tasks.Name,
 	}
 }
 
@@ -34,7 +32,6 @@ func Handlers() []projection.Handler {
 		chat.NewThreadRows(Store{}, chatstore.Threads().Events),
 		chat.AccountRows(rowstore.Rows[query.Account]{Table: Accounts}, chatstore.Accounts().Events),
 		chat.TenantRows(rowstore.Rows[query.Tenant]{Table: Tenants}, chatstore.Tenants().Events),
-		chat.TaskRows(rowstore.Rows[query.Task]{Table: Tasks}, task.Events()),
 	}
 }
 

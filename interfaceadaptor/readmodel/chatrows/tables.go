@@ -37,12 +37,12 @@ var (
 	}
 	Accounts = table.Table[query.Account]{
 		Name: "accounts", Key: 2,
-		Columns: append([]string{"tenant_code", "id", "name", "closed", "version", "created_at", "updated_at"}, auditColumns...),
+		Columns: append([]string{"tenant_code", "id", "name", "closed", "version", "created_at", "updated_at"}, AuditColumns...),
 		ID:      func(r *query.Account) []string { return []string{r.Tenant.String(), r.ID.String()} },
 		Fields: func(r *query.Account) []any {
 			return append([]any{
 				table.Tenant(&r.Tenant), id(&r.ID), &r.Name, &r.Closed, &r.Version, table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt),
-			}, auditFields(&r.Audit)...)
+			}, AuditFields(&r.Audit)...)
 		},
 	}
 	Messages = table.Table[query.Message]{
@@ -60,10 +60,10 @@ var (
 	}
 )
 
-// auditColumns are the columns of [auditFields].
-var auditColumns = []string{"created_by", "updated_by", "created_ip", "updated_ip", "request_id", "source"}
+// AuditColumns are the columns of [AuditFields].
+var AuditColumns = []string{"created_by", "updated_by", "created_ip", "updated_ip", "request_id", "source"}
 
-func auditFields(a *query.Audit) []any {
+func AuditFields(a *query.Audit) []any {
 	return []any{knownID(&a.CreatedBy), knownID(&a.UpdatedBy), &a.CreatedIP, &a.UpdatedIP, &a.RequestID, &a.Source}
 }
 

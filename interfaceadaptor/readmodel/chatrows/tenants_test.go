@@ -11,7 +11,6 @@ import (
 	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/accountcodec"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
@@ -100,14 +99,6 @@ func TestAuditOfRows(t *testing.T) {
 			[]account.Event{account.Registered{Name: writing.RecordedName("Ada")}, account.Renamed{Name: writing.RecordedName("Countess")}}...)
 		check("an account", "", happened, func(take func(query.Audit)) error {
 			return chatrows.Accounts.Load(t.Context(), db.DB, key(id), "", func(row query.Account) { take(row.Audit) })
-		})
-
-		id = readmodeltest.NewID[task.Task]().String()
-		creator := readmodeltest.NewUser()
-		happened = feed.Happened(given, task.Events(), es.Tenant(""), id,
-			[]task.Event{task.Created{Request: task.Request{Kind: task.Import, Creator: creator, Parts: 1}}, task.Started{}}...)
-		check("a task", creator.String(), happened, func(take func(query.Audit)) error {
-			return chatrows.Tasks.Load(t.Context(), db.DB, key(id), "", func(row query.Task) { take(row.Audit) })
 		})
 	})
 }

@@ -9,16 +9,16 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// sortedList defines how the rows of a list are selected and ordered.
+// List defines how the rows of a list are selected and ordered.
 //
 // A page is one SELECT per part, joined by UNION ALL: the rows with a limit and, for each bound of the range, one row
 // beyond it, which shows whether there are more rows. So several pages of several lists need one statement, and each
 // part is a short index scan. (A window function would also need one statement, but reads every list to its end.)
-type sortedList struct {
-	from       string // FROM ... WHERE ... that selects the list, with placeholders for its scope
-	columns    string
-	at, id     string // the columns that order the list
-	descending bool
+type List struct {
+	From       string // FROM ... WHERE ... that selects the list, with placeholders for its scope
+	Columns    string
+	At, ID     string // the columns that order the list
+	Descending bool
 }
 
 // selectPart is the purpose of a SELECT.
@@ -42,7 +42,7 @@ type unionStatement struct {
 const maxSelects = 500
 
 // add adds the SELECTs for one list's page.
-func (l sortedList) add(s *unionStatement, page query.Range, scope ...any) {
+func (l List) add(s *unionStatement, page query.Range, scope ...any) {
 	for _, p := range partsOf(page) {
 		l.addPart(s, p, scope...)
 	}
@@ -80,11 +80,11 @@ func partsOf(page query.Range) []selection {
 	return append(parts, items)
 }
 
-func (l sortedList) addPart(s *unionStatement, p selection, scope ...any) {
-	s.begin(p.part, l.columns+" "+l.from, scope...)
+func (l List) addPart(s *unionStatement, p selection, scope ...any) {
+	s.begin(p.part, l.Columns+" "+l.From, scope...)
 	for _, b := range p.bounds {
 		side := "<"
-		if b.beyond != l.descending {
+		if b.beyond != l.Descending {
 			side = ">"
 		}
 		tie := side
@@ -92,14 +92,14 @@ func (l sortedList) addPart(s *unionStatement, p selection, scope ...any) {
 			tie += "="
 		}
 		// The first condition is redundant, but it lets the database use an index.
-		fmt.Fprintf(&s.sql, " AND %[1]s %[3]s= ? AND (%[1]s %[3]s ? OR %[2]s %[4]s ?)", l.at, l.id, side, tie)
+		fmt.Fprintf(&s.sql, " AND %[1]s %[3]s= ? AND (%[1]s %[3]s ? OR %[2]s %[4]s ?)", l.At, l.ID, side, tie)
 		s.args = append(s.args, b.of.At, b.of.At, b.of.ID)
 	}
 	order := "ASC"
-	if p.backward != l.descending {
+	if p.backward != l.Descending {
 		order = "DESC"
 	}
-	s.end(fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.at, l.id, order, p.limit, p.offset))
+	s.end(fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.At, l.ID, order, p.limit, p.offset))
 }
 
 // begin starts a SELECT of columns from a table, which [unionStatement.end] ends.

@@ -17,21 +17,20 @@ var (
 	threads  = chatrows.Threads.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
 	members  = chatrows.Members.Without("tenant_code", "removed", "created_ip", "updated_ip", "request_id", "source")
 	messages = chatrows.Messages.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
-	tasks    = chatrows.Tasks.Without("created_ip", "updated_ip", "request_id", "source")
 	tenants  = chatrows.Tenants.Without("created_ip", "updated_ip", "request_id", "source")
 )
 
 // The lists of the read model.
 var (
-	membersOfThread = sortedList{
-		columns: members.List("m"),
-		from:    `FROM members m WHERE m.tenant_code = ? AND m.thread_id = ? AND m.removed = 0`,
-		at:      "m.joined_seq", id: "m.id",
+	membersOfThread = List{
+		Columns: members.List("m"),
+		From:    `FROM members m WHERE m.tenant_code = ? AND m.thread_id = ? AND m.removed = 0`,
+		At:      "m.joined_seq", ID: "m.id",
 	}
-	messagesOfThread = sortedList{
-		columns: messages.List("s"),
-		from:    `FROM messages s WHERE s.tenant_code = ? AND s.thread_id = ? AND s.deleted = 0`,
-		at:      "s.seq_nr", id: "s.id",
+	messagesOfThread = List{
+		Columns: messages.List("s"),
+		From:    `FROM messages s WHERE s.tenant_code = ? AND s.thread_id = ? AND s.deleted = 0`,
+		At:      "s.seq_nr", ID: "s.id",
 	}
 )
 
@@ -49,7 +48,7 @@ func (r *Reader) Messages(ctx context.Context, tenant es.Tenant, of []thread.ID,
 type ordered[R any] interface{ Compare(other R) int }
 
 // pagesOf reads the same page of the lists of several threads, in one statement unless that exceeds maxSelects.
-func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l sortedList, of table.Table[R], tenant es.Tenant, threads []thread.ID, page query.Range,
+func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l List, of table.Table[R], tenant es.Tenant, threads []thread.ID, page query.Range,
 	threadOf func(R) thread.ID,
 ) (map[thread.ID]query.Page[R], error) {
 	lists := make(map[thread.ID]*foundPage[R], len(threads))
@@ -70,6 +69,15 @@ func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l sortedList, of tabl
 		pages[id] = list.page(l, page)
 	}
 	return pages, nil
+}
+
+// Page reads a page of a list, whose rows are columns of a table. scope are the arguments of the list.
+func Page[R ordered[R]](ctx context.Context, r *Reader, of table.Table[R], l List, page query.Range, scope ...any) (query.Page[R], error) {
+	var s unionStatement
+	l.add(&s, page, scope...)
+	found := newFound[R](page.Limit)
+	err := run(ctx, r, &s, of, found.take)
+	return found.page(l, page), err
 }
 
 // foundPage is the result of reading a page.
@@ -109,9 +117,9 @@ func (f *foundPage[R]) count(p selectPart) int {
 }
 
 // page returns the requested page.
-func (f *foundPage[R]) page(l sortedList, asked query.Range) query.Page[R] {
+func (f *foundPage[R]) page(l List, asked query.Range) query.Page[R] {
 	slices.SortFunc(f.items, func(a, b R) int {
-		if l.descending {
+		if l.Descending {
 			a, b = b, a
 		}
 		return a.Compare(b)

@@ -37,21 +37,21 @@ const isMember = ` AND EXISTS (SELECT 1 FROM members v
 
 // Thread implements [query.ThreadReader].
 func (r *Reader) Thread(ctx context.Context, viewer query.Viewer, id thread.ID) (query.Thread, error) {
-	return row(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
+	return One(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
 		`SELECT `+chatrows.Threads.List("t")+` FROM threads t WHERE t.tenant_code = ? AND t.id = ? AND t.deleted = 0`+isMember,
 		viewer.Tenant.String(), id.String(), viewer.User.String())
 }
 
 // ThreadByCode implements [query.ThreadReader].
 func (r *Reader) ThreadByCode(ctx context.Context, viewer query.Viewer, code thread.Code) (query.Thread, error) {
-	return row(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
+	return One(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
 		`SELECT `+chatrows.Threads.List("t")+` FROM threads t WHERE t.tenant_code = ? AND t.code = ? AND t.deleted = 0`+isMember,
 		viewer.Tenant.String(), code.String(), viewer.User.String())
 }
 
 // Member implements [query.MemberReader].
 func (r *Reader) Member(ctx context.Context, key es.AggregateID, user thread.UserID) (query.Member, error) {
-	return row(ctx, r, chatrows.Members, thread.ErrMemberNotFound,
+	return One(ctx, r, chatrows.Members, thread.ErrMemberNotFound,
 		`SELECT `+chatrows.Members.List("m")+` FROM members m
 		JOIN threads t ON t.tenant_code = m.tenant_code AND t.id = m.thread_id AND t.deleted = 0
 		WHERE m.tenant_code = ? AND m.thread_id = ? AND m.user_account_id = ? AND m.removed = 0`,
@@ -60,7 +60,7 @@ func (r *Reader) Member(ctx context.Context, key es.AggregateID, user thread.Use
 
 // Message implements [query.MessageReader].
 func (r *Reader) Message(ctx context.Context, viewer query.Viewer, id thread.MessageID) (query.Message, error) {
-	return row(ctx, r, chatrows.Messages, thread.ErrMessageNotFound,
+	return One(ctx, r, chatrows.Messages, thread.ErrMessageNotFound,
 		`SELECT `+chatrows.Messages.List("s")+` FROM messages s
 		JOIN threads t ON t.tenant_code = s.tenant_code AND t.id = s.thread_id AND t.deleted = 0
 		WHERE s.tenant_code = ? AND s.id = ? AND s.deleted = 0`+isMember,
@@ -101,8 +101,8 @@ func (r *Reader) position(ctx context.Context, missing error, id, statement stri
 	return at, nil
 }
 
-// row reads one row; if there is none it returns the error missing.
-func row[R any](ctx context.Context, r *Reader, of table.Table[R], missing error, statement string, args ...any) (found R, err error) {
+// One reads one row; if there is none it returns the error missing.
+func One[R any](ctx context.Context, r *Reader, of table.Table[R], missing error, statement string, args ...any) (found R, err error) {
 	exists := false
 	if err := of.Query(ctx, r.db, func(row R) { found, exists = row, true }, statement, args...); err != nil {
 		return found, r.explain("read the read model", err)

@@ -7,21 +7,15 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-var allTenants = sortedList{
-	columns: tenants.List("r"), from: `FROM tenants r WHERE r.tenant_code = ?`, at: "r.created_at", id: "r.id",
-}
+var allTenants = List{Columns: tenants.List("r"), From: `FROM tenants r WHERE r.tenant_code = ?`, At: "r.created_at", ID: "r.id"}
 
 // Tenants implements [query.TenantReader].
 func (r *Reader) Tenants(ctx context.Context, page query.Range) (query.Page[query.Tenant], error) {
-	var s unionStatement
-	allTenants.add(&s, page, "")
-	found := newFound[query.Tenant](page.Limit)
-	err := run(ctx, r, &s, tenants, found.take)
-	return found.page(allTenants, page), err
+	return Page(ctx, r, tenants, allTenants, page, "")
 }
 
 // Tenant implements [query.TenantReader].
 func (r *Reader) Tenant(ctx context.Context, code tenant.Code) (query.Tenant, error) {
-	return row(ctx, r, tenants, tenant.ErrTenantNotFound,
+	return One(ctx, r, tenants, tenant.ErrTenantNotFound,
 		`SELECT `+tenants.List("r")+` FROM tenants r WHERE r.tenant_code = ? AND r.id = ?`, "", tenant.IDOf(code).String())
 }

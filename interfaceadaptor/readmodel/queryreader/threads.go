@@ -29,12 +29,12 @@ var (
 
 // threadsWalked reads the tenant's threads in order. Without statistics of a new table, MySQL would search each
 // membership among all of the tenant; SQLite chooses the index by itself.
-func threadsWalked(r *Reader) sortedList {
+func threadsWalked(r *Reader) List {
 	hint := ""
 	if r.db.DriverName() == "mysql" {
 		hint = "FORCE INDEX (members_of_user)"
 	}
-	return threadsBy("t.updated_at", threadsOfTenant.from+` AND (SELECT v.id FROM members v `+hint+`
+	return threadsBy("t.updated_at", threadsOfTenant.From+` AND (SELECT v.id FROM members v `+hint+`
 		WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ? AND v.removed = 0 LIMIT 1) IS NOT NULL`)
 }
 
@@ -42,8 +42,8 @@ func threadsWalked(r *Reader) sortedList {
 var counted = fmt.Sprintf(`(SELECT COUNT(*) AS n FROM
 	(SELECT 1 FROM members WHERE tenant_code = ? AND user_account_id = ? AND removed = 0 LIMIT %d) AS m) AS few`, fewThreads)
 
-func threadsBy(at, from string) sortedList {
-	return sortedList{columns: threads.List("t"), from: from, at: at, id: "t.id", descending: true}
+func threadsBy(at, from string) List {
+	return List{Columns: threads.List("t"), From: from, At: at, ID: "t.id", Descending: true}
 }
 
 // Threads implements [query.ThreadReader].
@@ -67,7 +67,7 @@ func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range)
 	var s unionStatement
 	tenant, user := viewer.Tenant.String(), viewer.User.String()
 	threadsOfFew.add(&s, page, tenant, user, tenant, user, tenant)
-	s.begin(partMany, fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ?`, threadsOfTenant.columns, counted, fewThreads),
+	s.begin(partMany, fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ?`, threadsOfTenant.Columns, counted, fewThreads),
 		tenant, user, tenant)
 	s.end(" LIMIT 1")
 	found := newFound[query.Thread](page.Limit)

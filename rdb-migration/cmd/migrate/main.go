@@ -17,6 +17,7 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/extras/erasure" // extra:erasure
+	"example.com/threads/extras/tasks"   // extra:tasks
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	rdbmigration "example.com/threads/rdb-migration"
@@ -108,7 +109,10 @@ func targets(args []string, getenv func(string) string) ([]target, error) {
 }
 
 func readModel(r *config.Reader) []target {
-	return []target{{rdbmigration.ReadModel(), "DATABASE_URL", stores.ReadDatabaseURL(r)}}
+	sets := append(rdbmigration.ReadModel(),
+		tasks.Schema(), // extra:tasks
+	)
+	return []target{{sets, "DATABASE_URL", stores.ReadDatabaseURL(r)}}
 }
 
 // eventStore returns the target of EVENT_STORE_URL, whether it is in use or not.

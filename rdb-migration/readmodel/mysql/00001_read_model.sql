@@ -104,25 +104,6 @@ CREATE TABLE IF NOT EXISTS leave_on_close_memberships (
     INDEX leave_on_close_memberships_of_thread (tenant_code, thread_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- version is the seq_nr of the last event in the row.
-CREATE TABLE IF NOT EXISTS tasks (
-    tenant_code VARCHAR(32)   CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    id          CHAR(26)      CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    kind        VARCHAR(32)   CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    status      VARCHAR(16)   CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    done        BIGINT        NOT NULL,
-    total       BIGINT        NOT NULL, -- 0: unknown
-    rejected    BIGINT        NOT NULL,
-    message     VARCHAR(1000) NOT NULL, -- why it failed; otherwise empty
-    created_by  CHAR(26)      CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    version     BIGINT        NOT NULL,
-    created_at  BIGINT        NOT NULL,
-    updated_at  BIGINT        NOT NULL,
-    PRIMARY KEY (tenant_code, id),
-    INDEX tasks_of_creator (tenant_code, created_by, created_at, id),
-    INDEX tasks_to_do (status, created_at)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-
 -- tenant_code is empty, because the registry is under the tenant with the empty code; code is that of the registered
 -- tenant.
 CREATE TABLE IF NOT EXISTS tenants (
@@ -141,9 +122,6 @@ CREATE TABLE IF NOT EXISTS tenants (
 DROP TABLE IF EXISTS tenants;
 DROP TABLE IF EXISTS tenants_next;
 DROP TABLE IF EXISTS tenants_old;
-DROP TABLE IF EXISTS tasks;
-DROP TABLE IF EXISTS tasks_next;
-DROP TABLE IF EXISTS tasks_old;
 DROP TABLE IF EXISTS leave_on_close_memberships;
 DROP TABLE IF EXISTS leave_on_close_accounts;
 DROP TABLE IF EXISTS accounts;

@@ -1,8 +1,8 @@
--- The executors and sources of the first and the last event in the rows of accounts, tasks and tenants, on
+-- The executors and sources of the first and the last event in the rows of accounts and tenants, on
 -- MySQL and MariaDB. The same as in ../sqlite.
 --
--- Existing rows get approximate values: an account was registered by itself, and a task was changed by its creator. The
--- other values are set when the rows are rebuilt, which the handlers' new versions require.
+-- Existing rows get approximate values: an account was registered by itself. The other values are set
+-- when the rows are rebuilt, which the handlers' new versions require.
 
 -- +goose Up
 SET @change = IF((SELECT COUNT(*) FROM information_schema.columns
@@ -18,17 +18,6 @@ PREPARE change_accounts FROM @change;
 EXECUTE change_accounts;
 DEALLOCATE PREPARE change_accounts;
 SET @change = IF((SELECT COUNT(*) FROM information_schema.columns
-    WHERE table_schema = DATABASE() AND table_name = 'tasks' AND column_name = 'updated_by') > 0, 'DO 0',
-    'ALTER TABLE tasks
-        ADD COLUMN updated_by CHAR(26) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '''',
-        ADD COLUMN created_ip VARCHAR(255) NOT NULL DEFAULT '''',
-        ADD COLUMN updated_ip VARCHAR(255) NOT NULL DEFAULT '''',
-        ADD COLUMN request_id VARCHAR(255) NOT NULL DEFAULT '''',
-        ADD COLUMN source VARCHAR(255) NOT NULL DEFAULT ''''');
-PREPARE change_tasks FROM @change;
-EXECUTE change_tasks;
-DEALLOCATE PREPARE change_tasks;
-SET @change = IF((SELECT COUNT(*) FROM information_schema.columns
     WHERE table_schema = DATABASE() AND table_name = 'tenants' AND column_name = 'updated_by') > 0, 'DO 0',
     'ALTER TABLE tenants
         ADD COLUMN created_by CHAR(26) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '''',
@@ -41,17 +30,10 @@ PREPARE change_tenants FROM @change;
 EXECUTE change_tenants;
 DEALLOCATE PREPARE change_tenants;
 UPDATE accounts SET created_by = id, updated_by = id WHERE updated_by = '';
-UPDATE tasks SET updated_by = created_by WHERE updated_by = '';
 
 -- +goose Down
 ALTER TABLE accounts
     DROP COLUMN created_by,
-    DROP COLUMN updated_by,
-    DROP COLUMN created_ip,
-    DROP COLUMN updated_ip,
-    DROP COLUMN request_id,
-    DROP COLUMN source;
-ALTER TABLE tasks
     DROP COLUMN updated_by,
     DROP COLUMN created_ip,
     DROP COLUMN updated_ip,

@@ -95,24 +95,6 @@ CREATE TABLE leave_on_close_memberships (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX leave_on_close_memberships_of_thread ON leave_on_close_memberships (tenant_code, thread_id);
 
-CREATE TABLE tasks (
-    tenant_code TEXT    NOT NULL,
-    id          TEXT    NOT NULL,
-    kind        TEXT    NOT NULL,
-    status      TEXT    NOT NULL,
-    done        INTEGER NOT NULL,
-    total       INTEGER NOT NULL,
-    rejected    INTEGER NOT NULL,
-    message     TEXT    NOT NULL,
-    created_by  TEXT    NOT NULL,
-    version     INTEGER NOT NULL,
-    created_at  INTEGER NOT NULL,
-    updated_at  INTEGER NOT NULL,
-    PRIMARY KEY (tenant_code, id)
-) STRICT;
-CREATE INDEX tasks_of_creator ON tasks (tenant_code, created_by, created_at, id);
-CREATE INDEX tasks_to_do ON tasks (status, created_at);
-
 -- tenant_code is empty, because the registry is under the tenant with the empty code; code is that of the registered
 -- tenant.
 CREATE TABLE tenants (
@@ -131,9 +113,6 @@ CREATE INDEX tenants_created_at ON tenants (tenant_code, created_at, id);
 DROP TABLE IF EXISTS tenants;
 DROP TABLE IF EXISTS tenants_next;
 DROP TABLE IF EXISTS tenants_old;
-DROP TABLE IF EXISTS tasks;
-DROP TABLE IF EXISTS tasks_next;
-DROP TABLE IF EXISTS tasks_old;
 DROP TABLE IF EXISTS leave_on_close_memberships;
 DROP TABLE IF EXISTS leave_on_close_accounts;
 DROP TABLE IF EXISTS accounts;

@@ -1,0 +1,161 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/rowstore/table"
+	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/query"
+)
+
+// Row is the row of a task. Only its creator sees it.
+type Row struct {
+	Tenant    es.Tenant
+	ID        task.ID
+	Kind      task.Kind
+	Status    task.Status
+	Done      uint64 // lines or events, including rejected ones
+	Total     uint64 // 0: unknown
+	Rejected  uint64
+	Message   string // why it failed; otherwise empty
+	Version   uint64 // the seq_nr of the last event in the row
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	query.Audit
+}
+
+// Position returns the task's position in the list of its creator's tasks; it never changes.
+func (r Row) Position() query.Position {
+	return query.Position{At: r.CreatedAt.UnixMicro(), ID: r.ID.String()}
+}
+
+// Compare orders tasks by position, the latest last.
+func (r Row) Compare(other Row) int {
+	return cmp.Or(r.CreatedAt.Compare(other.CreatedAt), r.ID.Compare(other.ID))
+}
+
+// Finished reports whether the task's status is final.
+func (r Row) Finished() bool {
+	return r.Status == task.Succeeded || r.Status == task.Failed || r.Status == task.Cancelled
+}
+
+// Rows is the table of tasks.
+var Rows = table.Table[Row]{
+	Name: "tasks", Key: 2,
+	Columns: append([]string{
+		"tenant_code", "id", "kind", "status", "done", "total", "rejected", "message", "version", "created_at", "updated_at",
+	}, chatrows.AuditColumns...),
+	ID: func(r *Row) []string { return []string{r.Tenant.String(), r.ID.String()} },
+	Fields: func(r *Row) []any {
+		return append([]any{
+			table.Tenant(&r.Tenant), table.Text(&r.ID, ident.Parse[task.Task]), (*string)(&r.Kind), (*string)(&r.Status), &r.Done, &r.Total, &r.Rejected,
+			&r.Message, &r.Version, table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt),
+		}, chatrows.AuditFields(&r.Audit)...)
+	},
+}
+
+//go:embed migrations/*/*.sql
+var migrations embed.FS
+
+// Schema returns the schema of [Rows], for the database of the read model.
+func Schema() migration.Set {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		panic(err) // the name is a constant
+	}
+	return migration.Set{Name: "tasks", Table: "tasks_migrations", Files: files}
+}
+
+// rowsVersion rises with every change that makes other rows of the same events.
+const rowsVersion = 2
+
+// Handler returns what keeps [Rows], for the projection of the read model.
+func Handler() projection.Handler {
+	return projection.OneRow[task.Event, Row]{Events: task.Events(), Version: rowsVersion, Next: next, Rows: rowstore.Rows[Row]{Table: Rows}}
+}
+
+// maxMessage is the maximum length of a row's message, in bytes.
+const maxMessage = 1000
+
+// next is the row after recorded, an event of its task. It leaves nothing out when events between the first and
+// recorded are missing.
+func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
+	by, err := chat.AuditOf(recorded.Envelope)
+	if err != nil {
+		return row, err
+	}
+	created, begins := recorded.Event.(task.Created)
+	switch {
+	case begins && exists:
+		return row, errors.New("the task exists already")
+	case begins:
+		r := created.Request
+		by.CreatedBy = r.Creator
+		return Row{
+			Tenant: recorded.Tenant, ID: task.IDOf(recorded.Aggregate()), Kind: r.Kind, Status: task.Queued, Total: r.Total,
+			Version: recorded.SeqNr, CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt, Audit: by,
+		}, nil
+	case !exists:
+		return row, errors.New("the task does not exist")
+	case row.Finished():
+		return row, errors.New("the task is finished")
+	}
+	progress := func(p task.Progress) { row.Done, row.Total, row.Rejected = p.Done, p.Total, p.Rejected }
+	switch e := recorded.Event.(type) {
+	case task.Created: // see above
+	case task.Started:
+		row.Status = task.Running
+	case task.Progressed:
+		row.Status = task.Running
+		progress(e.Progress)
+	case task.Finished:
+		row.Status, row.Message = e.Status, e.Message
+		if len(row.Message) > maxMessage {
+			row.Message = strings.ToValidUTF8(row.Message[:maxMessage], "")
+		}
+		progress(e.Progress)
+	}
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, chat.ChangedBy(by, row.Audit)
+	return row, nil
+}
+
+// Unfinished returns the keys of tasks of these kinds that are not finished, as far as the read model knows: at most
+// limit of them, the oldest first, without those of some tenants.
+func Unfinished(ctx context.Context, db *sqlx.DB, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
+	args := []any{string(task.Queued), string(task.Running)}
+	for _, kind := range kinds {
+		args = append(args, string(kind))
+	}
+	others := ""
+	if len(without) > 0 {
+		others = " AND t.tenant_code NOT IN (" + database.Marks(len(without)) + ")"
+		for _, tenant := range without {
+			args = append(args, tenant.String())
+		}
+	}
+	var keys []es.AggregateID
+	err := Rows.Query(ctx, db, func(row Row) { keys = append(keys, task.Key(row.Tenant, row.ID)) },
+		"SELECT "+Rows.List("t")+" FROM tasks t WHERE t.status IN (?, ?) AND t.kind IN ("+database.Marks(len(kinds))+")"+others+" ORDER BY t.created_at, t.id LIMIT ?",
+		append(args, limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("look for tasks to do: %w", err)
+	}
+	return keys, nil
+}
