@@ -17,7 +17,6 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
-	"example.com/threads/es/skew"
 	"example.com/threads/es/sqlqueue"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/infrastructure/config/stores"
@@ -32,7 +31,7 @@ type Store struct {
 	// DynamoDB has neither.
 	Trouble func(context.Context) error
 	// Skew compares this computer's clock with the store's; nil for SQLite, which runs on this computer's clock.
-	Skew *skew.Watch
+	Skew *es.ClockWatch
 	// Metrics are those of the store: consumed capacity or connections.
 	Metrics []prometheus.Collector
 
@@ -103,12 +102,12 @@ func Open(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
 }
 
 // CompareWith returns a watch that compares this computer's clock with another.
-func (s Settings) CompareWith(other func(context.Context) (time.Time, error)) *skew.Watch {
+func (s Settings) CompareWith(other func(context.Context) (time.Time, error)) *es.ClockWatch {
 	clock := s.Clock
 	if clock == nil {
 		clock = time.Now
 	}
-	return &skew.Watch{Clock: clock, Other: other, Tolerance: s.ClockTolerance}
+	return &es.ClockWatch{Clock: clock, Other: other, Tolerance: s.ClockTolerance}
 }
 
 // CheckClock returns an error while this computer's clock differs too much from the store's.

@@ -1,4 +1,4 @@
-package skew_test
+package es_test
 
 import (
 	"context"
@@ -8,15 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"example.com/threads/es/skew"
+	"example.com/threads/es"
 )
 
-// TestCheck runs in a synctest bubble with its own time.
-func TestCheck(t *testing.T) {
+// TestClockWatch runs in a synctest bubble with its own time.
+func TestClockWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ahead time.Duration
 		reads, failure := 0, error(nil)
-		watch := &skew.Watch{
+		watch := &es.ClockWatch{
 			Clock: func() time.Time { return time.Now().Add(ahead) },
 			Other: func(context.Context) (time.Time, error) {
 				reads++
@@ -77,7 +77,7 @@ func TestCheck(t *testing.T) {
 // TestAClockThatDoesNotAnswer checks that callers do not wait long for such a clock.
 func TestAClockThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		watch := &skew.Watch{Clock: time.Now, Other: func(ctx context.Context) (time.Time, error) {
+		watch := &es.ClockWatch{Clock: time.Now, Other: func(ctx context.Context) (time.Time, error) {
 			<-ctx.Done()
 			return time.Time{}, ctx.Err()
 		}}

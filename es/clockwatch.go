@@ -1,4 +1,4 @@
-package skew
+package es
 
 import (
 	"context"
@@ -12,8 +12,9 @@ const (
 	compareTimeout = time.Second
 )
 
-// Watch compares a clock with another one. It is safe for concurrent use.
-type Watch struct {
+// ClockWatch compares this computer's clock with the event store's, which all writers share: its Check is for
+// [Settings]. It is safe for concurrent use.
+type ClockWatch struct {
 	Clock     func() time.Time                         // this computer's
 	Other     func(context.Context) (time.Time, error) // reads the one to compare with
 	Tolerance time.Duration                            // the maximum accepted difference
@@ -25,7 +26,7 @@ type Watch struct {
 
 // Check returns an error while the clocks differ by more than the tolerance. It compares them if the last comparison is
 // more than 15 s old. While the other clock can't be read, the last comparison counts; without any, there is no error.
-func (w *Watch) Check(ctx context.Context) error {
+func (w *ClockWatch) Check(ctx context.Context) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.compared.IsZero() || time.Since(w.compared) >= compareEvery {
@@ -43,13 +44,13 @@ func (w *Watch) Check(ctx context.Context) error {
 }
 
 // Ahead returns how far the clock was ahead of the other one at the last comparison; negative: behind.
-func (w *Watch) Ahead() time.Duration {
+func (w *ClockWatch) Ahead() time.Duration {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.ahead
 }
 
-func (w *Watch) compare(ctx context.Context) {
+func (w *ClockWatch) compare(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, compareTimeout)
 	defer cancel()
 	if other, err := w.Other(ctx); err == nil {
