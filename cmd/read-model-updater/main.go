@@ -74,7 +74,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.updater = updater.ReadSettings(r)
 	s.updater.Measurements = measurements.ReadSettings(r)
 	s.publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
-	s.updater.Commands = writeapi.ReadCommands(r)
+	s.updater.Commands = writeapi.ReadCommands(r)                                  // extra:tasks
 	s.updater.Source.ReadStreams(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)
 	s.databaseURL = stores.ReadDatabaseURL(r)
@@ -105,9 +105,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	} // extra:access }
 	server, err := updater.Listen(ctx, s.updater, updater.Ports{
 		Open: open, Tracer: traces.Provider(), Log: log,
-		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) {
+		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) { // extra:access,tasks {
 			return letIn.Active(writeapi.Registry(store, log))
-		},
+		}, // extra:access,tasks }
 	})
 	if err != nil {
 		return err

@@ -177,9 +177,9 @@ func (y *servers) listen(
 		},
 		Notify: y.read.Changed,
 		Tracer: traces.Provider(),
-		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) {
+		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) { // extra:access,tasks {
 			return y.access.Active(writeapi.Registry(store, log))
-		},
+		}, // extra:access,tasks }
 		Faults: y.lab,
 		Log:    log,
 	})

@@ -65,7 +65,7 @@ func readSettings(r *config.Reader) settings {
 	s.access.ReadLive(r)                                                        // extra:access
 	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key")) // extra:erasure
 	s.publishing = publishing.ReadSettings(r, webhook.Kind)                     // extra:publishing
-	s.updater.Commands = s.write.CommandSettings
+	s.updater.Commands = s.write.CommandSettings                                // extra:tasks
 	s.write.Measurements.Profiles = measurements.ReadProfiles(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)
 	return s

@@ -21,7 +21,7 @@ type Ports struct {
 	// may be outdated.
 	Unfinished func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error)
 	// IsActive reports whether the tenant's tasks may be executed now: it is not suspended. It is called for every line
-	// of a slow import, so it caches.
+	// of a slow import, so it caches. Default: all may.
 	IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
 	Store
 	Commands Commands
@@ -65,6 +65,9 @@ func NewWorker(ports Ports) *Worker {
 	ports.Look = cmp.Or(ports.Look, 500*time.Millisecond)
 	ports.Retry = cmp.Or(ports.Retry, time.Second)
 	ports.ReportEvery = cmp.Or(ports.ReportEvery, time.Second)
+	if ports.IsActive == nil {
+		ports.IsActive = func(context.Context, es.Tenant) (bool, error) { return true, nil }
+	}
 	newLane := func(slots int, kinds ...task.Kind) *lane {
 		return &lane{kinds: kinds, slots: slots, woken: make(chan struct{}, 1), running: map[es.AggregateID]bool{}, failed: map[es.AggregateID]failure{}}
 	}

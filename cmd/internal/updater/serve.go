@@ -42,8 +42,8 @@ type Ports struct {
 	Open func(context.Context) (Databases, error)
 	// Notify, unless nil, is called with every change of the read model after its commit. It must not block.
 	Notify func([]projection.Head)
-	// IsActive returns what reports whether the tasks of a tenant may run, from the event store.
-	IsActive func(*eventstore.Store) func(context.Context, es.Tenant) (bool, error)
+	// IsActive returns what reports whether the tasks of a tenant may run; nil: those of all. extra:tasks {
+	IsActive func(*eventstore.Store) func(context.Context, es.Tenant) (bool, error) // extra:tasks }
 	// Faults, unless nil, inject faults between the projection and its ports.
 	Faults run.Faults
 	// Tracer creates the projections' tracers; nil: no traces.
@@ -90,11 +90,14 @@ func options(settings Settings, ports Ports) run.Options {
 					polls.PollMin, polls.PollMax = max(polls.PollMin, pollMin), max(polls.PollMax, 2*pollMin)
 					return store.Source(projector, checkpoints, polls)
 				},
-				Trouble:   store.Trouble,
-				Rows:      databases.ReadModel,
-				Metrics:   store.Metrics,
-				Consumers: append([]func(*run.Turn) (run.Consumer, error){p.newTaskWorker, p.newLeaveOnClose}, databases.Consumers...),
-				Close:     databases.Close,
+				Trouble: store.Trouble,
+				Rows:    databases.ReadModel,
+				Metrics: store.Metrics,
+				Consumers: append([]func(*run.Turn) (run.Consumer, error){
+					p.newTaskWorker, // extra:tasks
+					p.newLeaveOnClose,
+				}, databases.Consumers...),
+				Close: databases.Close,
 			}, nil
 		},
 		Ignore: settings.Ignore, VerifyRate: settings.VerifyRate, RebuildAuto: settings.RebuildAuto, Advice: advice,

@@ -15,7 +15,7 @@ type Settings struct {
 	Source       eventstore.SourceSettings
 	Ignore       []string // aggregate types
 	Measurements measurements.Settings
-	Commands     writeapi.CommandSettings // of the commands of tasks
+	Commands     writeapi.CommandSettings // extra:tasks
 	// VerifyRate is how many aggregates per second are continuously compared with the journal; 0: none.
 	VerifyRate int
 	// RebuildAuto: rebuild rows automatically when needed; see [ReadRebuild].

@@ -19,14 +19,17 @@ func (p program) newTaskWorker(turn *run.Turn) (run.Consumer, error) {
 	}
 	commands := writeapi.NewCommands(databases.Store.Gateway, databases.Wrap, databases.Keys, settings, es.Settings{CheckClock: databases.Store.CheckClock, Logger: log})
 	const source = "tasks"
-	return tasks.Consume(turn, tasks.Ports{
+	ports := tasks.Ports{
 		Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
 			return tasks.Unfinished(ctx, databases.ReadModel, kinds, without, limit)
 		},
-		IsActive: p.ports.IsActive(databases.Store),
 		Store:    commands.Tasks.Store,
 		Commands: tasks.NewLines(commands.Operations, source, 2*settings.StoreTimeout, log),
 		Log:      log,
 		Source:   source,
-	}, func(ctx context.Context) { commands.Finish(ctx, log) }), nil
+	}
+	if p.ports.IsActive != nil {
+		ports.IsActive = p.ports.IsActive(databases.Store)
+	}
+	return tasks.Consume(turn, ports, func(ctx context.Context) { commands.Finish(ctx, log) }), nil
 }
