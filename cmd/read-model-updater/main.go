@@ -12,6 +12,7 @@ import (
 	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/eventstore/dynamo"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/cmd/internal/updater"
@@ -28,9 +29,9 @@ import (
 	"example.com/threads/extras/publishing/kafka"   // extra:publishing
 	"example.com/threads/extras/publishing/nats"    // extra:publishing
 	"example.com/threads/extras/publishing/webhook" // extra:publishing
+	"example.com/threads/extras/tenants"            // extra:tenants
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/infrastructure/tracing"
 )
 
@@ -72,7 +73,7 @@ type settings struct {
 
 func readSettings(r *config.Reader) (s settings) {
 	s.updater = updater.ReadSettings(r)
-	s.updater.Measurements = metrics.ReadSettings(r)
+	s.updater.Measurements = measurements.ReadSettings(r)
 	s.publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
 	s.updater.Commands = writeapi.ReadCommands(r)                                  // extra:tasks
 	s.updater.Source.ReadStreams(r)
@@ -105,9 +106,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	} // extra:access }
 	server, err := updater.Listen(ctx, s.updater, updater.Ports{
 		Open: open, Tracer: traces.Provider(), Log: log,
-		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) { // extra:access,tasks {
-			return letIn.Active(writeapi.Registry(store, log))
-		}, // extra:access,tasks }
+		// extra:access,tasks,tenants {
+		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) {
+			return letIn.Active(tenants.InJournal(store.Gateway, log))
+		},
+		// extra:access,tasks,tenants }
 	})
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ import (
 	"example.com/threads/extras/operate/routes"
 	"example.com/threads/extras/page"
 	"example.com/threads/extras/publishing" // extra:publishing
+	"example.com/threads/extras/tenants"    // extra:tenants
 	"example.com/threads/infrastructure/tracing"
 )
 
@@ -177,9 +178,11 @@ func (y *servers) listen(
 		},
 		Notify: y.read.Changed,
 		Tracer: traces.Provider(),
-		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) { // extra:access,tasks {
-			return y.access.Active(writeapi.Registry(store, log))
-		}, // extra:access,tasks }
+		// extra:access,tasks,tenants {
+		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) {
+			return y.access.Active(tenants.InJournal(store.Gateway, log))
+		},
+		// extra:access,tasks,tenants }
 		Faults: y.lab,
 		Log:    log,
 	})
@@ -194,7 +197,7 @@ func (y *servers) listen(
 
 // protect puts the servers behind access control. // extra:access {
 func (y *servers) protect(store *eventstore.Store, log *slog.Logger) {
-	registered := y.access.Tenants(writeapi.Registry(store, log))
+	registered := y.access.Tenants(tenants.InJournal(store.Gateway, log))
 	for _, write := range []*writeapi.Server{y.write, y.second} {
 		if write != nil {
 			y.access.Protect(write.Server)

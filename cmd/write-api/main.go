@@ -7,13 +7,14 @@ import (
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/eventstore/dynamo"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/extras/access"          // extra:access
 	"example.com/threads/extras/erasure"         // extra:erasure
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
+	"example.com/threads/extras/tenants"         // extra:tenants
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/infrastructure/tracing"
 )
 
@@ -36,7 +37,7 @@ type settings struct {
 
 func readSettings(r *config.Reader) (s settings) {
 	s.api = writeapi.ReadSettings(r)
-	s.api.Measurements = metrics.ReadSettings(r)
+	s.api.Measurements = measurements.ReadSettings(r)
 	s.store = eventstore.ReadSettings(r)
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
 	s.access = access.ReadSettings(r)       // extra:access
@@ -80,7 +81,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	letIn.Protect(server.Server)
 	server.Describe = append(server.Describe, letIn.Describe)
-	server.Around = append(server.Around, letIn.Tenants(writeapi.Registry(store, log))) // extra:access }
+	server.Around = append(server.Around, letIn.Tenants(tenants.InJournal(store.Gateway, log))) // extra:access }
 	return program.Serve(ctx, log, server.URL(), server.Run,
 		letIn.Run, // extra:access
 	)

@@ -12,6 +12,7 @@ import (
 
 	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/extras/tenants"
 	"example.com/threads/interfaceadaptor/chatstore"
 )
 
@@ -48,7 +49,7 @@ func TestPublishedEventsAreAsDocumented(t *testing.T) {
 	}{
 		{"interfaceadaptor/threadcodec", publishing.Of(chatstore.Threads())},
 		{"interfaceadaptor/accountcodec", publishing.Of(chatstore.Accounts())},
-		{"interfaceadaptor/tenantcodec", publishing.Of(chatstore.Tenants())},
+		{"extras/tenants/tenant", publishing.Of(tenants.Aggregate())},
 		{"extras/tasks/task", publishing.Of(task.Aggregate())},
 	} {
 		goldens, err := filepath.Glob("../../" + each.folder + "/testdata/*.json")

@@ -2,11 +2,9 @@ package chatstore
 
 import (
 	"example.com/threads/domain/account"
-	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/tenantcodec"
 	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/usecase/chat"
 )
@@ -22,7 +20,6 @@ func Types() []es.AnyAggregate {
 	return []es.AnyAggregate{
 		Threads(),
 		Accounts(),
-		Tenants(),
 	}
 }
 
@@ -39,13 +36,5 @@ func Accounts() es.Aggregate[account.Account, account.Command, account.Event] {
 	return es.Aggregate[account.Account, account.Command, account.Event]{
 		Decide: account.Decide, Apply: account.Account.Apply, Usable: account.Account.Usable,
 		Events: accountcodec.Events(), Snapshots: accountcodec.Snapshots{},
-	}
-}
-
-// Tenants is the aggregate type of registered tenants.
-func Tenants() es.Aggregate[tenant.Tenant, tenant.Command, tenant.Event] {
-	return es.Aggregate[tenant.Tenant, tenant.Command, tenant.Event]{
-		Decide: tenant.Decide, Apply: tenant.Tenant.Apply, Usable: tenant.Tenant.Usable, Answer: chat.TenantAnswer,
-		Events: tenantcodec.Events(), Snapshots: tenantcodec.Snapshots{},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tenants"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/query"
 )
@@ -38,8 +39,9 @@ type Settings struct {
 	OperationLimit  int           // concurrent operations per WebSocket: 256
 	InFlightLimit   int           // total complexity of operations that are resolved at once: ComplexityLimit
 
-	Tasks  tasks.Reader                  // of tasks
-	Schema func(*ast.Schema) *ast.Schema // changes the schema that is served; nil: it is served as it is
+	Tasks    tasks.Reader                  // of tasks
+	Registry tenants.Reader                // of tenants
+	Schema   func(*ast.Schema) *ast.Schema // changes the schema that is served; nil: it is served as it is
 }
 
 func (s Settings) withDefaults() Settings {
@@ -78,7 +80,7 @@ func NewHandler(streams context.Context, queries *query.Queries, history *query.
 		connections: semaphore.NewWeighted(int64(settings.ConnectionLimit)),
 		turns:       newTurns(settings.InFlightLimit),
 	}
-	h.engine = newEngine(resolver{queries, history, p, settings.Tasks}, settings.Schema(Schema()), p, settings.ComplexityLimit, h.aroundOperation)
+	h.engine = newEngine(resolver{queries, history, p, settings.Tasks, settings.Registry}, settings.Schema(Schema()), p, settings.ComplexityLimit, h.aroundOperation)
 	return h
 }
 

@@ -3,6 +3,7 @@ package graphql
 import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tenants"
 	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/query"
@@ -14,6 +15,7 @@ type resolver struct {
 	history   *query.History
 	presenter presenter
 	tasks     tasks.Reader
+	registry  tenants.Reader
 }
 
 var _ generated.ResolverRoot = resolver{}

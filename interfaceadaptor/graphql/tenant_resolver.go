@@ -16,6 +16,6 @@ func (r queryResolver) Tenants(ctx context.Context, first *int, after *string, l
 	if err != nil {
 		return model.TenantConnection{}, err
 	}
-	page, err := r.queries.Tenants(ctx, asked)
+	page, err := r.registry.Tenants(ctx, asked)
 	return model.NewConnection(model.TenantList, page, model.NewTenant), err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 )
@@ -35,13 +34,10 @@ var contract = map[string]struct{ body, answer string }{
 	"/accounts/rename":            {"executor_id name", "account_id version"},
 	"/accounts/close":             {"executor_id", "account_id version"},
 	"/accounts/erase":             {"executor_id", "account_id version"},
-	"/tenants/create":             {"executor_id tenant_code", "tenant_code version"},
-	"/tenants/suspend":            {"executor_id tenant_code", "tenant_code version"},
-	"/tenants/reactivate":         {"executor_id tenant_code", "tenant_code version"},
 }
 
 // nobodies are services that reject everything.
-var nobodies = []Aggregate{Threads(nobody[thread.Command]{}), Accounts(nobody[account.Command]{}), Tenants(nobody[tenant.Command]{})}
+var nobodies = []Aggregate{Threads(nobody[thread.Command]{}), Accounts(nobody[account.Command]{})}
 
 type nobody[C any] struct{}
 
@@ -87,7 +83,7 @@ func TestTheDocumentCoversTheContract(t *testing.T) {
 	for path, want := range contract {
 		op := doc.at("paths", path, "post")
 		success := "200"
-		if path == "/threads/create" || path == "/accounts/register" || path == "/tenants/create" {
+		if path == "/threads/create" || path == "/accounts/register" {
 			success = "201"
 		}
 		if got := schema(op.at("requestBody"), MediaJSON); got != want.body {

@@ -11,7 +11,6 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
 	"example.com/threads/domain/writing"
@@ -45,11 +44,10 @@ func asked(t *testing.T, see func(op Operation, r describedRequest)) {
 	const id = `"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 	values := map[string]string{
 		"executor_id": id, "thread_id": id, "user_account_id": id, "message_id": id, "name": `" tea "`, "text": `"hello"`, "role": `"Admin"`,
-		"tenant_code": `"acme"`,
 	}
 	var last describedRequest
 	for _, op := range operations([]Aggregate{
-		Threads(taker[thread.Command]{last: &last}), Accounts(taker[account.Command]{last: &last}), Tenants(taker[tenant.Command]{last: &last}),
+		Threads(taker[thread.Command]{last: &last}), Accounts(taker[account.Command]{last: &last}),
 	}) {
 		if !op.Do.versioned {
 			continue
@@ -107,16 +105,6 @@ func TestRejectionsAreDescribed(t *testing.T) {
 			meet(account.CommandName(c), second(account.Decide(state, c)))
 		}
 	}
-	code, err := tenant.ParseCode("acme")
-	if err != nil {
-		t.Fatal(err)
-	}
-	created := tenant.Tenant{}.Apply(tenant.Created{Code: code})
-	for _, state := range []tenant.Tenant{{}, created, created.Apply(tenant.Suspended{Code: code})} {
-		for _, c := range []tenant.Command{tenant.Create{Code: code}, tenant.Suspend{}, tenant.Reactivate{}} {
-			meet(tenant.CommandName(c), second(tenant.Decide(state, c)))
-		}
-	}
 	for _, name := range []string{"thread.Create", "thread.Rename", "thread.PostMessage", "thread.EditMessage", "account.Register", "account.Rename"} {
 		meet(name, account.ErrAccountErased) // there is no key to seal the texts with
 	}
@@ -152,19 +140,12 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		"account.Rename":          `{"executor_id":"ID","name":"tea"}`,
 		"account.Close":           `{"executor_id":"ID"}`,
 		"account.Erase":           `{"executor_id":"ID"}`,
-		"tenant.Create":           `{"executor_id":"ID","tenant_code":"acme"}`,
-		"tenant.Suspend":          `{"executor_id":"ID","tenant_code":"acme"}`,
-		"tenant.Reactivate":       `{"executor_id":"ID","tenant_code":"acme"}`,
 	}
 	asked(t, func(op Operation, r describedRequest) {
 		if got := strings.ReplaceAll(r.content, executor, "ID"); got != want[r.name] {
 			t.Errorf("%s: %s is %s, want %s", op.Path, r.name, got, want[r.name])
 		}
-		id := executor
-		if op.Global {
-			id = "59NK54ZV55ECEB71PC9G7Y7G7N" // of the tenant acme
-		}
-		if r.begins != (r.name == "thread.Create") || r.caller != (es.Caller{Executor: executor}) || !r.begins && r.id != id || r.begins && r.id == "" {
+		if r.begins != (r.name == "thread.Create") || r.caller != (es.Caller{Executor: executor}) || !r.begins && r.id != executor || r.begins && r.id == "" {
 			t.Errorf("%s: %+v", op.Path, r)
 		}
 	})

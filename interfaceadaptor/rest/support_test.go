@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/domain/tenant"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/infrastructure/httpserver"
@@ -35,7 +34,7 @@ type headers map[string]string
 
 // failing returns services that fail with err.
 func failing(err error) []rest.Aggregate {
-	return []rest.Aggregate{rest.Threads(fails[thread.Command]{err}), rest.Accounts(fails[account.Command]{err}), rest.Tenants(fails[tenant.Command]{err})}
+	return []rest.Aggregate{rest.Threads(fails[thread.Command]{err}), rest.Accounts(fails[account.Command]{err})}
 }
 
 type fails[C any] struct{ err error }

@@ -24,7 +24,6 @@ type Reader interface {
 	MemberReader
 	MessageReader
 	AccountReader
-	TenantReader
 }
 
 // New returns queries on reader. watcher must run for [Queries.Await] and [Queries.ThreadChanges].

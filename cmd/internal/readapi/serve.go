@@ -2,7 +2,6 @@ package readapi
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -13,11 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"example.com/threads/cmd/internal/eventstore"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/readapi/graphiql"
-	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
-	"example.com/threads/extras/tasks" // extra:tasks
+	"example.com/threads/extras/tasks"   // extra:tasks
+	"example.com/threads/extras/tenants" // extra:tenants
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
@@ -81,7 +81,7 @@ func (s *Server) Run(ctx context.Context) error {
 	background.Go(func() { s.watcher.Run(watching) })
 	defer background.Wait()
 	defer stopWatching()
-	return s.settings.Measurements.Beside(ctx, registry, s.log, func(ctx context.Context) error {
+	return measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
 		return s.Serve(ctx, handler)
 	})
 }
@@ -95,10 +95,11 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	queries := query.New(s.Queries, s.watcher, query.Settings{
 		WaitTimeout: s.settings.WaitTimeout, Waited: measureWaits(registry),
 	})
-	queries.Add(query.Awaitable{Type: tenant.AggregateType, Global: true})
 	limits := s.settings.Limits
-	limits.Tasks = tasks.NewReader(s.reader) // extra:tasks
-	queries.Add(limits.Tasks.Versions())     // extra:tasks
+	limits.Tasks = tasks.NewReader(s.reader)      // extra:tasks
+	queries.Add(limits.Tasks.Versions())          // extra:tasks
+	limits.Registry = tenants.NewReader(s.reader) // extra:tenants
+	queries.Add(tenants.Versions())               // extra:tenants
 	mux := http.NewServeMux()
 	history := query.NewHistory(s.Journals)
 	endpoint := graphql.NewHandler(ctx, queries, history, s.log, limits)
@@ -106,7 +107,7 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	mux.Handle("POST /graphql", endpoint)
 	mux.HandleFunc("GET /health/alive", s.Alive)
 	mux.HandleFunc("GET /health/ready", s.ready)
-	mux.Handle("GET /metrics", s.settings.Measurements.Own(registry))
+	mux.Handle("GET /metrics", measurements.Handler(s.settings.Measurements, registry))
 	for path, file := range page {
 		mux.Handle("GET "+path, file)
 	}
@@ -115,17 +116,9 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 }
 
 // IsActive reports whether a tenant is active, from the read model.
-func (s *Server) IsActive(ctx context.Context, named es.Tenant) (bool, error) {
-	code, err := tenant.ParseCode(named.String())
-	if err != nil {
-		return false, err
-	}
-	row, err := s.reader.Tenant(ctx, code)
-	if errors.Is(err, tenant.ErrTenantNotFound) {
-		return false, nil
-	}
-	return err == nil && !row.Suspended, err
-}
+func (s *Server) IsActive(ctx context.Context, named es.Tenant) (bool, error) { // extra:tenants {
+	return tenants.NewReader(s.reader).IsActive(ctx, named)
+} // extra:tenants }
 
 // measureWaits returns an observer of how long queries wait for the versions of their consistency tokens.
 func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {

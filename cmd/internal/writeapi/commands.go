@@ -1,6 +1,8 @@
 package writeapi
 
 import (
+	"context"
+	"log/slog"
 	"time"
 
 	"example.com/threads/es"
@@ -9,6 +11,7 @@ import (
 	"example.com/threads/extras/erasure"    // extra:tasks
 	"example.com/threads/extras/tasks"      // extra:tasks
 	"example.com/threads/extras/tasks/task" // extra:tasks
+	"example.com/threads/extras/tenants"    // extra:tenants
 	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
@@ -41,7 +44,6 @@ func NewCommands(
 
 	threads := es.NewService(chatstore.Threads(), gateway, ofThreads)
 	accounts := es.NewService(chatstore.Accounts(), gateway, ofOthers)
-	tenants := es.NewService(chatstore.Tenants(), gateway, ofOthers)
 
 	wrapped := chat.Services{Threads: threads, Accounts: accounts}
 	for _, wrap := range wraps {
@@ -52,17 +54,31 @@ func NewCommands(
 		Services: es.Services{
 			threads,
 			accounts,
-			tenants,
 		},
 		Operations: []rest.Aggregate{
 			rest.Threads(chat.WithCodes(wrapped.Threads, codes)),
 			rest.Accounts(wrapped.Accounts),
-			rest.Tenants(tenants),
 		},
 	}
-	orders := es.NewService(task.Aggregate(), gateway, ofOthers) // extra:tasks {
+	registry := es.NewService(tenants.Aggregate(), gateway, ofOthers) // extra:tenants {
+	c.Services = append(c.Services, registry)
+	c.Operations = append(c.Operations, tenants.Operations(registry)) // extra:tenants }
+	orders := es.NewService(task.Aggregate(), gateway, ofOthers)      // extra:tasks {
 	c.Tasks = &tasks.Intake{Store: tasks.Store{Handler: orders, Events: gateway, Threads: threads.Repository, Keys: keys}, Clock: time.Now}
 	c.Services = append(c.Services, orders)
 	c.Operations = append(c.Operations, tasks.Operations(c.Tasks, handle.Logger)) // extra:tasks }
 	return c
+}
+
+// drainTimeout limits how long snapshots are written after the last response. Missing snapshots only make the next load
+// slower.
+const drainTimeout = 2 * time.Second
+
+// Finish completes the accepted work. Snapshots that take too long are abandoned.
+func (c *Commands) Finish(ctx context.Context, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	if err := c.Close(ctx); err != nil {
+		log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
+	}
 }

@@ -4,20 +4,19 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/domain/tenant"
+	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks" // extra:tasks
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
-	"example.com/threads/interfaceadaptor/chatstore"
 	"example.com/threads/interfaceadaptor/rest"
-	"example.com/threads/usecase/chat"
 )
 
 // Server is the write-api. It holds its listening address.
@@ -57,13 +56,16 @@ func (s *Server) Run(ctx context.Context) error {
 	commands := NewCommands(s.store.Gateway, s.Wrap, s.Keys, s.settings.CommandSettings, es.Settings{
 		CheckClock: s.store.CheckClock, Logger: s.log, Metrics: measured,
 	})
+	due, stop := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { commands.CatchUp(due, s.log) })
 	api := rest.NewHandler(commands.Operations, rest.Settings{
 		Source:  "write-api",
 		Log:     s.log,
 		Timeout: 2 * s.settings.StoreTimeout, // a command may wait for another one as long
 		Alive:   http.HandlerFunc(s.Alive),
 		Ready:   http.HandlerFunc(s.Ready),
-		Metrics: s.settings.Measurements.Own(registry),
+		Metrics: measurements.Handler(s.settings.Measurements, registry),
 		Warning: s.Notes["warning"],
 		Describe: append(s.Describe,
 			tasks.Describe(commands.Operations), // extra:tasks
@@ -75,9 +77,13 @@ func (s *Server) Run(ctx context.Context) error {
 			return metrics.HTTP(registry, rest.Route)(httpserver.NameSpans(rest.Route)(next))
 		},
 	})
-	return commands.Run(ctx, s.log, func(ctx context.Context) error {
-		return s.settings.Measurements.Beside(ctx, registry, s.log, func(ctx context.Context) error { return s.Serve(ctx, api) })
+	served := measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
+		return s.Serve(ctx, api)
 	})
+	stop()
+	background.Wait()
+	commands.Finish(ctx, s.log)
+	return served
 }
 
 func (s *Server) measureClock(registry prometheus.Registerer) {
@@ -88,17 +94,4 @@ func (s *Server) measureClock(registry prometheus.Registerer) {
 		Name: "clock_ahead_seconds",
 		Help: "How far this computer's clock was ahead of the event store's when they were last compared; negative: behind.",
 	}, func() float64 { return s.store.Skew.Ahead().Seconds() }))
-}
-
-// Registry reports whether a tenant is active, from the event store.
-func Registry(store *eventstore.Store, log *slog.Logger) func(context.Context, es.Tenant) (bool, error) {
-	tenants := es.NewRepository(chatstore.Tenants(), store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})
-	return func(ctx context.Context, named es.Tenant) (bool, error) {
-		code, err := tenant.ParseCode(named.String())
-		if err != nil {
-			return false, err
-		}
-		state, err := tenants.Reload(ctx, chat.TenantKey(code))
-		return state.Value.IsActive(), err
-	}
 }

@@ -3,7 +3,7 @@ package model
 import (
 	"time"
 
-	"example.com/threads/usecase/query"
+	"example.com/threads/extras/tenants"
 )
 
 // The schema's connection of tenants and its edges.
@@ -22,6 +22,6 @@ type Tenant struct {
 }
 
 // NewTenant converts a tenant.
-func NewTenant(r query.Tenant) Tenant {
+func NewTenant(r tenants.Row) Tenant {
 	return Tenant{Code: r.Code.String(), Suspended: r.Suspended, Version: int(r.Version), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 }

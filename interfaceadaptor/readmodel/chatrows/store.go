@@ -22,7 +22,6 @@ func Tables() []string {
 		Members.Name,
 		Messages.Name,
 		Accounts.Name,
-		Tenants.Name,
 	}
 }
 
@@ -31,7 +30,6 @@ func Handlers() []projection.Handler {
 	return []projection.Handler{
 		chat.NewThreadRows(Store{}, chatstore.Threads().Events),
 		chat.AccountRows(rowstore.Rows[query.Account]{Table: Accounts}, chatstore.Accounts().Events),
-		chat.TenantRows(rowstore.Rows[query.Tenant]{Table: Tenants}, chatstore.Tenants().Events),
 	}
 }
 

@@ -17,7 +17,6 @@ var (
 	threads  = chatrows.Threads.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
 	members  = chatrows.Members.Without("tenant_code", "removed", "created_ip", "updated_ip", "request_id", "source")
 	messages = chatrows.Messages.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
-	tenants  = chatrows.Tenants.Without("created_ip", "updated_ip", "request_id", "source")
 )
 
 // The lists of the read model.

@@ -18,6 +18,7 @@ import (
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/extras/tasks"   // extra:tasks
+	"example.com/threads/extras/tenants" // extra:tenants
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
 	rdbmigration "example.com/threads/rdb-migration"
@@ -110,7 +111,8 @@ func targets(args []string, getenv func(string) string) ([]target, error) {
 
 func readModel(r *config.Reader) []target {
 	sets := append(rdbmigration.ReadModel(),
-		tasks.Schema(), // extra:tasks
+		tasks.Schema(),   // extra:tasks
+		tenants.Schema(), // extra:tenants
 	)
 	return []target{{sets, "DATABASE_URL", stores.ReadDatabaseURL(r)}}
 }

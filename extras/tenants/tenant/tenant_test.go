@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/threads/domain/tenant"
+	"example.com/threads/extras/tenants/tenant"
 	"example.com/threads/tests/kit"
 	"example.com/threads/tests/sealed"
 )
@@ -76,7 +76,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	commands := []tenant.Command{tenant.Create{Code: acme}, tenant.Suspend{}, tenant.Reactivate{}}
 	states := []tenant.Tenant{{}, tenants.After(created), tenants.After(created, suspended)}
 	seen := kit.Try(tenant.Decide, states, commands)
-	const pkg = "example.com/threads/domain/tenant"
+	const pkg = "example.com/threads/extras/tenants/tenant"
 	sealed.Check(t, "commands of this test", sealed.Types(t, pkg, "name"), seen.Commands)
 	sealed.Check(t, "events that follow in this test", sealed.Types(t, pkg, "isEvent"), seen.Events)
 	sealed.Check(t, "rejections of this test", sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict"), seen.Codes)

@@ -1,4 +1,4 @@
-package tenantcodec
+package tenant
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/tenant"
 )
 
 // wireSnapshot is the JSON of a state.
@@ -25,17 +24,16 @@ const snapshotFormat = 1
 type Snapshots struct{}
 
 // Size estimates the bytes that a state takes in memory.
-func (Snapshots) Size(tenant.Tenant) int { return 500 }
+func (Snapshots) Size(Tenant) int { return 500 }
 
 // Encode encodes a state as JSON.
-func (Snapshots) Encode(id string, version uint64, state tenant.Tenant) ([]byte, error) {
-	m := state.Memento()
-	return json.Marshal(wireSnapshot{Format: snapshotFormat, ID: id, Code: m.Code.String(), Suspended: m.Suspended, Version: version})
+func (Snapshots) Encode(id string, version uint64, state Tenant) ([]byte, error) {
+	return json.Marshal(wireSnapshot{Format: snapshotFormat, ID: id, Code: state.code.String(), Suspended: state.suspended, Version: version})
 }
 
 // Decode decodes a state, its version and its tenant's id. It fails for anything else, for example another format: use
 // an older snapshot or the events instead.
-func (Snapshots) Decode(payload []byte) (id string, version uint64, state tenant.Tenant, err error) {
+func (Snapshots) Decode(payload []byte) (id string, version uint64, state Tenant, err error) {
 	var w wireSnapshot
 	if err = json.Unmarshal(payload, &w); err == nil {
 		state, err = w.state()
@@ -44,18 +42,18 @@ func (Snapshots) Decode(payload []byte) (id string, version uint64, state tenant
 		id, err = ident.Canonical(w.ID)
 	}
 	if err != nil {
-		return "", 0, tenant.Tenant{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
+		return "", 0, Tenant{}, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
 	}
 	return id, w.Version, state, nil
 }
 
-func (w wireSnapshot) state() (tenant.Tenant, error) {
-	code, err := tenant.ParseCode(w.Code)
+func (w wireSnapshot) state() (Tenant, error) {
+	code, err := ParseCode(w.Code)
 	switch {
 	case w.Format != snapshotFormat:
 		err = fmt.Errorf("its format is %d, not %d", w.Format, snapshotFormat)
 	case w.Version == 0:
 		err = errors.New("version is missing")
 	}
-	return tenant.Memento{Code: code, Suspended: w.Suspended}.Tenant(), err
+	return Tenant{code: code, suspended: w.Suspended}, err
 }

@@ -1,10 +1,9 @@
-package tenantcodec_test
+package tenant_test
 
 import (
 	"testing"
 
-	"example.com/threads/domain/tenant"
-	"example.com/threads/interfaceadaptor/tenantcodec"
+	"example.com/threads/extras/tenants/tenant"
 	"example.com/threads/tests/codectest"
 )
 
@@ -21,13 +20,13 @@ func today(t *testing.T) []tenant.Event {
 }
 
 func TestEvents(t *testing.T) {
-	codectest.Events(t, "example.com/threads/domain/tenant", tenantcodec.Events(), aTenant, today(t)...)
+	codectest.Events(t, "example.com/threads/extras/tenants/tenant", tenant.Events(), aTenant, today(t)...)
 }
 
 func TestSnapshots(t *testing.T) {
 	events := today(t)
 	active := tenant.Tenant{}.Apply(events[0])
-	codectest.Snapshots(t, tenantcodec.Snapshots{}, aTenant, map[string]tenant.Tenant{
+	codectest.Snapshots(t, tenant.Snapshots{}, aTenant, map[string]tenant.Tenant{
 		"snapshot-1.json": active, "snapshot-1-suspended.json": active.Apply(events[1]),
 	})
 }

@@ -1,24 +1,24 @@
-package rest
+package tenants
 
 import (
 	"net/http"
 
-	"example.com/threads/domain/tenant"
 	"example.com/threads/es"
+	"example.com/threads/extras/tenants/tenant"
 	"example.com/threads/interfaceadaptor/admission"
-	"example.com/threads/usecase/chat"
+	"example.com/threads/interfaceadaptor/rest"
 )
 
 // The operations on the registry of tenants: their bodies, and the table.
 
 // OnTenant is who acts, and on which tenant.
 type OnTenant struct {
-	By
+	rest.By
 	Code tenant.Code `json:"tenant_code" doc:"The tenant's code: 1 to 32 characters out of a-z, 0-9 and -." pattern:"^[a-z0-9-]{1,32}$" example:"acme"`
 }
 
 func (o OnTenant) request(c tenant.Command) es.Request[tenant.Command] {
-	return es.Request[tenant.Command]{ID: chat.TenantKey(o.Code).ID, Command: c, Name: tenant.CommandName(c)}
+	return es.Request[tenant.Command]{ID: Key(o.Code).ID, Command: c, Name: tenant.CommandName(c)}
 }
 
 type createTenant struct{ OnTenant }
@@ -44,35 +44,35 @@ type TenantAnswer struct {
 }
 
 func tenantAnswerOf(r es.Result) TenantAnswer {
-	return TenantAnswer{TenantCode: r.About[chat.AnswerTenant], Version: r.Version}
+	return TenantAnswer{TenantCode: r.About[answerCode], Version: r.Version}
 }
 
-// Tenants returns the registry of tenants with its operations. They are for those who run the service, and belong to no
-// tenant.
-func Tenants(tenants Service[tenant.Command]) Aggregate {
-	table := []Operation{
+// Operations returns the registry of tenants with its operations. They are for those who run the service, and belong to
+// no tenant.
+func Operations(tenants rest.Service[tenant.Command]) rest.Aggregate {
+	table := []rest.Operation{
 		{
 			Path: "/tenants/create", Status: http.StatusCreated, Summary: "Register a tenant",
 			Description: "Registers a tenant, which is active from then on. With `TENANTS=registered`, requests of other tenants are refused.",
-			Do:          Command[createTenant](tenants, tenantAnswerOf),
+			Do:          rest.Command[createTenant](tenants, tenantAnswerOf),
 			Rejections:  []error{tenant.ErrTenantExists},
-			Without:     []string{IfMatch},
+			Without:     []string{rest.IfMatch},
 		},
 		{
 			Path: "/tenants/suspend", Summary: "Suspend a tenant",
 			Description: "With `TENANTS=registered`, the tenant's requests are refused within seconds and its subscriptions end. Its data stays.",
-			Do:          Command[suspendTenant](tenants, tenantAnswerOf),
+			Do:          rest.Command[suspendTenant](tenants, tenantAnswerOf),
 			Rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantSuspended},
 		},
 		{
 			Path: "/tenants/reactivate", Summary: "Reactivate a tenant",
 			Description: "Ends the suspension of a tenant: its requests are answered again within seconds.",
-			Do:          Command[reactivateTenant](tenants, tenantAnswerOf),
+			Do:          rest.Command[reactivateTenant](tenants, tenantAnswerOf),
 			Rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantActive},
 		},
 	}
 	for i := range table {
 		table[i].Right, table[i].Global = admission.Operate, true
 	}
-	return Aggregate{Name: "tenants", About: "Commands of operators on the registry of tenants.", Operations: table}
+	return rest.Aggregate{Name: "tenants", About: "Commands of operators on the registry of tenants.", Operations: table}
 }

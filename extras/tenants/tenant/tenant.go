@@ -1,4 +1,4 @@
-// Package tenant is the domain of the tenant registry: which tenants there are, and which of them are suspended.
+// Package tenant is the aggregate of the tenant registry: which tenants there are, and which of them are suspended.
 //
 // It has the same structure as package account: [Decide] turns a state and a [Command] into events or a rejection,
 // [Tenant.Apply] turns a state and an [Event] into the next state, and both are pure. A tenant's id follows from its
@@ -162,15 +162,3 @@ func (t Tenant) Apply(event Event) Tenant {
 	}
 	return t
 }
-
-// Memento is the exported state, for snapshots. [Tenant.Memento] and [Memento.Tenant] are inverse functions.
-type Memento struct {
-	Code      Code
-	Suspended bool
-}
-
-// Memento exports the state of a registered tenant.
-func (t Tenant) Memento() Memento { return Memento{Code: t.code, Suspended: t.suspended} }
-
-// Tenant restores the state.
-func (m Memento) Tenant() Tenant { return Tenant{code: m.Code, suspended: m.Suspended} }

@@ -1,0 +1,60 @@
+package tenants
+
+import (
+	"context"
+	"log/slog"
+
+	"example.com/threads/es"
+	"example.com/threads/extras/tenants/tenant"
+	"example.com/threads/usecase/query"
+)
+
+// Aggregate is the aggregate type of registered tenants.
+func Aggregate() es.Aggregate[tenant.Tenant, tenant.Command, tenant.Event] {
+	return es.Aggregate[tenant.Tenant, tenant.Command, tenant.Event]{
+		Decide: tenant.Decide, Apply: tenant.Tenant.Apply, Usable: tenant.Tenant.Usable, Answer: answer,
+		Events: tenant.Events(), Snapshots: tenant.Snapshots{},
+	}
+}
+
+// answerCode is the name of a tenant's code in an answer.
+const answerCode = "tenant_code"
+
+func answer(events []tenant.Event) map[string]string {
+	about := map[string]string{}
+	for _, event := range events {
+		switch e := event.(type) {
+		case tenant.Created:
+			about[answerCode] = e.Code.String()
+		case tenant.Suspended:
+			about[answerCode] = e.Code.String()
+		case tenant.Reactivated:
+			about[answerCode] = e.Code.String()
+		}
+	}
+	return about
+}
+
+// Key returns the key of a registered tenant. The registry itself belongs to the tenant with the empty code.
+func Key(code tenant.Code) es.AggregateID {
+	return es.AggregateID{Type: tenant.AggregateType, ID: tenant.IDOf(code).String()}
+}
+
+// Versions lets consistency tokens name tenants.
+func Versions() query.Awaitable { return query.Awaitable{Type: tenant.AggregateType, Global: true} }
+
+// IsActive reports whether a tenant is registered and not suspended.
+type IsActive = func(ctx context.Context, named es.Tenant) (bool, error)
+
+// InJournal returns the registry in an event store.
+func InJournal(gateway es.EventPersistenceGateway, log *slog.Logger) IsActive {
+	tenants := es.NewRepository(Aggregate(), gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})
+	return func(ctx context.Context, named es.Tenant) (bool, error) {
+		code, err := tenant.ParseCode(named.String())
+		if err != nil {
+			return false, err
+		}
+		state, err := tenants.Reload(ctx, Key(code))
+		return state.Value.IsActive(), err
+	}
+}
