@@ -12,8 +12,8 @@ import (
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/es"
-	"example.com/threads/extras/erasure"
-	"example.com/threads/extras/tasks" // extra:tasks
+	"example.com/threads/extras/erasure" // extra:tasks
+	"example.com/threads/extras/tasks"   // extra:tasks
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/rest"
@@ -26,7 +26,6 @@ type Server struct {
 	store    *eventstore.Store
 	// Wrap wraps the services of commands, in order. Set it before Run.
 	Wrap []Wrap
-	// Keys seal the input of tasks.
 	Keys *erasure.Keyring // extra:tasks
 	// Describe adds to the OpenAPI document. Set it before Run.
 	Describe []func(*huma.OpenAPI)
