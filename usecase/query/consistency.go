@@ -63,9 +63,8 @@ func (q *Queries) awaitable() []Awaitable {
 			}
 			return true, err
 		}},
-		{Type: account.AggregateType, Shows: func(context.Context, Viewer, string) (bool, error) {
-			return true, nil // every account of the tenant sees it
-		}},
+		// Every account of the tenant sees all accounts.
+		{Type: account.AggregateType, Shows: func(context.Context, Viewer, string) (bool, error) { return true, nil }},
 	}
 }
 

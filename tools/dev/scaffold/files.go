@@ -74,9 +74,9 @@ var lists = []registry{
 	}},
 	{"usecase/query/consistency.go", []line{
 		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},
-		{"\taccount.AggregateType,", "\tgadget.AggregateType,"},
-		{"return true, nil // every account", "\tcase gadget.AggregateType:\n\t\tvar id gadget.ID\n" +
-			"\t\tif id, err = ident.Parse[gadget.Gadget](key.ID); err == nil {\n\t\t\t_, err = q.Gadget(ctx, viewer, id)\n\t\t}"},
+		{"{Type: account.AggregateType,", "\t\t{Type: gadget.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) (bool, error) {\n" +
+			"\t\t\tparsed, err := ident.Parse[gadget.Gadget](id)\n\t\t\tif err == nil {\n\t\t\t\t_, err = q.Gadget(ctx, viewer, parsed)\n\t\t\t}\n" +
+			"\t\t\treturn true, err\n\t\t}},"},
 	}},
 	{"extras/publishing/asyncapi_test.go", []line{
 		{"publishing.Of(chatstore.Accounts())},", "\t\t{\"interfaceadaptor/gadgetcodec\", publishing.Of(chatstore.Gadgets())},"},
