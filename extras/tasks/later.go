@@ -68,7 +68,7 @@ func Describe(aggregates []rest.Aggregate) func(*huma.OpenAPI) {
 				headers[preferenceApplied] = &huma.Param{Description: "The preference that was followed.", Example: respondAsync, Schema: &huma.Schema{Type: huma.TypeString}}
 				described.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{
 					Description: "With Prefer: respond-async: it is a task now.", Headers: headers,
-					Content: map[string]*huma.MediaType{rest.MediaJSON: {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[Accepted](), true, "")}},
+					Content: map[string]*huma.MediaType{rest.MediaJSON: {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[TaskReply](), true, "")}},
 				}
 				full := rest.ProblemOf(ErrNoRoom)
 				conflict := described.Responses[strconv.Itoa(full.Status)] // every command can have one

@@ -26,12 +26,12 @@ const mediaNDJSON = "application/x-ndjson"
 // MaxImport is the maximum size of an import, in bytes.
 const MaxImport = 16 << 20
 
-// Accepted is the answer to every request that becomes a task.
-type Accepted struct {
+// TaskReply is the answer to every request that becomes a task.
+type TaskReply struct {
 	TaskID string `json:"task_id" doc:"The task." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 }
 
-func acceptedOf(r es.Result) Accepted { return Accepted{r.Key.ID} }
+func acceptedOf(r es.Result) TaskReply { return TaskReply{r.Key.ID} }
 
 type cancelTask struct {
 	rest.By
@@ -81,7 +81,7 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 					"Lines for the same thread or account are handled in their order. A line is applied once, whatever happens to the server. 16 MiB at most. " +
 					"The inputs of unfinished tasks and the results of the last 7 days may take 256 MiB of an account, and 4 GiB of a tenant.",
 				Takes: mediaNDJSON, Example: `{"path":"/threads/create","body":{"name":"release planning"}}`,
-				Status: http.StatusAccepted, Gives: rest.MediaJSON, Answer: reflect.TypeFor[Accepted](),
+				Status: http.StatusAccepted, Gives: rest.MediaJSON, Answer: reflect.TypeFor[TaskReply](),
 				Rejections: []error{
 					tooLarge, malformedBody, &ident.InvalidError{Field: "line 7", Reason: "must have at most 67584 bytes"},
 					account.ErrAccountErased, ErrNoRoom, es.ErrKeyReused, es.ErrConcurrentUpdate,

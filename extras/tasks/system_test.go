@@ -75,7 +75,7 @@ func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
 
 // forOperators has a command that tasks can't send.
 var forOperators = rest.Aggregate{Name: "tenants", Operations: []rest.Operation{
-	{Path: "/tenants/suspend", Right: admission.Operate, Do: rest.Command[suspend, thread.Command](fails{}, func(r es.Result) tasks.Accepted { return tasks.Accepted{TaskID: r.Key.ID} })},
+	{Path: "/tenants/suspend", Right: admission.Operate, Do: rest.Command[suspend, thread.Command](fails{}, func(r es.Result) tasks.TaskReply { return tasks.TaskReply{TaskID: r.Key.ID} })},
 }}
 
 type suspend struct{ rest.By }

@@ -149,7 +149,9 @@ func describeProblems(schemas huma.Registry, problems []*Problem) map[string]*hu
 		if problem.transient() {
 			maps.Copy(response.Headers, describeHeaders(retryAfter))
 		}
-		response.Description = strings.TrimPrefix(response.Description+", `"+problem.Code+"`", ", ")
+		if code := "`" + problem.Code + "`"; !strings.Contains(response.Description, code) {
+			response.Description = strings.TrimPrefix(response.Description+", "+code, ", ")
+		}
 		response.Content[MediaProblem].Examples[problem.Code] = &huma.Example{Summary: problem.Detail, Value: problem}
 	}
 	return responses
