@@ -84,14 +84,14 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	letIn, err := access.Open(ctx, s.access, false, log) // extra:access {
 	if err != nil {
 		return err
-	}
-	s.api.Limits.Schema = letIn.Schema // extra:access }
+	} // extra:access }
 	server, err := readapi.Listen(ctx, s.api, db, store, log)
 	if err != nil {
 		return err
 	}
 	server.Tracer = traces.Tracer("http")
 	server.Queries, server.Journals = keys.Reader(server.Queries), keys.Journals(server.Journals) // extra:erasure
+	server.Schema = letIn.Schema(server.Schema)                                                   // extra:access
 	letIn.Protect(server.Server)                                                                  // extra:access
 	server.Around = append(server.Around, letIn.Tenants(server.IsActive))                         // extra:access
 	return program.Serve(ctx, log, server.URL(), server.Run,

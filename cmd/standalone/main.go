@@ -143,8 +143,7 @@ func (y *servers) listen(
 	if y.access, err = access.Open(ctx, s.access, true, log); err != nil { // extra:access {
 		return err
 	}
-	taken = append(taken, y.access)
-	s.read.Limits.Schema = y.access.Schema // extra:access }
+	taken = append(taken, y.access) // extra:access }
 	writable := store
 	if s.lab != nil {
 		if writable, err = y.addLab(ctx, s.lab, s, store, log); err != nil {
@@ -159,6 +158,7 @@ func (y *servers) listen(
 	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), log); err != nil {
 		return err
 	}
+	y.read.Schema = y.access.Schema(y.read.Schema) // extra:access
 	taken = append(taken, y.read)
 	y.web, err = page.Listen(ctx, s.web, y.access, y.labPage, log)
 	if errors.Is(err, syscall.EADDRINUSE) && s.web.Address == page.UsualAddress {

@@ -16,7 +16,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/interfaceadaptor/rest"
 )
 
@@ -108,13 +108,13 @@ func TestTheDocumentAsksForTokens(t *testing.T) {
 
 func TestWithTokensTheViewerIsOptional(t *testing.T) {
 	for about, env := range map[string]map[string]string{"open": nil, "guarded": guarded} {
-		schema := opened(t, env).Schema(graphql.Schema())
+		schema := opened(t, env).Schema(generated.Schema())
 		argument := schema.Types["Query"].Fields.ForName("threads").Arguments.ForName("userAccountId")
 		if argument.Type.NonNull != (env == nil) || schema.Query != schema.Types["Query"] {
 			t.Errorf("%s: the viewer is %s", about, argument.Type)
 		}
 	}
-	if !graphql.Schema().Query.Fields.ForName("threads").Arguments.ForName("userAccountId").Type.NonNull {
+	if !generated.Schema().Query.Fields.ForName("threads").Arguments.ForName("userAccountId").Type.NonNull {
 		t.Error("the schema of all has been changed")
 	}
 }

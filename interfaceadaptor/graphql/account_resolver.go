@@ -8,8 +8,8 @@ import (
 )
 
 // GetAccount resolves Query.getAccount.
-func (r queryResolver) GetAccount(ctx context.Context, accountID string) (model.Account, error) {
-	id, err := parseID[ident.UserAccount]("accountId", accountID)
+func (r Resolver) GetAccount(ctx context.Context, accountID string) (model.Account, error) {
+	id, err := ParseID[ident.UserAccount]("accountId", accountID)
 	if err != nil {
 		return model.Account{}, err
 	}
@@ -17,18 +17,18 @@ func (r queryResolver) GetAccount(ctx context.Context, accountID string) (model.
 	return model.NewAccount(found), err
 }
 
-// memberResolver resolves a member's account, in one read with the accounts of all members in the answer.
-type memberResolver struct{}
+// MemberFields resolves a member's account, in one read with the accounts of all members in the answer.
+type MemberFields struct{}
 
 // Account resolves Member.account.
-func (memberResolver) Account(ctx context.Context, m *model.Member) (*model.Account, error) {
+func (MemberFields) Account(ctx context.Context, m *model.Member) (*model.Account, error) {
 	return m.Accounts.Read(ctx)
 }
 
-// messageResolver resolves a message's sender, in one read with the senders of all messages in the answer.
-type messageResolver struct{}
+// MessageFields resolves a message's sender, in one read with the senders of all messages in the answer.
+type MessageFields struct{}
 
 // Sender resolves Message.sender.
-func (messageResolver) Sender(ctx context.Context, m *model.Message) (*model.Account, error) {
+func (MessageFields) Sender(ctx context.Context, m *model.Message) (*model.Account, error) {
 	return m.Accounts.Read(ctx)
 }

@@ -20,6 +20,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -40,6 +41,15 @@ type settings struct {
 	history *query.History // nil: the test does not query history
 }
 
+// executable returns the schema with the core's resolvers. Fields of extras have none.
+func executable(queries *query.Queries, history *query.History) graphql.Executable {
+	type extras struct{ generated.Resolvers }
+	return generated.Executable(generated.Schema(), struct {
+		graphql.Resolver
+		extras
+	}{Resolver: graphql.NewResolver(queries, history)})
+}
+
 func serve(t *testing.T, db *readmodeltest.Database, s settings) *testAPI {
 	t.Helper()
 	return serveDB(t, db, db.Counted, s)
@@ -58,7 +68,7 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 	streams, stopStreams := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { watcher.Run(watching) })
-	server := httptest.NewUnstartedServer(graphql.NewHandler(streams, queries, s.history, log, s.Settings))
+	server := httptest.NewUnstartedServer(graphql.NewHandler(streams, queries, executable(queries, s.history), log, s.Settings))
 	connections := &countingListener{Listener: server.Listener}
 	server.Listener = connections
 	server.Start()

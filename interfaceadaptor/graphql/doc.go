@@ -5,8 +5,8 @@
 // The transports are handler.go (one answer), sse.go, and websocket.go with socket.go. They use gqlgen's executor;
 // gqlgen's own transports do not follow their specifications exactly. errors.go maps errors to codes.
 //
-// The schema is schema.graphqls. Package generated makes it executable, and package model holds its types. Package
-// plain writes fields without resolvers.
+// The schema is schema.graphqls with the schema files of extras, which have resolvers of their own. Package generated
+// makes it executable, and package model holds the core's types. Package plain writes fields without resolvers.
 package graphql
 
 //go:generate go run ../../tools/graphqlgen gqlgen.yml

@@ -11,9 +11,14 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
-
-	"example.com/threads/interfaceadaptor/graphql/generated"
 )
+
+// Executable is the executable schema with its resolvers. Package generated returns it.
+type Executable struct {
+	graphql.ExecutableSchema
+	// Plain writes the value of a field whose selection needs no resolver, and is nil for any other.
+	Plain func(ctx context.Context, value any) graphql.Marshaler
+}
 
 // engine runs operations of all transports: gqlgen's executor with our extensions.
 type engine struct {
@@ -22,26 +27,26 @@ type engine struct {
 	presenter presenter
 }
 
-func newEngine(resolvers resolver, schema *ast.Schema, p presenter, complexity int, around graphql.OperationMiddleware) engine {
-	e := executor.New(generated.NewExecutableSchema(generated.Config{Schema: schema, Resolvers: resolvers}))
+func newEngine(schema Executable, p presenter, complexity int, around graphql.OperationMiddleware) engine {
+	e := executor.New(schema)
 	e.SetQueryCache(loaded{})
 	e.SetErrorPresenter(p.present)
 	e.SetRecoverFunc(p.recovered)
 	e.Use(extension.Introspection{})
 	e.Use(limits{complexity})
 	e.AroundOperations(around)
-	e.AroundFields(aroundField)
-	return engine{documents{schema, lru.New[*ast.QueryDocument](cachedQueries)}, e, p}
+	e.AroundFields(schema.aroundField)
+	return engine{documents{schema.Schema(), lru.New[*ast.QueryDocument](cachedQueries)}, e, p}
 }
 
 // aroundField resolves every field that package plain does not write. It distinguishes a resolver's errors from those
 // that the engine finds in the request, such as an argument out of bounds.
-func aroundField(ctx context.Context, next graphql.Resolver) (any, error) {
+func (e Executable) aroundField(ctx context.Context, next graphql.Resolver) (any, error) {
 	result, err := next(ctx)
 	if err != nil {
 		return result, resolverError{err}
 	}
-	if written := generated.Plain(ctx, result); written != nil {
+	if written := e.Plain(ctx, result); written != nil {
 		return written, nil
 	}
 	return result, nil

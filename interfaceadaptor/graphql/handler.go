@@ -10,13 +10,10 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 	"golang.org/x/sync/semaphore"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
-	"example.com/threads/extras/tasks"
-	"example.com/threads/extras/tenants"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/query"
 )
@@ -38,10 +35,6 @@ type Settings struct {
 	ConnectionLimit int           // open WebSockets and event streams: 10,000
 	OperationLimit  int           // concurrent operations per WebSocket: 256
 	InFlightLimit   int           // total complexity of operations that are resolved at once: ComplexityLimit
-
-	Tasks    tasks.Reader                  // of tasks
-	Registry tenants.Reader                // of tenants
-	Schema   func(*ast.Schema) *ast.Schema // changes the schema that is served; nil: it is served as it is
 }
 
 func (s Settings) withDefaults() Settings {
@@ -52,9 +45,6 @@ func (s Settings) withDefaults() Settings {
 	s.ConnectionLimit = cmp.Or(s.ConnectionLimit, 10_000)
 	s.OperationLimit = cmp.Or(s.OperationLimit, 256)
 	s.InFlightLimit = cmp.Or(s.InFlightLimit, s.ComplexityLimit)
-	if s.Schema == nil {
-		s.Schema = func(schema *ast.Schema) *ast.Schema { return schema }
-	}
 	return s
 }
 
@@ -70,9 +60,9 @@ type handler struct {
 	turns       *turns
 }
 
-// NewHandler returns the GraphQL endpoint over queries and history, for GET and POST. WebSockets and server-sent events
+// NewHandler returns the GraphQL endpoint that serves schema, for GET and POST. WebSockets and server-sent events
 // end when streams ends, in a way that makes clients reconnect. Single queries continue.
-func NewHandler(streams context.Context, queries *query.Queries, history *query.History, log *slog.Logger, settings Settings) http.Handler {
+func NewHandler(streams context.Context, queries *query.Queries, schema Executable, log *slog.Logger, settings Settings) http.Handler {
 	settings = settings.withDefaults()
 	p := presenter{log}
 	h := &handler{
@@ -80,7 +70,7 @@ func NewHandler(streams context.Context, queries *query.Queries, history *query.
 		connections: semaphore.NewWeighted(int64(settings.ConnectionLimit)),
 		turns:       newTurns(settings.InFlightLimit),
 	}
-	h.engine = newEngine(resolver{queries, history, p, settings.Tasks, settings.Registry}, settings.Schema(Schema()), p, settings.ComplexityLimit, h.aroundOperation)
+	h.engine = newEngine(schema, p, settings.ComplexityLimit, h.aroundOperation)
 	return h
 }
 

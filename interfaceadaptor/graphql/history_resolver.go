@@ -11,14 +11,14 @@ import (
 )
 
 // ThreadHistory resolves Query.threadHistory.
-func (r queryResolver) ThreadHistory(
+func (r Resolver) ThreadHistory(
 	ctx context.Context, threadID, userAccountID string, first *int, after *string, last *int, before *string,
 ) (model.HistoryConnection, error) {
 	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
 	if err != nil {
 		return model.HistoryConnection{}, err
 	}
-	asked, err := eitherWay(model.HistoryList, first, after, last, before)
+	asked, err := EitherWay(model.HistoryList, first, after, last, before)
 	if err != nil {
 		return model.HistoryConnection{}, err
 	}
@@ -27,18 +27,18 @@ func (r queryResolver) ThreadHistory(
 }
 
 // AccountHistory resolves Query.accountHistory.
-func (r queryResolver) AccountHistory(
+func (r Resolver) AccountHistory(
 	ctx context.Context, accountID string, first *int, after *string, last *int, before *string,
 ) (model.HistoryConnection, error) {
 	a := askerOf(ctx)
-	id, err := parseID[ident.UserAccount]("accountId", accountID)
+	id, err := ParseID[ident.UserAccount]("accountId", accountID)
 	if err != nil {
 		return model.HistoryConnection{}, err
 	}
 	if _, other := a.For(id); other != nil && !a.May(admission.Operate) {
 		return model.HistoryConnection{}, errOperators
 	}
-	asked, err := eitherWay(model.HistoryList, first, after, last, before)
+	asked, err := EitherWay(model.HistoryList, first, after, last, before)
 	if err != nil {
 		return model.HistoryConnection{}, err
 	}
@@ -47,7 +47,7 @@ func (r queryResolver) AccountHistory(
 }
 
 // ThreadAt resolves Query.threadAt.
-func (r queryResolver) ThreadAt(ctx context.Context, threadID, userAccountID string, version int) (model.ThreadState, error) {
+func (r Resolver) ThreadAt(ctx context.Context, threadID, userAccountID string, version int) (model.ThreadState, error) {
 	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
 	if err != nil {
 		return model.ThreadState{}, err
@@ -56,17 +56,17 @@ func (r queryResolver) ThreadAt(ctx context.Context, threadID, userAccountID str
 	return model.NewThreadState(state), err
 }
 
-// stateResolver resolves the lists inside an earlier state of a thread.
-type stateResolver struct{}
+// ThreadStateFields resolves the lists inside an earlier state of a thread.
+type ThreadStateFields struct{}
 
 // Members resolves ThreadState.members.
-func (stateResolver) Members(ctx context.Context, s *model.ThreadState) ([]model.StateMember, error) {
+func (ThreadStateFields) Members(ctx context.Context, s *model.ThreadState) ([]model.StateMember, error) {
 	members, err := s.State.Members(ctx)
 	return each(members, model.NewStateMember), err
 }
 
 // Messages resolves ThreadState.messages.
-func (stateResolver) Messages(ctx context.Context, s *model.ThreadState, first *int, after *string) ([]model.StateMessage, error) {
+func (ThreadStateFields) Messages(ctx context.Context, s *model.ThreadState, first *int, after *string) ([]model.StateMessage, error) {
 	n, last, err := pageAfter[thread.Message](first, after, defaultPage)
 	if err != nil {
 		return nil, err

@@ -12,10 +12,8 @@ import (
 // defaultMessages is the default page size of getMessages.
 const defaultMessages = 100
 
-type queryResolver struct{ resolver }
-
 // GetThread resolves Query.getThread.
-func (r queryResolver) GetThread(ctx context.Context, threadID, userAccountID string) (model.Thread, error) {
+func (r Resolver) GetThread(ctx context.Context, threadID, userAccountID string) (model.Thread, error) {
 	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
 	if err != nil {
 		return model.Thread{}, err
@@ -25,8 +23,8 @@ func (r queryResolver) GetThread(ctx context.Context, threadID, userAccountID st
 }
 
 // GetThreadByCode resolves Query.getThreadByCode.
-func (r queryResolver) GetThreadByCode(ctx context.Context, code, userAccountID string) (model.Thread, error) {
-	viewer, err := viewerOf(ctx, userAccountID)
+func (r Resolver) GetThreadByCode(ctx context.Context, code, userAccountID string) (model.Thread, error) {
+	viewer, err := ViewerOf(ctx, userAccountID)
 	if err != nil {
 		return model.Thread{}, err
 	}
@@ -38,13 +36,13 @@ func (r queryResolver) GetThreadByCode(ctx context.Context, code, userAccountID 
 	return r.thread(viewer, found, err)
 }
 
-func (r queryResolver) thread(viewer query.Viewer, found query.Thread, err error) (model.Thread, error) {
+func (r Resolver) thread(viewer query.Viewer, found query.Thread, err error) (model.Thread, error) {
 	return model.NewThread(found, model.NewSiblings(r.queries, viewer.Tenant, found)), err
 }
 
 // GetThreads resolves Query.getThreads.
-func (r queryResolver) GetThreads(ctx context.Context, userAccountID string, first *int, after *string) ([]model.Thread, error) {
-	viewer, err := viewerOf(ctx, userAccountID)
+func (r Resolver) GetThreads(ctx context.Context, userAccountID string, first *int, after *string) ([]model.Thread, error) {
+	viewer, err := ViewerOf(ctx, userAccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +56,7 @@ func (r queryResolver) GetThreads(ctx context.Context, userAccountID string, fir
 }
 
 // GetMember resolves Query.getMember.
-func (r queryResolver) GetMember(ctx context.Context, threadID, userAccountID string) (model.Member, error) {
+func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string) (model.Member, error) {
 	member, key, err := r.memberAndThread(ctx, userAccountID, threadID)
 	if err != nil {
 		return model.Member{}, err
@@ -68,7 +66,7 @@ func (r queryResolver) GetMember(ctx context.Context, threadID, userAccountID st
 }
 
 // GetMembers resolves Query.getMembers.
-func (r queryResolver) GetMembers(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]model.Member, error) {
+func (r Resolver) GetMembers(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]model.Member, error) {
 	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
 	if err != nil {
 		return nil, err
@@ -82,12 +80,12 @@ func (r queryResolver) GetMembers(ctx context.Context, threadID, userAccountID s
 }
 
 // GetMessage resolves Query.getMessage.
-func (r queryResolver) GetMessage(ctx context.Context, messageID, userAccountID string) (model.Message, error) {
-	viewer, err := viewerOf(ctx, userAccountID)
+func (r Resolver) GetMessage(ctx context.Context, messageID, userAccountID string) (model.Message, error) {
+	viewer, err := ViewerOf(ctx, userAccountID)
 	if err != nil {
 		return model.Message{}, err
 	}
-	id, err := parseID[thread.Message]("messageId", messageID)
+	id, err := ParseID[thread.Message]("messageId", messageID)
 	if err != nil {
 		return model.Message{}, err
 	}
@@ -96,7 +94,7 @@ func (r queryResolver) GetMessage(ctx context.Context, messageID, userAccountID 
 }
 
 // GetMessages resolves Query.getMessages.
-func (r queryResolver) GetMessages(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]model.Message, error) {
+func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]model.Message, error) {
 	viewer, key, err := viewerAndThread(ctx, userAccountID, threadID)
 	if err != nil {
 		return nil, err
@@ -110,12 +108,12 @@ func (r queryResolver) GetMessages(ctx context.Context, threadID, userAccountID 
 }
 
 // Threads resolves Query.threads.
-func (r queryResolver) Threads(ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string) (model.ThreadConnection, error) {
-	viewer, err := viewerOf(ctx, userAccountID)
+func (r Resolver) Threads(ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string) (model.ThreadConnection, error) {
+	viewer, err := ViewerOf(ctx, userAccountID)
 	if err != nil {
 		return model.ThreadConnection{}, err
 	}
-	asked, err := eitherWay(model.ThreadList, first, after, last, before)
+	asked, err := EitherWay(model.ThreadList, first, after, last, before)
 	if err != nil {
 		return model.ThreadConnection{}, err
 	}

@@ -2,44 +2,23 @@ package graphql
 
 import (
 	"example.com/threads/domain/ident"
-	"example.com/threads/extras/tasks"
-	"example.com/threads/extras/tenants"
-	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/query"
 )
 
-// resolver holds what the resolvers of fields need.
-type resolver struct {
-	queries   *query.Queries
-	history   *query.History
-	presenter presenter
-	tasks     tasks.Reader
-	registry  tenants.Reader
+// Resolver resolves the core's fields of Query and Subscription.
+type Resolver struct {
+	queries *query.Queries
+	history *query.History
 }
 
-var _ generated.ResolverRoot = resolver{}
+// NewResolver returns the resolver over queries and history.
+func NewResolver(queries *query.Queries, history *query.History) Resolver {
+	return Resolver{queries, history}
+}
 
-// Query implements [generated.ResolverRoot].
-func (r resolver) Query() generated.QueryResolver { return queryResolver{r} }
-
-// Thread implements [generated.ResolverRoot].
-func (r resolver) Thread() generated.ThreadResolver { return threadResolver{} }
-
-// Member implements [generated.ResolverRoot].
-func (r resolver) Member() generated.MemberResolver { return memberResolver{} }
-
-// Message implements [generated.ResolverRoot].
-func (r resolver) Message() generated.MessageResolver { return messageResolver{} }
-
-// ThreadState implements [generated.ResolverRoot].
-func (r resolver) ThreadState() generated.ThreadStateResolver { return stateResolver{} }
-
-// Subscription implements [generated.ResolverRoot].
-func (r resolver) Subscription() generated.SubscriptionResolver { return subscriptionResolver{r} }
-
-// parseID reads the id in the named argument.
-func parseID[T any](argument, text string) (ident.Of[T], error) {
+// ParseID reads the id in the named argument.
+func ParseID[T any](argument, text string) (ident.Of[T], error) {
 	id, err := ident.Parse[T](text)
 	if err != nil {
 		return id, &ident.InvalidError{Field: argument, Reason: "must be a ULID of 26 characters"}
@@ -52,7 +31,7 @@ func pageAfter[T any](first *int, after *string, usual int) (length int, last id
 	if length, err = limit("first", first, usual); err != nil || after == nil {
 		return length, last, err
 	}
-	last, err = parseID[T]("after", *after)
+	last, err = ParseID[T]("after", *after)
 	return length, last, err
 }
 
@@ -72,8 +51,8 @@ func cursor(kind model.ListKind, argument string, text *string) (query.Position,
 	return model.DecodeCursor(kind, argument, *text)
 }
 
-// forward returns the range after a cursor.
-func forward(kind model.ListKind, first *int, after *string) (query.Range, error) {
+// Forward returns the range after a cursor.
+func Forward(kind model.ListKind, first *int, after *string) (query.Range, error) {
 	n, err := limit("first", first, defaultPage)
 	if err != nil {
 		return query.Range{}, err

@@ -1,14 +1,20 @@
 package graphql_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/graphql/generated"
+	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/usecase/query"
 )
 
 // onBoth runs a test on every database with every transport.
@@ -197,4 +203,34 @@ func TestAnOperationThatAsksForTooMuchIsToldSoOverStreams(t *testing.T) {
 		s := subscribe(t, a, asked{}, `{ getThreads(userAccountId: "`+alice.String()+`", first: 500) { members(first: 500) { edges { node { id } } } } }`)
 		wantRefusal(t, s, "TOO_COMPLEX")
 	})
+}
+
+// ending is a subscription that ends after one state.
+type ending struct{}
+
+func (ending) ThreadChanged(ctx context.Context, _, _ string) (<-chan model.Thread, error) {
+	one := func(yield func(string, error) bool) { yield("the only state", nil) }
+	return graphql.Stream(ctx, one, func(name string) model.Thread { return model.Thread{Name: name} }), nil
+}
+
+func TestASubscriptionMayEnd(t *testing.T) {
+	for transport, subscribe := range transports {
+		t.Run(transport, func(t *testing.T) {
+			queries := query.New(nil, nil, query.Settings{})
+			type others struct{ generated.Resolvers }
+			schema := generated.Executable(generated.Schema(), struct {
+				ending
+				others
+			}{})
+			server := httptest.NewServer(graphql.NewHandler(t.Context(), queries, schema, slog.New(slog.DiscardHandler), graphql.Settings{}))
+			t.Cleanup(server.Close)
+			s := subscribe(t, &testAPI{url: server.URL}, asked{}, `subscription { threadChanged(threadId: "x", userAccountId: "y") { name } }`)
+			if event, got := s.take(t); event != eventNext || string(got.Data) != `{"threadChanged":{"name":"the only state"}}` {
+				t.Errorf("%s %s", event, got.Data)
+			}
+			if event, _ := s.take(t); event != eventComplete {
+				t.Errorf("%s after the end", event)
+			}
+		})
+	}
 }

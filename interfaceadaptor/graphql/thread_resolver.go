@@ -8,12 +8,12 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// threadResolver resolves the lists inside a thread, in one read with those of all threads in the list.
-type threadResolver struct{}
+// ThreadFields resolves the lists inside a thread, in one read with those of all threads in the list.
+type ThreadFields struct{}
 
 // Members resolves Thread.members.
-func (threadResolver) Members(ctx context.Context, t *model.Thread, first *int, after *string) (model.MemberConnection, error) {
-	asked, err := forward(model.MemberList, first, after)
+func (ThreadFields) Members(ctx context.Context, t *model.Thread, first *int, after *string) (model.MemberConnection, error) {
+	asked, err := Forward(model.MemberList, first, after)
 	if err != nil {
 		return model.MemberConnection{}, err
 	}
@@ -22,8 +22,8 @@ func (threadResolver) Members(ctx context.Context, t *model.Thread, first *int, 
 }
 
 // Messages resolves Thread.messages.
-func (threadResolver) Messages(ctx context.Context, t *model.Thread, first *int, after *string, last *int, before *string) (model.MessageConnection, error) {
-	asked, err := eitherWay(model.MessageList, first, after, last, before)
+func (ThreadFields) Messages(ctx context.Context, t *model.Thread, first *int, after *string, last *int, before *string) (model.MessageConnection, error) {
+	asked, err := EitherWay(model.MessageList, first, after, last, before)
 	if err != nil {
 		return model.MessageConnection{}, err
 	}
@@ -31,12 +31,12 @@ func (threadResolver) Messages(ctx context.Context, t *model.Thread, first *int,
 	return model.NewConnection(model.MessageList, page, func(m query.Message) model.Message { return model.NewMessage(m, accounts) }), err
 }
 
-// eitherWay returns the page at the start or the end of a range between two cursors.
-func eitherWay(kind model.ListKind, first *int, after *string, last *int, before *string) (query.Range, error) {
+// EitherWay returns the page at the start or the end of a range between two cursors.
+func EitherWay(kind model.ListKind, first *int, after *string, last *int, before *string) (query.Range, error) {
 	if first != nil && last != nil {
 		return query.Range{}, &ident.InvalidError{Field: "first and last", Reason: "exclude each other: set one of them"}
 	}
-	asked, err := forward(kind, first, after)
+	asked, err := Forward(kind, first, after)
 	if err != nil {
 		return query.Range{}, err
 	}

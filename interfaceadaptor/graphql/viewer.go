@@ -6,13 +6,14 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
-// viewerOf returns the viewer that an operation names, if the principal may act for it. The default is the principal's
+// ViewerOf returns the viewer that an operation names, if the principal may act for it. The default is the principal's
 // account.
-func viewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
+func ViewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
 	a := askerOf(ctx)
 	named, err := a.named(userAccountID)
 	if err != nil {
@@ -22,18 +23,26 @@ func viewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
 	return query.Viewer{Tenant: a.Tenant, User: user}, err
 }
 
+// OnlyOperators returns an error unless an operator of the service asks.
+func OnlyOperators(ctx context.Context) error {
+	if !askerOf(ctx).May(admission.Operate) {
+		return errOperators
+	}
+	return nil
+}
+
 // named reads the argument userAccountId, which a known principal may leave out.
 func (a asker) named(userAccountID string) (thread.UserID, error) {
 	leftOut := userAccountID == "" || userAccountID == "null" // gqlgen reads null as "null"
 	if a.IsKnown() && leftOut {
 		return thread.UserID{}, nil
 	}
-	return parseID[ident.UserAccount]("userAccountId", userAccountID)
+	return ParseID[ident.UserAccount]("userAccountId", userAccountID)
 }
 
 // viewerAndThread returns the viewer and the thread that an operation names.
 func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, es.AggregateID, error) {
-	viewer, err := viewerOf(ctx, userAccountID)
+	viewer, err := ViewerOf(ctx, userAccountID)
 	if err != nil {
 		return viewer, es.AggregateID{}, err
 	}
@@ -43,7 +52,7 @@ func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query
 
 // memberAndThread returns the member that an operation asks for: any member of a thread that the principal may read.
 // One that is not known may read every thread.
-func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID string) (thread.UserID, es.AggregateID, error) {
+func (r Resolver) memberAndThread(ctx context.Context, userAccountID, threadID string) (thread.UserID, es.AggregateID, error) {
 	a := askerOf(ctx)
 	key, err := threadKey(a.Tenant, threadID)
 	if err != nil {
@@ -61,6 +70,6 @@ func (r resolver) memberAndThread(ctx context.Context, userAccountID, threadID s
 }
 
 func threadKey(tenant es.Tenant, threadID string) (es.AggregateID, error) {
-	id, err := parseID[thread.Thread]("threadId", threadID)
+	id, err := ParseID[thread.Thread]("threadId", threadID)
 	return chat.ThreadKey(tenant, id), err
 }

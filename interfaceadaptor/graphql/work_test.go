@@ -4,18 +4,34 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 func engineWithoutData(log *slog.Logger) engine {
 	p := presenter{log}
 	next := func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler { return next(ctx) }
-	return newEngine(resolver{presenter: p}, Schema(), p, 20_000, next)
+	text, err := os.ReadFile("schema.graphqls")
+	if err != nil {
+		panic(err)
+	}
+	schema := gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphqls", Input: string(text)})
+	return newEngine(Executable{ExecutableSchema: schemaAlone{schema: schema}}, p, 20_000, next)
 }
+
+// schemaAlone checks operations and executes none.
+type schemaAlone struct {
+	graphql.ExecutableSchema
+	schema *ast.Schema
+}
+
+func (s schemaAlone) Schema() *ast.Schema { return s.schema }
 
 // begun returns the code of the refusal of a document; empty: it may run.
 func begun(ctx context.Context, e engine, document string) (code string, errs int) {

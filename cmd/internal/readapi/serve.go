@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/measurements"
@@ -21,6 +22,7 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/usecase/query"
 )
@@ -31,6 +33,8 @@ type Server struct {
 	// Queries and Journals are what queries read from. A program may wrap them before [Server.Run].
 	Queries  query.Reader
 	Journals func(context.Context) (query.Journals, error)
+	// Schema is the schema that is served. A program may replace it by a changed copy before [Server.Run].
+	Schema *ast.Schema
 
 	settings Settings
 	db       *sqlx.DB
@@ -52,7 +56,7 @@ func Listen(
 	}
 	journal := &journal{store: store, log: log}
 	return &Server{
-		Server: server, Queries: reader, Journals: journal.journals, settings: settings, db: db, journal: journal, log: log,
+		Server: server, Queries: reader, Journals: journal.journals, Schema: generated.Schema(), settings: settings, db: db, journal: journal, log: log,
 		reader: reader, watcher: query.NewWatcher(reader, log),
 	}, nil
 }
@@ -86,6 +90,13 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 }
 
+// resolver resolves the fields of Query and Subscription.
+type resolver struct {
+	graphql.Resolver
+	tasks.TaskResolver     // extra:tasks
+	tenants.TenantResolver // extra:tenants
+}
+
 // routes returns the program's paths. Streams end with ctx; queries do not.
 func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (http.Handler, error) {
 	page, err := graphiql.Files()
@@ -95,14 +106,15 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	queries := query.New(s.Queries, s.watcher, query.Settings{
 		WaitTimeout: s.settings.WaitTimeout, Waited: measureWaits(registry),
 	})
-	limits := s.settings.Limits
-	limits.Tasks = tasks.NewReader(s.reader)      // extra:tasks
-	queries.Add(limits.Tasks.Versions())          // extra:tasks
-	limits.Registry = tenants.NewReader(s.reader) // extra:tenants
-	queries.Add(tenants.Versions())               // extra:tenants
+	resolver := resolver{
+		graphql.NewResolver(queries, query.NewHistory(s.Journals)),
+		tasks.NewResolver(tasks.NewReader(s.reader), queries), // extra:tasks
+		tenants.NewResolver(tenants.NewReader(s.reader)),      // extra:tenants
+	}
+	queries.Add(tasks.NewReader(s.reader).Versions()) // extra:tasks
+	queries.Add(tenants.Versions())                   // extra:tenants
 	mux := http.NewServeMux()
-	history := query.NewHistory(s.Journals)
-	endpoint := graphql.NewHandler(ctx, queries, history, s.log, limits)
+	endpoint := graphql.NewHandler(ctx, queries, generated.Executable(s.Schema, resolver), s.log, s.settings.Limits)
 	mux.Handle("GET /graphql", endpoint)
 	mux.Handle("POST /graphql", endpoint)
 	mux.HandleFunc("GET /health/alive", s.Alive)

@@ -95,12 +95,12 @@ export interface Query {
   getMessage: Message;
   getMessages: Array<Message>;
   getAccount: Account;
-  getTask: Task;
-  tasks: TaskConnection;
   threads: ThreadConnection;
   threadHistory: HistoryConnection;
   accountHistory: HistoryConnection;
   threadAt: ThreadState;
+  getTask: Task;
+  tasks: TaskConnection;
   tenants: TenantConnection;
 }
 

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tenants"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
@@ -62,17 +64,17 @@ type QueryResolver interface {
 	GetMessage(ctx context.Context, messageID string, userAccountID string) (model.Message, error)
 	GetMessages(ctx context.Context, threadID string, userAccountID string, first *int, after *string) ([]model.Message, error)
 	GetAccount(ctx context.Context, accountID string) (model.Account, error)
-	GetTask(ctx context.Context, taskID string, userAccountID string) (model.Task, error)
-	Tasks(ctx context.Context, userAccountID string, first *int, after *string) (model.Connection[model.Task], error)
 	Threads(ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string) (model.Connection[model.Thread], error)
 	ThreadHistory(ctx context.Context, threadID string, userAccountID string, first *int, after *string, last *int, before *string) (model.Connection[model.HistoryEntry], error)
 	AccountHistory(ctx context.Context, accountID string, first *int, after *string, last *int, before *string) (model.Connection[model.HistoryEntry], error)
 	ThreadAt(ctx context.Context, threadID string, userAccountID string, version int) (model.ThreadState, error)
-	Tenants(ctx context.Context, first *int, after *string, last *int, before *string) (model.Connection[model.Tenant], error)
+	GetTask(ctx context.Context, taskID string, userAccountID string) (tasks.Task, error)
+	Tasks(ctx context.Context, userAccountID string, first *int, after *string) (model.Connection[tasks.Task], error)
+	Tenants(ctx context.Context, first *int, after *string, last *int, before *string) (model.Connection[tenants.Tenant], error)
 }
 type SubscriptionResolver interface {
 	ThreadChanged(ctx context.Context, threadID string, userAccountID string) (<-chan model.Thread, error)
-	TaskChanged(ctx context.Context, taskID string, userAccountID string) (<-chan model.Task, error)
+	TaskChanged(ctx context.Context, taskID string, userAccountID string) (<-chan tasks.Task, error)
 }
 type ThreadResolver interface {
 	Members(ctx context.Context, obj *model.Thread, first *int, after *string) (model.Connection[model.Member], error)
@@ -482,56 +484,6 @@ type MessageEdge {
 }
 
 """
-Long work of the write API: an import, an export, or a command whose answer is fetched later.
-"""
-type Task {
-  "The task's id, a ULID."
-  id: ID!
-  "The same as ` + "`" + `id` + "`" + `; the write API uses this name."
-  taskId: ID!
-  "What it does: ` + "`" + `import` + "`" + `, ` + "`" + `export_thread` + "`" + ` or ` + "`" + `command` + "`" + `."
-  kind: String!
-  "How far it is: ` + "`" + `queued` + "`" + `, ` + "`" + `running` + "`" + `, or finally ` + "`" + `succeeded` + "`" + `, ` + "`" + `failed` + "`" + ` or ` + "`" + `cancelled` + "`" + `."
-  status: String!
-  "Processed lines or events, including rejected ones."
-  done: Int!
-  "Number of lines or events; 0 if they were not counted yet."
-  total: Int!
-  "Rejected lines. The write API returns them with their problems at ` + "`" + `/tasks/{task_id}/result` + "`" + `."
-  rejected: Int!
-  "Why it failed; else empty."
-  message: String!
-  "The number of the last event that this answer reflects."
-  version: Int!
-  "When the task was created."
-  createdAt: Time!
-  "When the task changed last."
-  updatedAt: Time!
-  "The user account that created the task. It is the only one that can see it."
-  createdBy: ID!
-}
-
-"""
-A page of tasks.
-"""
-type TaskConnection {
-  "The tasks with their cursors."
-  edges: [TaskEdge!]!
-  "The page's position in the list."
-  pageInfo: PageInfo!
-}
-
-"""
-A task in a list.
-"""
-type TaskEdge {
-  "The task's place in the list."
-  cursor: String!
-  "The task."
-  node: Task!
-}
-
-"""
 The queries. The header ` + "`" + `X-Tenant-Code` + "`" + ` names the tenant. Deleted threads, and threads that the viewer is not a member of,
 do not exist for the viewer: the error's ` + "`" + `extensions.code` + "`" + ` is ` + "`" + `NOT_FOUND` + "`" + `.
 
@@ -604,22 +556,6 @@ type Query {
     "The id of the user account."
     accountId: ID!
   ): Account!
-  "A task of the viewer's."
-  getTask(
-    "The task's id."
-    taskId: ID!
-    "The viewer."
-    userAccountId: ID!
-  ): Task!
-  "The viewer's tasks, the latest first, as a Relay connection."
-  tasks(
-    "The viewer."
-    userAccountId: ID!
-    "How many tasks at most, 1 to 500."
-    first: Int = 50
-    "The cursor of the task after which the page starts."
-    after: String
-  ): TaskConnection!
   """
   The viewer's threads, the last changed first, as a Relay connection. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each other; without either
   it is the first 50.
@@ -701,6 +637,78 @@ type Subscription {
     "The viewer."
     userAccountId: ID!
   ): Thread!
+}
+`, BuiltIn: false},
+	{Name: "../../../extras/tasks/tasks.graphqls", Input: `"""
+Long work of the write API: an import, an export, or a command whose answer is fetched later.
+"""
+type Task {
+  "The task's id, a ULID."
+  id: ID!
+  "The same as ` + "`" + `id` + "`" + `; the write API uses this name."
+  taskId: ID!
+  "What it does: ` + "`" + `import` + "`" + `, ` + "`" + `export_thread` + "`" + ` or ` + "`" + `command` + "`" + `."
+  kind: String!
+  "How far it is: ` + "`" + `queued` + "`" + `, ` + "`" + `running` + "`" + `, or finally ` + "`" + `succeeded` + "`" + `, ` + "`" + `failed` + "`" + ` or ` + "`" + `cancelled` + "`" + `."
+  status: String!
+  "Processed lines or events, including rejected ones."
+  done: Int!
+  "Number of lines or events; 0 if they were not counted yet."
+  total: Int!
+  "Rejected lines. The write API returns them with their problems at ` + "`" + `/tasks/{task_id}/result` + "`" + `."
+  rejected: Int!
+  "Why it failed; else empty."
+  message: String!
+  "The number of the last event that this answer reflects."
+  version: Int!
+  "When the task was created."
+  createdAt: Time!
+  "When the task changed last."
+  updatedAt: Time!
+  "The user account that created the task. It is the only one that can see it."
+  createdBy: ID!
+}
+
+"""
+A page of tasks.
+"""
+type TaskConnection {
+  "The tasks with their cursors."
+  edges: [TaskEdge!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+}
+
+"""
+A task in a list.
+"""
+type TaskEdge {
+  "The task's place in the list."
+  cursor: String!
+  "The task."
+  node: Task!
+}
+
+extend type Query {
+  "A task of the viewer's."
+  getTask(
+    "The task's id."
+    taskId: ID!
+    "The viewer."
+    userAccountId: ID!
+  ): Task!
+  "The viewer's tasks, the latest first, as a Relay connection."
+  tasks(
+    "The viewer."
+    userAccountId: ID!
+    "How many tasks at most, 1 to 500."
+    first: Int = 50
+    "The cursor of the task after which the page starts."
+    after: String
+  ): TaskConnection!
+}
+
+extend type Subscription {
   """
   A task of the viewer's: first the current state, then its progress about once a second. It completes when the task is
   finished.
@@ -713,7 +721,7 @@ type Subscription {
   ): Task!
 }
 `, BuiltIn: false},
-	{Name: "../tenants.graphqls", Input: `"""
+	{Name: "../../../extras/tenants/tenants.graphqls", Input: `"""
 A tenant of the registry.
 """
 type Tenant {
@@ -3533,94 +3541,6 @@ func (ec *executionContext) fieldContext_Query_getAccount(ctx context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _Query_getTask(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_getTask(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().GetTask(ctx, fc.Args["taskId"].(string), fc.Args["userAccountId"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Task) graphql.Marshaler {
-			return ec.marshalNTask2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐTask(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Query_getTask(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Task(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_getTask_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_tasks(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_tasks(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Tasks(ctx, fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[model.Task]) graphql.Marshaler {
-			return ec.marshalNTaskConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Query_tasks(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TaskConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_tasks_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Query_threads(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3797,6 +3717,94 @@ func (ec *executionContext) fieldContext_Query_threadAt(ctx context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_getTask(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_getTask(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().GetTask(ctx, fc.Args["taskId"].(string), fc.Args["userAccountId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v tasks.Task) graphql.Marshaler {
+			return ec.marshalNTask2exampleᚗcomᚋthreadsᚋextrasᚋtasksᚐTask(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_getTask(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Task(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_getTask_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_tasks(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_tasks(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Tasks(ctx, fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[tasks.Task]) graphql.Marshaler {
+			return ec.marshalNTaskConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_tasks(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TaskConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_tasks_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_tenants(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3810,7 +3818,7 @@ func (ec *executionContext) _Query_tenants(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Query().Tenants(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[model.Tenant]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[tenants.Tenant]) graphql.Marshaler {
 			return ec.marshalNTenantConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -4158,8 +4166,8 @@ func (ec *executionContext) _Subscription_taskChanged(ctx context.Context, field
 			return ec.Resolvers.Subscription().TaskChanged(ctx, fc.Args["taskId"].(string), fc.Args["userAccountId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Task) graphql.Marshaler {
-			return ec.marshalNTask2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐTask(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v tasks.Task) graphql.Marshaler {
+			return ec.marshalNTask2exampleᚗcomᚋthreadsᚋextrasᚋtasksᚐTask(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4189,7 +4197,7 @@ func (ec *executionContext) fieldContext_Subscription_taskChanged(ctx context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _Task_id(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_id(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4212,7 +4220,7 @@ func (ec *executionContext) fieldContext_Task_id(_ context.Context, field graphq
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Task_taskId(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_taskId(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4235,7 +4243,7 @@ func (ec *executionContext) fieldContext_Task_taskId(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Task_kind(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_kind(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4258,7 +4266,7 @@ func (ec *executionContext) fieldContext_Task_kind(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Task_status(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_status(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4281,7 +4289,7 @@ func (ec *executionContext) fieldContext_Task_status(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Task_done(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_done(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4304,7 +4312,7 @@ func (ec *executionContext) fieldContext_Task_done(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Task_total(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_total(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4327,7 +4335,7 @@ func (ec *executionContext) fieldContext_Task_total(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Task_rejected(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_rejected(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4350,7 +4358,7 @@ func (ec *executionContext) fieldContext_Task_rejected(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Task_message(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_message(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4373,7 +4381,7 @@ func (ec *executionContext) fieldContext_Task_message(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Task_version(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_version(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4396,7 +4404,7 @@ func (ec *executionContext) fieldContext_Task_version(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Task_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_createdAt(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4419,7 +4427,7 @@ func (ec *executionContext) fieldContext_Task_createdAt(_ context.Context, field
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Task_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_updatedAt(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4442,7 +4450,7 @@ func (ec *executionContext) fieldContext_Task_updatedAt(_ context.Context, field
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Task_createdBy(ctx context.Context, field graphql.CollectedField, obj *model.Task) (ret graphql.Marshaler) {
+func (ec *executionContext) _Task_createdBy(ctx context.Context, field graphql.CollectedField, obj *tasks.Task) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4465,7 +4473,7 @@ func (ec *executionContext) fieldContext_Task_createdBy(_ context.Context, field
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _TaskConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.Task]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TaskConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[tasks.Task]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4477,7 +4485,7 @@ func (ec *executionContext) _TaskConnection_edges(ctx context.Context, field gra
 			return obj.Edges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[model.Task]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[tasks.Task]) graphql.Marshaler {
 			return ec.marshalNTaskEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -4497,7 +4505,7 @@ func (ec *executionContext) fieldContext_TaskConnection_edges(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _TaskConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.Task]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TaskConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[tasks.Task]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4529,7 +4537,7 @@ func (ec *executionContext) fieldContext_TaskConnection_pageInfo(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _TaskEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.Task]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TaskEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[tasks.Task]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4552,7 +4560,7 @@ func (ec *executionContext) fieldContext_TaskEdge_cursor(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("TaskEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _TaskEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.Task]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TaskEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[tasks.Task]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4564,8 +4572,8 @@ func (ec *executionContext) _TaskEdge_node(ctx context.Context, field graphql.Co
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Task) graphql.Marshaler {
-			return ec.marshalNTask2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐTask(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v tasks.Task) graphql.Marshaler {
+			return ec.marshalNTask2exampleᚗcomᚋthreadsᚋextrasᚋtasksᚐTask(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4584,7 +4592,7 @@ func (ec *executionContext) fieldContext_TaskEdge_node(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _Tenant_code(ctx context.Context, field graphql.CollectedField, obj *model.Tenant) (ret graphql.Marshaler) {
+func (ec *executionContext) _Tenant_code(ctx context.Context, field graphql.CollectedField, obj *tenants.Tenant) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4607,7 +4615,7 @@ func (ec *executionContext) fieldContext_Tenant_code(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Tenant_suspended(ctx context.Context, field graphql.CollectedField, obj *model.Tenant) (ret graphql.Marshaler) {
+func (ec *executionContext) _Tenant_suspended(ctx context.Context, field graphql.CollectedField, obj *tenants.Tenant) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4630,7 +4638,7 @@ func (ec *executionContext) fieldContext_Tenant_suspended(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Tenant_version(ctx context.Context, field graphql.CollectedField, obj *model.Tenant) (ret graphql.Marshaler) {
+func (ec *executionContext) _Tenant_version(ctx context.Context, field graphql.CollectedField, obj *tenants.Tenant) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4653,7 +4661,7 @@ func (ec *executionContext) fieldContext_Tenant_version(_ context.Context, field
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Tenant_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Tenant) (ret graphql.Marshaler) {
+func (ec *executionContext) _Tenant_createdAt(ctx context.Context, field graphql.CollectedField, obj *tenants.Tenant) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4676,7 +4684,7 @@ func (ec *executionContext) fieldContext_Tenant_createdAt(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Tenant_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.Tenant) (ret graphql.Marshaler) {
+func (ec *executionContext) _Tenant_updatedAt(ctx context.Context, field graphql.CollectedField, obj *tenants.Tenant) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4699,7 +4707,7 @@ func (ec *executionContext) fieldContext_Tenant_updatedAt(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _TenantConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[tenants.Tenant]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4711,7 +4719,7 @@ func (ec *executionContext) _TenantConnection_edges(ctx context.Context, field g
 			return obj.Edges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[model.Tenant]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[tenants.Tenant]) graphql.Marshaler {
 			return ec.marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -4731,7 +4739,7 @@ func (ec *executionContext) fieldContext_TenantConnection_edges(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _TenantConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[tenants.Tenant]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4763,7 +4771,7 @@ func (ec *executionContext) fieldContext_TenantConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _TenantEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[tenants.Tenant]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4786,7 +4794,7 @@ func (ec *executionContext) fieldContext_TenantEdge_cursor(_ context.Context, fi
 	return graphql.NewScalarFieldContext("TenantEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _TenantEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[tenants.Tenant]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4798,8 +4806,8 @@ func (ec *executionContext) _TenantEdge_node(ctx context.Context, field graphql.
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Tenant) graphql.Marshaler {
-			return ec.marshalNTenant2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐTenant(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v tenants.Tenant) graphql.Marshaler {
+			return ec.marshalNTenant2exampleᚗcomᚋthreadsᚋextrasᚋtenantsᚐTenant(ctx, selections, v)
 		},
 		true,
 		true,
@@ -7324,50 +7332,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "getTask":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_getTask(ctx, field)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "tasks":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_tasks(ctx, field)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "threads":
 			field := field
 
@@ -7444,6 +7408,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_threadAt(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "getTask":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_getTask(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "tasks":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_tasks(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -7643,7 +7651,7 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 
 var taskImplementors = []string{"Task"}
 
-func (ec *executionContext) _Task(ctx context.Context, sel ast.SelectionSet, obj *model.Task) graphql.Marshaler {
+func (ec *executionContext) _Task(ctx context.Context, sel ast.SelectionSet, obj *tasks.Task) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, taskImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7736,7 +7744,7 @@ func (ec *executionContext) _Task(ctx context.Context, sel ast.SelectionSet, obj
 
 var taskConnectionImplementors = []string{"TaskConnection"}
 
-func (ec *executionContext) _TaskConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[model.Task]) graphql.Marshaler {
+func (ec *executionContext) _TaskConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[tasks.Task]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, taskConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7779,7 +7787,7 @@ func (ec *executionContext) _TaskConnection(ctx context.Context, sel ast.Selecti
 
 var taskEdgeImplementors = []string{"TaskEdge"}
 
-func (ec *executionContext) _TaskEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[model.Task]) graphql.Marshaler {
+func (ec *executionContext) _TaskEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[tasks.Task]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, taskEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7822,7 +7830,7 @@ func (ec *executionContext) _TaskEdge(ctx context.Context, sel ast.SelectionSet,
 
 var tenantImplementors = []string{"Tenant"}
 
-func (ec *executionContext) _Tenant(ctx context.Context, sel ast.SelectionSet, obj *model.Tenant) graphql.Marshaler {
+func (ec *executionContext) _Tenant(ctx context.Context, sel ast.SelectionSet, obj *tenants.Tenant) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tenantImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7880,7 +7888,7 @@ func (ec *executionContext) _Tenant(ctx context.Context, sel ast.SelectionSet, o
 
 var tenantConnectionImplementors = []string{"TenantConnection"}
 
-func (ec *executionContext) _TenantConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[model.Tenant]) graphql.Marshaler {
+func (ec *executionContext) _TenantConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[tenants.Tenant]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tenantConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7923,7 +7931,7 @@ func (ec *executionContext) _TenantConnection(ctx context.Context, sel ast.Selec
 
 var tenantEdgeImplementors = []string{"TenantEdge"}
 
-func (ec *executionContext) _TenantEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[model.Tenant]) graphql.Marshaler {
+func (ec *executionContext) _TenantEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[tenants.Tenant]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tenantEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8974,19 +8982,19 @@ func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.S
 	return res
 }
 
-func (ec *executionContext) marshalNTask2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐTask(ctx context.Context, sel ast.SelectionSet, v model.Task) graphql.Marshaler {
+func (ec *executionContext) marshalNTask2exampleᚗcomᚋthreadsᚋextrasᚋtasksᚐTask(ctx context.Context, sel ast.SelectionSet, v tasks.Task) graphql.Marshaler {
 	return ec._Task(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTaskConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[model.Task]) graphql.Marshaler {
+func (ec *executionContext) marshalNTaskConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[tasks.Task]) graphql.Marshaler {
 	return ec._TaskConnection(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTaskEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[model.Task]) graphql.Marshaler {
+func (ec *executionContext) marshalNTaskEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[tasks.Task]) graphql.Marshaler {
 	return ec._TaskEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTaskEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[model.Task]) graphql.Marshaler {
+func (ec *executionContext) marshalNTaskEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[tasks.Task]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -9002,19 +9010,19 @@ func (ec *executionContext) marshalNTaskEdge2ᚕexampleᚗcomᚋthreadsᚋinterf
 	return ret
 }
 
-func (ec *executionContext) marshalNTenant2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐTenant(ctx context.Context, sel ast.SelectionSet, v model.Tenant) graphql.Marshaler {
+func (ec *executionContext) marshalNTenant2exampleᚗcomᚋthreadsᚋextrasᚋtenantsᚐTenant(ctx context.Context, sel ast.SelectionSet, v tenants.Tenant) graphql.Marshaler {
 	return ec._Tenant(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTenantConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[model.Tenant]) graphql.Marshaler {
+func (ec *executionContext) marshalNTenantConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[tenants.Tenant]) graphql.Marshaler {
 	return ec._TenantConnection(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTenantEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[model.Tenant]) graphql.Marshaler {
+func (ec *executionContext) marshalNTenantEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[tenants.Tenant]) graphql.Marshaler {
 	return ec._TenantEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[model.Tenant]) graphql.Marshaler {
+func (ec *executionContext) marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[tenants.Tenant]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

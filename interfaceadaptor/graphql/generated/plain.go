@@ -6,6 +6,8 @@ import (
 	"context"
 	"io"
 
+	"example.com/threads/extras/tasks"
+	"example.com/threads/extras/tenants"
 	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/interfaceadaptor/graphql/plain"
 	"github.com/99designs/gqlgen/graphql"
@@ -92,41 +94,41 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainStateMessage())
 	case []model.StateMessage:
 		return plain.Values(ctx, value, plainStateMessage())
-	case model.Task:
+	case tasks.Task:
 		return plain.Value(ctx, &value, plainTask())
-	case *model.Task:
+	case *tasks.Task:
 		return plain.Value(ctx, value, plainTask())
-	case []model.Task:
+	case []tasks.Task:
 		return plain.Values(ctx, value, plainTask())
-	case model.Connection[model.Task]:
+	case model.Connection[tasks.Task]:
 		return plain.Value(ctx, &value, plainTaskConnection())
-	case *model.Connection[model.Task]:
+	case *model.Connection[tasks.Task]:
 		return plain.Value(ctx, value, plainTaskConnection())
-	case []model.Connection[model.Task]:
+	case []model.Connection[tasks.Task]:
 		return plain.Values(ctx, value, plainTaskConnection())
-	case model.Edge[model.Task]:
+	case model.Edge[tasks.Task]:
 		return plain.Value(ctx, &value, plainTaskEdge())
-	case *model.Edge[model.Task]:
+	case *model.Edge[tasks.Task]:
 		return plain.Value(ctx, value, plainTaskEdge())
-	case []model.Edge[model.Task]:
+	case []model.Edge[tasks.Task]:
 		return plain.Values(ctx, value, plainTaskEdge())
-	case model.Tenant:
+	case tenants.Tenant:
 		return plain.Value(ctx, &value, plainTenant())
-	case *model.Tenant:
+	case *tenants.Tenant:
 		return plain.Value(ctx, value, plainTenant())
-	case []model.Tenant:
+	case []tenants.Tenant:
 		return plain.Values(ctx, value, plainTenant())
-	case model.Connection[model.Tenant]:
+	case model.Connection[tenants.Tenant]:
 		return plain.Value(ctx, &value, plainTenantConnection())
-	case *model.Connection[model.Tenant]:
+	case *model.Connection[tenants.Tenant]:
 		return plain.Value(ctx, value, plainTenantConnection())
-	case []model.Connection[model.Tenant]:
+	case []model.Connection[tenants.Tenant]:
 		return plain.Values(ctx, value, plainTenantConnection())
-	case model.Edge[model.Tenant]:
+	case model.Edge[tenants.Tenant]:
 		return plain.Value(ctx, &value, plainTenantEdge())
-	case *model.Edge[model.Tenant]:
+	case *model.Edge[tenants.Tenant]:
 		return plain.Value(ctx, value, plainTenantEdge())
-	case []model.Edge[model.Tenant]:
+	case []model.Edge[tenants.Tenant]:
 		return plain.Values(ctx, value, plainTenantEdge())
 	case model.Thread:
 		return plain.Value(ctx, &value, plainThread())
@@ -411,116 +413,116 @@ func plainStateMessage() plain.Type[model.StateMessage] {
 	}
 }
 
-func plainTask() plain.Type[model.Task] {
-	return plain.Type[model.Task]{
+func plainTask() plain.Type[tasks.Task] {
+	return plain.Type[tasks.Task]{
 		Names: taskImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Task] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[tasks.Task] {
 			switch field.Name {
 			case "id":
-				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "taskId":
-				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.TaskID).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalString(v.TaskID).MarshalGQL(w) }
 			case "kind":
-				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.Kind).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalString(v.Kind).MarshalGQL(w) }
 			case "status":
-				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.Status).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalString(v.Status).MarshalGQL(w) }
 			case "done":
-				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Done).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalInt(v.Done).MarshalGQL(w) }
 			case "total":
-				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Total).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalInt(v.Total).MarshalGQL(w) }
 			case "rejected":
-				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Rejected).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalInt(v.Rejected).MarshalGQL(w) }
 			case "message":
-				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.Message).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalString(v.Message).MarshalGQL(w) }
 			case "version":
-				return func(w io.Writer, v *model.Task) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *model.Task) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *model.Task) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			case "createdBy":
-				return func(w io.Writer, v *model.Task) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainTaskConnection() plain.Type[model.Connection[model.Task]] {
-	return plain.Type[model.Connection[model.Task]]{
+func plainTaskConnection() plain.Type[model.Connection[tasks.Task]] {
+	return plain.Type[model.Connection[tasks.Task]]{
 		Names: taskConnectionImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.Task]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[tasks.Task]] {
 			switch field.Name {
 			case "edges":
-				return plain.Many(operation, field, func(v *model.Connection[model.Task]) []model.Edge[model.Task] { return v.Edges }, plainTaskEdge())
+				return plain.Many(operation, field, func(v *model.Connection[tasks.Task]) []model.Edge[tasks.Task] { return v.Edges }, plainTaskEdge())
 			case "pageInfo":
-				return plain.One(operation, field, func(v *model.Connection[model.Task]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+				return plain.One(operation, field, func(v *model.Connection[tasks.Task]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
 			}
 			return nil
 		},
 	}
 }
 
-func plainTaskEdge() plain.Type[model.Edge[model.Task]] {
-	return plain.Type[model.Edge[model.Task]]{
+func plainTaskEdge() plain.Type[model.Edge[tasks.Task]] {
+	return plain.Type[model.Edge[tasks.Task]]{
 		Names: taskEdgeImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Task]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[tasks.Task]] {
 			switch field.Name {
 			case "cursor":
-				return func(w io.Writer, v *model.Edge[model.Task]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+				return func(w io.Writer, v *model.Edge[tasks.Task]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
-				return plain.One(operation, field, func(v *model.Edge[model.Task]) *model.Task { return &v.Node }, plainTask())
+				return plain.One(operation, field, func(v *model.Edge[tasks.Task]) *tasks.Task { return &v.Node }, plainTask())
 			}
 			return nil
 		},
 	}
 }
 
-func plainTenant() plain.Type[model.Tenant] {
-	return plain.Type[model.Tenant]{
+func plainTenant() plain.Type[tenants.Tenant] {
+	return plain.Type[tenants.Tenant]{
 		Names: tenantImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Tenant] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[tenants.Tenant] {
 			switch field.Name {
 			case "code":
-				return func(w io.Writer, v *model.Tenant) { graphql.MarshalString(v.Code).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Tenant) { graphql.MarshalString(v.Code).MarshalGQL(w) }
 			case "suspended":
-				return func(w io.Writer, v *model.Tenant) { graphql.MarshalBoolean(v.Suspended).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Tenant) { graphql.MarshalBoolean(v.Suspended).MarshalGQL(w) }
 			case "version":
-				return func(w io.Writer, v *model.Tenant) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Tenant) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *model.Tenant) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Tenant) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *model.Tenant) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Tenant) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainTenantConnection() plain.Type[model.Connection[model.Tenant]] {
-	return plain.Type[model.Connection[model.Tenant]]{
+func plainTenantConnection() plain.Type[model.Connection[tenants.Tenant]] {
+	return plain.Type[model.Connection[tenants.Tenant]]{
 		Names: tenantConnectionImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.Tenant]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[tenants.Tenant]] {
 			switch field.Name {
 			case "edges":
-				return plain.Many(operation, field, func(v *model.Connection[model.Tenant]) []model.Edge[model.Tenant] { return v.Edges }, plainTenantEdge())
+				return plain.Many(operation, field, func(v *model.Connection[tenants.Tenant]) []model.Edge[tenants.Tenant] { return v.Edges }, plainTenantEdge())
 			case "pageInfo":
-				return plain.One(operation, field, func(v *model.Connection[model.Tenant]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+				return plain.One(operation, field, func(v *model.Connection[tenants.Tenant]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
 			}
 			return nil
 		},
 	}
 }
 
-func plainTenantEdge() plain.Type[model.Edge[model.Tenant]] {
-	return plain.Type[model.Edge[model.Tenant]]{
+func plainTenantEdge() plain.Type[model.Edge[tenants.Tenant]] {
+	return plain.Type[model.Edge[tenants.Tenant]]{
 		Names: tenantEdgeImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Tenant]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[tenants.Tenant]] {
 			switch field.Name {
 			case "cursor":
-				return func(w io.Writer, v *model.Edge[model.Tenant]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+				return func(w io.Writer, v *model.Edge[tenants.Tenant]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
-				return plain.One(operation, field, func(v *model.Edge[model.Tenant]) *model.Tenant { return &v.Node }, plainTenant())
+				return plain.One(operation, field, func(v *model.Edge[tenants.Tenant]) *tenants.Tenant { return &v.Node }, plainTenant())
 			}
 			return nil
 		},

@@ -19,8 +19,6 @@ type (
 	MessageEdge       = Edge[Message]
 	HistoryConnection = Connection[HistoryEntry]
 	HistoryEdge       = Edge[HistoryEntry]
-	TaskConnection    = Connection[Task]
-	TaskEdge          = Edge[Task]
 )
 
 // Connection is a page of a list.
@@ -67,9 +65,7 @@ const (
 	ThreadList  ListKind = "threads"
 	MemberList  ListKind = "members"
 	MessageList ListKind = "messages"
-	TenantList  ListKind = "tenants"
 	HistoryList ListKind = "history"
-	TaskList    ListKind = "tasks"
 )
 
 // EncodeCursor writes a position as a cursor, which is opaque to clients.

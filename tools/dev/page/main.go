@@ -27,7 +27,7 @@ func main() {
 }
 
 func generate() error {
-	types, err := typesOf(filepath.Join(root, "interfaceadaptor/graphql/*.graphqls"))
+	types, err := typesOf(filepath.Join(root, "interfaceadaptor/graphql/*.graphqls"), filepath.Join(root, "extras/*/*.graphqls"))
 	if err != nil {
 		return err
 	}

@@ -15,10 +15,14 @@ import (
 var scalars = map[string]string{"Int": "number", "Float": "number", "Boolean": "boolean", "JSON": "unknown"}
 
 // typesOf returns the schema in these files as TypeScript types.
-func typesOf(pattern string) (string, error) {
-	paths, err := filepath.Glob(pattern)
-	if err != nil {
-		return "", err
+func typesOf(patterns ...string) (string, error) {
+	var paths []string
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return "", err
+		}
+		paths = append(paths, found...)
 	}
 	var sources []*ast.Source
 	for _, path := range paths {
@@ -30,7 +34,7 @@ func typesOf(pattern string) (string, error) {
 	}
 	schema, err := gqlparser.LoadSchema(sources...)
 	if err != nil {
-		return "", fmt.Errorf("the schema %s: %w", pattern, err)
+		return "", fmt.Errorf("the schema %q: %w", paths, err)
 	}
 	var names []string
 	for name, definition := range schema.Types {

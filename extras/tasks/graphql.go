@@ -1,0 +1,96 @@
+package tasks
+
+import (
+	"context"
+	"time"
+
+	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/graphql/model"
+	"example.com/threads/usecase/query"
+)
+
+// cursors is the kind of cursors in lists of tasks.
+const cursors model.ListKind = "tasks"
+
+// The schema's connection of tasks and its edges.
+type (
+	TaskConnection = model.Connection[Task]
+	TaskEdge       = model.Edge[Task]
+)
+
+// Task is the schema's Task.
+type Task struct {
+	ID        string
+	TaskID    string
+	Kind      string
+	Status    string
+	Done      int
+	Total     int
+	Rejected  int
+	Message   string
+	Version   int
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	CreatedBy string
+}
+
+func shownTask(t Row) Task {
+	return Task{
+		ID: t.ID.String(), TaskID: t.ID.String(), Kind: string(t.Kind), Status: string(t.Status), Done: int(t.Done), Total: int(t.Total),
+		Rejected: int(t.Rejected), Message: t.Message, Version: int(t.Version), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, CreatedBy: t.CreatedBy.String(),
+	}
+}
+
+// TaskResolver resolves the fields of Query and Subscription in tasks.graphqls.
+type TaskResolver struct {
+	tasks   Reader
+	queries *query.Queries
+}
+
+// NewResolver returns the resolver over a reader. queries report changes.
+func NewResolver(tasks Reader, queries *query.Queries) TaskResolver {
+	return TaskResolver{tasks, queries}
+}
+
+// GetTask resolves Query.getTask.
+func (r TaskResolver) GetTask(ctx context.Context, taskID, userAccountID string) (Task, error) {
+	viewer, id, err := viewerAndTask(ctx, userAccountID, taskID)
+	if err != nil {
+		return Task{}, err
+	}
+	found, err := r.tasks.Task(ctx, viewer, id)
+	return shownTask(found), err
+}
+
+// Tasks resolves Query.tasks.
+func (r TaskResolver) Tasks(ctx context.Context, userAccountID string, first *int, after *string) (TaskConnection, error) {
+	viewer, err := graphql.ViewerOf(ctx, userAccountID)
+	if err != nil {
+		return TaskConnection{}, err
+	}
+	asked, err := graphql.Forward(cursors, first, after)
+	if err != nil {
+		return TaskConnection{}, err
+	}
+	page, err := r.tasks.Tasks(ctx, viewer, asked)
+	return model.NewConnection(cursors, page, shownTask), err
+}
+
+// TaskChanged resolves Subscription.taskChanged.
+func (r TaskResolver) TaskChanged(ctx context.Context, taskID, userAccountID string) (<-chan Task, error) {
+	viewer, id, err := viewerAndTask(ctx, userAccountID, taskID)
+	if err != nil {
+		return nil, err
+	}
+	return graphql.Stream(ctx, r.tasks.Changes(ctx, r.queries, viewer, id), shownTask), nil
+}
+
+func viewerAndTask(ctx context.Context, userAccountID, taskID string) (query.Viewer, task.ID, error) {
+	viewer, err := graphql.ViewerOf(ctx, userAccountID)
+	if err != nil {
+		return viewer, task.ID{}, err
+	}
+	id, err := graphql.ParseID[task.Task]("taskId", taskID)
+	return viewer, id, err
+}

@@ -1,0 +1,41 @@
+package generated
+
+import (
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"example.com/threads/interfaceadaptor/graphql"
+)
+
+// Resolvers resolve all fields of Query and Subscription: the core's and those of extras.
+type Resolvers interface {
+	QueryResolver
+	SubscriptionResolver
+}
+
+// Schema returns the schema of the API. All callers share it, so change a copy.
+func Schema() *ast.Schema { return NewExecutableSchema(Config{}).Schema() }
+
+// Executable returns a schema, which is [Schema] or a changed copy, with its resolvers.
+func Executable(schema *ast.Schema, resolvers Resolvers) graphql.Executable {
+	return graphql.Executable{ExecutableSchema: NewExecutableSchema(Config{Schema: schema, Resolvers: root{resolvers}}), Plain: Plain}
+}
+
+type root struct{ resolvers Resolvers }
+
+// Query implements [ResolverRoot].
+func (r root) Query() QueryResolver { return r.resolvers }
+
+// Subscription implements [ResolverRoot].
+func (r root) Subscription() SubscriptionResolver { return r.resolvers }
+
+// Thread implements [ResolverRoot].
+func (root) Thread() ThreadResolver { return graphql.ThreadFields{} }
+
+// Member implements [ResolverRoot].
+func (root) Member() MemberResolver { return graphql.MemberFields{} }
+
+// Message implements [ResolverRoot].
+func (root) Message() MessageResolver { return graphql.MessageFields{} }
+
+// ThreadState implements [ResolverRoot].
+func (root) ThreadState() ThreadStateResolver { return graphql.ThreadStateFields{} }
