@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -86,7 +87,7 @@ func (a graphqlAnswer) into(t *testing.T, data any) {
 	}
 }
 
-func (e endpoint) post(t *testing.T, tenant, accept, document string) *http.Response {
+func (e endpoint) post(t *testing.T, tenant, accept, document string) io.Reader {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, string(e), strings.NewReader(`{"query": `+strconv.Quote(document)+`}`))
 	if err != nil {
@@ -98,12 +99,12 @@ func (e endpoint) post(t *testing.T, tenant, accept, document string) *http.Resp
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = response.Body.Close() })
-	return response
+	return response.Body
 }
 
 func (e endpoint) ask(t *testing.T, tenant, document string) (got graphqlAnswer) {
 	t.Helper()
-	if err := json.NewDecoder(e.post(t, tenant, "application/json", document).Body).Decode(&got); err != nil {
+	if err := json.NewDecoder(e.post(t, tenant, "application/json", document)).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
 	return got
@@ -114,7 +115,7 @@ type events struct{ lines *bufio.Scanner }
 
 func (e endpoint) subscribe(t *testing.T, tenant, document string) events {
 	t.Helper()
-	return events{bufio.NewScanner(e.post(t, tenant, "text/event-stream", document).Body)}
+	return events{bufio.NewScanner(e.post(t, tenant, "text/event-stream", document))}
 }
 
 // take returns the next event; the empty one is the end.
