@@ -50,6 +50,9 @@ generate: ## writes the generated code
 new-aggregate: ## writes a small working aggregate to start from: make new-aggregate NAME=order
 	@go -C tools/dev run ./scaffold -root ../.. $(NAME)
 
+core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits"
+	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(EXTRAS)
+
 check: check-format check-lint check-modules check-generated check-layers check-observe ## formatting, vet, lint, generated code up to date, layer rules
 
 GO_FILES := git ls-files --cached --others --exclude-standard '*.go'
@@ -105,5 +108,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test dev-up dev-down up down compose-check migrate generate new-aggregate fuzz bench help \
+.PHONY: FORCE run test dev-up dev-down up down compose-check migrate generate new-aggregate core fuzz bench help \
 	check check-format check-lint check-modules check-generated check-layers check-observe

@@ -1,0 +1,13 @@
+// Command core copies the project without the extras that are not named (make core DIR=../core EXTRAS="access limits").
+//
+// A file belongs to an extra if it is in the extra's folder, or in one that [parts] names. A line of any other file
+// belongs to one if it ends with a comment with its mark, as in
+//
+//	store = lab.Wrap(store) // extra:lab
+//
+// and so do the lines between the marks `extra:lab {` and `extra:lab }`. A mark in a file's first line marks the whole
+// file. A mark with several names, as in extra:page,lab, belongs to those who have all of them. What belongs to an
+// extra that is not copied is left out; the other marks are removed.
+//
+// The extra "whole" is never copied: it marks what makes sense only where everything is.
+package main

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// mark matches a mark with the space before it: the names, and a brace if it begins or ends a block.
+var mark = regexp.MustCompile(`[ \t]*(?://|#|--|<!--) extra:([a-z,]+)(?: ([{}]))?(?: -->)?[ \t]*$`)
+
+// cut returns the text without the lines of extras that are not kept, and without marks. If the whole text belongs to
+// such an extra, it returns false.
+func cut(text string, kept []string) (rest string, any bool, err error) {
+	var lines []string
+	block, drop := "", false
+	for n, line := range strings.Split(text, "\n") {
+		found := mark.FindStringSubmatch(line)
+		if found == nil {
+			if !drop {
+				lines = append(lines, line)
+			}
+			continue
+		}
+		names, brace := found[1], found[2]
+		has := !slices.ContainsFunc(strings.Split(names, ","), func(name string) bool { return !slices.Contains(kept, name) })
+		bare := strings.TrimSuffix(line, found[0])
+		switch {
+		case brace == "{" && block == "":
+			block, drop = names, !has
+		case brace == "}" && block == names:
+			block, drop = "", false
+		case brace != "":
+			return "", false, fmt.Errorf("line %d: the mark %q does not fit the block %q", n+1, strings.TrimSpace(found[0]), block)
+		case n == 0 && bare == "" && !has:
+			return "", false, nil
+		case has && !drop && bare != "":
+			lines = append(lines, bare)
+		}
+	}
+	if block != "" {
+		return "", false, fmt.Errorf("the block of %s has no end", block)
+	}
+	return strings.Join(lines, "\n"), true, nil
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCut(t *testing.T) {
+	const text = "core\nuse(lab) // extra:lab\n# extra:page {\npage\n# extra:page }\nboth // extra:lab,page\nend"
+	for kept, want := range map[string]string{
+		"":         "core\nend",
+		"lab":      "core\nuse(lab)\nend",
+		"page":     "core\npage\nend",
+		"lab page": "core\nuse(lab)\npage\nboth\nend",
+	} {
+		if got, any, err := cut(text, strings.Fields(kept)); got != want || !any || err != nil {
+			t.Errorf("with %q: %q, %v, %v; want %q", kept, got, any, err, want)
+		}
+	}
+}
+
+func TestCutWholeFile(t *testing.T) {
+	const text = "// extra:lab\npackage lab"
+	if _, any, err := cut(text, nil); any || err != nil {
+		t.Errorf("without the extra: %v, %v; want no file", any, err)
+	}
+	if got, _, err := cut(text, []string{"lab"}); got != "package lab" || err != nil {
+		t.Errorf("with the extra: %q, %v", got, err)
+	}
+}
+
+func TestCutBrokenBlocks(t *testing.T) {
+	for _, text := range []string{"// extra:lab {\n", "// extra:lab }\n", "// extra:lab {\n// extra:page }\n", "// extra:lab {\n// extra:lab {\n// extra:lab }\n"} {
+		if _, _, err := cut(text, nil); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
