@@ -5,7 +5,7 @@
 //
 //	store = lab.Wrap(store) // extra:lab
 //
-// and so do the lines between the marks `extra:lab {` and `extra:lab }`. A mark in a file's first line marks the whole
+// and so do the lines from the mark `extra:lab {` to `extra:lab }`, with what stands before these marks. A mark in a file's first line marks the whole
 // file. A mark with several names, as in extra:page,lab, belongs to those who have all of them. What belongs to an
 // extra that is not copied is left out; the other marks are removed.
 //

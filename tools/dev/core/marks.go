@@ -26,17 +26,20 @@ func cut(text string, kept []string) (rest string, any bool, err error) {
 		names, brace := found[1], found[2]
 		has := !slices.ContainsFunc(strings.Split(names, ","), func(name string) bool { return !slices.Contains(kept, name) })
 		bare := strings.TrimSuffix(line, found[0])
+		if n == 0 && bare == "" && brace == "" && !has {
+			return "", false, nil
+		}
 		switch {
 		case brace == "{" && block == "":
 			block, drop = names, !has
-		case brace == "}" && block == names:
-			block, drop = "", false
-		case brace != "":
+		case brace == "}" && block != names, brace == "{":
 			return "", false, fmt.Errorf("line %d: the mark %q does not fit the block %q", n+1, strings.TrimSpace(found[0]), block)
-		case n == 0 && bare == "" && !has:
-			return "", false, nil
-		case has && !drop && bare != "":
+		}
+		if has && !drop && bare != "" {
 			lines = append(lines, bare)
+		}
+		if brace == "}" {
+			block, drop = "", false
 		}
 	}
 	if block != "" {

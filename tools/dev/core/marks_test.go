@@ -6,12 +6,12 @@ import (
 )
 
 func TestCut(t *testing.T) {
-	const text = "core\nuse(lab) // extra:lab\n# extra:page {\npage\n# extra:page }\nboth // extra:lab,page\nend"
+	const text = "core\nuse(lab) // extra:lab\n# extra:page {\npage\n# extra:page }\nboth // extra:lab,page\nif lab { // extra:lab {\n\tlab\n} // extra:lab }\nend"
 	for kept, want := range map[string]string{
 		"":         "core\nend",
-		"lab":      "core\nuse(lab)\nend",
+		"lab":      "core\nuse(lab)\nif lab {\n\tlab\n}\nend",
 		"page":     "core\npage\nend",
-		"lab page": "core\nuse(lab)\npage\nboth\nend",
+		"lab page": "core\nuse(lab)\npage\nboth\nif lab {\n\tlab\n}\nend",
 	} {
 		if got, any, err := cut(text, strings.Fields(kept)); got != want || !any || err != nil {
 			t.Errorf("with %q: %q, %v, %v; want %q", kept, got, any, err, want)
