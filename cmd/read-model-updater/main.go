@@ -21,10 +21,10 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	esrun "example.com/threads/es/run"
-	"example.com/threads/extras/access"          // extra:access
-	"example.com/threads/extras/erasure"         // extra:erasure
-	"example.com/threads/extras/erasure/awskeys" // extra:erasure
-	"example.com/threads/extras/operate/routes"
+	"example.com/threads/extras/access"             // extra:access
+	"example.com/threads/extras/erasure"            // extra:erasure
+	"example.com/threads/extras/erasure/awskeys"    // extra:erasure
+	"example.com/threads/extras/operate/routes"     // extra:operate
 	"example.com/threads/extras/publishing"         // extra:publishing
 	"example.com/threads/extras/publishing/kafka"   // extra:publishing
 	"example.com/threads/extras/publishing/nats"    // extra:publishing
@@ -115,8 +115,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	letIn.Protect(server.Server) // extra:access
-	routes.AddTo(server.Mux, server.Updater, log)
+	letIn.Protect(server.Server)                  // extra:access
+	routes.AddTo(server.Mux, server.Updater, log) // extra:operate
 	return program.Serve(ctx, log, server.URL(), server.Run,
 		letIn.Run, // extra:access
 	)

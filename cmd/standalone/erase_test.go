@@ -1,3 +1,5 @@
+// extra:whole
+
 package main
 
 import (

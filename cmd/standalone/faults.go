@@ -1,3 +1,5 @@
+// extra:lab
+
 package main
 
 import (
@@ -33,6 +35,7 @@ func (y *servers) addLab(
 	if y.second, err = writeapi.Listen(ctx, writeSettings, opened, log); err != nil {
 		return nil, err
 	}
+	y.writers = append(y.writers, y.second)
 	lab.WriteBeside(y.second.URL())
 	faulty := *opened
 	faulty.Gateway = lab.Gateway(opened.Gateway)

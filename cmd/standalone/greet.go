@@ -14,7 +14,7 @@ import (
 )
 
 // banner is printed at the start. Its curl commands work as printed; with AUTH=oidc they need a token.
-var banner = template.Must(template.New("banner").Parse(`{{.Web}} is the page: open it in a browser.
+var banner = template.Must(template.New("banner").Parse(`{{with .Web}}{{.}} is the page: open it in a browser.{{end}}
 
 Threads is running; its data is in {{.Folder}}. Ctrl-C stops it.
 
@@ -41,7 +41,8 @@ Try it: create a thread, say something, read it.
 
 func (y *servers) greet(s settings, stdout io.Writer) error {
 	shown := map[string]any{
-		"Folder": s.folder, "Web": y.web.URL(), "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(), "Warning": y.write.Notes["warning"],
+		"Folder": s.folder, "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(), "Warning": y.write.Notes["warning"],
+		"Web":    y.web.URL(),                                        // extra:page
 		"Issuer": y.access.DevIssuer(), "Tokens": !y.access.IsOpen(), // extra:access
 	}
 	return banner.Execute(stdout, shown)

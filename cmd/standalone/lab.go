@@ -1,3 +1,5 @@
+// extra:lab
+
 //go:build lab
 
 package main

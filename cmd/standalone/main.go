@@ -5,10 +5,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net/http"
+	"net/http" // extra:page
 	"os"
 	"runtime"
-	"syscall"
 
 	"github.com/jmoiron/sqlx"
 	"go.opentelemetry.io/otel/trace"
@@ -24,14 +23,14 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
-	esrun "example.com/threads/es/run"
+	esrun "example.com/threads/es/run" // extra:lab
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/extras/access"  // extra:access
-	"example.com/threads/extras/erasure" // extra:erasure
-	"example.com/threads/extras/operate/routes"
-	"example.com/threads/extras/page"
-	"example.com/threads/extras/publishing" // extra:publishing
-	"example.com/threads/extras/tenants"    // extra:tenants
+	"example.com/threads/extras/access"         // extra:access
+	"example.com/threads/extras/erasure"        // extra:erasure
+	"example.com/threads/extras/operate/routes" // extra:operate
+	"example.com/threads/extras/page"           // extra:page
+	"example.com/threads/extras/publishing"     // extra:publishing
+	"example.com/threads/extras/tenants"        // extra:tenants
 	"example.com/threads/infrastructure/tracing"
 )
 
@@ -118,14 +117,16 @@ type servers struct {
 	write   *writeapi.Server
 	read    *readapi.Server
 	updater *updater.Server
-	web     *page.Server
+	web     *page.Server     // extra:page
 	access  *access.Access   // extra:access
 	keys    *erasure.Keyring // extra:erasure
 
-	// With a failure lab only.
-	lab     esrun.Faults
-	labPage http.Handler
-	second  *writeapi.Server // a second writer
+	writers []*writeapi.Server // write, and the second one of a failure lab
+	// extra:lab {
+	lab    esrun.Faults
+	second *writeapi.Server
+	// extra:lab }
+	labPage http.Handler // extra:page
 }
 
 // listen takes all addresses, or none.
@@ -145,32 +146,25 @@ func (y *servers) listen(
 	}
 	taken = append(taken, y.access) // extra:access }
 	writable := store
-	if s.lab != nil {
+	if s.lab != nil { // extra:lab {
 		if writable, err = y.addLab(ctx, s.lab, s, store, log); err != nil {
 			return err
 		}
 		taken = append(taken, y.second)
-	}
+	} // extra:lab }
 	if y.write, err = writeapi.Listen(ctx, s.write, writable, log); err != nil {
 		return err
 	}
-	taken = append(taken, y.write)
+	taken, y.writers = append(taken, y.write), append(y.writers, y.write)
 	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), log); err != nil {
 		return err
 	}
 	y.read.Schema = y.access.Schema(y.read.Schema) // extra:access
 	taken = append(taken, y.read)
-	y.web, err = page.Listen(ctx, s.web, y.access, y.labPage, log)
-	if errors.Is(err, syscall.EADDRINUSE) && s.web.Address == page.UsualAddress {
-		// The default address was taken, so use any other: the banner shows it.
-		anyOther := s.web
-		anyOther.Address = "localhost:0"
-		y.web, err = page.Listen(ctx, anyOther, y.access, y.labPage, log)
-	}
-	if err != nil {
+	if err = y.listenPage(ctx, s.web, log); err != nil { // extra:page {
 		return err
 	}
-	taken = append(taken, y.web)
+	taken = append(taken, y.web) // extra:page }
 	y.write.Tracer, y.read.Tracer = traces.Tracer("http"), traces.Tracer("http")
 	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
 		Open: func(context.Context) (updater.Databases, error) {
@@ -183,27 +177,25 @@ func (y *servers) listen(
 			return y.access.Active(tenants.InJournal(store.Gateway, log))
 		},
 		// extra:access,tasks,tenants }
-		Faults: y.lab,
+		Faults: y.lab, // extra:lab
 		Log:    log,
 	})
 	if err != nil {
 		return err
 	}
-	routes.AddTo(y.updater.Mux, y.updater.Updater, log)
-	y.protect(store, log) // extra:access
-	y.seal(store)         // extra:erasure
+	routes.AddTo(y.updater.Mux, y.updater.Updater, log) // extra:operate
+	y.protect(store, log)                               // extra:access
+	y.seal(store)                                       // extra:erasure
 	return nil
 }
 
 // protect puts the servers behind access control. // extra:access {
 func (y *servers) protect(store *eventstore.Store, log *slog.Logger) {
 	registered := y.access.Tenants(tenants.InJournal(store.Gateway, log))
-	for _, write := range []*writeapi.Server{y.write, y.second} {
-		if write != nil {
-			y.access.Protect(write.Server)
-			write.Describe = append(write.Describe, y.access.Describe)
-			write.Around = append(write.Around, registered)
-		}
+	for _, write := range y.writers {
+		y.access.Protect(write.Server)
+		write.Describe = append(write.Describe, y.access.Describe)
+		write.Around = append(write.Around, registered)
 	}
 	y.access.Protect(y.read.Server)
 	y.read.Around = append(y.read.Around, y.access.Tenants(y.read.IsActive))
@@ -229,11 +221,9 @@ func (y *servers) databases(s settings, store *eventstore.Store, readModel *sqlx
 
 // seal seals what people write, and opens what they read. // extra:erasure {
 func (y *servers) seal(store *eventstore.Store) {
-	for _, write := range []*writeapi.Server{y.write, y.second} {
-		if write != nil {
-			write.Wrap = append(write.Wrap, y.keys.Commands(store.Gateway))
-			write.Keys = y.keys // extra:tasks
-		}
+	for _, write := range y.writers {
+		write.Wrap = append(write.Wrap, y.keys.Commands(store.Gateway))
+		write.Keys = y.keys // extra:tasks
 	}
 	y.read.Queries, y.read.Journals = y.keys.Reader(y.read.Queries), y.keys.Journals(y.read.Journals)
 } // extra:erasure }
@@ -241,7 +231,8 @@ func (y *servers) seal(store *eventstore.Store) {
 // run serves until ctx ends or one of the servers fails.
 func (y *servers) run(ctx context.Context, s settings, stdout io.Writer) error {
 	if err := y.greet(s, stdout); err != nil {
-		return errors.Join(err, y.write.Close(), y.read.Close(), y.updater.Close(), y.web.Close(),
+		return errors.Join(err, y.write.Close(), y.read.Close(), y.updater.Close(),
+			y.web.Close(),    // extra:page
 			y.access.Close(), // extra:access
 		)
 	}
@@ -249,13 +240,13 @@ func (y *servers) run(ctx context.Context, s settings, stdout io.Writer) error {
 	group.Go(func() error { return y.access.Run(ctx) }) // extra:access
 	group.Go(func() error { return y.write.Run(ctx) })
 	group.Go(func() error { return y.read.Run(ctx) })
-	if y.second != nil {
+	if y.second != nil { // extra:lab {
 		group.Go(func() error { return y.second.Run(ctx) })
-	}
+	} // extra:lab }
 	group.Go(func() error { return y.updater.Run(ctx) })
-	group.Go(func() error {
+	group.Go(func() error { // extra:page {
 		return y.web.Run(ctx, page.Programs{Write: y.write.URL(), Read: y.read.URL(), Updater: y.updater.URL()})
-	})
+	}) // extra:page }
 	group.Go(func() error { return y.tellProgress(ctx, stdout) })
 	return group.Wait()
 }

@@ -27,6 +27,14 @@ func environment(t *testing.T) map[string]string {
 	}
 }
 
+// addresses are the settings of addresses.
+var addresses = []string{
+	"WRITE_API_ADDR",
+	"READ_API_ADDR",
+	"UPDATER_ADDR",
+	"WEB_ADDR", // extra:page
+}
+
 func getenv(env map[string]string) func(string) string {
 	return func(name string) string { return env[name] }
 }
@@ -79,13 +87,13 @@ func TestItGreetsAndStops(t *testing.T) {
 // With an empty journal there is nothing to catch up with.
 func TestItIsReadyOnAFreshFolder(t *testing.T) {
 	env := environment(t)
-	for _, variable := range []string{"WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR"} {
+	for _, variable := range addresses {
 		env[variable] = fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, nil, getenv(env), io.Discard) }()
-	for _, variable := range []string{"WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR"} {
+	for _, variable := range addresses {
 		testenv.Eventually(t, 5*time.Second, func() error { return health.Check(t.Context(), "http://"+env[variable]+"/health/ready") })
 	}
 	stop()

@@ -11,9 +11,9 @@ import (
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
 	"example.com/threads/cmd/internal/writeapi"
-	"example.com/threads/extras/access"  // extra:access
-	"example.com/threads/extras/erasure" // extra:erasure
-	"example.com/threads/extras/page"
+	"example.com/threads/extras/access"             // extra:access
+	"example.com/threads/extras/erasure"            // extra:erasure
+	"example.com/threads/extras/page"               // extra:page
 	"example.com/threads/extras/publishing"         // extra:publishing
 	"example.com/threads/extras/publishing/webhook" // extra:publishing
 	"example.com/threads/infrastructure/config"
@@ -42,9 +42,9 @@ type settings struct {
 	updater      updater.Settings
 	erasure      erasure.Settings    // extra:erasure
 	publishing   publishing.Settings // extra:publishing
-	web          page.Settings
-	access       access.Settings // extra:access
-	lab          failureLab      // nil: none
+	web          page.Settings       // extra:page
+	access       access.Settings     // extra:access
+	lab          failureLab          // extra:lab
 	logging      program.Logging
 	tracing      tracing.Settings
 }
@@ -56,9 +56,9 @@ func readSettings(r *config.Reader) settings {
 		snapshotKeep: eventstore.ReadSnapshotKeep(r),
 		read:         readapi.ReadSettings(r),
 		updater:      updater.ReadSettings(r),
-		web:          page.ReadSettings(r),
+		web:          page.ReadSettings(r),   // extra:page
 		access:       access.ReadSettings(r), // extra:access
-		lab:          readLab(r),
+		lab:          readLab(r),             // extra:lab
 		logging:      program.ReadLoggingWith(r, "warn", "text"),
 		tracing:      tracing.ReadSettings(r),
 	}

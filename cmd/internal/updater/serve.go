@@ -42,7 +42,7 @@ type Ports struct {
 	Open func(context.Context) (Databases, error)
 	// Notify, unless nil, is called with every change of the read model after its commit. It must not block.
 	Notify func([]projection.Head)
-	// IsActive returns what reports whether the tasks of a tenant may run; nil: those of all. extra:tasks {
+	// IsActive returns what reports whether the tasks of a tenant may run; nil: those of all. // extra:tasks {
 	IsActive func(*eventstore.Store) func(context.Context, es.Tenant) (bool, error) // extra:tasks }
 	// Faults, unless nil, inject faults between the projection and its ports.
 	Faults run.Faults

@@ -1,3 +1,5 @@
+// extra:publishing
+
 package updater
 
 import (

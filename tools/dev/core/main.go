@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/format"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,13 +16,34 @@ import (
 	"strings"
 )
 
-// parts are the folders and files of extras outside extras/.
-var parts = map[string][]string{
-	"access":     {"cmd/dev-issuer"},
-	"operate":    {"cmd/threadctl"},
-	"page":       {"cmd/web", "tools/dev/browser", "tools/dev/page"},
-	"publishing": {"cmd/subscriber"},
-	"whole":      {"tools/dev/core", "tools/dev/tutorial", "tools/bench", "docs/tutorial.md", "docs/adr", ".ci"},
+// parts are the folders and files of extras outside extras/. The longest match for a file counts.
+var parts = map[string]string{
+	"cmd/dev-issuer":     "access",
+	"cmd/subscriber":     "publishing",
+	"cmd/threadctl":      "operate",
+	"cmd/web":            "page",
+	"docs/asyncapi.yaml": "publishing",
+	"docs/docs.go":       "lab", // and what it embeds
+	"docs/guarantees.md": "lab",
+	"tools/dev/browser":  "page",
+	"tools/dev/page":     "page",
+
+	// what tells of, measures or changes everything
+	".ci":                     "whole",
+	".github":                 "whole",
+	"docs":                    "whole",
+	"deploy":                  "whole",
+	"docker-compose.yml":      "whole",
+	"SECURITY.md":             "whole",
+	"tests/clients":           "whole",
+	"tests/e2e":               "whole",
+	"tests/fuzz":              "whole",
+	"tests/limits":            "whole",
+	"tools/bench":             "whole",
+	"tools/dev/compose-check": "whole",
+	"tools/dev/core":          "whole",
+	"tools/dev/scaffold":      "whole",
+	"tools/dev/tutorial":      "whole",
 }
 
 // readme is the copy's README.md.
@@ -138,12 +158,13 @@ func ownerOf(path string) string {
 		name, _, _ := strings.Cut(rest, "/")
 		return name
 	}
-	for extra, folders := range parts {
-		if slices.ContainsFunc(folders, func(folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }) {
-			return extra
+	owner, longest := "", ""
+	for folder, extra := range parts {
+		if (path == folder || strings.HasPrefix(path, folder+"/")) && len(folder) > len(longest) {
+			owner, longest = extra, folder
 		}
 	}
-	return ""
+	return owner
 }
 
 func copyFile(root, to, path string, kept []string) error {
@@ -161,7 +182,7 @@ func copyFile(root, to, path string, kept []string) error {
 	}
 	written := []byte(rest)
 	if filepath.Ext(path) == ".go" && rest != string(content) {
-		if written, err = format.Source(written); err != nil {
+		if written, err = withoutUnused(written); err != nil {
 			return fmt.Errorf("what is left is no Go: %w", err)
 		}
 	}
