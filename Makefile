@@ -32,6 +32,7 @@ dev-up: $(DEVSERVICES) ## starts those services and the programs that are not ru
 dev-down: $(DEVSERVICES) ## stops what dev-up started, and keeps the data
 	@$(DEVSERVICES) down
 
+# extra:whole {
 up: ## the services and the programs by Docker Compose
 	@./tools/dev/compose-check/system.sh up
 
@@ -40,6 +41,7 @@ down: ## stops what up started, and keeps the data
 
 compose-check: ## runs the compose file and the end-to-end tests against it, with stand-ins for images that can't be pulled
 	@./tools/dev/compose-check/run.sh
+# extra:whole }
 
 migrate: $(DEVSERVICES) ## creates or updates DynamoDB tables and SQL schema, of the databases in the environment or else of dev-up
 	@$(DEVSERVICES) migrate
@@ -47,13 +49,16 @@ migrate: $(DEVSERVICES) ## creates or updates DynamoDB tables and SQL schema, of
 generate: ## writes the generated code
 	go generate ./...
 
+# extra:whole {
 new-aggregate: ## writes a small working aggregate to start from: make new-aggregate NAME=order
 	@go -C tools/dev run ./scaffold -root ../.. $(NAME)
 
 core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits"
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(EXTRAS)
+# extra:whole }
 
-check: check-format check-lint check-modules check-generated check-layers check-observe ## formatting, vet, lint, generated code up to date, layer rules
+check: check-format check-lint check-modules check-generated check-layers ## formatting, vet, lint, generated code up to date, layer rules
+check: check-observe # extra:whole
 
 GO_FILES := git ls-files --cached --others --exclude-standard '*.go'
 
@@ -84,6 +89,7 @@ check-layers:
 	@echo "check: layer rules"
 	@go test -count=1 ./tests/architecture
 
+# extra:whole {
 # Uses Prometheus' promtool if it is available.
 check-observe:
 	@echo "check: alerts"
@@ -95,6 +101,7 @@ fuzz: ## runs every fuzz target for FUZZ_TIME; default: a minute
 
 bench: $(DEVSERVICES) ## runs the benchmark: prints a table of figures and ratios, and writes them as JSON; takes 17 minutes
 	@go run ./tools/bench
+# extra:whole }
 
 help: ## prints this table
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
