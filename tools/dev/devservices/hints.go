@@ -9,9 +9,10 @@ import (
 )
 
 var hints = template.Must(template.New("hints").Parse(`
-The system is up: open {{.Web}} in a browser.
+The system is up{{with .Web}}: open {{.}} in a browser.
 
-  page                {{.Web}}
+  page                {{.}}{{else}}.
+{{end}}
   commands (REST)     {{.Write}}          documentation {{.Write}}/docs
   queries (GraphQL)   {{.Read}}/graphql  GraphiQL      {{.Read}}
   updater             {{.Updater}}          health        {{.Updater}}/health/ready
@@ -30,12 +31,12 @@ Try it: create a thread, post a message, read it back.
     -d '{"query":"{ getMessages(threadId: \"'$THREAD'\"{{.Viewer}}) { id text createdAt } }"}'
 
 Look into the tables: in a browser at http://127.0.0.1:28001 (with Node 20 or newer), which shows items as they are stored;
-snapshots are compressed, and a head is not a state, so threadctl tells what they mean.
+snapshots are compressed, and a head is not a state{{with .Decode}}, so threadctl tells what they mean{{end}}.
 
   export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
   DYNAMO_ENDPOINT={{.DynamoDB}} npx --yes dynamodb-admin@5.3.3 --host 127.0.0.1 --port 28001
-  AWS_ENDPOINT_URL_DYNAMODB={{.DynamoDB}} go run ./cmd/threadctl journal show thread-$THREAD
-
+{{with .Decode}}  AWS_ENDPOINT_URL_DYNAMODB={{$.DynamoDB}} {{.}} thread-$THREAD
+{{end}}
 make dev-down stops it and keeps the data; make dev-up starts what is not running.
 `))
 
@@ -54,7 +55,8 @@ func (s devSettings) hints(out io.Writer) error {
 		executor, viewer, token = "", "", `-H "Authorization: Bearer $token" `
 	}
 	return hints.Execute(out, map[string]string{
-		"Web":       localURL(s.addresses["web"]),
+		"Web":       localURL(s.addresses["web"]),          // extra:page
+		"Decode":    "go run ./cmd/threadctl journal show", // extra:operate
 		"Write":     localURL(s.addresses["write-api"]),
 		"Read":      localURL(s.addresses["read-api"]),
 		"Updater":   localURL(s.addresses[updater]),

@@ -30,7 +30,7 @@ var listeners = []struct{ program, variable, address string }{
 	{"write-api", "WRITE_API_ADDR", ":28080"},
 	{updater, "UPDATER_ADDR", ":28081"},
 	{"read-api", "READ_API_ADDR", ":28082"},
-	{"web", "WEB_ADDR", ":28083"},
+	{"web", "WEB_ADDR", ":28083"}, // extra:page
 }
 
 // readSettings reads the ports and addresses from the environment. root is the clone's folder.

@@ -48,7 +48,10 @@ func TestDevelopmentSystem(t *testing.T) {
 			t.Errorf("started %v, want %v", starting, started)
 		}
 	}
-	up("dynamodb", "mysql", "write-api", "read-model-updater", "read-api", "web")
+	up(
+		"dynamodb", "mysql", "write-api", "read-model-updater", "read-api",
+		"web", // extra:page
+	)
 	thread := system.createThread(t)
 	system.expectThread(t, thread)
 	up()
