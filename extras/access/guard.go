@@ -146,7 +146,7 @@ func (g *guard) spend(answer http.Header) error {
 	if !g.IsKnown() {
 		return nil
 	}
-	if err := take(answer, g.gate.PerTenant, "tenant", g.Identity.Tenant.String()); err != nil {
+	if err := take(answer, g.gate.PerTenant, "tenant", g.Tenant.String()); err != nil {
 		return err
 	}
 	return take(answer, g.gate.PerAccount, "account", g.client())

@@ -166,7 +166,7 @@ func TestHealth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	server.Checks = []httpserver.Check{{Name: "database", Run: func(context.Context) error { return broken }}}
 	server.Note("about", "this")
 	ask := func(handler http.HandlerFunc) *httptest.ResponseRecorder {

@@ -50,14 +50,6 @@ func paramsFromBody(w http.ResponseWriter, r *http.Request) (params *graphql.Raw
 	return params, 0, err
 }
 
-// bodySize is the maximum number of body bytes to read.
-func bodySize(r *http.Request) int {
-	if r.ContentLength < 0 {
-		return maxBody
-	}
-	return int(min(r.ContentLength, maxBody))
-}
-
 func saysJSON(header http.Header) bool {
 	types, encoding := header.Values("Content-Type"), header.Get("Content-Encoding")
 	if len(types) != 1 || (encoding != "" && !strings.EqualFold(encoding, "identity")) {

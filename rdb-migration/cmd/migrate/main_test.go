@@ -7,12 +7,6 @@ import (
 	"testing"
 )
 
-// The folders of the migrations in the read model's database.
-const (
-	projections = "es/rowstore/migrations"
-	rows        = "rdb-migration/readmodel"
-)
-
 // numbers returns the numbers of the migrations in a folder, in their order.
 func numbers(t *testing.T, folder string) (numbers []string) {
 	t.Helper()
@@ -29,7 +23,6 @@ func numbers(t *testing.T, folder string) (numbers []string) {
 
 func TestRun(t *testing.T) {
 	environment := map[string]string{"DATABASE_URL": "sqlite:" + filepath.Join(t.TempDir(), "rows.db")}
-	type step struct{ args, want string }
 	run := func(args, want string) (done bool) {
 		t.Helper()
 		var out bytes.Buffer
