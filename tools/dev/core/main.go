@@ -77,7 +77,8 @@ func run(ctx context.Context, root, to string, extras []string) error {
 	}
 	fmt.Printf("Copied to %s with the extras: %s. Generating code ...\n", to, cmp.Or(strings.Join(kept, ", "), "none"))
 	for _, command := range []string{
-		"git init -q .", "go mod tidy", "go -C tools/dev mod tidy", "go generate ./...", "go mod tidy", "git add -A", // generated code may need fewer modules
+		// twice, because generated code may need fewer modules
+		"git init -q .", "go mod tidy", "go -C tools/dev mod tidy", "go generate ./...", "go mod tidy", "git add -A",
 	} {
 		if err := do(ctx, to, strings.Fields(command)...); err != nil {
 			return err
@@ -137,7 +138,8 @@ func copyTree(ctx context.Context, root, to string, kept []string) error {
 		if owner := ownerOf(path); owner != "" && !slices.Contains(kept, owner) {
 			continue
 		}
-		if err := copyFile(root, to, path, kept); err != nil && !errors.Is(err, fs.ErrNotExist) { // deleted, and not committed yet
+		err := copyFile(root, to, path, kept)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // deleted, and not committed yet
 			return fmt.Errorf("copy %s: %w", path, err)
 		}
 	}
