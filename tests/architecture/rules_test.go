@@ -47,7 +47,6 @@ func TestRules(t *testing.T) {
 		{"domain/thread", "/extras/access", false},
 		{"interfaceadaptor/readmodel", "/extras/access", false},
 		{"infrastructure/httpserver", "/extras/access", false},
-		{"cmd/internal/program", "/extras/access", false},
 		{"cmd/write-api", "/extras/access", true},
 		{"cmd/write-api", "/cmd/internal/program", true},
 		{"extras/lab", "/extras/page", false},

@@ -11,24 +11,24 @@ import (
 
 // Tables returns the names of the tables of all rows.
 func Tables() []string {
-	return append(chatrows.Tables(),
-		tasks.Rows.Name,   // extra:tasks
-		tenants.Rows.Name, // extra:tenants
-	)
+	names := chatrows.Tables()
+	names = append(names, tasks.Rows.Name)   // extra:tasks
+	names = append(names, tenants.Rows.Name) // extra:tenants
+	return names
 }
 
 // Handlers returns what keeps the rows.
 func Handlers() []projection.Handler {
-	return append(chatrows.Handlers(),
-		tasks.Handler(),   // extra:tasks
-		tenants.Handler(), // extra:tenants
-	)
+	handlers := chatrows.Handlers()
+	handlers = append(handlers, tasks.Handler())   // extra:tasks
+	handlers = append(handlers, tenants.Handler()) // extra:tenants
+	return handlers
 }
 
 // Schemas returns the schemas of the read model's database.
 func Schemas() []migration.Set {
-	return append(rdbmigration.ReadModel(),
-		tasks.Schema(),   // extra:tasks
-		tenants.Schema(), // extra:tenants
-	)
+	sets := rdbmigration.ReadModel()
+	sets = append(sets, tasks.Schema())   // extra:tasks
+	sets = append(sets, tenants.Schema()) // extra:tenants
+	return sets
 }

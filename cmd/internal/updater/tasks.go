@@ -1,4 +1,6 @@
-package updater // extra:tasks
+// extra:tasks
+
+package updater
 
 import (
 	"context"

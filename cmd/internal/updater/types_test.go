@@ -13,7 +13,11 @@ import (
 
 // A type that one list lacks would be served in part.
 func TestEveryAggregateTypeIsRegisteredEverywhere(t *testing.T) {
-	commands := writeapi.NewCommands(nil, nil, nil, writeapi.CommandSettings{}, es.Settings{})
+	commands := writeapi.NewCommands(
+		nil, nil,
+		nil, // extra:tasks
+		writeapi.CommandSettings{}, es.Settings{},
+	)
 	for _, each := range aggregates.Types() {
 		if !slices.ContainsFunc(readmodel.Handlers(), func(handler projection.Handler) bool { return handler.Type() == each.Type() }) {
 			t.Errorf("the read model has no rows of %s: add its handler to readmodel.Handlers", each.Type())

@@ -62,7 +62,7 @@ func newUpdater(t *testing.T, url string, db *sqlx.DB, log *slog.Logger, faults 
 	}
 	t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
 	return run.New(options(Settings{}, Ports{
-		IsActive: func(*eventstore.Store) func(context.Context, es.Tenant) (bool, error) { return nil },
+		IsActive: func(*eventstore.Store) func(context.Context, es.Tenant) (bool, error) { return nil }, // extra:tasks
 		Open: func(context.Context) (Databases, error) {
 			return Databases{Store: store, ReadModel: db, Close: func() {}, Consumers: consumers}, nil
 		},

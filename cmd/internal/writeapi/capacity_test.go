@@ -24,7 +24,11 @@ func TestEightHundredThousandMessagesFitInto256MiB(t *testing.T) {
 	before := debug.SetMemoryLimit(mayUse)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	gateway := &manyThreads{count: 800, state: withMessages(1000), head: es.Head{Version: 1001, SnapshotVersion: 1001}}
-	commands := NewCommands(gateway, nil, nil, CommandSettings{SnapshotEvery: 100}, es.Settings{Logger: slog.New(slog.DiscardHandler)})
+	commands := NewCommands(
+		gateway, nil,
+		nil, // extra:tasks
+		CommandSettings{SnapshotEvery: 100}, es.Settings{Logger: slog.New(slog.DiscardHandler)},
+	)
 	empty := heap()
 	for range 2 {
 		commands.CatchUp(t.Context(), slog.New(slog.DiscardHandler))

@@ -52,9 +52,11 @@ func (s *Server) Run(ctx context.Context) error {
 	registry.MustRegister(s.store.Metrics...)
 	measured := es.NewMetrics()
 	registry.MustRegister(measured)
-	commands := NewCommands(s.store.Gateway, s.Wrap, s.Keys, s.settings.CommandSettings, es.Settings{
-		CheckClock: s.store.CheckClock, Logger: s.log, Metrics: measured,
-	})
+	commands := NewCommands(
+		s.store.Gateway, s.Wrap,
+		s.Keys, // extra:tasks
+		s.settings.CommandSettings, es.Settings{CheckClock: s.store.CheckClock, Logger: s.log, Metrics: measured},
+	)
 	due, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { commands.CatchUp(due, s.log) })

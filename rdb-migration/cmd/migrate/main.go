@@ -110,10 +110,9 @@ func targets(args []string, getenv func(string) string) ([]target, error) {
 }
 
 func readModel(r *config.Reader) []target {
-	sets := append(rdbmigration.ReadModel(),
-		tasks.Schema(),   // extra:tasks
-		tenants.Schema(), // extra:tenants
-	)
+	sets := rdbmigration.ReadModel()
+	sets = append(sets, tasks.Schema())   // extra:tasks
+	sets = append(sets, tenants.Schema()) // extra:tenants
 	return []target{{sets, "DATABASE_URL", stores.ReadDatabaseURL(r)}}
 }
 

@@ -35,6 +35,9 @@ func withoutUnused(code []byte) ([]byte, error) {
 			return nil, err
 		}
 		name := path.Base(from)
+		if strings.Trim(name, "0123456789") == "v" { // a version: math/rand/v2
+			name = path.Base(path.Dir(from))
+		}
 		if spec.Name != nil {
 			name = spec.Name.Name
 		}

@@ -77,8 +77,7 @@ func run(ctx context.Context, root, to string, extras []string) error {
 	}
 	fmt.Printf("Copied to %s with the extras: %s. Generating code ...\n", to, cmp.Or(strings.Join(kept, ", "), "none"))
 	for _, command := range []string{
-		// twice, because generated code may need fewer modules
-		"git init -q .", "go mod tidy", "go -C tools/dev mod tidy", "go generate ./...", "go mod tidy", "git add -A",
+		"git init -q .", "go generate ./...", "go mod tidy", "go -C tools/dev mod tidy", "git add -A",
 	} {
 		if err := do(ctx, to, strings.Fields(command)...); err != nil {
 			return err
