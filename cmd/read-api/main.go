@@ -8,7 +8,6 @@ import (
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/eventstore/dynamo"
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/es/database"
@@ -17,6 +16,7 @@ import (
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
+	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/infrastructure/tracing"
 )
 
@@ -44,7 +44,7 @@ type settings struct {
 
 func readSettings(r *config.Reader) (s settings) {
 	s.api = readapi.ReadSettings(r)
-	s.api.Measurements = measurements.ReadSettings(r)
+	s.api.Measurements = metrics.ReadSettings(r)
 	s.databaseURL = stores.ReadDatabaseURL(r)
 	s.store = eventstore.ReadPlace(r)
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure

@@ -12,7 +12,6 @@ import (
 	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/eventstore/dynamo"
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/cmd/internal/updater"
@@ -32,6 +31,7 @@ import (
 	"example.com/threads/extras/tenants"            // extra:tenants
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
+	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/infrastructure/tracing"
 )
 
@@ -73,7 +73,7 @@ type settings struct {
 
 func readSettings(r *config.Reader) (s settings) {
 	s.updater = updater.ReadSettings(r)
-	s.updater.Measurements = measurements.ReadSettings(r)
+	s.updater.Measurements = metrics.ReadSettings(r)
 	s.publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
 	s.updater.Commands = writeapi.ReadCommands(r)                                  // extra:tasks
 	s.updater.Source.ReadStreams(r)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/readapi"
 	"example.com/threads/cmd/internal/updater"
@@ -18,6 +17,7 @@ import (
 	"example.com/threads/extras/publishing/webhook" // extra:publishing
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/config/stores"
+	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/infrastructure/tracing"
 )
 
@@ -66,7 +66,7 @@ func readSettings(r *config.Reader) settings {
 	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key")) // extra:erasure
 	s.publishing = publishing.ReadSettings(r, webhook.Kind)                     // extra:publishing
 	s.updater.Commands = s.write.CommandSettings                                // extra:tasks
-	s.write.Measurements.Profiles = measurements.ReadProfiles(r)
+	s.write.Measurements.Profiles = metrics.ReadProfiles(r)
 	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildAuto, updater.RebuildManual)
 	return s
 }

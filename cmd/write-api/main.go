@@ -7,7 +7,6 @@ import (
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/eventstore/dynamo"
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/extras/access"          // extra:access
@@ -15,6 +14,7 @@ import (
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/extras/tenants"         // extra:tenants
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/infrastructure/tracing"
 )
 
@@ -37,7 +37,7 @@ type settings struct {
 
 func readSettings(r *config.Reader) (s settings) {
 	s.api = writeapi.ReadSettings(r)
-	s.api.Measurements = measurements.ReadSettings(r)
+	s.api.Measurements = metrics.ReadSettings(r)
 	s.store = eventstore.ReadSettings(r)
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
 	s.access = access.ReadSettings(r)       // extra:access

@@ -13,7 +13,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/readapi/graphiql"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
@@ -85,7 +84,7 @@ func (s *Server) Run(ctx context.Context) error {
 	background.Go(func() { s.watcher.Run(watching) })
 	defer background.Wait()
 	defer stopWatching()
-	return measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
+	return s.settings.Measurements.Beside(ctx, registry, s.log, func(ctx context.Context) error {
 		return s.Serve(ctx, handler)
 	})
 }
@@ -119,7 +118,7 @@ func (s *Server) routes(ctx context.Context, registry *prometheus.Registry) (htt
 	mux.Handle("POST /graphql", endpoint)
 	mux.HandleFunc("GET /health/alive", s.Alive)
 	mux.HandleFunc("GET /health/ready", s.ready)
-	mux.Handle("GET /metrics", measurements.Handler(s.settings.Measurements, registry))
+	mux.Handle("GET /metrics", s.settings.Measurements.Own(registry))
 	for path, file := range page {
 		mux.Handle("GET "+path, file)
 	}

@@ -3,8 +3,8 @@ package readapi
 import (
 	"time"
 
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/metrics"
 	"example.com/threads/interfaceadaptor/graphql"
 )
 
@@ -13,7 +13,7 @@ type Settings struct {
 	Address      string
 	WaitTimeout  time.Duration
 	Limits       graphql.Settings // its limits
-	Measurements measurements.Settings
+	Measurements metrics.Settings
 }
 
 func ReadSettings(r *config.Reader) Settings {

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/cmd/internal/aggregates"
 	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es"
@@ -112,7 +112,7 @@ type Server struct {
 	Mux      *http.ServeMux // routes may be added before [Server.Run]
 	settings Settings
 	ports    Ports
-	metrics  http.Handler
+	registry *prometheus.Registry
 	handler  http.Handler
 }
 
@@ -127,12 +127,12 @@ func Listen(ctx context.Context, settings Settings, ports Ports) (*Server, error
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health/alive", server.Alive)
 	mux.HandleFunc("GET /health/ready", ready(updater, server))
-	mux.Handle("GET /metrics", measurements.Handler(settings.Measurements, registry))
+	mux.Handle("GET /metrics", settings.Measurements.Own(registry))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")
 	})
 	return &Server{
-		Updater: updater, Server: server, Mux: mux, settings: settings, ports: ports, metrics: metrics.Handler(registry),
+		Updater: updater, Server: server, Mux: mux, settings: settings, ports: ports, registry: registry,
 		handler: httpserver.WithProblems(mux, "/health/ready tells how far the projection is, /metrics its figures"),
 	}, nil
 }
@@ -142,7 +142,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Updater.Run(ctx) })
 	group.Go(func() error {
-		return measurements.Beside(ctx, s.settings.Measurements, s.metrics, s.ports.Log, func(ctx context.Context) error {
+		return s.settings.Measurements.Beside(ctx, s.registry, s.ports.Log, func(ctx context.Context) error {
 			return s.Serve(ctx, s.handler)
 		})
 	})

@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/metrics"
 )
 
 // Settings are read from the environment.
@@ -14,7 +14,7 @@ type Settings struct {
 	Address      string
 	Source       eventstore.SourceSettings
 	Ignore       []string // aggregate types
-	Measurements measurements.Settings
+	Measurements metrics.Settings
 	Commands     writeapi.CommandSettings // extra:tasks
 	// VerifyRate is how many aggregates per second are continuously compared with the journal; 0: none.
 	VerifyRate int

@@ -11,7 +11,6 @@ import (
 
 	"example.com/threads/cmd/internal/eventstore"
 	"example.com/threads/cmd/internal/eventstore/dynamo"
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/cmd/internal/writeapi"
 	"example.com/threads/es/database"
@@ -21,6 +20,7 @@ import (
 	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/metrics"
 )
 
 const soon = time.Minute
@@ -74,7 +74,7 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.store.Clock, s.api.Measurements = clock, measurements.Settings{}
+	s.store.Clock, s.api.Measurements = clock, metrics.Settings{}
 	logger := slog.New(slog.DiscardHandler)
 	store, err := dynamo.Open(t.Context(), s.store, eventstore.Ports{Log: logger})
 	if err != nil {

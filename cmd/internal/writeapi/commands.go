@@ -1,8 +1,6 @@
 package writeapi
 
 import (
-	"context"
-	"log/slog"
 	"time"
 
 	"example.com/threads/es"
@@ -68,17 +66,4 @@ func NewCommands(
 	c.Services = append(c.Services, orders)
 	c.Operations = append(c.Operations, tasks.Operations(c.Tasks, handle.Logger)) // extra:tasks }
 	return c
-}
-
-// drainTimeout limits how long snapshots are written after the last response. Missing snapshots only make the next load
-// slower.
-const drainTimeout = 2 * time.Second
-
-// Finish completes the accepted work. Snapshots that take too long are abandoned.
-func (c *Commands) Finish(ctx context.Context, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
-	defer cancel()
-	if err := c.Close(ctx); err != nil {
-		log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
-	}
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure" // extra:tasks
 	"example.com/threads/extras/tasks"   // extra:tasks
@@ -57,16 +55,13 @@ func (s *Server) Run(ctx context.Context) error {
 		s.Keys, // extra:tasks
 		s.settings.CommandSettings, es.Settings{CheckClock: s.store.CheckClock, Logger: s.log, Metrics: measured},
 	)
-	due, stop := context.WithCancel(ctx)
-	var background sync.WaitGroup
-	background.Go(func() { commands.CatchUp(due, s.log) })
 	api := rest.NewHandler(commands.Operations, rest.Settings{
 		Source:  "write-api",
 		Log:     s.log,
 		Timeout: 2 * s.settings.StoreTimeout, // a command may wait for another one as long
 		Alive:   http.HandlerFunc(s.Alive),
 		Ready:   http.HandlerFunc(s.Ready),
-		Metrics: measurements.Handler(s.settings.Measurements, registry),
+		Metrics: s.settings.Measurements.Own(registry),
 		Warning: s.Notes["warning"],
 		Describe: append(s.Describe,
 			tasks.Describe(commands.Operations), // extra:tasks
@@ -78,13 +73,9 @@ func (s *Server) Run(ctx context.Context) error {
 			return metrics.HTTP(registry, rest.Route)(httpserver.NameSpans(rest.Route)(next))
 		},
 	})
-	served := measurements.Beside(ctx, s.settings.Measurements, metrics.Handler(registry), s.log, func(ctx context.Context) error {
-		return s.Serve(ctx, api)
+	return commands.Run(ctx, s.log, func(ctx context.Context) error {
+		return s.settings.Measurements.Beside(ctx, registry, s.log, func(ctx context.Context) error { return s.Serve(ctx, api) })
 	})
-	stop()
-	background.Wait()
-	commands.Finish(ctx, s.log)
-	return served
 }
 
 func (s *Server) measureClock(registry prometheus.Registerer) {

@@ -3,16 +3,16 @@ package writeapi
 import (
 	"time"
 
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/es/sequence"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/metrics"
 )
 
 // Settings are read from the environment.
 type Settings struct {
 	CommandSettings
 	Address      string
-	Measurements measurements.Settings
+	Measurements metrics.Settings
 }
 
 // CommandSettings are shared by all who handle commands.

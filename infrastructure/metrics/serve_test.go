@@ -1,4 +1,4 @@
-package measurements_test
+package metrics_test
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/cmd/internal/measurements"
 	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/metrics"
 )
@@ -32,13 +31,13 @@ func status(t *testing.T, url string) (int, error) {
 
 func TestAnAddressOfTheirOwn(t *testing.T) {
 	registry := metrics.NewRegistry()
-	settings := measurements.Settings{
+	settings := metrics.Settings{
 		Address: fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t)), Profiles: fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t)),
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- measurements.Beside(ctx, settings, metrics.Handler(registry), slog.New(slog.DiscardHandler), func(ctx context.Context) error {
+		done <- settings.Beside(ctx, registry, slog.New(slog.DiscardHandler), func(ctx context.Context) error {
 			<-ctx.Done()
 			return nil
 		})
@@ -61,7 +60,7 @@ func TestAnAddressOfTheirOwn(t *testing.T) {
 	}
 	for address, want := range map[string]int{settings.Address: http.StatusNotFound, "": http.StatusOK} {
 		recorder := httptest.NewRecorder()
-		measurements.Handler(measurements.Settings{Address: address}, registry).ServeHTTP(recorder,
+		metrics.Settings{Address: address}.Own(registry).ServeHTTP(recorder,
 			httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 		if recorder.Code != want {
 			t.Errorf("with METRICS_ADDR %q the program's own /metrics is %d", address, recorder.Code)

@@ -1,6 +1,4 @@
-// Package measurements serves a program's metrics and profiles. Metrics are on the program's own address, or on
-// METRICS_ADDR. Profiles are on PPROF_ADDR only.
-package measurements
+package metrics
 
 import (
 	"context"
@@ -13,7 +11,6 @@ import (
 
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/infrastructure/metrics"
 )
 
 // Settings are read from the environment.
@@ -35,10 +32,11 @@ func ReadProfiles(r *config.Reader) string {
 	return r.OptionalAddress("PPROF_ADDR", "address for Go's profiles (/debug/pprof/), such as 127.0.0.1:26060; without it there are none")
 }
 
-// Handler serves /metrics on the program's own address, or answers that METRICS_ADDR has them.
-func Handler(settings Settings, registry *prometheus.Registry) http.Handler {
-	if settings.Address == "" {
-		return metrics.Handler(registry)
+// Own serves /metrics on the program's own address, or answers that METRICS_ADDR has them. Profiles are on PPROF_ADDR
+// only.
+func (s Settings) Own(registry *prometheus.Registry) http.Handler {
+	if s.Address == "" {
+		return Handler(registry)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		httpserver.WriteProblem(w, http.StatusNotFound, "path_not_found", "the metrics are at an address of their own")
@@ -46,11 +44,11 @@ func Handler(settings Settings, registry *prometheus.Registry) http.Handler {
 }
 
 // Beside runs a program together with servers for its metrics and profiles, if they have addresses.
-func Beside(ctx context.Context, settings Settings, metricsHandler http.Handler, log *slog.Logger, run func(context.Context) error) error {
+func (s Settings) Beside(ctx context.Context, registry *prometheus.Registry, log *slog.Logger, run func(context.Context) error) error {
 	shown := http.NewServeMux()
-	shown.Handle("GET /metrics", metricsHandler)
-	return beside(ctx, "METRICS_ADDR", settings.Address, shown, log, func(ctx context.Context) error {
-		return beside(ctx, "PPROF_ADDR", settings.Profiles, profiles(), log, run)
+	shown.Handle("GET /metrics", Handler(registry))
+	return beside(ctx, "METRICS_ADDR", s.Address, shown, log, func(ctx context.Context) error {
+		return beside(ctx, "PPROF_ADDR", s.Profiles, profiles(), log, run)
 	})
 }
 
