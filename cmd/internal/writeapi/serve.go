@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -63,9 +64,9 @@ func (s *Server) Run(ctx context.Context) error {
 		Ready:   http.HandlerFunc(s.Ready),
 		Metrics: s.settings.Measurements.Own(registry),
 		Warning: s.Notes["warning"],
-		Describe: append(s.Describe,
+		Describe: slices.Concat(s.Describe, []func(*huma.OpenAPI){
 			tasks.Describe(commands.Operations), // extra:tasks
-		),
+		}),
 		Wrap: []func(rest.Perform) rest.Perform{
 			commands.Tasks.Accept, // extra:tasks
 		},
