@@ -4,8 +4,9 @@ DEVSERVICES   := ./bin/devservices
 GOTESTSUM     := ./bin/gotestsum
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# Three modules: the system, the library es that it is built on, and tools/dev, which only developers run.
+# The modules: the library es, the system that is built on it, and two that only developers run.
 MODULES := ./es . ./tools/dev
+MODULES += ./tools/bench # extra:whole
 
 # To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules.
 PACKAGES   ?= ./...
@@ -100,7 +101,7 @@ fuzz: ## runs every fuzz target for FUZZ_TIME; default: a minute
 	FUZZ_TIME=$${FUZZ_TIME:-1m} go test -count=1 -timeout=0 -v ./tests/fuzz
 
 bench: $(DEVSERVICES) ## runs the benchmark: prints a table of figures and ratios, and writes them as JSON; takes 17 minutes
-	@go run ./tools/bench
+	@go build -C tools/bench -o ../../bin/ . && ./bin/bench
 # extra:whole }
 
 help: ## prints this table
