@@ -191,14 +191,14 @@ func (y *servers) listen(
 
 // protect puts the servers behind access control. // extra:access {
 func (y *servers) protect(store *eventstore.Store, log *slog.Logger) {
-	registered := y.access.Tenants(tenants.InJournal(store.Gateway, log))
+	registered := y.access.Tenants(tenants.InJournal(store.Gateway, log)) // extra:tenants
 	for _, write := range y.writers {
 		y.access.Protect(write.Server)
 		write.Describe = append(write.Describe, y.access.Describe)
-		write.Around = append(write.Around, registered)
+		write.Around = append(write.Around, registered) // extra:tenants
 	}
 	y.access.Protect(y.read.Server)
-	y.read.Around = append(y.read.Around, y.access.Tenants(y.read.IsActive))
+	y.read.Around = append(y.read.Around, y.access.Tenants(y.read.IsActive)) // extra:tenants
 	y.access.Protect(y.updater.Server)
 } // extra:access }
 

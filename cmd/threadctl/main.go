@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 // settings are read from the environment.
 type settings struct {
 	store         eventstore.Settings
-	erasure       erasure.Settings
+	erasure       erasure.Settings // extra:erasure
 	snapshotEvery int
 	logging       program.Logging
 }
@@ -54,7 +54,7 @@ type settings struct {
 func readSettings(r *config.Reader) settings {
 	return settings{
 		store:         eventstore.ReadSettings(r),
-		erasure:       erasure.ReadSettings(r, ""),
+		erasure:       erasure.ReadSettings(r, ""), // extra:erasure
 		snapshotEvery: writeapi.ReadSnapshotEvery(r),
 		logging:       program.ReadLoggingWith(r, "error", "text"),
 	}
@@ -70,11 +70,14 @@ func (s settings) ofCommands() ctl.Settings {
 			if err != nil {
 				return nil, err
 			}
-			unseal := func(ctx context.Context) (func(context.Context, es.Tenant, []byte) ([]byte, error), error) {
+			opened := &ctl.Store{Kind: s.store.Kind, Gateway: store.Gateway, Close: store.Close}
+			// extra:erasure {
+			opened.Unseal = func(ctx context.Context) (func(context.Context, es.Tenant, []byte) ([]byte, error), error) {
 				keys, err := awskeys.Open(ctx, s.erasure, store)
 				return keys.OpenJSON, err
 			}
-			return &ctl.Store{Kind: s.store.Kind, Gateway: store.Gateway, Unseal: unseal, Close: store.Close}, nil
+			// extra:erasure }
+			return opened, nil
 		},
 		Types:     aggregates.Types(),
 		ReadModel: updater.ReadModel(),

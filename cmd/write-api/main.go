@@ -80,8 +80,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return errors.Join(err, server.Close())
 	}
 	letIn.Protect(server.Server)
-	server.Describe = append(server.Describe, letIn.Describe)
-	server.Around = append(server.Around, letIn.Tenants(tenants.InJournal(store.Gateway, log))) // extra:access }
+	server.Describe = append(server.Describe, letIn.Describe)                                   // extra:access }
+	server.Around = append(server.Around, letIn.Tenants(tenants.InJournal(store.Gateway, log))) // extra:access,tenants
 	return program.Serve(ctx, log, server.URL(), server.Run,
 		letIn.Run, // extra:access
 	)

@@ -36,7 +36,7 @@ type Settings struct {
 type Store struct {
 	Kind    string
 	Gateway es.Store
-	// Unseal returns what opens the sealed texts in a payload.
+	// Unseal returns what opens the sealed texts in a payload; nil: none is sealed.
 	Unseal func(context.Context) (func(context.Context, es.Tenant, []byte) ([]byte, error), error)
 	Close  func(context.Context) error
 }

@@ -16,7 +16,7 @@ const root = "../.."
 // bundles are the scripts with their entry points. The lab has its own bundle, so that no other program contains it.
 var bundles = map[string]string{
 	"extras/page/src/main.tsx": "extras/page/app.js",
-	"extras/lab/src/lab.tsx":   "extras/lab/lab.js",
+	"extras/lab/src/lab.tsx":   "extras/lab/lab.js", // extra:lab
 }
 
 func main() {
