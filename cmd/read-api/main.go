@@ -93,7 +93,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	server.Queries, server.Journals = keys.Reader(server.Queries), keys.Journals(server.Journals) // extra:erasure
 	server.Schema = letIn.Schema(server.Schema)                                                   // extra:access
 	letIn.Protect(server.Server)                                                                  // extra:access
-	server.Around = append(server.Around, letIn.Tenants(server.IsActive))                         // extra:access,tenants
+	// extra:access,tenants {
+	server.Around = append(server.Around, letIn.Tenants(server.IsActive))
+	// extra:access,tenants }
 	return program.Serve(ctx, log, server.URL(), server.Run,
 		letIn.Run, // extra:access
 	)
